@@ -1,0 +1,97 @@
+"""Every error Mapshelf raises on purpose, in one tree.
+
+    MapshelfError
+    ├── InvalidParameter       a request asks for something the interface does not offer (400)
+    ├── InvalidToken           no token, or one that is not valid (401)
+    ├── StoreError             the store refused or failed
+    │   ├── StoreUnavailable   it cannot be reached now; later may work (503)
+    │   ├── StoreDamaged       what it holds is not what was written
+    │   └── Conflict           the write contradicts what is stored
+    │       └── AlreadyExists  a name that must be unique is taken
+    ├── NotFound               the thing named is not there
+    ├── SnapshotError          a snapshot cannot be used
+    │   ├── SnapshotMissing    there is none yet
+    │   └── SnapshotDamaged    there is one, but it is broken or of another version
+    ├── InvalidRecord          a line of an NDJSON file is not a record
+    ├── UnreadableFile         a map file is refused
+    │   ├── NotAMap            it is something else
+    │   ├── BrokenFile         it is a map, but damaged or not as its format says
+    │   └── TooLarge           it is over one of the limits for untrusted files
+    └── InvalidSetting         a command-line option or environment variable is wrong
+
+Foreign exceptions are translated into these where they enter: ``apsw`` in ``store/sqlite.py``,
+``tantivy`` in ``snapshot/text.py``, parsers in ``readers/``. The message of each is one line for
+the person who caused it. What clients see over HTTP is decided in ``api/errors.py`` alone.
+"""
+
+
+class MapshelfError(Exception):
+    """The root of the tree: catch this to catch everything Mapshelf raises on purpose."""
+
+
+class InvalidParameter(MapshelfError):
+    """A request parameter has a value the interface does not offer."""
+
+
+class InvalidToken(MapshelfError):
+    """The access token is missing, malformed, unknown, expired, revoked, or its user disabled."""
+
+
+class StoreError(MapshelfError):
+    """The store refused or failed."""
+
+
+class StoreUnavailable(StoreError):
+    """The store cannot be reached or is busy; the same call may work later."""
+
+
+class StoreDamaged(StoreError):
+    """What the store holds is not what was written to it."""
+
+
+class Conflict(StoreError):
+    """A write contradicts what is stored; nothing of it was kept."""
+
+
+class AlreadyExists(Conflict):
+    """A name that must be unique is taken."""
+
+
+class NotFound(MapshelfError):
+    """The user, token or map named is not there."""
+
+
+class SnapshotError(MapshelfError):
+    """A snapshot cannot be used."""
+
+
+class SnapshotMissing(SnapshotError):
+    """No snapshot has been published yet."""
+
+
+class SnapshotDamaged(SnapshotError):
+    """A snapshot is incomplete, altered, or was written by another version."""
+
+
+class InvalidRecord(MapshelfError):
+    """A record does not have the shape of section 5 of the design (Map keys, string values)."""
+
+
+class UnreadableFile(MapshelfError):
+    """A map file is refused; the message says what is wrong with it."""
+
+
+class NotAMap(UnreadableFile):
+    """The file is something other than a mind map."""
+
+
+class BrokenFile(UnreadableFile):
+    """The file is a mind map that is damaged or breaks its format's rules."""
+
+
+class TooLarge(UnreadableFile):
+    """The file exceeds one of the limits for untrusted files."""
+
+
+class InvalidSetting(MapshelfError):
+    """A command-line option or environment variable has a value that cannot be used."""

@@ -1,0 +1,218 @@
+"""What the catalogue is made of, free of storage, files and HTTP.
+
+Everything here is an immutable value or a small mutable tree (``Topic``); every other layer
+speaks in these types, so that none needs to know how another keeps them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+MAP_KEYS: Final = (
+    "File_ID",
+    "ID",
+    "Title",
+    "Description",
+    "ThumbsUp",
+    "ThumbsDown",
+    "Views",
+    "Downloads",
+    "Thumbnail",
+    "URL",
+    "Category",
+    "CategoryID",
+    "DateAdded",
+    "Owner",
+    "Size",
+    "Copyright",
+    "LicenceTypeID",
+    "Software",
+)
+"""The keys of a Map object, in the order they are sent (specification, section 2.1)."""
+
+USER_KEYS: Final = ("UserName", "TotalMaps", "DateRegistered")
+"""The keys of a User object, in the order they are sent (specification, section 2.2)."""
+
+SYSTEM_USER: Final = "system"
+"""Owner of the maps that were imported without naming one."""
+
+UNCATEGORISED: Final = "Uncategorised"
+"""Category of the maps for which none is known."""
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A row of one of the small tables: a category, a software, a licence type."""
+
+    id: int
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A published map as the store holds it.
+
+    Attributes:
+        file_id: increasing integer, the key of the map inside the catalogue.
+        id: public identifier, letters and digits; never given to another map.
+        title: title, one line.
+        description: free text.
+        thumbs_up: positive votes.
+        thumbs_down: negative votes.
+        views: page views.
+        downloads: downloads.
+        thumbnail: absolute URL of its own, or ``None`` for the one Mapshelf serves.
+        url: absolute URL of its own page, or ``None`` for the one Mapshelf serves.
+        category_id: id of its category.
+        category: name of its category. Kept with the map, because an imported record may
+            name a category otherwise than this catalogue does, and must come out as it came in.
+        date_added: milliseconds since 1970-01-01 UTC.
+        owner: username of the owner.
+        size: size of the map file in hundredths of a kilobyte (1024 bytes), ``None`` if unknown.
+        copyright: copyright or licence statement, may be empty.
+        licence_type_id: id of a licence type, ``None`` if unknown.
+        software_id: id of the program it was made with, ``None`` if unknown.
+        software: name of that program, empty if unknown.
+        template: whether it is designated as a template.
+    """
+
+    file_id: int
+    id: str
+    title: str
+    description: str
+    thumbs_up: int
+    thumbs_down: int
+    views: int
+    downloads: int
+    thumbnail: str | None
+    url: str | None
+    category_id: int
+    category: str
+    date_added: int
+    owner: str
+    size: int | None
+    copyright: str
+    licence_type_id: int | None
+    software_id: int | None
+    software: str
+    template: bool
+
+
+@dataclass(slots=True)
+class Topic:
+    """One node of a map, with its children in the order the author gave them.
+
+    Attributes:
+        id: the file's own identifier where it has one, else empty.
+        text: what the topic says, plain text, may have several lines.
+        note: the note attached to it, plain text, empty if none.
+        link: the URL or path it links to, empty if none. Never fetched.
+        children: the topics below it.
+    """
+
+    text: str
+    id: str = ""
+    note: str = ""
+    link: str = ""
+    children: list["Topic"] = field(default_factory=list)
+
+    def walk(self) -> Iterator[tuple[int, "Topic"]]:
+        """Yield this topic and all below it, each with its depth (0 for this one), in order."""
+        stack: list[tuple[int, Topic]] = [(0, self)]
+        while stack:
+            depth, topic = stack.pop()
+            yield depth, topic
+            stack.extend((depth + 1, child) for child in reversed(topic.children))
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """What a reader makes of a map file, the same for every format.
+
+    Attributes:
+        roots: the central topics, one for each sheet of the file; at least one.
+        software: name of the program that wrote the file, as far as the file tells.
+        software_version: its version, empty if the file does not tell.
+        template: whether the file is a template by its format.
+    """
+
+    roots: tuple[Topic, ...]
+    software: str = ""
+    software_version: str = ""
+    template: bool = False
+
+    def topics(self) -> Iterator[tuple[int, Topic]]:
+        """Yield every topic of every sheet with its depth (0 for a root), in document order."""
+        for root in self.roots:
+            yield from root.walk()
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """An account. ``registered`` is in milliseconds since 1970-01-01 UTC."""
+
+    id: int
+    name: str
+    registered: int
+    disabled: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """An access token as it is kept: everything but the secret itself.
+
+    Times are milliseconds since 1970-01-01 UTC; ``None`` means never (``expires``), or not yet
+    (``revoked``, ``last_used``).
+    """
+
+    id: int
+    user: str
+    label: str
+    scopes: str
+    created: int
+    expires: int | None
+    revoked: int | None
+    last_used: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Identity:
+    """Who a valid token speaks for. ``expires`` as in ``Token``."""
+
+    token_id: int
+    user: User
+    expires: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The file a map was read from, to know it again at the next import.
+
+    Attributes:
+        path: absolute path, surrogate-escaped as Python gives it.
+        size: bytes.
+        modified: modification time in nanoseconds since 1970-01-01 UTC.
+        digest: SHA-256 of the content.
+    """
+
+    path: str
+    size: int
+    modified: int
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One entry of the change feed: a map as it is now, or that it is gone.
+
+    Attributes:
+        revision: position in the feed; a later change has a higher one.
+        file_id: the map.
+        map: its present state, ``None`` if it was deleted.
+        topics: texts and notes of all its topics, one a line, for the search index.
+    """
+
+    revision: int
+    file_id: int
+    map: Map | None
+    topics: str
