@@ -6,6 +6,7 @@ speaks in these types, so that none needs to know how another keeps them.
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final
 
 MAP_KEYS: Final = (
@@ -176,12 +177,11 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
-    """Who a valid token speaks for. ``expires`` as in ``Token``."""
+class Credential:
+    """A stored token together with the user it speaks for, valid or not."""
 
-    token_id: int
+    token: Token
     user: User
-    expires: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,16 +189,70 @@ class Source:
     """The file a map was read from, to know it again at the next import.
 
     Attributes:
-        path: absolute path, surrogate-escaped as Python gives it.
+        path: absolute path as the file system spells it (``os.fsencode``).
         size: bytes.
         modified: modification time in nanoseconds since 1970-01-01 UTC.
         digest: SHA-256 of the content.
     """
 
-    path: str
+    path: bytes
     size: int
     modified: int
     digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class MapDraft:
+    """What an import knows of a map; ``None`` means it says nothing about that field.
+
+    A new map gets the default for such a field, a map that is there keeps what it has.
+    Fields are those of ``Map``, with these besides:
+
+    Attributes:
+        software: name of the program; the store finds or gives its id.
+        source: the file the map was read from. It identifies the map when ``id`` is ``None``.
+        outline: the topics, as ``outlines.encode_outline`` gives them.
+    """
+
+    id: str | None = None
+    file_id: int | None = None
+    title: str | None = None
+    description: str | None = None
+    thumbs_up: int | None = None
+    thumbs_down: int | None = None
+    views: int | None = None
+    downloads: int | None = None
+    thumbnail: str | None = None
+    url: str | None = None
+    category_id: int | None = None
+    category: str | None = None
+    date_added: int | None = None
+    owner: str | None = None
+    size: int | None = None
+    copyright: str | None = None
+    licence_type_id: int | None = None
+    software: str | None = None
+    template: bool | None = None
+    source: Source | None = None
+    outline: bytes | None = None
+
+
+class Verdict(Enum):
+    """What became of a draft."""
+
+    ADDED = "added"
+    CHANGED = "changed"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The verdict on a draft, with the map's public id, or the reason it was refused."""
+
+    verdict: Verdict
+    id: str = ""
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,10 +263,10 @@ class Change:
         revision: position in the feed; a later change has a higher one.
         file_id: the map.
         map: its present state, ``None`` if it was deleted.
-        topics: texts and notes of all its topics, one a line, for the search index.
+        outline: its topics as ``outlines.encode_outline`` gave them, ``None`` if it has none.
     """
 
     revision: int
     file_id: int
     map: Map | None
-    topics: str
+    outline: bytes | None

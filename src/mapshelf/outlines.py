@@ -48,6 +48,19 @@ def decode_outline(data: bytes) -> Outline:
         raise StoreDamaged("an outline in the store cannot be read") from error
 
 
+def outline_text(data: bytes) -> str:
+    """Return the texts and notes of all topics in ``data``, one a line, for the search index.
+
+    Raises:
+        StoreDamaged: as ``decode_outline``.
+    """
+    try:
+        topics = orjson.loads(zlib.decompress(data))["topics"]
+        return "\n".join(part for topic in topics for part in (topic[2], topic[3]) if part)
+    except (zlib.error, ValueError, LookupError, TypeError) as error:
+        raise StoreDamaged("an outline in the store cannot be read") from error
+
+
 def _outline(document: dict[str, Any]) -> Outline:
     if document["format"] != FORMAT:
         raise StoreDamaged(f"an outline in the store has format {document['format']}")

@@ -1,0 +1,76 @@
+"""One idea of when two texts are the same, for sorting titles and for finding words.
+
+Case, accents, width and compatibility forms do not count. Scripts that write without spaces are
+cut into overlapping pairs of characters, because no dictionary is at hand and a two-character
+word is common there; everything else is cut into words. Regular expressions do the work in C:
+a tokenizer library for every script would be a large dependency for a small gain here.
+"""
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from typing import Final
+
+# Accents of Latin, Greek and Cyrillic, and the vowel points of Hebrew and Arabic. The marks of
+# other scripts (Thai vowels, Japanese voicing) make different letters and stay.
+_ACCENTS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
+
+# Han, kana, Hangul, Thai, Lao, Myanmar and Khmer: written without spaces, or with few.
+_UNSPACED: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+# Letters and digits of any script, with the vowel signs of the Indic ones, which Python's \w
+# leaves out.
+_WORD: Final = re.compile(
+    rf"(?P<unspaced>[{_UNSPACED}]+)|(?:[^\W_{_UNSPACED}]|[\u0900-\u0dff\u0f00-\u0fff])+"
+)
+_ASCII_WORD: Final = re.compile("[0-9a-z]+")
+
+LONGEST_WORD: Final = 64
+"""Words are cut to this many characters, in maps and in queries alike."""
+
+
+def fold(text: str) -> str:
+    """Return ``text`` without case, accents, width and compatibility forms."""
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    decomposed = unicodedata.normalize("NFD", folded)
+    return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
+
+
+def index_words(text: str) -> str:
+    """Return the words of ``text`` as they go into the search index, separated by spaces.
+
+    A run of an unspaced script gives its overlapping pairs and its last character: so every
+    character of it begins a word, and is found alone as a prefix.
+    """
+    folded = fold(text)
+    if folded.isascii():
+        return " ".join(word[:LONGEST_WORD] for word in _ASCII_WORD.findall(folded))
+    return " ".join(word for run in _runs(folded) for word in (*run.words, *run.ending))
+
+
+def query_words(text: str) -> list[str]:
+    """Return the words that a map must hold, one after the other, to match ``text``."""
+    return [word for run in _runs(fold(text)) for word in (run.words or run.ending)]
+
+
+class _Run:
+    """A run of one kind of script: its words, and what is besides needed to find its last one."""
+
+    __slots__ = ("ending", "words")
+
+    def __init__(self, text: str, *, unspaced: bool) -> None:
+        if unspaced:
+            self.words = [text[i : i + 2] for i in range(len(text) - 1)]
+            self.ending = [text[-1]]
+        else:
+            self.words = [text[:LONGEST_WORD]]
+            self.ending = []
+
+
+def _runs(folded: str) -> Iterator[_Run]:
+    for match in _WORD.finditer(folded):
+        yield _Run(match[0], unspaced=match["unspaced"] is not None)

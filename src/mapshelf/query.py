@@ -1,0 +1,203 @@
+"""What a client asks of ``GET /maps``, parsed once into a frozen value.
+
+The parameters are rows of tables: the parser, the listing, the tests and the documentation go
+through the same rows. Adding a filter is adding a row to ``FILTERS``.
+"""
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qsl
+
+from mapshelf.errors import InvalidParameter
+from mapshelf.model import Map
+
+DEFAULT_LIMIT: Final = 20
+MAXIMUM_LIMIT: Final = 50
+MAXIMUM_OFFSET: Final = 2**53
+MAXIMUM_QUERY_LENGTH: Final = 500
+"""Longest search text, in characters."""
+
+ORDERS: Final = ("alpha", "downloads", "views", "date", "rating")
+"""The values of ``order_by`` (specification, section 4.1)."""
+
+DEFAULT_ORDER: Final = "date"
+"""The order of a listing for which none is asked and nothing is searched."""
+
+
+@dataclass(frozen=True, slots=True)
+class MapQuery:
+    """A valid request for a list of maps.
+
+    Attributes:
+        text: what to search for, empty to list.
+        order: a value of ``ORDERS``, ``None`` for relevance.
+        filters: name of a row of ``FILTERS`` and the key a map must have there, for each filter.
+        limit: most maps to return.
+        offset: maps to skip.
+        given: the parameters that select and order, as the client gave them, for links.
+    """
+
+    text: str = ""
+    order: str | None = DEFAULT_ORDER
+    filters: tuple[tuple[str, int], ...] = ()
+    limit: int = DEFAULT_LIMIT
+    offset: int = 0
+    given: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A parameter that keeps the maps with a certain value.
+
+    Attributes:
+        name: the query parameter.
+        parse: turns its text into the key to look for, ``None`` to keep every map.
+        key: the key of a map, a number of 64 bits.
+    """
+
+    name: str
+    parse: Callable[[str], int | None]
+    key: Callable[[Map], int]
+
+
+def parse_query(query_string: bytes) -> MapQuery:
+    """Parse the query string of ``GET /maps`` as the client sent it.
+
+    Raises:
+        InvalidParameter: a value the interface does not offer; the message is for the client.
+    """
+    values = _values(query_string)
+    text = _text(values.get("query", ""))
+    return MapQuery(
+        text=text,
+        order=_order(values.get("order_by"), text),
+        filters=_filters(values),
+        limit=_limit(values.get("limit")),
+        offset=_offset(values.get("offset")),
+        given=tuple(item for item in values.items() if item[0] not in ("limit", "offset")),
+    )
+
+
+def owner_key(name: str) -> int:
+    """Return the key by which maps of an owner are found, the same for any case of ``name``."""
+    digest = hashlib.blake2b(name.strip().casefold().encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def _values(query_string: bytes) -> dict[str, str]:
+    """Return the parameters we know that have a value."""
+    if not query_string:
+        return {}
+    try:
+        pairs = parse_qsl(query_string.decode(), keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError as error:
+        raise InvalidParameter("The parameters must be UTF-8 text.") from error
+    values: dict[str, str] = {}
+    seen = set()
+    for name, value in pairs:
+        if name not in PARAMETERS:
+            continue
+        if name in seen:
+            raise InvalidParameter(f"The {name} parameter is given twice.")
+        seen.add(name)
+        if "\0" in value:
+            raise InvalidParameter(f"The {name} value must not contain a NUL character.")
+        if value:
+            values[name] = value
+    return values
+
+
+def _text(value: str) -> str:
+    if len(value) > MAXIMUM_QUERY_LENGTH:
+        raise InvalidParameter(
+            f"The query value must be at most {MAXIMUM_QUERY_LENGTH} characters long."
+        )
+    return value.strip()
+
+
+def _order(value: str | None, text: str) -> str | None:
+    if value is None:
+        return None if text else DEFAULT_ORDER
+    if value not in ORDERS:
+        raise InvalidParameter(f"The order_by value must be one of {', '.join(ORDERS)}.")
+    return value
+
+
+def _limit(value: str | None) -> int:
+    if value is None:
+        return DEFAULT_LIMIT
+    limit = _digits(value, MAXIMUM_LIMIT)
+    if limit is None:
+        raise InvalidParameter(f"The limit value must be between 0-{MAXIMUM_LIMIT}.")
+    return limit
+
+
+def _offset(value: str | None) -> int:
+    if value is None:
+        return 0
+    offset = _digits(value, MAXIMUM_OFFSET)
+    if offset is None:
+        raise InvalidParameter(
+            f"The offset value must be a whole number between 0 and {MAXIMUM_OFFSET}."
+        )
+    return offset
+
+
+def _filters(values: dict[str, str]) -> tuple[tuple[str, int], ...]:
+    keys = ((row.name, row.parse(values[row.name])) for row in FILTERS if row.name in values)
+    return tuple((name, key) for name, key in keys if key is not None)
+
+
+def _digits(value: str, most: int) -> int | None:
+    """Return the number that ``value`` spells in ASCII digits, ``None`` if over ``most``."""
+    if not (value.isascii() and value.isdigit()):
+        return None
+    significant = value.lstrip("0")
+    # Python refuses to read numbers of thousands of digits, and none of them is in range.
+    if len(significant) > len(str(most)):
+        return None
+    number = int(significant or "0")
+    return number if number <= most else None
+
+
+def _id(name: str) -> Callable[[str], int]:
+    def parse(value: str) -> int:
+        if not (value.isascii() and value.isdigit()):
+            raise InvalidParameter(f"The {name} value must be a whole number.")
+        number = _digits(value, UNKNOWN_ID)
+        return UNKNOWN_ID if number is None else number
+
+    return parse
+
+
+def _templates_only(value: str) -> int | None:
+    match value.lower():
+        case "true" | "1":
+            return 1
+        case "false" | "0":
+            return None
+    raise InvalidParameter("The only_templates value must be true or false.")
+
+
+UNKNOWN_ID: Final = 2**63
+"""Stands for every id too large to be one."""
+
+NO_ID: Final = UNKNOWN_ID + 1
+"""The key of a map that has no such id: no request asks for it."""
+
+FILTERS: Final = (
+    Filter("category", _id("category"), lambda found: found.category_id),
+    Filter(
+        "software",
+        _id("software"),
+        lambda found: NO_ID if found.software_id is None else found.software_id,
+    ),
+    Filter("owner", owner_key, lambda found: owner_key(found.owner)),
+    Filter("only_templates", _templates_only, lambda found: int(found.template)),
+)
+
+PARAMETERS: Final = frozenset(
+    ("query", "limit", "offset", "order_by", *(row.name for row in FILTERS))
+)

@@ -1,0 +1,142 @@
+"""What every store promises: the one place of truth about maps, users and tokens.
+
+Two databases implement this (SQLite for one machine, PostgreSQL for several); ``tests/store``
+holds one suite that both pass. MUST below is meant as in RFC 2119: the layers above rely on it.
+
+All times are milliseconds since 1970-01-01 UTC. Any method may raise ``StoreUnavailable`` (busy,
+unreachable, disk full: the call may work later) or ``StoreDamaged``; neither MUST leave a part
+of a write behind. A write that returned MUST survive the death of the process, and on sound
+hardware the loss of power. A store may be used from several threads at once.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from mapshelf.model import (
+    Change,
+    Credential,
+    Map,
+    MapDraft,
+    Named,
+    Outcome,
+    Source,
+    Token,
+    User,
+)
+
+
+class Store(Protocol):
+    """The store of one catalogue. Made by ``open_store``, which also migrates it."""
+
+    def close(self) -> None:
+        """Release the database. MUST be callable twice."""
+
+    # -- the change feed ------------------------------------------------------------------
+
+    def revision(self) -> int:
+        """Return the revision of the newest change, 0 for an untouched store.
+
+        MUST be cheap: it is asked several times a second.
+        """
+
+    def changes(self, after: int, limit: int) -> list[Change]:
+        """Return up to ``limit`` changes with a revision above ``after``, in ascending order.
+
+        Each map appears once, at its latest change and in its present state, deletions
+        included. Revisions MUST become visible in order: once a change is visible, no change
+        with a lower revision may appear later.
+        """
+
+    # -- maps -----------------------------------------------------------------------------
+
+    def put_maps(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
+        """Add or update maps, all in one transaction; return an outcome for each, in order.
+
+        A draft names its map by ``id``, else by ``source.path``; a map not found is added. A
+        draft that contradicts the store (a ``file_id`` that belongs to another map) MUST be
+        refused alone. A draft that changes nothing MUST NOT make a change in the feed.
+
+        New maps get the next ``file_id``, above every one ever used, and a random ``id`` of
+        8 letters and digits that no map ever had, unless the draft names them. Unknown owners
+        are registered, unknown category and software names get the next id. A ``category_id``
+        is kept as it is given, under the name given with it.
+        """
+
+    def delete_maps(self, ids: Iterable[str]) -> int:
+        """Delete maps by public id; return how many were there. Their ids stay used up."""
+
+    def maps(self, after: int, limit: int) -> list[Map]:
+        """Return up to ``limit`` maps with a ``file_id`` above ``after``, in ascending order."""
+
+    def outline(self, file_id: int) -> bytes | None:
+        """Return the encoded outline of a map, ``None`` if it has none."""
+
+    def sources(self, paths: Sequence[bytes]) -> dict[bytes, Source]:
+        """Return, by path, the sources known among ``paths``."""
+
+    def touch_sources(self, sources: Sequence[Source]) -> None:
+        """Record new sizes and times of known sources whose content is what it was."""
+
+    # -- the small tables -----------------------------------------------------------------
+
+    def categories(self) -> list[Named]:
+        """Return all categories in ascending order of id."""
+
+    def software(self) -> list[Named]:
+        """Return all programs in ascending order of id."""
+
+    def licence_types(self) -> list[Named]:
+        """Return all licence types in ascending order of id."""
+
+    # -- users and tokens -----------------------------------------------------------------
+
+    def add_user(self, name: str) -> User:
+        """Register a user.
+
+        Raises:
+            AlreadyExists: the name is taken, in any case (``Bob`` and ``bob`` are one).
+        """
+
+    def users(self) -> list[User]:
+        """Return all users in ascending order of id."""
+
+    def disable_user(self, name: str) -> User:
+        """Disable a user, whose tokens are refused from then on.
+
+        Raises:
+            NotFound: no user has this name, in any case.
+        """
+
+    def add_token(
+        self, user: str, digest: bytes, *, label: str, scopes: str, expires: int | None
+    ) -> Token:
+        """Keep a token for ``user`` by its digest.
+
+        Raises:
+            NotFound: no user has this name, in any case.
+        """
+
+    def tokens(self, user: str) -> list[Token]:
+        """Return the tokens of a user in ascending order of id.
+
+        Raises:
+            NotFound: no user has this name, in any case.
+        """
+
+    def revoke_token(self, token_id: int) -> Token:
+        """Revoke a token; revoking it again changes nothing.
+
+        Raises:
+            NotFound: there is no such token.
+        """
+
+    def find_credential(self, digest: bytes) -> Credential | None:
+        """Return the token with this digest and its user, valid or not, ``None`` if unknown."""
+
+    def touch_tokens(self, used: Mapping[int, int]) -> None:
+        """Record by token id when each was last used; earlier times than known are ignored."""
+
+    # -- care -----------------------------------------------------------------------------
+
+    def check(self) -> list[str]:
+        """Return a line for every fault found in the database, none if it is sound."""

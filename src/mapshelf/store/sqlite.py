@@ -1,0 +1,659 @@
+"""The store on SQLite: one file, one machine, nothing to operate.
+
+SQLite comes through ``apsw``, whose wheel carries a current library: versions before 3.51.3 can
+corrupt a WAL database when two connections write and checkpoint at the same time. WAL lets
+readers go on while one writes; ``synchronous=FULL`` makes an acknowledged write outlive a power
+cut. Each store object has one connection for writing and one for reading, each behind a lock.
+"""
+
+import heapq
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+from mapshelf.errors import (
+    AlreadyExists,
+    Conflict,
+    InvalidSetting,
+    NotFound,
+    StoreDamaged,
+    StoreError,
+    StoreUnavailable,
+)
+from mapshelf.model import (
+    SYSTEM_USER,
+    UNCATEGORISED,
+    Change,
+    Credential,
+    Map,
+    MapDraft,
+    Named,
+    Outcome,
+    Source,
+    Token,
+    User,
+    Verdict,
+)
+from mapshelf.store import seed
+from mapshelf.store.merge import References, created, name_key, new_id, updated
+
+SAFE_VERSION: Final = (3, 51, 3)
+"""The first SQLite without the WAL-reset corruption bug."""
+
+APPLICATION_ID: Final = 0x4D61_7053
+"""Written in the database header ("MapS"), so that we never migrate somebody else's file."""
+
+BUSY_TIMEOUT: Final = 10_000
+"""Milliseconds to wait for another process's write before giving up."""
+
+MIGRATIONS: Final = ("sqlite_0001.sql",)
+"""Scripts in the order they were added; ``user_version`` counts how many a database has had."""
+
+MAP_COLUMNS: Final = """
+    m.file_id, m.id, m.title, m.description, m.thumbs_up, m.thumbs_down, m.views, m.downloads,
+    m.thumbnail, m.url, m.category_id, m.category, m.date_added, u.name, m.size, m.copyright,
+    m.licence_type_id, m.software_id, coalesce(s.name, ''), m.template"""
+MAP_TABLES: Final = """
+    maps AS m JOIN users AS u ON u.id = m.owner_id
+    LEFT JOIN software AS s ON s.id = m.software_id"""
+USER_COLUMNS: Final = "u.id, u.name, u.registered, u.disabled"
+TOKEN_COLUMNS: Final = (
+    "t.id, u.name, t.label, t.scopes, t.created, t.expires, t.revoked, t.last_used"
+)
+
+Row = tuple[Any, ...]
+
+
+def milliseconds() -> int:
+    """Return the present time in milliseconds since 1970-01-01 UTC."""
+    return time.time_ns() // 1_000_000
+
+
+class SQLiteStore:
+    """A ``Store`` in the SQLite database at ``path``, made if it is not there.
+
+    Raises:
+        InvalidSetting: the SQLite library is too old to be trusted with a WAL database.
+        StoreUnavailable: the file cannot be opened.
+        StoreDamaged: the file is not a catalogue, or one of a newer version.
+    """
+
+    def __init__(self, path: Path, clock: Callable[[], int] = milliseconds) -> None:
+        version = apsw.sqlite_lib_version()
+        if tuple(map(int, version.split("."))) < SAFE_VERSION:
+            raise InvalidSetting(f"SQLite {version} is too old; 3.51.3 or newer is needed")
+        self._clock = clock
+        with _translated():
+            try:
+                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            except OSError as error:
+                raise StoreUnavailable(f"cannot make {path.parent}: {error.strerror}") from error
+            self._writer = _Connection(path)
+            self._reader = _Connection(path)
+        with self._writing() as database:
+            _migrate(database, clock())
+
+    def close(self) -> None:
+        """See ``Store``."""
+        self._writer.close()
+        self._reader.close()
+
+    # -- the change feed ------------------------------------------------------------------
+
+    def revision(self) -> int:
+        """See ``Store``."""
+        return int(self._one("SELECT revision FROM sequence")[0])
+
+    def changes(self, after: int, limit: int) -> list[Change]:
+        """See ``Store``. Writers are serialised, so revisions become visible in order."""
+        with self._reading() as database:
+            present = database.execute(
+                f"SELECT m.revision, o.outline, {MAP_COLUMNS} FROM {MAP_TABLES}"
+                " LEFT JOIN outlines AS o ON o.file_id = m.file_id"
+                " WHERE m.revision > ? ORDER BY m.revision LIMIT ?",
+                (after, limit),
+            )
+            gone = database.execute(
+                "SELECT revision, file_id FROM deleted WHERE revision > ?"
+                " ORDER BY revision LIMIT ?",
+                (after, limit),
+            )
+            both = heapq.merge(
+                (Change(row[0], row[2], _map(row[2:]), row[1]) for row in present),
+                (Change(row[0], row[1], None, None) for row in gone),
+                key=lambda change: change.revision,
+            )
+            return [change for change, _ in zip(both, range(limit), strict=False)]
+
+    # -- maps -----------------------------------------------------------------------------
+
+    def put_maps(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
+        """See ``Store``."""
+        with self._writing() as database:
+            return _Batch(database, self._clock()).put(drafts)
+
+    def delete_maps(self, ids: Iterable[str]) -> int:
+        """See ``Store``."""
+        with self._writing() as database:
+            return sum(_delete(database, public_id) for public_id in ids)
+
+    def maps(self, after: int, limit: int) -> list[Map]:
+        """See ``Store``."""
+        rows = self._all(
+            f"SELECT {MAP_COLUMNS} FROM {MAP_TABLES}"
+            " WHERE m.file_id > ? ORDER BY m.file_id LIMIT ?",
+            (after, limit),
+        )
+        return [_map(row) for row in rows]
+
+    def outline(self, file_id: int) -> bytes | None:
+        """See ``Store``."""
+        rows = self._all("SELECT outline FROM outlines WHERE file_id = ?", (file_id,))
+        return rows[0][0] if rows else None
+
+    def sources(self, paths: Sequence[bytes]) -> dict[bytes, Source]:
+        """See ``Store``."""
+        query = "SELECT path, size, modified, digest FROM sources WHERE path = ?"
+        with self._reading() as database:
+            found = (database.execute(query, (path,)).fetchone() for path in paths)
+            return {row[0]: Source(*row) for row in found if row is not None}
+
+    def touch_sources(self, sources: Sequence[Source]) -> None:
+        """See ``Store``."""
+        with self._writing() as database:
+            database.executemany(
+                "UPDATE sources SET size = ?, modified = ? WHERE path = ?",
+                [(source.size, source.modified, source.path) for source in sources],
+            )
+
+    # -- the small tables -----------------------------------------------------------------
+
+    def categories(self) -> list[Named]:
+        """See ``Store``."""
+        return [Named(*row) for row in self._all("SELECT id, name FROM categories ORDER BY id")]
+
+    def software(self) -> list[Named]:
+        """See ``Store``."""
+        return [Named(*row) for row in self._all("SELECT id, name FROM software ORDER BY id")]
+
+    def licence_types(self) -> list[Named]:
+        """See ``Store``."""
+        return [Named(*row) for row in self._all("SELECT id, name FROM licence_types ORDER BY id")]
+
+    # -- users and tokens -----------------------------------------------------------------
+
+    def add_user(self, name: str) -> User:
+        """See ``Store``."""
+        with self._writing() as database:
+            if _find_user(database, name) is not None:
+                raise AlreadyExists(f"there is a user {name} already")
+            return _insert_user(database, name, self._clock())
+
+    def users(self) -> list[User]:
+        """See ``Store``."""
+        rows = self._all(f"SELECT {USER_COLUMNS} FROM users AS u ORDER BY u.id")
+        return [_user(row) for row in rows]
+
+    def disable_user(self, name: str) -> User:
+        """See ``Store``."""
+        with self._writing() as database:
+            user = _user_named(database, name)
+            database.execute("UPDATE users SET disabled = 1 WHERE id = ?", (user.id,))
+            return _user_named(database, name)
+
+    def add_token(
+        self, user: str, digest: bytes, *, label: str, scopes: str, expires: int | None
+    ) -> Token:
+        """See ``Store``."""
+        with self._writing() as database:
+            owner = _user_named(database, user)
+            database.execute(
+                "INSERT INTO tokens (user_id, digest, label, scopes, created, expires)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (owner.id, digest, label, scopes, self._clock(), expires),
+            )
+            return _token(database, "t.digest = ?", digest)
+
+    def tokens(self, user: str) -> list[Token]:
+        """See ``Store``."""
+        with self._reading() as database:
+            owner = _user_named(database, user)
+            rows = database.execute(
+                f"SELECT {TOKEN_COLUMNS} FROM tokens AS t JOIN users AS u ON u.id = t.user_id"
+                " WHERE u.id = ? ORDER BY t.id",
+                (owner.id,),
+            )
+            return [Token(*row) for row in rows]
+
+    def revoke_token(self, token_id: int) -> Token:
+        """See ``Store``."""
+        with self._writing() as database:
+            database.execute(
+                "UPDATE tokens SET revoked = coalesce(revoked, ?) WHERE id = ?",
+                (self._clock(), token_id),
+            )
+            return _token(database, "t.id = ?", token_id)
+
+    def find_credential(self, digest: bytes) -> Credential | None:
+        """See ``Store``."""
+        rows = self._all(
+            f"SELECT {USER_COLUMNS}, {TOKEN_COLUMNS} FROM tokens AS t"
+            " JOIN users AS u ON u.id = t.user_id WHERE t.digest = ?",
+            (digest,),
+        )
+        return Credential(Token(*rows[0][4:]), _user(rows[0][:4])) if rows else None
+
+    def touch_tokens(self, used: Mapping[int, int]) -> None:
+        """See ``Store``."""
+        with self._writing() as database:
+            database.executemany(
+                "UPDATE tokens SET last_used = max(coalesce(last_used, 0), ?) WHERE id = ?",
+                [(when, token_id) for token_id, when in used.items()],
+            )
+
+    # -- care -----------------------------------------------------------------------------
+
+    def check(self) -> list[str]:
+        """See ``Store``."""
+        faults = [str(row[0]) for row in self._all("PRAGMA integrity_check") if row[0] != "ok"]
+        for table, row_id, parent, _ in self._all("PRAGMA foreign_key_check"):
+            faults.append(f"row {row_id} of {table} refers to a row of {parent} that is not there")
+        return faults
+
+    # -- connections ----------------------------------------------------------------------
+
+    def _all(self, sql: str, bindings: Row = ()) -> list[Row]:
+        with self._reading() as database:
+            return database.execute(sql, bindings).fetchall()
+
+    def _one(self, sql: str) -> Row:
+        return self._all(sql)[0]
+
+    @contextmanager
+    def _reading(self) -> Iterator[apsw.Connection]:
+        """Give one consistent view of the database."""
+        with self._reader.locked() as database, _translated(), _transaction(database, "DEFERRED"):
+            yield database
+
+    @contextmanager
+    def _writing(self) -> Iterator[apsw.Connection]:
+        """Give a transaction that is durable once this returns, and undone if it raises."""
+        with self._writer.locked() as database, _translated(), _transaction(database, "IMMEDIATE"):
+            yield database
+
+
+class _Connection:
+    """A connection with its lock: apsw refuses use from two threads at once."""
+
+    def __init__(self, path: Path) -> None:
+        self._lock = threading.Lock()
+        self._database: apsw.Connection | None = apsw.Connection(str(path))
+        path.chmod(0o600)
+        self._database.set_busy_timeout(BUSY_TIMEOUT)
+        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            self._database.execute(f"PRAGMA {pragma}")
+
+    @contextmanager
+    def locked(self) -> Iterator[apsw.Connection]:
+        with self._lock:
+            if self._database is None:
+                raise StoreUnavailable("the store is closed")
+            yield self._database
+
+    def close(self) -> None:
+        with self._lock:
+            if self._database is not None:
+                self._database.close()
+                self._database = None
+
+
+class _Batch:
+    """The drafts of one transaction, sharing what was looked up for them."""
+
+    def __init__(self, database: apsw.Connection, now: int) -> None:
+        self._database = database
+        self._now = now
+        self._owners: dict[str, User] = {}
+        self._software: dict[str, Named] = {}
+        self._categories: dict[str, Named] = {}
+        self._category_ids: set[int] = set()
+
+    def put(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
+        outcomes = []
+        for draft in drafts:
+            try:
+                outcomes.append(self._put(draft))
+            except Conflict as conflict:
+                outcomes.append(Outcome(Verdict.REFUSED, draft.id or "", str(conflict)))
+        return outcomes
+
+    def _put(self, draft: MapDraft) -> Outcome:
+        existing = self._existing(draft)
+        if existing is None:
+            return self._add(draft)
+        if draft.file_id not in (None, existing.file_id):
+            raise Conflict(
+                f"ID {existing.id} has File_ID {existing.file_id} here, not {draft.file_id}"
+            )
+        changed = updated(existing, draft, self._references(draft, existing))
+        self._keep_source(existing.file_id, draft)
+        if changed == existing and not self._outline_differs(existing.file_id, draft.outline):
+            return Outcome(Verdict.UNCHANGED, existing.id)
+        self._write(changed, draft)
+        return Outcome(Verdict.CHANGED, existing.id)
+
+    def _existing(self, draft: MapDraft) -> Map | None:
+        key: str | bytes
+        if draft.id is not None:
+            condition, key = "m.id = ?", draft.id
+        elif draft.source is not None:
+            condition = "m.file_id = (SELECT file_id FROM sources WHERE path = ?)"
+            key = draft.source.path
+        else:
+            return None
+        row = self._database.execute(
+            f"SELECT {MAP_COLUMNS} FROM {MAP_TABLES} WHERE {condition}", (key,)
+        ).fetchone()
+        return _map(row) if row else None
+
+    def _add(self, draft: MapDraft) -> Outcome:
+        file_id, public_id = self._identity(draft)
+        references = self._references(draft, None)
+        new = created(
+            draft, file_id=file_id, public_id=public_id, now=self._now, references=references
+        )
+        self._write(new, draft)
+        self._keep_source(file_id, draft)
+        return Outcome(Verdict.ADDED, public_id)
+
+    def _identity(self, draft: MapDraft) -> tuple[int, str]:
+        """Return the ``file_id`` and ``id`` for a new map, using up both."""
+        public_id = draft.id or self._unused_id()
+        grave = self._database.execute(
+            "SELECT file_id FROM deleted WHERE id = ?", (public_id,)
+        ).fetchone()
+        file_id = draft.file_id
+        if file_id is None:
+            file_id = grave[0] if grave else self._last_file_id() + 1
+        if grave and grave[0] != file_id:
+            raise Conflict(f"ID {public_id} had File_ID {grave[0]} here, not {file_id}")
+        holder = self._database.execute(
+            "SELECT id FROM maps WHERE file_id = ?1 UNION SELECT id FROM deleted"
+            " WHERE file_id = ?1 AND id <> ?2",
+            (file_id, public_id),
+        ).fetchone()
+        if holder:
+            raise Conflict(f"File_ID {file_id} belongs to the map with ID {holder[0]}")
+        self._database.execute("DELETE FROM deleted WHERE id = ?", (public_id,))
+        self._database.execute("UPDATE sequence SET file_id = max(file_id, ?)", (file_id,))
+        return file_id, public_id
+
+    def _unused_id(self) -> str:
+        while True:
+            candidate = new_id()
+            taken = self._database.execute(
+                "SELECT 1 FROM maps WHERE id = ?1 UNION SELECT 1 FROM deleted WHERE id = ?1",
+                (candidate,),
+            ).fetchone()
+            if not taken:
+                return candidate
+
+    def _last_file_id(self) -> int:
+        return _integer(self._database, "SELECT file_id FROM sequence")
+
+    def _references(self, draft: MapDraft, existing: Map | None) -> References:
+        """Find or make the rows that ``draft`` refers to, else those ``existing`` does."""
+        owner = draft.owner or (existing.owner if existing else SYSTEM_USER)
+        software = draft.software
+        if software is None and existing is not None:
+            software = existing.software
+        return References(
+            owner=self._owner(owner).name,
+            category=self._category(draft, existing),
+            software=self._software_named(software) if software else None,
+        )
+
+    def _owner(self, name: str) -> User:
+        key = name_key(name)
+        if key not in self._owners:
+            found = _find_user(self._database, name)
+            self._owners[key] = found or _insert_user(self._database, name, self._now)
+        return self._owners[key]
+
+    def _software_named(self, name: str) -> Named:
+        key = name_key(name)
+        if key not in self._software:
+            row = self._database.execute(
+                "SELECT id, name FROM software WHERE name_key = ?", (key,)
+            ).fetchone()
+            self._software[key] = Named(*row) if row else self._insert_software(name)
+        return self._software[key]
+
+    def _insert_software(self, name: str) -> Named:
+        rows: list[Row] = self._database.execute(
+            "INSERT INTO software (name, name_key) VALUES (?, ?) RETURNING id, name",
+            (name.strip(), name_key(name)),
+        ).fetchall()
+        return Named(*rows[0])
+
+    def _category(self, draft: MapDraft, existing: Map | None) -> Named:
+        if draft.category_id is not None:
+            return self._category_with_id(draft.category_id, draft.category)
+        if draft.category:
+            return self._category_named(draft.category)
+        if existing is not None:
+            return Named(existing.category_id, existing.category)
+        return self._category_named(UNCATEGORISED)
+
+    def _category_with_id(self, category_id: int, name: str | None) -> Named:
+        row = self._database.execute(
+            "SELECT id, name FROM categories WHERE id = ?", (category_id,)
+        ).fetchone()
+        if row is None:
+            row = self._insert_category(category_id, name or f"Category {category_id}")
+        return Named(row[0], name or row[1])
+
+    def _category_named(self, name: str) -> Named:
+        key = name_key(name)
+        if key not in self._categories:
+            row = self._database.execute(
+                "SELECT id, name FROM categories WHERE name_key = ? ORDER BY id LIMIT 1", (key,)
+            ).fetchone()
+            self._categories[key] = Named(*(row or self._insert_category(None, name)))
+        return self._categories[key]
+
+    def _insert_category(self, category_id: int | None, name: str) -> Row:
+        return self._database.execute(
+            "INSERT INTO categories (id, name, name_key) VALUES (?, ?, ?) RETURNING id, name",
+            (category_id, name.strip(), name_key(name)),
+        ).fetchall()[0]
+
+    def _outline_differs(self, file_id: int, outline: bytes | None) -> bool:
+        if outline is None:
+            return False
+        row = self._database.execute(
+            "SELECT outline FROM outlines WHERE file_id = ?", (file_id,)
+        ).fetchone()
+        return row is None or row[0] != outline
+
+    def _keep_source(self, file_id: int, draft: MapDraft) -> None:
+        source = draft.source
+        if source is not None:
+            self._database.execute(
+                "INSERT OR REPLACE INTO sources (path, file_id, size, modified, digest)"
+                " VALUES (?, ?, ?, ?, ?)",
+                (source.path, file_id, source.size, source.modified, source.digest),
+            )
+
+    def _write(self, new: Map, draft: MapDraft) -> None:
+        """Write a map as a change of its own; rows that refer to it stay as they are."""
+        self._database.execute(
+            "INSERT INTO maps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (file_id) DO UPDATE SET title = excluded.title,"
+            " description = excluded.description, thumbs_up = excluded.thumbs_up,"
+            " thumbs_down = excluded.thumbs_down, views = excluded.views,"
+            " downloads = excluded.downloads, thumbnail = excluded.thumbnail,"
+            " url = excluded.url, category_id = excluded.category_id,"
+            " category = excluded.category, date_added = excluded.date_added,"
+            " owner_id = excluded.owner_id, size = excluded.size,"
+            " copyright = excluded.copyright, licence_type_id = excluded.licence_type_id,"
+            " software_id = excluded.software_id, template = excluded.template,"
+            " revision = excluded.revision",
+            (
+                new.file_id,
+                new.id,
+                new.title,
+                new.description,
+                new.thumbs_up,
+                new.thumbs_down,
+                new.views,
+                new.downloads,
+                new.thumbnail,
+                new.url,
+                new.category_id,
+                new.category,
+                new.date_added,
+                self._owner(new.owner).id,
+                new.size,
+                new.copyright,
+                new.licence_type_id,
+                new.software_id,
+                new.template,
+                _next_revision(self._database),
+            ),
+        )
+        if draft.outline is not None:
+            self._database.execute(
+                "INSERT OR REPLACE INTO outlines (file_id, outline) VALUES (?, ?)",
+                (new.file_id, draft.outline),
+            )
+
+
+@contextmanager
+def _transaction(database: apsw.Connection, kind: str) -> Iterator[None]:
+    database.execute(f"BEGIN {kind}")
+    try:
+        yield
+        database.execute("COMMIT")
+    except BaseException:
+        if database.in_transaction:
+            database.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def _translated() -> Iterator[None]:
+    """Turn what SQLite raises into our own errors."""
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise StoreDamaged(f"the SQLite database is damaged: {error}") from error
+    except (
+        apsw.BusyError,
+        apsw.LockedError,
+        apsw.FullError,
+        apsw.IOError,
+        apsw.CantOpenError,
+        apsw.ReadOnlyError,
+    ) as error:
+        raise StoreUnavailable(f"the SQLite database cannot be used now: {error}") from error
+    except apsw.Error as error:
+        raise StoreError(f"the SQLite database refused: {error}") from error
+
+
+def _migrate(database: apsw.Connection, now: int) -> None:
+    """Bring the schema up to date; inside the caller's transaction, so all of it or nothing."""
+    version = int(database.pragma("user_version"))
+    if version > len(MIGRATIONS):
+        raise StoreDamaged("the database was written by a newer version of Mapshelf")
+    if version == 0:
+        if database.execute("SELECT 1 FROM sqlite_schema").fetchone():
+            raise StoreDamaged("the database holds something other than a catalogue")
+        database.pragma("application_id", APPLICATION_ID)
+    elif database.pragma("application_id") != APPLICATION_ID:
+        raise StoreDamaged("the database holds something other than a catalogue")
+    for name in MIGRATIONS[version:]:
+        database.execute((files("mapshelf.store") / "migrations" / name).read_text("utf-8"))
+    if version == 0:
+        _seed(database, now)
+    database.pragma("user_version", len(MIGRATIONS))
+
+
+def _seed(database: apsw.Connection, now: int) -> None:
+    for category in seed.CATEGORIES:
+        row = (category.id, category.name, name_key(category.name))
+        database.execute("INSERT INTO categories VALUES (?, ?, ?)", row)
+    for software in seed.SOFTWARE:
+        row = (software.id, software.name, name_key(software.name))
+        database.execute("INSERT INTO software VALUES (?, ?, ?)", row)
+    for licence in seed.LICENCE_TYPES:
+        database.execute("INSERT INTO licence_types VALUES (?, ?)", (licence.id, licence.name))
+    _insert_user(database, SYSTEM_USER, now)
+
+
+def _next_revision(database: apsw.Connection) -> int:
+    return _integer(database, "UPDATE sequence SET revision = revision + 1 RETURNING revision")
+
+
+def _integer(database: apsw.Connection, sql: str) -> int:
+    rows: list[Row] = database.execute(sql).fetchall()
+    return int(rows[0][0])
+
+
+def _delete(database: apsw.Connection, public_id: str) -> bool:
+    row = database.execute("SELECT file_id FROM maps WHERE id = ?", (public_id,)).fetchone()
+    if row is None:
+        return False
+    database.execute("DELETE FROM maps WHERE file_id = ?", row)
+    database.execute(
+        "INSERT INTO deleted VALUES (?, ?, ?)", (row[0], public_id, _next_revision(database))
+    )
+    return True
+
+
+def _find_user(database: apsw.Connection, name: str) -> User | None:
+    row = database.execute(
+        f"SELECT {USER_COLUMNS} FROM users AS u WHERE u.name_key = ?", (name_key(name),)
+    ).fetchone()
+    return _user(row) if row else None
+
+
+def _user_named(database: apsw.Connection, name: str) -> User:
+    user = _find_user(database, name)
+    if user is None:
+        raise NotFound(f"there is no user {name}")
+    return user
+
+
+def _insert_user(database: apsw.Connection, name: str, now: int) -> User:
+    row = database.execute(
+        "INSERT INTO users (name, name_key, registered) VALUES (?, ?, ?)"
+        " RETURNING id, name, registered, disabled",
+        (name.strip(), name_key(name), now),
+    ).fetchall()[0]
+    return _user(row)
+
+
+def _token(database: apsw.Connection, condition: str, key: object) -> Token:
+    row = database.execute(
+        f"SELECT {TOKEN_COLUMNS} FROM tokens AS t JOIN users AS u ON u.id = t.user_id"
+        f" WHERE {condition}",
+        (key,),
+    ).fetchone()
+    if row is None:
+        raise NotFound("there is no such token")
+    return Token(*row)
+
+
+def _map(row: Row) -> Map:
+    return Map(*(*row[:-1], bool(row[-1])))
+
+
+def _user(row: Row) -> User:
+    return User(id=row[0], name=row[1], registered=row[2], disabled=bool(row[3]))
