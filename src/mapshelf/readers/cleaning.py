@@ -1,0 +1,177 @@
+"""Text as people see it, out of what files hold.
+
+Every text of a map passes through ``clean`` once, in the one place where trees are built, so
+that nothing behind the readers has to think of NUL, lone surrogates or characters that reverse
+the line. Rich text is reduced to plain text here too. The standard library's HTML parser is
+enough for that: what comes out is never used as HTML again.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from html.parser import HTMLParser
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from mapshelf.readers.limits import MIB
+
+_LINE_ENDS: Final = re.compile("\r\n?|[\x85\u2028\u2029]")
+_UNWANTED: Final = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but tab and line feed
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # they reorder what stands around them
+    "\ud800-\udfff\ufffe\uffff]"  # no characters at all
+)
+_SPACE: Final = re.compile(r"[ \t\n\r\f]+")
+_TAG: Final = re.compile(r"<[^<>]*>")
+_HTML: Final = re.compile(r"\s*<html[\s>]", re.IGNORECASE)
+
+_BLOCKS: Final = frozenset(
+    re.findall(
+        r"\w+",
+        """
+    address article blockquote body center dd div dl dt footer h1 h2 h3 h4 h5 h6 header hr html li
+    ol p pre section table tr ul
+""",
+    )
+)
+_SKIPPED: Final = frozenset({"head", "script", "style", "template", "title"})
+_CELLS: Final = frozenset({"td", "th"})
+
+_MAX_HTML: Final = MIB
+"""Characters of HTML looked at: the standard parser is quadratic on some broken input."""
+
+
+def clean(text: str) -> str:
+    """Return ``text`` with line feeds as the only line ends, trimmed, free of what misleads.
+
+    Removed are control characters except tab and line feed, lone surrogates, noncharacters that
+    XML forbids, and the characters that change the direction of the text around them.
+    """
+    return _UNWANTED.sub("", _LINE_ENDS.sub("\n", text)).strip()
+
+
+def cut(text: str, size: int) -> str:
+    """Return ``text``, cut and ended with … if it is over ``size`` bytes in UTF-8."""
+    if len(text) * 4 <= size:
+        return text
+    data = text.encode()
+    if len(data) <= size:
+        return text
+    return data[: size - 3].decode(errors="ignore") + "…"
+
+
+def one_line(text: str) -> str:
+    """Return ``text`` with every run of white space made a single blank."""
+    return " ".join(text.split())
+
+
+def is_html(text: str) -> bool:
+    """Tell whether ``text`` is an HTML document, as some programs put into plain attributes."""
+    return _HTML.match(text) is not None
+
+
+def html_to_text(html: str) -> str:
+    """Return the words of ``html``, a line for each block."""
+    parser = _Parser()
+    html = html[:_MAX_HTML]
+    try:
+        parser.feed(html)
+        parser.close()
+    except AssertionError:  # its way of refusing a broken declaration
+        return _TAG.sub(" ", html)
+    return parser.text.result()
+
+
+def element_to_text(element: Element) -> str:
+    """Return the words of XHTML already parsed, a line for each block."""
+    text = _PlainText()
+    text.start(element.tag, ())
+    text.data(element.text or "")
+    for entering, part in _steps(element):
+        if entering:
+            text.start(part.tag, part.attrib.items())
+            text.data(part.text or "")
+        else:
+            text.end(part.tag)
+            text.data(part.tail or "")
+    return text.result()
+
+
+def _steps(root: Element) -> Iterator[tuple[bool, Element]]:
+    """Yield every element below ``root`` twice: when entering (True) and leaving it (False)."""
+    pending = [(True, child) for child in reversed(root)]
+    while pending:
+        entering, element = pending.pop()
+        yield entering, element
+        if entering:
+            pending.append((False, element))
+            pending.extend((True, child) for child in reversed(element))
+
+
+class _PlainText:
+    """Collects the words between tags and breaks lines where a browser would."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._after_space = True
+        self._skipped = 0
+        self._preformatted = 0
+
+    def start(self, tag: str, attributes: Iterable[tuple[str, str | None]]) -> None:
+        tag = tag.lower()
+        if tag == "body":
+            self._skipped = 0  # whatever was not closed before
+        self._skipped += tag in _SKIPPED
+        self._preformatted += tag == "pre"
+        if tag == "br":
+            self._pieces.append("\n")
+            self._after_space = True
+        elif tag == "img":
+            self.data(dict(attributes).get("alt") or "")
+        else:
+            self._break(tag)
+
+    def end(self, tag: str) -> None:
+        tag = tag.lower()
+        self._skipped = max(0, self._skipped - (tag in _SKIPPED))
+        self._preformatted = max(0, self._preformatted - (tag == "pre"))
+        self._break(tag)
+        if tag in _CELLS:
+            self.data(" ")
+
+    def data(self, text: str) -> None:
+        if self._skipped or not text:
+            return
+        if not self._preformatted:
+            text = _SPACE.sub(" ", text)
+            if self._after_space:
+                text = text.lstrip(" ")
+        if text:
+            self._pieces.append(text)
+            self._after_space = text.endswith((" ", "\n"))
+
+    def result(self) -> str:
+        text = "".join(self._pieces).replace("\xa0", " ")
+        lines = (line.rstrip() for line in text.splitlines())
+        return "\n".join(line for line in lines if line)
+
+    def _break(self, tag: str) -> None:
+        if tag in _BLOCKS and self._pieces:
+            self._pieces.append("\n")
+            self._after_space = True
+
+
+class _Parser(HTMLParser):
+    """Feeds HTML that is still text into ``_PlainText``."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.text = _PlainText()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.text.start(tag, attrs)
+
+    def handle_endtag(self, tag: str) -> None:
+        self.text.end(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text.data(data)

