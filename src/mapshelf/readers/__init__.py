@@ -1,0 +1,80 @@
+"""Map files of any format to outlines: the table of readers, and ``read``.
+
+This package exists so that nothing else in Mapshelf needs to know that formats differ. A format
+is one module and one row of ``READERS``. What a file is, its content decides: extensions lie.
+
+Everything here is free of files and processes; ``mapshelf.readers.sandbox`` adds those.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Final
+
+from mapshelf.errors import TooLarge
+from mapshelf.model import Outline
+from mapshelf.readers import freemind, xmind
+from mapshelf.readers.cleaning import clean, one_line
+from mapshelf.readers.content import Content
+from mapshelf.readers.impostors import refusal
+from mapshelf.readers.limits import MIB, Limits
+
+__all__ = ["READERS", "Limits", "Reader", "read"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A format that can be read.
+
+    Attributes:
+        name: what people call the format.
+        sniff: tells whether a file is of this format, at little cost.
+        read: makes an outline of a file for which ``sniff`` said yes. Raises only
+            ``UnreadableFile`` and its kinds.
+    """
+
+    name: str
+    sniff: Callable[[Content], bool]
+    read: Callable[[Content], Outline]
+
+
+READERS: Final = (
+    Reader("FreeMind, Freeplane", freemind.sniff, freemind.read),
+    Reader("XMind", xmind.sniff, xmind.read),
+)
+"""Asked in this order; the first that recognises a file reads it."""
+
+
+def read(data: bytes, limits: Limits, readers: tuple[Reader, ...] = READERS) -> Outline:
+    """Return the outline of the map file whose content is ``data``.
+
+    Text in it is clean (see ``mapshelf.readers.cleaning.clean``); the outline has at least one
+    root.
+
+    Raises:
+        NotAMap: it is something else; the message says what, where that can be seen.
+        BrokenFile: it is a map, but damaged.
+        TooLarge: it exceeds one of ``limits``.
+        UnreadableFile: it is a map of a format for which there is no reader.
+    """
+    if len(data) > limits.file:
+        raise TooLarge(f"the file is larger than {limits.file / MIB:g} MiB")
+    try:
+        return _read(Content(data, limits), readers)
+    except MemoryError:
+        raise TooLarge("reading it takes more memory than is allowed") from None
+
+
+def _read(content: Content, readers: tuple[Reader, ...]) -> Outline:
+    for reader in readers:
+        if reader.sniff(content):
+            outline = reader.read(content)
+            return replace(
+                outline,
+                software=_label(outline.software),
+                software_version=_label(outline.software_version),
+            )
+    raise refusal(content)
+
+
+def _label(text: str) -> str:
+    return one_line(clean(text))[:100]
