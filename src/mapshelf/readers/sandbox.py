@@ -1,0 +1,317 @@
+"""Map files read where they can do no harm: in child processes with little to spend.
+
+The limits of ``mapshelf.readers.limits`` are kept by our own code and bound what we thought of.
+For what we did not think of (a parser that loops, crashes or swallows memory) there is the
+operating system: each file is read by a child with a limit on processor time, memory and time on
+the clock, that may write no file. A child that breaks a limit costs its own file and no other.
+
+* Children are spawned, not forked: they start with nothing of the parent in memory and no
+  descriptor but the pool's pipes. They are kept for many files, since starting one costs more
+  than reading a hundred maps; so processor time is granted anew for each file, by moving the
+  soft limit on, and withdrawn before the answer is sent, so that no child dies half-way through.
+* pebble runs them, because the standard library's pools can neither end a task that takes too
+  long nor survive the death of a worker. When its pool breaks for good (a child died before it
+  could say which file it had) a new one takes over, and each unfinished file is tried once more.
+* Answers are flat values: the outline travels encoded, since nested objects overflow pickle.
+* Answers come in the order of the questions, so an import gives the same result each time. Only
+  few files are ever under way, so memory does not grow with the folder.
+* The memory limit counts from what the child occupies at its start: with the spawn method Python
+  imports the parent's main module into it, whatever that may load.
+* An interrupt from the keyboard reaches the whole process group. Children are started with it
+  blocked, so the parent alone decides what happens; if the parent vanishes, their pipe closes
+  and they end by themselves.
+"""
+
+import hashlib
+import logging
+import math
+import multiprocessing
+import os
+import resource
+import signal
+import stat
+import sys
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from multiprocessing import resource_tracker
+from types import TracebackType
+from typing import Final, Self
+
+from pebble import ProcessExpired, ProcessPool
+
+from mapshelf.errors import TooLarge, UnreadableFile
+from mapshelf.outlines import encode_outline
+from mapshelf.readers import READERS, Reader, read, summary
+from mapshelf.readers.limits import MIB, Limits
+
+_LOG: Final = logging.getLogger(__name__)
+
+_LOOK_AHEAD: Final = 8
+"""Files under way for each child: enough to keep it busy while another has a slow one."""
+
+_DESCRIPTORS: Final = 32
+_TRIES: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A map file that was read.
+
+    Attributes:
+        path: as it was given.
+        size: bytes of the file.
+        modified_ns: modification time in nanoseconds since 1970-01-01 UTC.
+        digest: SHA-256 of the content.
+        outline: the topic tree, as ``mapshelf.outlines.encode_outline`` writes it.
+        title: one line, never empty; see ``mapshelf.readers.summary.title``.
+        description: see ``mapshelf.readers.summary.description``.
+        topics: all texts and notes, one a line, for the search index.
+        software: name of the program that wrote it, empty if unknown.
+        template: whether its format says it is a template.
+    """
+
+    path: str
+    size: int
+    modified_ns: int
+    digest: bytes
+    outline: bytes
+    title: str
+    description: str
+    topics: str
+    software: str
+    template: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedFile:
+    """A file that was not read, and one line that says why.
+
+    Attributes:
+        path: as it was given.
+        reason: for the person who wants the file in the catalogue.
+    """
+
+    path: str
+    reason: str
+
+
+Result = ReadFile | RefusedFile
+
+
+def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) -> Result:
+    """Read the file at ``path`` in this process, under the limits that need no other process.
+
+    This is what each child does. It never raises for what a file holds or where it lies: symbolic
+    links are followed, pipes and devices refused without waiting for them.
+    """
+    try:
+        data, status = _load(path, limits)
+        outline = read(data, limits, readers)
+        return ReadFile(
+            path=path,
+            size=len(data),
+            modified_ns=status.st_mtime_ns,
+            digest=hashlib.sha256(data).digest(),
+            outline=encode_outline(outline),
+            title=summary.title(outline, path),
+            description=summary.description(outline),
+            topics=summary.topics(outline),
+            software=outline.software,
+            template=outline.template,
+        )
+    except UnreadableFile as error:
+        return RefusedFile(path, str(error))
+    except OSError as error:
+        return RefusedFile(path, f"it cannot be opened: {error.strerror or 'input/output error'}")
+    except ValueError:
+        return RefusedFile(path, "it cannot be opened: its name holds a NUL character")
+    except MemoryError:
+        return RefusedFile(path, "reading it takes more memory than is allowed")
+
+
+class SandboxedReader:
+    """Reads map files in limited child processes.
+
+    Use it in a ``with`` statement; the children end with it. They start with the first file.
+    """
+
+    def __init__(
+        self,
+        workers: int | None = None,
+        limits: Limits | None = None,
+        readers: Callable[[], tuple[Reader, ...]] | None = None,
+    ) -> None:
+        """Prepare ``workers`` child processes (default: one for each processor).
+
+        Args:
+            workers: number of children, at least 1.
+            limits: what a file may cost; the defaults of ``Limits`` if not given.
+            readers: a function of a module that returns the table of readers; called in the
+                child, since functions of a table may not travel. Default: ``READERS``.
+        """
+        self._workers = workers or os.cpu_count() or 1
+        self._limits = limits or Limits()
+        self._readers = readers
+        self._pool: ProcessPool | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop()
+
+    def read(self, paths: Iterable[str]) -> Iterator[Result]:
+        """Yield a result for each of ``paths``, in their order, as soon as it is there.
+
+        ``paths`` is consumed a few files ahead of what was yielded, so it may be endless.
+        """
+        pending: deque[tuple[str, Future[Result]]] = deque()
+        for path in paths:
+            pending.append((path, self._submit(path)))
+            if len(pending) >= _LOOK_AHEAD * self._workers:
+                yield self._result(*pending.popleft())
+        while pending:
+            yield self._result(*pending.popleft())
+
+    def _submit(self, path: str) -> "Future[Result]":
+        if self._pool is None or not self._pool.active:
+            self._stop()
+            self._pool = self._start()
+        try:
+            return self._pool.schedule(
+                _read_limited,
+                args=(path, self._limits, self._readers),
+                timeout=self._limits.wall_seconds,
+            )
+        except (RuntimeError, BrokenProcessPool) as error:  # it broke since we looked
+            future: Future[Result] = Future()
+            future.set_exception(BrokenProcessPool(str(error)))
+            return future
+
+    def _result(self, path: str, future: "Future[Result]") -> Result:
+        for _ in range(_TRIES - 1):
+            try:
+                return self._answer(path, future)
+            except BrokenProcessPool:
+                future = self._submit(path)
+        try:
+            return self._answer(path, future)
+        except BrokenProcessPool:
+            return RefusedFile(path, "the process reading it crashed")
+
+    def _answer(self, path: str, future: "Future[Result]") -> Result:
+        """Return what the child said, or why it said nothing; only a broken pool is raised."""
+        try:
+            return future.result()
+        except TimeoutError:
+            return RefusedFile(
+                path, f"reading it took longer than {self._limits.wall_seconds:g} seconds"
+            )
+        except ProcessExpired as error:
+            return RefusedFile(path, self._cause_of_death(error.exitcode))
+        except MemoryError:
+            return RefusedFile(path, "reading it takes more memory than is allowed")
+        except BrokenProcessPool:
+            raise
+        except Exception as error:  # a mistake of ours, which must not end an import
+            _LOG.exception("reading %r failed", path)
+            return RefusedFile(path, f"the reader failed ({type(error).__name__}), please report")
+
+    def _cause_of_death(self, exit_code: int | None) -> str:
+        if exit_code == -signal.SIGXCPU:
+            return f"reading it took more than {self._limits.cpu_seconds} s of processor time"
+        if exit_code == -signal.SIGKILL:
+            return "the process reading it was killed, perhaps for lack of memory"
+        return "the process reading it crashed"
+
+    def _start(self) -> ProcessPool:
+        pool = ProcessPool(
+            max_workers=self._workers,
+            initializer=_confine,
+            initargs=(self._limits.memory,),
+            context=multiprocessing.get_context("spawn"),
+        )
+        # Threads and processes inherit what is blocked where they are started; so do children
+        # that replace others later. The tracker would unblock it, were it not running already.
+        resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            _ = pool.active  # asking starts it
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return pool
+
+    def _stop(self) -> None:
+        if self._pool is not None:
+            self._pool.stop()  # type: ignore[no-untyped-call]
+            self._pool.join()
+            self._pool = None
+
+
+def _load(path: str, limits: Limits) -> tuple[bytes, os.stat_result]:
+    # Without O_NONBLOCK, opening a pipe nobody writes to would wait for ever.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableFile("it is not an ordinary file")
+        if status.st_size > limits.file:
+            raise _too_large(limits)
+        with open(descriptor, "rb", closefd=False) as file:
+            data = file.read(limits.file + 1)  # it may grow meanwhile; one byte more tells
+    finally:
+        os.close(descriptor)
+    if len(data) > limits.file:
+        raise _too_large(limits)
+    return data, status
+
+
+def _too_large(limits: Limits) -> TooLarge:
+    return TooLarge(f"the file is larger than {limits.file / MIB:g} MiB")
+
+
+# --- In the child ------------------------------------------------------------------------------
+
+
+def _confine(memory: int) -> None:
+    """Give up, for good, what a child needs not have."""
+    _forbid_more(resource.RLIMIT_CORE, 0)
+    _forbid_more(resource.RLIMIT_FSIZE, 0)
+    _forbid_more(resource.RLIMIT_NOFILE, _DESCRIPTORS)
+    if sys.platform == "linux":  # elsewhere address space is not limited, or not to be told
+        _forbid_more(resource.RLIMIT_AS, _address_space() + memory)
+
+
+def _forbid_more(what: int, amount: int) -> None:
+    _, hard = resource.getrlimit(what)
+    if hard != resource.RLIM_INFINITY:
+        amount = min(amount, hard)
+    resource.setrlimit(what, (amount, amount))
+
+
+def _address_space() -> int:
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+def _read_limited(
+    path: str, limits: Limits, readers: Callable[[], tuple[Reader, ...]] | None
+) -> Result:
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    allowed = math.ceil(used.ru_utime + used.ru_stime) + limits.cpu_seconds
+    if hard != resource.RLIM_INFINITY:
+        allowed = min(allowed, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (allowed, hard))
+    try:
+        return read_file(path, limits, READERS if readers is None else readers())
+    finally:
+        resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))

@@ -1,0 +1,78 @@
+"""What the catalogue shows and searches of a map, drawn from its outline.
+
+A map file has no title or description of its own; people take its central topic for the one and
+what hangs on it for the other, and so does this module, in one place for every format.
+"""
+
+from collections.abc import Iterable, Iterator
+from pathlib import PurePath
+from typing import Final
+
+from mapshelf.model import Outline, Topic
+from mapshelf.readers.cleaning import clean, cut, one_line
+from mapshelf.readers.limits import MIB
+
+MAX_TITLE: Final = 500
+"""Characters of a title; real ones have under a hundred."""
+
+MAX_DESCRIPTION: Final = 2_000
+"""Characters of a description taken from a note: some notes are whole chapters."""
+
+MAX_LISTED: Final = 500
+"""Characters of a description made of the main topics."""
+
+MAX_TOPICS: Final = 4 * MIB
+"""Bytes of text of one map that go into the search index."""
+
+
+def title(outline: Outline, path: str) -> str:
+    """Return the first central topic on one line, or the name of the file at ``path``.
+
+    At most ``MAX_TITLE`` characters, the last of them … if it was cut.
+    """
+    # File names are bytes: surrogate escapes in them stand for what is no text, and go.
+    name = one_line(clean(PurePath(path).stem))
+    return _shorten(one_line(outline.roots[0].text) or name or "Untitled", MAX_TITLE)
+
+
+def description(outline: Outline) -> str:
+    """Return the note of the first central topic, or else the main topics, joined by commas.
+
+    The note is cut at ``MAX_DESCRIPTION`` characters. Of the main topics as many are listed as
+    fit whole into ``MAX_LISTED`` characters, followed by … if there are more.
+    """
+    root = outline.roots[0]
+    if root.note:
+        return _shorten(root.note, MAX_DESCRIPTION)
+    return _listed(one_line(child.text) for child in root.children)
+
+
+def topics(outline: Outline) -> str:
+    """Return texts and notes of all topics, one a line, at most ``MAX_TOPICS`` bytes."""
+    return cut("\n".join(_lines(topic for _, topic in outline.topics())), MAX_TOPICS)
+
+
+def _lines(every: Iterable[Topic]) -> Iterator[str]:
+    size = 0
+    for topic in every:
+        for text in (topic.text, topic.note):
+            if text:
+                yield one_line(text)
+                size += len(text)
+        if size > MAX_TOPICS:
+            return
+
+
+def _listed(texts: Iterable[str]) -> str:
+    listed: list[str] = []
+    size = 0
+    for text in filter(None, texts):
+        size += len(text) + 2
+        if size > MAX_LISTED:
+            return ", ".join([*listed, "…"]) if listed else _shorten(text, MAX_LISTED)
+        listed.append(text)
+    return ", ".join(listed)
+
+
+def _shorten(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
