@@ -1,0 +1,338 @@
+"""The one place where snapshots are made: it follows the store's change feed.
+
+A builder takes up the current snapshot, applies the changes since, and publishes the next. Without
+a snapshot it can use, it starts from nothing and applies every change there is: building anew and
+keeping up are one mechanism. What it holds in memory are the columns and the five orders; records
+and index grow in files.
+"""
+
+import logging
+import os
+import shutil
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, BinaryIO, Final
+
+import numpy as np
+import xxhash
+
+from mapshelf.errors import SnapshotDamaged, SnapshotError
+from mapshelf.model import Change
+from mapshelf.outlines import outline_text
+from mapshelf.query import ORDERS
+from mapshelf.snapshot.arrays import COLUMNS, Columns, Entry, load, save
+from mapshelf.snapshot.directory import (
+    RECORDS,
+    TEXT,
+    Checksums,
+    SnapshotDirectory,
+    read_manifest,
+    verify,
+    write_manifest,
+)
+from mapshelf.snapshot.listing import Orders, write_listing
+from mapshelf.snapshot.records import encode_record, record_title
+from mapshelf.snapshot.text import TextIndexWriter, link_index
+from mapshelf.store import Store
+
+BATCH: Final = 1000
+"""Changes read from the store at a time."""
+
+CHANGES_PER_SNAPSHOT: Final = 20_000
+"""Changes after which a snapshot is published even if there are more, so that a long import
+shows as it goes."""
+
+LITTLE: Final = 1 << 24
+"""Bytes of replaced records that are never worth a clean-up."""
+
+log = logging.getLogger(__name__)
+
+Progress = Callable[[int], None]
+"""Told how many changes have been applied so far."""
+
+
+class Builder:
+    """Makes snapshots in ``directory`` from ``store``; there must be only one at a time."""
+
+    def __init__(self, store: Store, directory: SnapshotDirectory) -> None:
+        self._store = store
+        self._directory = directory
+        self._work = directory.path / "work"
+        self._state = self._resumed() or self._blank()
+
+    @property
+    def revision(self) -> int:
+        """The revision of the store that the last snapshot shows."""
+        return self._state.revision
+
+    def advance(self, progress: Progress | None = None) -> bool:
+        """Publish a snapshot of the store as it is now; tell whether there was anything new."""
+        if self._state.published and self._store.revision() == self._state.revision:
+            return False
+        if self._state.is_wasteful():
+            log.info("building the snapshot anew: most of its maps are gone")
+            self._state.close()
+            self._state = self._blank()
+        changed = self._apply_changes(progress)
+        self._publish(changed)
+        return True
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self._state.close()
+
+    def _apply_changes(self, progress: Progress | None) -> list[int]:
+        """Apply what the feed holds; return the slots concerned."""
+        state = self._state
+        changed: list[int] = []
+        building_anew = not state.published
+        while building_anew or len(changed) < CHANGES_PER_SNAPSHOT:
+            changes = self._store.changes(state.revision, BATCH)
+            if not changes:
+                break
+            changed += state.apply(changes)
+            state.revision = changes[-1].revision
+            if progress:
+                progress(len(changed))
+        return changed
+
+    def _publish(self, changed: list[int]) -> None:
+        state = self._state
+        if state.published:
+            state.orders.update(sorted(set(changed)))
+        else:
+            state.orders.rebuild()
+        state.number += 1
+        folder = self._directory.new_folder(state.number)
+        state.write(folder)
+        self._directory.publish(folder)
+        state.published = True
+
+    def _blank(self) -> "_State":
+        self._clear_work()
+        number = self._last_number()
+        records = _Records(self._work / f"records-{number}.bin", 0, [])
+        columns = Columns.empty()
+        return _State(
+            columns=columns,
+            orders=Orders(columns, records.titles_in(columns), {}),
+            records=records,
+            text=TextIndexWriter(self._work / TEXT),
+            slots={},
+            number=number,
+        )
+
+    def _resumed(self) -> "_State | None":
+        """Take up the current snapshot, unless there is none or it is damaged."""
+        try:
+            folder = self._directory.folder(self._directory.current())
+            verify(folder)
+            return self._taken_up(folder)
+        except SnapshotError as error:
+            log.info("building a snapshot from nothing: %s", error)
+            return None
+
+    def _taken_up(self, folder: Path) -> "_State":
+        manifest = read_manifest(folder)
+        columns = Columns({name: np.array(load(folder, f"column-{name}")) for name in COLUMNS})
+        permutations = {order: np.array(load(folder, f"order-{order}")) for order in ORDERS}
+        self._clear_work()
+        path = self._work / f"records-{manifest['number']}.bin"
+        try:
+            path.hardlink_to(folder / RECORDS)
+            link_index(folder / TEXT, self._work / TEXT)
+        except OSError as error:
+            raise SnapshotDamaged("the files of the snapshot cannot be taken up") from error
+        records = _Records(path, manifest["garbage"], [tuple(c) for c in manifest["records"]])
+        alive = np.flatnonzero(columns["alive"])
+        return _State(
+            columns=columns,
+            orders=Orders(columns, records.titles_in(columns), permutations),
+            records=records,
+            text=TextIndexWriter(self._work / TEXT),
+            slots=dict(zip(columns["file_id"][alive].tolist(), alive.tolist(), strict=True)),
+            number=manifest["number"],
+            revision=manifest["revision"],
+            published=True,
+            checksums={name: tuple(value) for name, value in manifest["files"].items()},
+        )
+
+    def _last_number(self) -> int:
+        names = (path.name for path in self._directory.path.iterdir())
+        return max((int(name) for name in names if name.isdigit()), default=0)
+
+    def _clear_work(self) -> None:
+        shutil.rmtree(self._work, ignore_errors=True)
+        self._work.mkdir(parents=True)
+
+
+@dataclass(slots=True)
+class _State:
+    """A snapshot in the making.
+
+    Attributes:
+        slots: the slot of each map, by file id.
+        number: the number of the last snapshot.
+        revision: how far in the change feed it has come.
+        published: whether a snapshot was made of this state before.
+        checksums: those of the last snapshot.
+    """
+
+    columns: Columns
+    orders: Orders
+    records: "_Records"
+    text: TextIndexWriter
+    slots: dict[int, int]
+    number: int
+    revision: int = 0
+    published: bool = False
+    checksums: Checksums = field(default_factory=dict)
+
+    def apply(self, changes: Sequence[Change]) -> list[int]:
+        """Apply changes, each of another map; return the slots concerned."""
+        changed: list[int] = []
+        fresh: list[Entry] = []
+        for change in changes:
+            slot = self.slots.get(change.file_id)
+            if slot is not None:
+                self.records.forget(int(self.columns["length"][slot]))
+            if change.map is None:
+                if slot is None:
+                    continue
+                self._remove(slot, change.file_id)
+            else:
+                entry = self._entry(change)
+                if slot is None:
+                    slot = len(self.columns) + len(fresh)
+                    fresh.append(entry)
+                    self._index(slot, change, replace=False)
+                else:
+                    self.columns.replace(slot, entry)
+                    self._index(slot, change, replace=True)
+                self.slots[change.file_id] = slot
+            changed.append(slot)
+        if fresh:
+            self.columns.append(fresh)
+        return changed
+
+    def is_wasteful(self) -> bool:
+        """Tell whether most slots are empty."""
+        return len(self.columns) > BATCH and 2 * len(self.slots) < len(self.columns)
+
+    def write(self, folder: Path) -> None:
+        """Write all of a snapshot into ``folder``."""
+        if self.records.is_wasteful():
+            self.records = self.records.rewritten(self.columns, self.number)
+            self.orders.read_titles_from(self.records.titles_in(self.columns))
+        self.records.link_to(folder / RECORDS)
+        for name in COLUMNS:
+            save(folder, f"column-{name}", self.columns[name])
+        write_listing(folder, self.columns, self.orders)
+        self.text.publish(folder / TEXT)
+        facts = {
+            "number": self.number,
+            "revision": self.revision,
+            "maps": len(self.slots),
+            "garbage": self.records.garbage,
+            "records": self.records.chunks,
+        }
+        self.checksums = write_manifest(folder, facts, self.checksums)
+
+    def close(self) -> None:
+        self.records.close()
+        self.text.close()
+
+    def _remove(self, slot: int, file_id: int) -> None:
+        self.columns.remove(slot)
+        self.text.remove(slot)
+        del self.slots[file_id]
+
+    def _entry(self, change: Change) -> Entry:
+        assert change.map is not None
+        record = encode_record(change.map)
+        return Entry(change.map, self.records.append(record), len(record))
+
+    def _index(self, slot: int, change: Change, *, replace: bool) -> None:
+        assert change.map is not None
+        topics = outline_text(change.outline) if change.outline else ""
+        self.text.put(slot, change.map, topics, replace=replace)
+
+
+class _Records:
+    """The growing file of records.
+
+    ``chunks`` are length and checksum of what was added for each snapshot: what lies beyond
+    them was never published, and is cut off.
+    """
+
+    def __init__(self, path: Path, garbage: int, chunks: list[tuple[int, str]]) -> None:
+        self._path = path
+        self._file: BinaryIO = path.open("ab+")
+        self._length = sum(length for length, _ in chunks)
+        self._file.truncate(self._length)
+        self._chunk = xxhash.xxh3_64()
+        self._chunk_length = 0
+        self.garbage = garbage
+        self.chunks = chunks
+
+    def append(self, record: bytes) -> int:
+        """Add a record; return where it begins."""
+        start = self._length
+        self._file.write(record)
+        self._chunk.update(record)
+        self._chunk_length += len(record)
+        self._length += len(record)
+        return start
+
+    def forget(self, length: int) -> None:
+        """Note that a record of this length has been replaced."""
+        self.garbage += length
+
+    def is_wasteful(self) -> bool:
+        """Tell whether most of the file is replaced records, or it has too many chunks."""
+        return self.garbage > max(LITTLE, self._length // 2) or len(self.chunks) > BATCH
+
+    def rewritten(self, columns: Columns, number: int) -> "_Records":
+        """Return a new file of the living records alone, and say in ``columns`` where they are."""
+        self._file.flush()
+        fresh = _Records(self._path.with_name(f"records-{number}-rewritten.bin"), 0, [])
+        starts, lengths = columns["start"], columns["length"]
+        for slot in np.flatnonzero(columns["alive"]).tolist():
+            starts[slot] = fresh.append(self._read(int(starts[slot]), int(lengths[slot])))
+        self.close()
+        self._path.unlink()
+        return fresh
+
+    def link_to(self, path: Path) -> None:
+        """Finish a chunk and give the file its name in a snapshot."""
+        self._file.flush()
+        if self._chunk_length:
+            self.chunks.append((self._chunk_length, self._chunk.hexdigest()))
+            self._chunk, self._chunk_length = xxhash.xxh3_64(), 0
+        path.hardlink_to(self._path)
+
+    def titles_in(self, columns: Columns) -> Callable[[Sequence[int]], list[str]]:
+        """Return a function that gives the titles of slots."""
+
+        def titles(slots: Sequence[int]) -> list[str]:
+            self._file.flush()
+            starts, lengths = columns["start"], columns["length"]
+            return [record_title(self._read(int(starts[s]), int(lengths[s]))) for s in slots]
+
+        return titles
+
+    def close(self) -> None:
+        self._file.close()
+
+    def _read(self, start: int, length: int) -> bytes:
+        return os.pread(self._file.fileno(), length, start)
+
+
+def manifest_of(directory: SnapshotDirectory) -> dict[str, Any]:
+    """Return the facts of the current snapshot.
+
+    Raises:
+        SnapshotError: there is none, or it is damaged.
+    """
+    return read_manifest(directory.folder(directory.current()))

@@ -1,0 +1,170 @@
+"""Where snapshots lie, how one becomes current at one stroke, and how a damaged one is told.
+
+    snapshots/
+      current            the name of the snapshot to read, replaced by a rename
+      lock               held by the one process that builds
+      work-…/            what the builder writes: records and the search index
+      000000000042/      a snapshot: arrays, sets, links to records and index, manifest.json
+
+A snapshot's folder is complete before ``current`` names it, and is never written to afterwards.
+Nothing is forced to disk: a snapshot that a power cut leaves half written fails its checksums and
+is built anew.
+"""
+
+import fcntl
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+import xxhash
+
+from mapshelf.errors import SnapshotDamaged, SnapshotMissing
+
+FORMAT: Final = 1
+"""Version of everything a snapshot holds; one of another version is built anew."""
+
+MANIFEST: Final = "manifest.json"
+RECORDS: Final = "records.bin"
+TEXT: Final = "text"
+_CHUNK: Final = 1 << 20
+
+Checksums = dict[str, tuple[int, str]]
+"""Size and checksum of each file of a snapshot, by its path in the folder."""
+
+
+class SnapshotDirectory:
+    """The folder of all snapshots of one catalogue."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._pointer = path / "current"
+
+    def current(self) -> str:
+        """Return the name of the current snapshot.
+
+        Raises:
+            SnapshotMissing: none has been published.
+        """
+        try:
+            return self._pointer.read_text("ascii").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise SnapshotMissing("no snapshot has been published yet") from error
+
+    def folder(self, name: str) -> Path:
+        """Return the folder of the snapshot with this name."""
+        return self.path / name
+
+    @contextmanager
+    def building(self) -> Iterator[bool]:
+        """Hold the right to build while in the context; tell whether it was to be had."""
+        self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with (self.path / "lock").open("w") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                yield False
+                return
+            yield True
+
+    def new_folder(self, number: int) -> Path:
+        """Make the folder for the snapshot numbered so, empty even if one was left behind."""
+        folder = self.path / f"{number:012d}"
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        return folder
+
+    def publish(self, folder: Path) -> None:
+        """Make ``folder`` the current snapshot, keeping the one before for those who read it."""
+        before = self.path / self._pointer.read_text("ascii") if self._pointer.exists() else None
+        fresh = self.path / "current.new"
+        fresh.write_text(folder.name, "ascii")
+        fresh.replace(self._pointer)
+        for other in self.path.iterdir():
+            if other.name.isdigit() and other not in (folder, before):
+                shutil.rmtree(other, ignore_errors=True)
+
+
+def write_manifest(folder: Path, facts: dict[str, Any], known: Checksums) -> Checksums:
+    """Complete a snapshot: write ``facts`` with the size and checksum of every file.
+
+    The records file is left out, since it goes on growing: its facts come from the builder.
+
+    Args:
+        folder: the snapshot.
+        facts: what else to note.
+        known: checksums of an earlier snapshot, taken over for the segments of the index:
+            these never change, and are most of the bytes.
+
+    Returns:
+        The checksums, for the next snapshot.
+    """
+    checksums = dict(_checksums(folder, known))
+    manifest = {**facts, "format": FORMAT, "files": checksums}
+    body = orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS)
+    (folder / MANIFEST).write_bytes(xxhash.xxh3_128_hexdigest(body).encode() + b"\n" + body)
+    return checksums
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the facts of a snapshot.
+
+    Raises:
+        SnapshotDamaged: they are missing, altered, or those of another version.
+    """
+    try:
+        checksum, _, body = (folder / MANIFEST).read_bytes().partition(b"\n")
+    except OSError as error:
+        raise SnapshotDamaged(f"{MANIFEST} cannot be read") from error
+    if xxhash.xxh3_128_hexdigest(body).encode() != checksum:
+        raise SnapshotDamaged(f"{MANIFEST} has been altered")
+    manifest: dict[str, Any] = orjson.loads(body)
+    if manifest["format"] != FORMAT:
+        raise SnapshotDamaged(f"the snapshot has format {manifest['format']}, not {FORMAT}")
+    return manifest
+
+
+def verify(folder: Path) -> None:
+    """Read a whole snapshot and compare it with its manifest.
+
+    Raises:
+        SnapshotDamaged: a file is missing or altered.
+    """
+    manifest = read_manifest(folder)
+    for name, expected in manifest["files"].items():
+        if tuple(expected) != _checksum(folder / name):
+            raise SnapshotDamaged(f"{name} is missing or has been altered")
+    start = 0
+    for length, checksum in manifest["records"]:
+        if (length, checksum) != _checksum(folder / RECORDS, start, length):
+            raise SnapshotDamaged(f"{RECORDS} has been altered")
+        start += length
+
+
+def _checksums(folder: Path, known: Checksums) -> Iterator[tuple[str, tuple[int, str]]]:
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            path = Path(parent) / name
+            relative = str(path.relative_to(folder))
+            segment = path.parent.name == TEXT and not name.endswith(".json")
+            if segment and relative in known:
+                yield relative, known[relative]
+            elif name != RECORDS:
+                yield relative, _checksum(path)
+
+
+def _checksum(path: Path, start: int = 0, length: int | None = None) -> tuple[int, str]:
+    """Return size and checksum of a file, or of ``length`` bytes of it from ``start``."""
+    digest, size = xxhash.xxh3_64(), 0
+    try:
+        with path.open("rb") as file:
+            file.seek(start)
+            while chunk := file.read(_CHUNK if length is None else min(_CHUNK, length - size)):
+                digest.update(chunk)
+                size += len(chunk)
+    except OSError:
+        return 0, ""
+    return size, digest.hexdigest()

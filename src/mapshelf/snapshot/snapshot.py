@@ -1,0 +1,91 @@
+"""A snapshot as the workers read it: mapped into memory, shared between processes, never changed.
+
+A worker opens the new one when it is published and drops the old one when the last request that
+uses it is done; the files stay readable until then, even after their names are gone.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mapshelf.errors import SnapshotDamaged
+from mapshelf.query import MapQuery, owner_key
+from mapshelf.snapshot.arrays import Array, load
+from mapshelf.snapshot.directory import RECORDS, TEXT, read_manifest
+from mapshelf.snapshot.listing import Listing, map_file
+from mapshelf.snapshot.records import with_base_url
+from mapshelf.snapshot.text import TextIndex
+
+ORDERED_SEARCHES: Final = 1 << 23
+"""Maps, over all recent searches in an order of their own, whose slots are kept at hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """An answer to a ``MapQuery``.
+
+    Attributes:
+        total: how many maps match in all.
+        body: the JSON array of the Map objects of the page, as UTF-8.
+    """
+
+    total: int
+    body: bytes
+
+
+class Snapshot:
+    """The snapshot in ``folder``.
+
+    Raises:
+        SnapshotDamaged: it is incomplete, altered, or of another version.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        manifest = read_manifest(folder)
+        self.name = folder.name
+        self.revision: int = manifest["revision"]
+        self._listing = Listing(folder)
+        self._text = TextIndex(folder / TEXT)
+        self._starts = load(folder, "column-start").data
+        self._lengths = load(folder, "column-length").data
+        length = sum(chunk[0] for chunk in manifest["records"])
+        self._records = map_file(folder / RECORDS, length)
+        self._ordered: OrderedDict[tuple[object, ...], Array] = OrderedDict()
+        if not len(self._listing) == len(self._text) == manifest["maps"]:
+            raise SnapshotDamaged("the parts of the snapshot hold different numbers of maps")
+
+    def __len__(self) -> int:
+        return len(self._listing)
+
+    def page(self, query: MapQuery, base_url: bytes) -> Page:
+        """Return the page of maps that ``query`` asks for."""
+        total, slots = self._selected(query)
+        starts, lengths, records = self._starts, self._lengths, self._records
+        bodies = [records[starts[slot] : starts[slot] + lengths[slot]] for slot in slots]
+        return Page(total, with_base_url(b"[" + b",".join(bodies) + b"]", base_url))
+
+    def maps_of(self, owner: str) -> int:
+        """Return how many maps ``owner`` has published."""
+        return self._listing.count("owner", owner_key(owner))
+
+    def _selected(self, query: MapQuery) -> tuple[int, list[int]]:
+        if not query.text:
+            selection = self._listing.select(query)
+            return selection.total, selection.slots
+        if query.order is None:
+            found = self._text.best(query.text, query.filters, query.offset, query.limit)
+            return found.total, found.slots
+        slots = self._in_order(query.text, query.filters, query.order)
+        return len(slots), slots[query.offset : query.offset + query.limit].tolist()
+
+    def _in_order(self, text: str, filters: tuple[tuple[str, int], ...], order: str) -> Array:
+        """Return the slots of all maps that match, in order; recent ones are kept for paging."""
+        key = (text, filters, order)
+        slots = self._ordered.pop(key, None)
+        if slots is None:
+            slots = self._listing.rank(order, self._text.matching(text, filters))
+        self._ordered[key] = slots
+        while sum(map(len, self._ordered.values())) > ORDERED_SEARCHES and len(self._ordered) > 1:
+            self._ordered.popitem(last=False)
+        return slots
