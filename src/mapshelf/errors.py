@@ -1,10 +1,16 @@
 """Every error Mapshelf raises on purpose, in one tree.
 
     MapshelfError
-    ├── InvalidParameter       a request asks for something the interface does not offer (400)
-    ├── InvalidToken           no token, or one that is not valid (401)
+    ├── InvalidRequest         a request the interface does not offer
+    │   ├── InvalidParameter   a parameter has such a value
+    │   ├── MalformedRequest   it is not sound HTTP
+    │   ├── UnknownPath        nothing is at this address
+    │   ├── MethodNotAllowed   something is, but not for this method
+    │   ├── AddressTooLong     its query string is longer than any we understand
+    │   └── BodyTooLarge       it brings a body, where none is expected
+    ├── InvalidToken           no token, or one that is not valid
     ├── StoreError             the store refused or failed
-    │   ├── StoreUnavailable   it cannot be reached now; later may work (503)
+    │   ├── StoreUnavailable   it cannot be reached now; later may work
     │   ├── StoreDamaged       what it holds is not what was written
     │   └── Conflict           the write contradicts what is stored
     │       └── AlreadyExists  a name that must be unique is taken
@@ -29,12 +35,47 @@ class MapshelfError(Exception):
     """The root of the tree: catch this to catch everything Mapshelf raises on purpose."""
 
 
-class InvalidParameter(MapshelfError):
+class InvalidRequest(MapshelfError):
+    """A request asks for something the interface does not offer; the message is for the client."""
+
+
+class InvalidParameter(InvalidRequest):
     """A request parameter has a value the interface does not offer."""
 
 
+class MalformedRequest(InvalidRequest):
+    """A request breaks a rule of HTTP that the server leaves to us."""
+
+
+class UnknownPath(InvalidRequest):
+    """Nothing is at the address of a request."""
+
+
+class MethodNotAllowed(InvalidRequest):
+    """The address does not take this method; ``allowed`` are those it takes."""
+
+    def __init__(self, allowed: tuple[str, ...]) -> None:
+        super().__init__(f"This address takes {', '.join(allowed)} only.")
+        self.allowed = allowed
+
+
+class AddressTooLong(InvalidRequest):
+    """The query string is longer than any we understand."""
+
+
+class BodyTooLarge(InvalidRequest):
+    """A request brings a body where none is expected."""
+
+
 class InvalidToken(MapshelfError):
-    """The access token is missing, malformed, unknown, expired, revoked, or its user disabled."""
+    """The access token is missing, malformed, unknown, expired, revoked, or its user disabled.
+
+    ``sent`` tells whether the client sent anything as a token.
+    """
+
+    def __init__(self, *, sent: bool) -> None:
+        super().__init__("The access token is not valid.")
+        self.sent = sent
 
 
 class StoreError(MapshelfError):

@@ -41,6 +41,15 @@ UNCATEGORISED: Final = "Uncategorised"
 """Category of the maps for which none is known."""
 
 
+USER_NAME_LENGTH: Final = 100
+"""Most characters of a username."""
+
+
+def is_user_name(name: str) -> bool:
+    """Tell whether ``name`` can be a username: one printable line without outer blanks."""
+    return 0 < len(name) <= USER_NAME_LENGTH and name == name.strip() and name.isprintable()
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A row of one of the small tables: a category, a software, a licence type."""

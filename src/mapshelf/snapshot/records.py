@@ -9,12 +9,12 @@ stands in its place, so that one snapshot serves under any address.
 """
 
 import re
-from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import quote
 
 import orjson
 
+from mapshelf.exchange import format_date, format_id, format_size
 from mapshelf.folding import fold
 from mapshelf.model import Map
 
@@ -82,22 +82,6 @@ def slug(title: str) -> str:
     """Return the words of ``title`` joined by hyphens, for people who read addresses."""
     words = _SEPARATORS.sub("-", fold(title[: 4 * SLUG_LENGTH])).strip("-")
     return words[:SLUG_LENGTH].rstrip("-") or "map"
-
-
-def format_date(milliseconds: int) -> str:
-    """Return a time as ``YYYY-MM-DD HH:MM:SS.mmm`` in UTC."""
-    seconds, rest = divmod(milliseconds, 1000)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}.{rest:03d}"
-
-
-def format_size(hundredths: int | None) -> str:
-    """Return a size in kilobytes with two decimals, empty if unknown."""
-    return "" if hundredths is None else f"{hundredths // 100}.{hundredths % 100:02d}"
-
-
-def format_id(number: int | None) -> str:
-    """Return an id as text, empty if unknown."""
-    return "" if number is None else str(number)
 
 
 def _url(own: str | None, path: str) -> bytes:

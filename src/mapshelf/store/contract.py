@@ -56,10 +56,11 @@ class Store(Protocol):
         draft that contradicts the store (a ``file_id`` that belongs to another map) MUST be
         refused alone. A draft that changes nothing MUST NOT make a change in the feed.
 
-        New maps get the next ``file_id``, above every one ever used, and a random ``id`` of
-        8 letters and digits that no map ever had, unless the draft names them. Unknown owners
-        are registered, unknown category and software names get the next id. A ``category_id``
-        is kept as it is given, under the name given with it.
+        A draft without a title MUST NOT make a new map. New maps get the next ``file_id``,
+        above every one ever used, and a random ``id`` of 8 letters and digits that no map ever
+        had, unless the draft names them. Unknown owners are registered, unknown category and
+        software names get the next id. A ``category_id`` is kept as it is given, under the name
+        given with it.
         """
 
     def delete_maps(self, ids: Iterable[str]) -> int:

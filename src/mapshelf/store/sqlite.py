@@ -363,6 +363,8 @@ class _Batch:
         return _map(row) if row else None
 
     def _add(self, draft: MapDraft) -> Outcome:
+        if draft.title is None:
+            raise Conflict("a new map needs a Title")
         file_id, public_id = self._identity(draft)
         references = self._references(draft, None)
         new = created(

@@ -1,0 +1,197 @@
+"""The ASGI application: every route, and the order in which a request is looked at.
+
+A request meets, in this order: the rules of HTTP, the routes (404, 405), the token (401), the
+parameters (400). Whoever has no valid token learns nothing about its parameters.
+"""
+
+import asyncio
+import contextlib
+import itertools
+import secrets
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from typing import Final
+
+import xxhash
+
+from mapshelf.api.auth import Authenticator
+from mapshelf.api.catalogue import Catalogue
+from mapshelf.api.errors import error_response
+from mapshelf.api.http import (
+    Headers,
+    Receive,
+    Request,
+    Response,
+    Scope,
+    Send,
+    json_response,
+    not_modified,
+    read_request,
+)
+from mapshelf.api.maps import list_maps
+from mapshelf.api.users import own_profile
+from mapshelf.errors import MethodNotAllowed, UnknownPath
+from mapshelf.model import User
+from mapshelf.settings import Settings
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.store import Store, open_store
+
+METHODS: Final = ("GET", "HEAD", "OPTIONS")
+"""Every operation reads, so every path takes the same methods."""
+
+EXPOSED_HEADERS: Final = b"ETag, Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count"
+"""Headers that scripts of other origins may read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An operation: what answers it, and whether anybody may ask."""
+
+    answer: Callable[[Request, User | None], Response]
+    public: bool = False
+
+
+class Application:
+    """The service over one store and one directory of snapshots."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._settings = settings
+        self._base_url = settings.base_url.encode()
+        self._catalogue = Catalogue(SnapshotDirectory(settings.snapshots))
+        self._fixed_headers = _fixed_headers(settings.cors_origin)
+        self._request_ids = _request_ids()
+        self._openapi = _openapi_response()
+        self._store: Store | None = None
+        self._authenticator: Authenticator | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._routes: dict[str, Route] = {
+            "/maps": Route(self._maps),
+            "/users/me": Route(self._users_me),
+            "/openapi.json": Route(self._openapi_json, public=True),
+        }
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection scope of ASGI."""
+        if scope["type"] == "http":
+            await self._serve(scope, send)
+        elif scope["type"] == "lifespan":
+            await self._live(receive, send)
+
+    async def start(self) -> None:
+        """Open store and snapshot, and begin to follow what is published."""
+        self._store = await asyncio.to_thread(open_store, self._settings.database)
+        self._authenticator = Authenticator(self._store)
+        await asyncio.to_thread(self._catalogue.refresh)
+        self._tasks = [
+            asyncio.create_task(self._catalogue.follow()),
+            asyncio.create_task(self._authenticator.note_use()),
+        ]
+
+    async def stop(self) -> None:
+        """Finish what runs in the background and close the store."""
+        for task in self._tasks:
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+        if self._authenticator:
+            await asyncio.to_thread(self._authenticator.write_use)
+        if self._store:
+            self._store.close()
+
+    # -- the routes -----------------------------------------------------------------------
+
+    def _maps(self, request: Request, user: User | None) -> Response:
+        return list_maps(self._catalogue.edition(), request.query_string, self._base_url)
+
+    def _users_me(self, request: Request, user: User | None) -> Response:
+        assert user is not None
+        return own_profile(self._catalogue.edition(), user)
+
+    def _openapi_json(self, request: Request, user: User | None) -> Response:
+        return self._openapi
+
+    # -- around them ----------------------------------------------------------------------
+
+    async def _serve(self, scope: Scope, send: Send) -> None:
+        request_id = next(self._request_ids)
+        try:
+            response = await self._respond(scope)
+        except Exception as error:
+            # The border: whatever happened, the client gets an answer.
+            response = error_response(error, request_id)
+        headers = (*response.headers, (b"x-request-id", request_id.encode()), *self._fixed_headers)
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        body = b"" if scope["method"] == "HEAD" else response.body
+        await send({"type": "http.response.body", "body": body})
+
+    async def _respond(self, scope: Scope) -> Response:
+        request = read_request(scope)
+        route = self._routes.get(request.path)
+        if route is None:
+            raise UnknownPath("There is nothing at this address.")
+        if request.method not in METHODS:
+            raise MethodNotAllowed(METHODS)
+        if request.method == "OPTIONS":
+            return _PREFLIGHT
+        user = None if route.public else await self._user(request)
+        request.check_size()
+        response = route.answer(request, user)
+        if_none_match = request.headers.get(b"if-none-match")
+        if if_none_match is None:
+            return response
+        return not_modified(response, if_none_match) or response
+
+    async def _user(self, request: Request) -> User:
+        assert self._authenticator is not None, "the application has not been started"
+        return await self._authenticator.user(request.headers.get(b"authorization"))
+
+    async def _live(self, receive: Receive, send: Send) -> None:
+        while True:
+            message = await receive()
+            if message["type"] == "lifespan.startup":
+                await self.start()
+                await send({"type": "lifespan.startup.complete"})
+            elif message["type"] == "lifespan.shutdown":
+                await self.stop()
+                await send({"type": "lifespan.shutdown.complete"})
+                return
+
+
+def create_app(settings: Settings) -> Application:
+    """Return the ASGI application for an installation."""
+    return Application(settings)
+
+
+_PREFLIGHT: Final = Response(
+    204,
+    (
+        (b"allow", ", ".join(METHODS).encode()),
+        (b"access-control-allow-methods", ", ".join(METHODS).encode()),
+        (b"access-control-allow-headers", b"Authorization, If-None-Match"),
+        (b"access-control-max-age", b"86400"),
+    ),
+)
+
+
+def _fixed_headers(cors_origin: str) -> Headers:
+    """Return the headers that every response has."""
+    headers: Headers = ((b"x-content-type-options", b"nosniff"),)
+    if cors_origin:
+        headers += (
+            (b"access-control-allow-origin", cors_origin.encode()),
+            (b"access-control-expose-headers", EXPOSED_HEADERS),
+        )
+    return headers
+
+
+def _request_ids() -> Iterator[str]:
+    """Yield ids that no other worker gives: a random beginning and a count."""
+    beginning = secrets.token_hex(6)
+    return (f"{beginning}-{number:x}" for number in itertools.count(1))
+
+
+def _openapi_response() -> Response:
+    body = (files("mapshelf.api") / "openapi.json").read_bytes()
+    etag = f'"{xxhash.xxh3_128_hexdigest(body)}"'.encode()
+    return json_response(200, body, [(b"etag", etag), (b"cache-control", b"no-cache")])

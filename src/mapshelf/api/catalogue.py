@@ -1,0 +1,88 @@
+"""The snapshot that this worker answers from, exchanged for the next one without a pause.
+
+Requests take the edition that is current when they come, and finish on it; the new one is opened
+beside it. Finished responses are kept with the edition they belong to, so that a page asked for
+again costs a look-up, and nothing has to be invalidated.
+"""
+
+import asyncio
+import contextlib
+import logging
+from typing import Final
+
+from mapshelf.api.http import Response
+from mapshelf.errors import SnapshotError, SnapshotMissing
+from mapshelf.snapshot import Snapshot, SnapshotDirectory
+
+POLL_INTERVAL: Final = 0.1
+"""Seconds between looks at which snapshot is current."""
+
+RESPONSES_SIZE: Final = 16 << 20
+"""Bytes of finished responses to keep."""
+
+log = logging.getLogger(__name__)
+
+
+class Edition:
+    """A snapshot with the responses made from it so far."""
+
+    def __init__(self, snapshot: Snapshot) -> None:
+        self.snapshot = snapshot
+        self._responses: dict[bytes, Response] = {}
+        self._size = 0
+
+    def kept(self, key: bytes) -> Response | None:
+        """Return the response kept under ``key``."""
+        return self._responses.get(key)
+
+    def keep(self, key: bytes, response: Response) -> None:
+        """Keep a response; when there is no more room all are let go, being cheap to make."""
+        self._size += len(key) + len(response.body)
+        if self._size > RESPONSES_SIZE:
+            self._responses.clear()
+            self._size = len(key) + len(response.body)
+        self._responses[key] = response
+
+
+class Catalogue:
+    """The current edition of a directory of snapshots."""
+
+    def __init__(self, directory: SnapshotDirectory) -> None:
+        self._directory = directory
+        self._edition: Edition | None = None
+        self._refused = ""
+
+    def edition(self) -> Edition:
+        """Return the edition to answer from.
+
+        Raises:
+            SnapshotMissing: there is none yet.
+        """
+        if self._edition is None:
+            raise SnapshotMissing("no snapshot has been published yet")
+        return self._edition
+
+    def refresh(self) -> None:
+        """Take up the current snapshot if it is another than the one in hand.
+
+        A snapshot that cannot be used is told of once in the log, and left alone.
+        """
+        name = ""
+        try:
+            name = self._directory.current()
+            in_hand = self._edition.snapshot.name if self._edition else None
+            if name not in (in_hand, self._refused):
+                self._edition = Edition(Snapshot(self._directory.folder(name)))
+        except SnapshotError as error:
+            # Between reading the name and opening, the next one may have taken its place.
+            with contextlib.suppress(SnapshotError):
+                if name and self._directory.current() == name:
+                    log.warning("snapshot %s cannot be used: %s", name, error)
+                    self._refused = name
+
+    async def follow(self) -> None:
+        """Keep up with what is published, until cancelled."""
+        loop = asyncio.get_running_loop()
+        while True:
+            await asyncio.sleep(POLL_INTERVAL)
+            await loop.run_in_executor(None, self.refresh)

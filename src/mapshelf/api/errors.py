@@ -1,0 +1,84 @@
+"""The one table from our errors to what clients see (specification, section 7).
+
+Nothing internal leaks: an error without a row is a fault of ours, which is logged and answered
+with a fixed text.
+"""
+
+import logging
+from dataclasses import dataclass
+from typing import Final
+
+import orjson
+
+from mapshelf.api.http import Response, json_response
+from mapshelf.errors import (
+    AddressTooLong,
+    BodyTooLarge,
+    InvalidParameter,
+    InvalidToken,
+    MalformedRequest,
+    MethodNotAllowed,
+    SnapshotError,
+    StoreUnavailable,
+    UnknownPath,
+)
+
+log = logging.getLogger(__name__)
+
+RETRY_AFTER: Final = 1
+"""Seconds after which a client may ask again when the service cannot answer for a moment."""
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRow:
+    """How one kind of error is told: ``message`` is used where the error's own must not be."""
+
+    status: int
+    code: int
+    identifier: str
+    message: str | None = None
+
+
+TABLE: Final[dict[type[Exception], ErrorRow]] = {
+    InvalidParameter: ErrorRow(400, 400, "error"),
+    MalformedRequest: ErrorRow(400, 400, "error"),
+    InvalidToken: ErrorRow(401, 0, "invalid_request"),
+    UnknownPath: ErrorRow(404, 404, "not_found"),
+    MethodNotAllowed: ErrorRow(405, 405, "method_not_allowed"),
+    BodyTooLarge: ErrorRow(413, 413, "content_too_large"),
+    AddressTooLong: ErrorRow(414, 414, "uri_too_long"),
+    SnapshotError: ErrorRow(
+        503, 503, "temporarily_unavailable", "The catalogue is being prepared; try again soon."
+    ),
+    StoreUnavailable: ErrorRow(
+        503, 503, "temporarily_unavailable", "The service cannot answer now; try again soon."
+    ),
+}
+FAULT: Final = ErrorRow(500, 500, "server_error", "Something went wrong on our side.")
+
+
+def error_response(error: Exception, request_id: str) -> Response:
+    """Return the Error object for ``error`` (specification, section 2.3)."""
+    row = next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), FAULT)
+    if row.status >= 500:
+        log.error("request %s: %s", request_id, error, exc_info=error if row is FAULT else None)
+    body = orjson.dumps(
+        {
+            "code": row.code,
+            "error": row.identifier,
+            "error_description": row.message or str(error),
+        }
+    )
+    headers = [(b"cache-control", b"no-store"), *_own_headers(error)]
+    if row.status == 503:
+        headers.append((b"retry-after", str(RETRY_AFTER).encode()))
+    return json_response(row.status, body, headers)
+
+
+def _own_headers(error: Exception) -> list[tuple[bytes, bytes]]:
+    if isinstance(error, InvalidToken):
+        reason = b', error="invalid_token"' if error.sent else b""
+        return [(b"www-authenticate", b'Bearer realm="mapshelf"' + reason)]
+    if isinstance(error, MethodNotAllowed):
+        return [(b"allow", ", ".join(error.allowed).encode())]
+    return []

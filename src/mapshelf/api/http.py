@@ -1,0 +1,109 @@
+"""A request and a response, as little of them as the service needs.
+
+Written by hand on plain ASGI although frameworks do this well: the two operations take a few
+microseconds, and the Request and Response objects of the frameworks we measured cost more than
+that (a fifth of the throughput and more, see ``docs/benchmarks.md``).
+"""
+
+from collections.abc import Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from mapshelf.errors import AddressTooLong, BodyTooLarge, MalformedRequest
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+Headers = tuple[tuple[bytes, bytes], ...]
+
+MAXIMUM_QUERY_STRING: Final = 8192
+"""Bytes of a query string; every valid one is far shorter."""
+
+MAXIMUM_BODY: Final = 65_536
+"""Bytes of a body that is let pass unread, because some clients send one with everything."""
+
+_READ: Final = frozenset((b"host", b"authorization", b"if-none-match", b"content-length"))
+_SINGLE: Final = frozenset((b"host", b"authorization"))
+
+
+@dataclass(slots=True)
+class Request:
+    """What a client asks.
+
+    Attributes:
+        method: in capitals.
+        path: percent-decoded, without the query string.
+        query_string: as sent.
+        headers: those the service reads, by their name in small letters.
+    """
+
+    method: str
+    path: str
+    query_string: bytes
+    headers: dict[bytes, bytes]
+
+    def check_size(self) -> None:
+        """Refuse a request that is larger than any of ours.
+
+        Raises:
+            AddressTooLong: the query string is over ``MAXIMUM_QUERY_STRING``.
+            BodyTooLarge: a body over ``MAXIMUM_BODY`` is announced.
+        """
+        if len(self.query_string) > MAXIMUM_QUERY_STRING:
+            raise AddressTooLong(
+                f"The query string must be at most {MAXIMUM_QUERY_STRING} bytes long."
+            )
+        length = self.headers.get(b"content-length")
+        if length and (not length.isdigit() or int(length[:20]) > MAXIMUM_BODY):
+            raise BodyTooLarge("This operation takes no request body.")
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What a client gets. ``headers`` are complete but for those every response has."""
+
+    status: int
+    headers: Headers
+    body: bytes = b""
+
+    def header(self, name: bytes) -> bytes | None:
+        """Return the value of a header, ``None`` if it is not there."""
+        return next((value for other, value in self.headers if other == name), None)
+
+
+def read_request(scope: Scope) -> Request:
+    """Return the request in an ASGI scope.
+
+    Raises:
+        MalformedRequest: there is no Host header, or a header that must be single is there twice.
+    """
+    headers: dict[bytes, bytes] = {}
+    for name, value in scope["headers"]:
+        if name in _READ:
+            if name in headers and name in _SINGLE:
+                raise MalformedRequest(f"The {name.decode().title()} header is there twice.")
+            headers[name] = value
+    if scope["http_version"] == "1.1" and b"host" not in headers:
+        raise MalformedRequest("The Host header is missing.")
+    return Request(scope["method"], scope["path"], scope["query_string"], headers)
+
+
+def json_response(status: int, body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> Response:
+    """Return a response whose body is JSON in UTF-8."""
+    content = (
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+    )
+    return Response(status, (*content, *headers), body)
+
+
+def not_modified(response: Response, if_none_match: bytes) -> Response | None:
+    """Return a 304 in place of ``response`` if the client has it already (RFC 9110, 13.1.2)."""
+    etag = response.header(b"etag")
+    if etag is None:
+        return None
+    known = [tag.strip().removeprefix(b"W/") for tag in if_none_match.split(b",")]
+    if etag not in known and known != [b"*"]:
+        return None
+    kept = ((name, value) for name, value in response.headers if not name.startswith(b"content-"))
+    return Response(304, tuple(kept))

@@ -1,0 +1,65 @@
+"""``GET /maps``: a page of the list of maps (specification, section 4.1)."""
+
+from urllib.parse import urlencode
+
+import xxhash
+
+from mapshelf.api.catalogue import Edition
+from mapshelf.api.http import Response, json_response
+from mapshelf.query import MapQuery, parse_query
+from mapshelf.snapshot import Page
+
+
+def list_maps(edition: Edition, query_string: bytes, base_url: bytes) -> Response:
+    """Return the page of maps that ``query_string`` asks for.
+
+    Raises:
+        InvalidParameter: it asks for something the interface does not offer.
+    """
+    response = edition.kept(query_string)
+    if response is None:
+        query = parse_query(query_string)
+        page = edition.snapshot.page(query, base_url)
+        response = json_response(200, page.body, _headers(query, page, base_url.decode()))
+        edition.keep(query_string, response)
+    return response
+
+
+def _headers(query: MapQuery, page: Page, base_url: str) -> list[tuple[bytes, bytes]]:
+    headers = [
+        (b"x-total-count", str(page.total).encode()),
+        (b"etag", _etag(page)),
+        (b"cache-control", b"private, no-cache"),
+        (b"vary", b"Authorization, Accept-Encoding"),
+    ]
+    links = ", ".join(f'<{url}>; rel="{rel}"' for rel, url in _links(query, page.total, base_url))
+    if links:
+        headers.append((b"link", links.encode()))
+    return headers
+
+
+def _etag(page: Page) -> bytes:
+    """Return a validator for the page and its total, which shows in the headers."""
+    digest = xxhash.xxh3_128_hexdigest(page.body, seed=page.total)
+    return f'"{digest}"'.encode()
+
+
+def _links(query: MapQuery, total: int, base_url: str) -> list[tuple[str, str]]:
+    """Return the addresses of other pages by relation (RFC 8288); none if pages are empty."""
+    if query.limit == 0:
+        return []
+    last = max(0, (total - 1) // query.limit * query.limit)
+    offsets = {"first": 0}
+    if query.offset > 0:
+        offsets["prev"] = min(max(0, query.offset - query.limit), last)
+    if query.offset + query.limit < total:
+        offsets["next"] = query.offset + query.limit
+    offsets["last"] = last
+    return [
+        (rel, f"{base_url}/maps?{urlencode([*query.given, *_place(query.limit, offset)])}")
+        for rel, offset in offsets.items()
+    ]
+
+
+def _place(limit: int, offset: int) -> list[tuple[str, str]]:
+    return [("limit", str(limit)), ("offset", str(offset))]

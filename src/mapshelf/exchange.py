@@ -1,0 +1,199 @@
+"""Records: maps as lines of JSON, to move a catalogue or to fill one from another system.
+
+A record is an object with the keys of a Map (specification, section 2.1), every value a string,
+and ``Template`` besides. Each key is one row of ``FIELDS``, which says how its text is read and
+how it is written; the API writes the same texts.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import orjson
+
+from mapshelf.errors import InvalidRecord
+from mapshelf.model import Map, MapDraft, is_user_name
+
+LARGEST_NUMBER: Final = 2**63 - 1
+"""Counters go up to here."""
+
+LARGEST_ID: Final = 2**53
+"""Ids go up to here: beyond, programs that read numbers as floating point confuse them."""
+
+LONGEST_LINE: Final = 1 << 20
+"""Bytes of a record."""
+
+_EPOCH: Final = datetime(1970, 1, 1)  # UTC throughout, but written without a zone
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?", re.ASCII)
+_SIZE: Final = re.compile(r"\d{1,12}(\.\d{1,12})?", re.ASCII)
+_ID: Final = re.compile(r"[0-9A-Za-z]{1,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A key of a record.
+
+    Attributes:
+        key: as it is written.
+        name: the attribute of ``MapDraft``, and of ``Map``.
+        read: turns the text into the attribute; raises ``ValueError`` with what it must be.
+        write: turns the attribute of a map into text.
+        blank: whether an empty text says something ("none") rather than nothing.
+    """
+
+    key: str
+    name: str
+    read: Callable[[str], Any]
+    write: Callable[[Any], str] = str
+    blank: bool = False
+
+
+def parse_record(line: bytes) -> tuple[MapDraft, list[str]]:
+    """Read one line; return what it says of a map, and the keys in it that mean nothing to us.
+
+    Raises:
+        InvalidRecord: it is no record; the message says which key is wrong and why.
+    """
+    if len(line) > LONGEST_LINE:
+        raise InvalidRecord(f"longer than {LONGEST_LINE} bytes")
+    try:
+        record = orjson.loads(line)
+    except orjson.JSONDecodeError as error:
+        raise InvalidRecord(f"not JSON: {error}") from error
+    if not isinstance(record, dict):
+        raise InvalidRecord("not a JSON object")
+    values = {}
+    for field in FIELDS:
+        text = record.pop(field.key, None)
+        if text is not None:
+            values[field.name] = _read(field, text)
+    return MapDraft(**values), list(record)
+
+
+def format_record(found: Map) -> bytes:
+    """Return a map as one line.
+
+    Addresses that Mapshelf itself makes up are left out, so that a catalogue can move to another
+    base URL.
+    """
+    record = {field.key: field.write(getattr(found, field.name)) for field in FIELDS}
+    return orjson.dumps({key: text for key, text in record.items() if text or key not in _OWN_URLS})
+
+
+def format_date(milliseconds: int) -> str:
+    """Return a time as ``YYYY-MM-DD HH:MM:SS.mmm`` in UTC."""
+    return (_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(" ", "milliseconds")
+
+
+def format_size(hundredths: int | None) -> str:
+    """Return a size in kilobytes with two decimals, empty if unknown."""
+    return "" if hundredths is None else f"{hundredths // 100}.{hundredths % 100:02d}"
+
+
+def format_id(number: int | None) -> str:
+    """Return an id as text, empty if unknown."""
+    return "" if number is None else str(number)
+
+
+def size_of(count: int) -> int:
+    """Return a number of bytes in hundredths of a kilobyte, rounded to the nearest."""
+    return (count * 100 + 512) // 1024
+
+
+def _read(field: Field, text: object) -> Any:
+    if not isinstance(text, str):
+        raise InvalidRecord(f"{field.key} must be a string")
+    if "\0" in text:
+        raise InvalidRecord(f"{field.key} holds a NUL character")
+    if not text and not field.blank:
+        return None
+    try:
+        return field.read(text)
+    except ValueError as error:
+        raise InvalidRecord(f"{field.key} must be {error}") from error
+
+
+def _number(most: int, least: int = 0) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        if text.isascii() and text.isdigit() and len(text) <= 19 and least <= int(text) <= most:
+            return int(text)
+        raise ValueError(f"a whole number from {least} to {most}, not {text[:40]!r}")
+
+    return read
+
+
+def _public_id(text: str) -> str:
+    if not _ID.fullmatch(text):
+        raise ValueError(f"up to 32 letters and digits, not {text[:40]!r}")
+    return text
+
+
+def _date(text: str) -> int:
+    problem = f"a time like 2024-01-31 23:59:59.000, not {text[:40]!r}"
+    if not _DATE.fullmatch(text):
+        raise ValueError(problem)
+    try:
+        return (datetime.fromisoformat(text) - _EPOCH) // timedelta(milliseconds=1)
+    except ValueError as error:
+        raise ValueError(problem) from error
+
+
+def _size(text: str) -> int:
+    if not _SIZE.fullmatch(text):
+        raise ValueError(f"a decimal number of kilobytes, not {text[:40]!r}")
+    return int((Decimal(text) * 100).to_integral_value(ROUND_HALF_UP))
+
+
+def _address(text: str) -> str:
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or not parts.netloc or not text.isprintable():
+        raise ValueError(f"an absolute http or https address, not {text[:80]!r}")
+    return text
+
+
+def _owner(text: str) -> str:
+    if not is_user_name(text):
+        raise ValueError(f"a username of one printable line, not {text[:40]!r}")
+    return text
+
+
+def _flag(text: str) -> bool:
+    if text not in ("true", "false"):
+        raise ValueError(f"true or false, not {text[:40]!r}")
+    return text == "true"
+
+
+def _optional(text: str | None) -> str:
+    return text or ""
+
+
+FIELDS: Final = (
+    Field("File_ID", "file_id", _number(LARGEST_ID, least=1)),
+    Field("ID", "id", _public_id),
+    Field("Title", "title", str, blank=True),
+    Field("Description", "description", str, blank=True),
+    Field("ThumbsUp", "thumbs_up", _number(LARGEST_NUMBER)),
+    Field("ThumbsDown", "thumbs_down", _number(LARGEST_NUMBER)),
+    Field("Views", "views", _number(LARGEST_NUMBER)),
+    Field("Downloads", "downloads", _number(LARGEST_NUMBER)),
+    Field("Thumbnail", "thumbnail", _address, _optional),
+    Field("URL", "url", _address, _optional),
+    Field("Category", "category", str),
+    Field("CategoryID", "category_id", _number(LARGEST_ID)),
+    Field("DateAdded", "date_added", _date, format_date),
+    Field("Owner", "owner", _owner),
+    Field("Size", "size", _size, format_size),
+    Field("Copyright", "copyright", str, blank=True),
+    Field("LicenceTypeID", "licence_type_id", _number(LARGEST_ID), format_id),
+    Field("Software", "software", str, blank=True),
+    Field("Template", "template", _flag, lambda template: str(template).lower()),
+)
+
+_OWN_URLS: Final = ("Thumbnail", "URL")
