@@ -8,12 +8,15 @@ what is handled below was met in real files rather than in a description of the 
 * A ``stylenode`` bears text too, but belongs to the style sheet, not to the map.
 * A topic's note becomes what its author wrote about it anywhere: details, note, the note of old
   FreeMind plug-ins, and attributes as ``name: value`` lines, so that all of it is found.
+* A clone repeats a topic elsewhere by naming its id. It is shown with the text it stands for;
+  the branch below is not repeated, since clones of clones could grow without end.
 * The content of an encrypted node stays closed; the node itself is a topic like any other.
 * Nothing in the format marks a template.
 """
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 from xml.etree.ElementTree import Element
 
@@ -48,7 +51,8 @@ def read(content: Content) -> Outline:
         TooLarge: it exceeds a limit.
     """
     document = parse_xml(content.text, content.limits)
-    roots = grow(document.findall("node"), _topic, _children, content.limits)
+    originals = {node.attrib["ID"]: node for node in document.iter("node") if node.get("ID")}
+    roots = grow(document.findall("node"), partial(_topic, originals), _children, content.limits)
     software, version = _software(content)
     return Outline(roots=roots, software=software, software_version=version)
 
@@ -57,13 +61,16 @@ def _children(node: Element) -> list[Element]:
     return node.findall("node")
 
 
-def _topic(node: Element) -> Topic:
-    rich = {part.get("TYPE", "NODE").upper(): part for part in node.findall("richcontent")}
+def _topic(originals: dict[str, Element], node: Element) -> Topic:
+    content = node
+    if "TEXT" not in node.attrib:
+        content = originals.get(node.get("CONTENT_ID") or node.get("TREE_ID") or "", node)
+    rich = {part.get("TYPE", "NODE").upper(): part for part in content.findall("richcontent")}
     return Topic(
         id=node.get("ID", ""),
-        text=_text(node, rich.get("NODE")),
-        note="\n".join(part for part in _notes(node, rich) if part),
-        link=node.get("LINK") or _first_link(rich.get("NODE")),
+        text=_text(content, rich.get("NODE")),
+        note="\n".join(part for part in _notes(content, rich) if part),
+        link=content.get("LINK") or _first_link(rich.get("NODE")),
     )
 
 

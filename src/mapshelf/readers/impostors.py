@@ -24,17 +24,27 @@ _SIGNS: Final = (
     (rb"\x1f\x8b|7z\xbc\xaf|Rar!|BZh|\xfd7zXZ", "it is a compressed file, unpack it first"),
     (rb"SQLite format 3\x00", "it is an SQLite database"),
     (rb"\x7fELF|MZ", "it is a program"),
-    (rb"(?i)\s*(?:<!--.{0,2000}?-->\s*)?<(?:!doctype\s+html|html)\b", "it is a web page (HTML)"),
+    (rb"(?i)\s*<!doctype\s+html", "it is a web page (HTML)"),
     (
-        rb"(?:\s|<!--.{0,2000}?-->)*<(?:view|block|template|import|wxs|scroll-view|text|page)\b",
-        "it looks like a WeChat template",
-    ),
-    (
-        rb"(?m).{0,8192}?^\s*(?:#\s*(?:import|include|pragma|ifdef|ifndef|if|define)\b|@(?:interface|implementation|import|class)\b)",
+        rb"(?m).*?^[ \t]*(?:#[ \t]*(?:import|include|pragma|ifdef|ifndef|if|define)\b"
+        rb"|@(?:interface|implementation|import|class)\b)",
         "it looks like Objective-C or C++ source text",
     ),
 )
 """Patterns for the first bytes of a file → what the file is. The first that matches counts."""
+
+_WECHAT: Final = "it looks like a WeChat template"
+
+_ROOTS: Final = {
+    "html": "it is a web page (HTML)",
+    "block": _WECHAT,
+    "import": _WECHAT,
+    "scroll-view": _WECHAT,
+    "template": _WECHAT,
+    "view": _WECHAT,
+    "wxs": _WECHAT,
+}
+"""First elements of texts that look like XML → what the file is."""
 
 _OTHER_MAPS: Final = (
     ("Document.xml", "MindManager"),
@@ -82,7 +92,8 @@ def _archive_refusal(names: frozenset[str]) -> UnreadableFile:
 
 def _kind_of_text(content: Content) -> str:
     if content.root_name:
-        return f"it is XML of another kind, its root element is {content.root_name}"
+        other = f"it is XML of another kind, its root element is {content.root_name}"
+        return _ROOTS.get(content.root_name.lower(), other)
     start = content.text[:_HEAD]
     if start.lstrip()[:1] in {"{", "["}:
         return "it is JSON of another kind"
