@@ -1,0 +1,106 @@
+"""Readers that misbehave in every way a child process must survive.
+
+They are real functions run in real child processes: a mock would prove nothing about what the
+operating system does to a process that takes too much.
+"""
+
+import os
+import signal
+import time
+
+from mapshelf.model import Outline, Topic
+from mapshelf.readers import READERS, Reader
+from mapshelf.readers.content import Content
+from mapshelf.readers.limits import MIB
+
+
+def spin(_: Content) -> Outline:
+    """Use processor time without end."""
+    while True:
+        pass
+
+
+def sleep(_: Content) -> Outline:
+    """Let time pass without using the processor."""
+    time.sleep(600)
+    raise AssertionError("nobody ended this process")
+
+
+def swallow(_: Content) -> Outline:
+    """Ask for more memory than there may be; the pages are never touched."""
+    hoard = bytearray(4096 * MIB)
+    return Outline((Topic(f"{len(hoard)} bytes"),))
+
+
+def segfault(_: Content) -> Outline:
+    """Die as a process does when a parser written in C goes wrong."""
+    os.kill(os.getpid(), signal.SIGSEGV)
+    return sleep(_)
+
+
+def killed(_: Content) -> Outline:
+    """Die as a process does when the machine runs out of memory."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return sleep(_)
+
+
+def leave(_: Content) -> Outline:
+    """End the process without a word."""
+    os._exit(7)
+
+
+def mistake(_: Content) -> Outline:
+    """Fail as a reader with a bug would."""
+    raise KeyError("a bug\nof two lines")
+
+
+def write(_: Content) -> Outline:
+    """Try to leave something on the disk, and tell what came of it."""
+    path = f"/tmp/mapshelf-{os.getpid()}"
+    try:
+        with open(path, "w") as file:
+            file.write("escaped")
+            file.flush()
+    except OSError as error:
+        return Outline((Topic(f"refused: {type(error).__name__}"),))
+    finally:
+        os.unlink(path)
+    return Outline((Topic("written"),))
+
+
+def open_many(_: Content) -> Outline:
+    """Open descriptors until told to stop, and tell how many there were."""
+    opened: list[int] = []
+    try:
+        while len(opened) < 1_000:
+            opened.append(os.open("/dev/null", os.O_RDONLY))
+    except OSError:
+        return Outline((Topic(f"{len(opened)}"),))
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+    return Outline((Topic("any number"),))
+
+
+def work(_: Content) -> Outline:
+    """Use 0.4 seconds of processor time, and come back."""
+    start = time.process_time()
+    while time.process_time() - start < 0.4:
+        pass
+    return Outline((Topic("worked"),))
+
+
+BEHAVIOURS = (work, spin, sleep, swallow, segfault, killed, leave, mistake, write, open_many)
+
+
+def hostile_readers() -> tuple[Reader, ...]:
+    """Return the usual table, preceded by a reader for files that name a function above."""
+
+    def sniff(content: Content) -> bool:
+        return content.data.startswith(b"!")
+
+    def misbehave(content: Content) -> Outline:
+        wanted = content.data[1:].decode()
+        return next(act for act in BEHAVIOURS if act.__name__ == wanted)(content)
+
+    return (Reader("hostile", sniff, misbehave), *READERS)

@@ -1,0 +1,352 @@
+"""Files made to do harm or to break a parser: each is read or refused, and cheaply."""
+
+import io
+import json
+import random
+import re
+import time
+import warnings
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from mapshelf.errors import BrokenFile, NotAMap, TooLarge, UnreadableFile
+from mapshelf.model import Outline
+from mapshelf.outlines import decode_outline, encode_outline
+from mapshelf.readers import Limits, read
+from mapshelf.readers.json_files import parse_json
+from mapshelf.readers.limits import KIB, MIB
+from tests.readers.samples import (
+    archive,
+    archive_of,
+    freemind,
+    patch_directory,
+    xmind_json,
+    xmind_xml,
+)
+
+LIMITS = Limits()
+GOOD_XML = xmind_xml("<title>good</title>")
+
+
+def nested_nodes(depth: int) -> bytes:
+    return freemind('<node TEXT="a">' * depth + "</node>" * depth)
+
+
+def nested_json(depth: int) -> bytes:
+    return archive(content__json="[" * depth + "]" * depth)
+
+
+def nested_topics_json(depth: int) -> bytes:
+    text = '{"title":"a","children":{"attached":[' * depth + "]}}" * depth
+    return archive(content__json=f'[{{"rootTopic":{text}}}]')
+
+
+def overlapping() -> bytes:
+    data = archive_of({"content.xml": GOOD_XML, "copy.xml.xml": GOOD_XML})
+    return patch_directory(data, member=1, offset=42, value=0)
+
+
+def member_past_the_end() -> bytes:
+    data = archive_of({"content.xml": GOOD_XML})
+    return patch_directory(data, member=0, offset=20, value=10 * MIB)
+
+
+def understated() -> bytes:
+    data = archive_of({"content.xml": GOOD_XML})
+    return patch_directory(data, member=0, offset=24, value=100)
+
+
+def duplicate() -> bytes:
+    buffer = io.BytesIO()
+    with warnings.catch_warnings(), zipfile.ZipFile(buffer, "w") as file:
+        warnings.simplefilter("ignore")  # zipfile itself warns
+        file.writestr("content.xml", GOOD_XML)
+        file.writestr("/content.xml", xmind_xml("<title>other</title>"))
+    return buffer.getvalue()
+
+
+def encrypted() -> bytes:
+    data = archive_of({"content.xml": GOOD_XML})
+    return patch_directory(data, member=0, offset=8, value=1, form="<H")
+
+
+def entity_bomb() -> bytes:
+    entities = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
+    declaration = f'<!DOCTYPE map [<!ENTITY e0 "ha">{entities}]>'
+    return declaration.encode() + freemind('<node TEXT="&e9;"/>')
+
+
+Bomb = tuple[str, Callable[[], bytes], type[UnreadableFile], str]
+
+BOMBS: list[Bomb] = [
+    ("entity bomb", entity_bomb, BrokenFile, "DOCTYPE"),
+    (
+        "external entity",
+        lambda: (
+            b'<?xml version="1.0"?><!DOCTYPE map [<!ENTITY x SYSTEM "file:///etc/passwd">]>'
+            + freemind('<node TEXT="x">&x;</node>')
+        ),
+        BrokenFile,
+        "DOCTYPE",
+    ),
+    (
+        "external DTD in UTF-16",
+        lambda: '<!DOCTYPE map SYSTEM "http://127.0.0.1:9/"><map version="1"/>'.encode("utf-16"),
+        BrokenFile,
+        "DOCTYPE",
+    ),
+    (
+        "200,000 attributes",
+        lambda: freemind("<node " + " ".join(f"a{n}=''" for n in range(200_000)) + "/>"),
+        TooLarge,
+        "200,000 attributes; the limit is 1,000",
+    ),
+    ("XML 100,000 deep", lambda: nested_nodes(100_000), TooLarge, "1,024 elements deep"),
+    ("topics 257 deep", lambda: nested_nodes(257), TooLarge, "nested more than 256 deep"),
+    ("JSON 100,000 deep", lambda: nested_json(100_000), TooLarge, "nested too deep"),
+    ("JSON topics 257 deep", lambda: nested_topics_json(257), TooLarge, "deep"),
+    (
+        "too many topics",
+        lambda: freemind("<node>" + "<node/>" * 100_000 + "</node>"),
+        TooLarge,
+        "more than 100,000 topics",
+    ),
+    ("too many elements", lambda: freemind("<a/>" * 1_000_001), TooLarge, "1,000,000 XML"),
+    ("file too large", lambda: b" " * (32 * MIB + 1), TooLarge, "larger than 32 MiB"),
+    ("zip bomb", lambda: archive(content__xml=b" " * 60 * MIB), TooLarge, "100 times"),
+    (
+        "too many members",
+        lambda: archive_of({f"{n}": "" for n in range(1_001)}),
+        TooLarge,
+        "1,001 members; the limit is 1,000",
+    ),
+    ("overlapping members", overlapping, BrokenFile, "overlap"),
+    ("member past the end", member_past_the_end, BrokenFile, "past its end"),
+    ("understated size", understated, BrokenFile, "content.xml in the archive is damaged"),
+    ("duplicate member", duplicate, BrokenFile, "more than once"),
+    ("encrypted member", encrypted, BrokenFile, "encrypted"),
+    ("half an archive", lambda: archive(content__xml=GOOD_XML)[:200], BrokenFile, "cut short"),
+    (
+        "unusual compression",
+        lambda: patch_directory(archive(content__xml=GOOD_XML), 0, 10, 14, "<H"),
+        BrokenFile,
+        "unusual",
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("make", "error", "message"), [b[1:] for b in BOMBS], ids=[b[0] for b in BOMBS]
+)
+def test_bomb_is_refused(
+    make: Callable[[], bytes], error: type[UnreadableFile], message: str
+) -> None:
+    data = make()
+    start = time.process_time()
+    with pytest.raises(error) as caught:
+        read(data, LIMITS)
+    assert time.process_time() - start < LIMITS.cpu_seconds / 2
+    assert re.search(re.escape(message), str(caught.value))
+    assert "\n" not in str(caught.value)
+
+
+def survives_encoding(outline: Outline) -> bool:
+    """Compare as bytes: ``==`` on topics recurses, and the deepest trees are too deep for it."""
+    data = encode_outline(outline)
+    return encode_outline(decode_outline(data)) == data
+
+
+def test_json_values_are_counted() -> None:
+    text = "[" + "0," * 1_000 + "0]"
+    assert parse_json(text, Limits(topics=100)) == [0] * 1_001
+    with pytest.raises(TooLarge, match="more than 900 JSON values"):
+        parse_json(text, Limits(topics=9))
+
+
+def test_deepest_allowed_tree_is_read() -> None:
+    for data in (nested_nodes(256), nested_topics_json(256)):
+        outline = read(data, LIMITS)
+        assert max(depth for depth, _ in outline.topics()) == 255
+        assert survives_encoding(outline)
+
+
+def test_all_members_together_are_counted() -> None:
+    noise = random.Random(1).randbytes(200 * KIB).hex()
+    data = archive(content__xml=GOOD_XML.replace("good", noise), meta__xml=f"<a>{noise}</a>")
+    assert read(data, LIMITS).software == "XMind"
+    with pytest.raises(TooLarge, match="unpacks to more than"):
+        read(data, Limits(unpacked=300 * KIB))
+
+
+def test_attribute_of_8_mb_is_cut() -> None:
+    root = read(freemind(f'<node TEXT="{"é" * 4 * MIB}" LINK="{"x" * MIB}"/>'), LIMITS).roots[0]
+    assert root.text.endswith("é…")
+    assert 64 * KIB - 4 < len(root.text.encode()) <= 64 * KIB
+    assert root.link == ""
+
+
+def test_names_that_climb_out_of_the_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "inside").mkdir()
+    monkeypatch.chdir(tmp_path / "inside")
+    names = ["../climbed", "/absolute", "..\\..\\windows", "C:\\x", "content.xml"]
+    assert read(archive_of(dict.fromkeys(names, GOOD_XML)), LIMITS).roots[0].text == "good"
+    assert [path.name for path in tmp_path.rglob("*")] == ["inside"]
+
+
+JAPANESE = "日本語の地図"
+CHINESE = "思维导图"
+
+
+@pytest.mark.parametrize(
+    ("text", "declared", "codec", "mark"),
+    [
+        ("é€ß", "", "utf-8", b""),
+        ("é€ß", "", "utf-8", b"\xef\xbb\xbf"),
+        (CHINESE, "UTF-16", "utf-16-le", b"\xff\xfe"),
+        (CHINESE, "", "utf-16-be", b"\xfe\xff"),
+        (CHINESE, "UTF-16", "utf-16-le", b""),
+        (CHINESE, "", "utf-16-be", b""),
+        (CHINESE, "", "utf-32-le", b"\xff\xfe\x00\x00"),
+        ("éß", "ISO-8859-1", "latin-1", b""),
+        ("éß", "", "latin-1", b""),
+        ("“é”", "", "cp1252", b""),
+        ("\x81é", "", "latin-1", b""),
+        ("éß", "UTF-8", "latin-1", b""),
+        (CHINESE, "UTF-16", "utf-8", b""),
+        (CHINESE, "GB2312", "gbk", b""),
+        (CHINESE, "gbk", "gbk", b""),
+        (JAPANESE, "Shift_JIS", "shift-jis", b""),
+        ("éß", "no-such-encoding", "utf-8", b""),
+        ("éß", "unicode_escape", "utf-8", b""),
+    ],
+)
+def test_encodings(text: str, declared: str, codec: str, mark: bytes) -> None:
+    declaration = f'<?xml version="1.0" encoding="{declared}"?>' if declared else ""
+    source = f'{declaration}<map version="1.0.1"><node TEXT="{text}"/></map>'
+    assert read(mark + source.encode(codec), LIMITS).roots[0].text == text.lstrip("\x81")
+
+
+@pytest.mark.parametrize(
+    ("json_text", "expected"),
+    [
+        ('{"title": "t", "x": NaN, "y": [Infinity, -Infinity]}', "t"),
+        (f'{{"title": "t", "x": {"9" * 5000}, "y": -{"9" * 5000}, "z": 1e999999}}', "t"),
+        (r'{"title": "a\ud83d b"}', "a b"),
+        (r'{"title": "a\ud83d\ude00b"}', "a😀b"),
+        (r'{"title": "a\u0000\u202eb"}', "ab"),
+        ('{"title": "raw\x01\ttab"}', "raw\ttab"),
+        ('{"title": "first", "title": "last"}', "last"),
+        ('{"title": 5}', ""),
+    ],
+)
+def test_json_oddities(json_text: str, expected: str) -> None:
+    outline = read(archive(content__json=f'[{{"rootTopic": {json_text}}}]'), LIMITS)
+    assert outline.roots[0].text == expected
+    assert survives_encoding(outline)
+
+
+def test_json_in_another_encoding() -> None:
+    text = json.dumps([{"rootTopic": {"title": "é"}}], ensure_ascii=False)
+    for data in (text.encode("cp1252"), text.encode("utf-16"), text.encode("utf-16-le")):
+        assert read(archive(content__json=data), LIMITS).roots[0].text == "é"
+
+
+SAMPLES = {
+    "freemind": freemind(
+        '<node ID="1" TEXT="Root &eacute;"><richcontent TYPE="NOTE"><html><body><p>n&nbsp;</p>'
+        '</body></html></richcontent><node TEXT="&lt;html&gt;&lt;p&gt;x" LINK="y"/></node>',
+        version="freeplane 1.9.8",
+    ),
+    "xmind json": xmind_json(
+        {"title": "a", "children": {"attached": [{"title": "b", "notes": {"plain": {}}}]}}
+    ),
+    "xmind xml": archive(
+        content__xml=xmind_xml("<title>a</title><notes><html>b</html></notes>"),
+        meta__xml="<meta><Creator><Name>XMind</Name></Creator></meta>",
+    ),
+    "bare xml": xmind_xml("<title>a</title>").encode(),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("tenth", range(10))
+def test_truncated_at_every_tenth(name: str, tenth: int) -> None:
+    data = SAMPLES[name]
+    with pytest.raises((BrokenFile, NotAMap)):
+        read(data[: len(data) * tenth // 10], LIMITS)
+
+
+def read_or_refuse(data: bytes) -> Outline | None:
+    """Return what ``read`` returns, ``None`` if it refused properly; anything else is raised."""
+    try:
+        outline = read(data, Limits(topics=1_000, unpacked=MIB))
+    except UnreadableFile as error:
+        message = str(error)
+    else:
+        assert outline.roots
+        assert survives_encoding(outline)
+        return outline
+    assert message
+    assert "\n" not in message
+    return None
+
+
+Edit = tuple[int, int, bytes]
+
+FRAGMENTS = [b"<", b"&", b"]]>", b"<![CDATA[", b"<!--", b"<!DOCTYPE x[", b"PK\x01\x02", b'"']
+FRAGMENTS += [b"\\ud800", b"[" * 50, b"<node>" * 30, b"\xff\xfe", b"&#xd800;", b"\x00"]
+
+
+@settings(max_examples=600, deadline=None, derandomize=True)
+@given(
+    name=st.sampled_from(sorted(SAMPLES)),
+    edits=st.lists(
+        st.tuples(
+            st.integers(0, 2000),
+            st.integers(0, 40),
+            st.one_of(
+                st.binary(max_size=12),
+                st.sampled_from(FRAGMENTS),
+            ),
+        ),
+        max_size=6,
+    ),
+)
+@example(name="freemind", edits=[])
+@example(name="xmind json", edits=[])
+def test_no_mutation_escapes_the_error_tree(name: str, edits: list[Edit]) -> None:
+    data = bytearray(SAMPLES[name])
+    for position, length, replacement in edits:
+        start = position % (len(data) + 1)
+        data[start : start + length] = replacement
+    outline = read_or_refuse(bytes(data))
+    assert edits or outline is not None
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(
+    content=st.recursive(
+        st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+        lambda inner: (
+            st.lists(inner, max_size=4)
+            | st.dictionaries(
+                st.sampled_from(
+                    ["rootTopic", "title", "children", "attached", "notes", "plain", "content"]
+                ),
+                inner,
+                max_size=4,
+            )
+        ),
+        max_leaves=20,
+    )
+)
+def test_no_json_escapes_the_error_tree(content: object) -> None:
+    read_or_refuse(archive(content__json=json.dumps(content), metadata__json=json.dumps(content)))
+    read_or_refuse(archive(content__json=json.dumps([{"rootTopic": content}])))

@@ -1,0 +1,269 @@
+"""The sandbox with real child processes: what each limit does, and that the rest goes on."""
+
+import hashlib
+import itertools
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mapshelf.outlines import decode_outline
+from mapshelf.readers import Limits
+from mapshelf.readers.limits import MIB
+from mapshelf.readers.sandbox import ReadFile, RefusedFile, SandboxedReader, read_file
+from tests.readers.hostile import hostile_readers
+from tests.readers.samples import freemind
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+
+HOSTILE_LIMITS = Limits(cpu_seconds=1, wall_seconds=3.0, memory=256 * MIB)
+
+
+def write_map(folder: Path, name: str, text: str = "Root") -> str:
+    path = folder / name
+    path.write_bytes(freemind(f'<node TEXT="{text}"><node TEXT="child"/></node>'))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def hostile() -> Iterator[SandboxedReader]:
+    with SandboxedReader(workers=1, limits=HOSTILE_LIMITS, readers=hostile_readers) as reader:
+        yield reader
+
+
+def misbehaving(folder: Path, name: str) -> str:
+    path = folder / f"{name}.mm"
+    path.write_bytes(b"!" + name.encode())
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("spin", "reading it took more than 1 s of processor time"),
+        ("sleep", "reading it took longer than 3 seconds"),
+        ("swallow", "reading it takes more memory than is allowed"),
+        ("segfault", "the process reading it crashed"),
+        ("killed", "the process reading it was killed, perhaps for lack of memory"),
+        ("leave", "the process reading it crashed"),
+        ("mistake", "the reader failed (KeyError), please report"),
+    ],
+)
+def test_limit_costs_one_file_only(
+    hostile: SandboxedReader, tmp_path: Path, name: str, reason: str
+) -> None:
+    before = write_map(tmp_path, "a.mm", "before")
+    bad = misbehaving(tmp_path, name)
+    after = write_map(tmp_path, "z.mm", "after")
+    first, refused, last = hostile.read([before, bad, after])
+    assert isinstance(first, ReadFile)
+    assert refused == RefusedFile(bad, reason)
+    assert isinstance(last, ReadFile)
+    assert (first.title, last.title) == ("before", "after")
+
+
+@pytest.mark.parametrize(("name", "expected"), [("write", "refused: OSError")])
+def test_child_cannot_write_files(
+    hostile: SandboxedReader, tmp_path: Path, name: str, expected: str
+) -> None:
+    (result,) = hostile.read([misbehaving(tmp_path, name)])
+    assert isinstance(result, ReadFile)
+    assert result.title == expected
+
+
+def test_child_has_few_descriptors(hostile: SandboxedReader, tmp_path: Path) -> None:
+    (result,) = hostile.read([misbehaving(tmp_path, "open_many")])
+    assert isinstance(result, ReadFile)
+    assert 1 <= int(result.title) < 32
+
+
+def test_processor_time_is_granted_anew_for_each_file(
+    hostile: SandboxedReader, tmp_path: Path
+) -> None:
+    path = misbehaving(tmp_path, "work")
+    results = list(hostile.read([path] * 8))  # 3.2 seconds together, where one may take one
+    assert [result for result in results if isinstance(result, RefusedFile)] == []
+
+
+def test_death_of_idle_children_is_survived(tmp_path: Path) -> None:
+    path = write_map(tmp_path, "map.mm")
+    others = set(multiprocessing.active_children())
+    with SandboxedReader(workers=2) as reader:
+        assert all(isinstance(result, ReadFile) for result in reader.read([path]))
+        children = set(multiprocessing.active_children()) - others
+        assert len(children) == 2
+        for child in children:
+            child.kill()
+        results = list(reader.read([path] * 40))
+        assert all(isinstance(result, ReadFile) for result in results)
+        assert len(results) == 40
+    assert set(multiprocessing.active_children()) <= others
+
+
+def test_result_says_all_there_is_to_say(tmp_path: Path) -> None:
+    path = write_map(tmp_path, "map.mm", "Tïtle")
+    with SandboxedReader(workers=1) as reader:
+        (result,) = reader.read([path])
+    assert result == read_file(path, Limits())
+    assert isinstance(result, ReadFile)
+    data = Path(path).read_bytes()
+    assert result.path == path
+    assert result.size == len(data)
+    assert result.modified_ns == Path(path).stat().st_mtime_ns
+    assert result.digest == hashlib.sha256(data).digest()
+    assert [t.text for _, t in decode_outline(result.outline).topics()] == ["Tïtle", "child"]
+    assert (result.title, result.description, result.topics) == ("Tïtle", "child", "Tïtle\nchild")
+    assert (result.software, result.template) == ("FreeMind", False)
+
+
+def test_order_is_kept_and_look_ahead_bounded(tmp_path: Path) -> None:
+    path = write_map(tmp_path, "map.mm")
+    missing = str(tmp_path / "missing.mm")
+    taken = itertools.count()
+
+    def endless() -> Iterator[str]:
+        for number in taken:
+            yield missing if number % 3 == 0 else path
+
+    with SandboxedReader(workers=2) as reader:
+        results = list(itertools.islice(reader.read(endless()), 40))
+    assert [type(result) for result in results[:3]] == [RefusedFile, ReadFile, ReadFile]
+    assert [result.path for result in results] == [
+        missing if number % 3 == 0 else path for number in range(40)
+    ]
+    assert next(taken) <= 40 + 16
+
+
+def test_deepest_tree_comes_through(tmp_path: Path) -> None:
+    path = tmp_path / "deep.mm"
+    path.write_bytes(freemind("<node>" * 256 + "</node>" * 256))
+    with SandboxedReader(workers=1) as reader:
+        (result,) = reader.read([str(path)])
+    assert isinstance(result, ReadFile)
+    assert sum(1 for _ in decode_outline(result.outline).topics()) == 256
+
+
+def refusal(path: str, limits: Limits | None = None) -> str:
+    result = read_file(path, limits or Limits())
+    assert isinstance(result, RefusedFile)
+    assert "\n" not in result.reason
+    return result.reason
+
+
+def test_what_is_no_file_is_refused_at_once(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe.mm"
+    os.mkfifo(pipe)
+    start = time.monotonic()
+    assert refusal(str(pipe)) == "it is not an ordinary file"
+    assert refusal("/dev/zero") == "it is not an ordinary file"
+    assert refusal(str(tmp_path)) == "it is not an ordinary file"
+    assert refusal(str(tmp_path / "none.mm")) == "it cannot be opened: No such file or directory"
+    assert refusal("a\x00b") == "it cannot be opened: its name holds a NUL character"
+    assert time.monotonic() - start < 1
+
+
+def test_refusing_leaves_no_descriptor_open(tmp_path: Path) -> None:
+    before = len(os.listdir("/proc/self/fd"))
+    for path in (str(tmp_path), "/dev/zero", str(tmp_path / "none")):
+        refusal(path)
+    assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_file_over_the_limit_is_not_read(tmp_path: Path) -> None:
+    path = tmp_path / "huge.mm"
+    with path.open("wb") as file:
+        file.truncate(1 << 40)
+    assert refusal(str(path)) == "the file is larger than 32 MiB"
+
+
+def test_name_that_is_not_text(tmp_path: Path) -> None:
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.mm")
+    Path(path).write_bytes(freemind("<node/>"))
+    with SandboxedReader(workers=1) as reader:
+        (result,) = reader.read([path])
+    assert isinstance(result, ReadFile)
+    assert (result.path, result.title) == (path, "Untitled")
+
+
+PROGRAM = textwrap.dedent(
+    """
+    import itertools, sys
+    from mapshelf.readers.sandbox import SandboxedReader
+
+    def main():
+        with SandboxedReader(workers=2) as reader:
+            for number, _ in enumerate(reader.read(itertools.repeat(sys.argv[1]))):
+                if number == 20:
+                    print("running", flush=True)
+
+    if __name__ == "__main__":
+        main()
+    """
+)
+
+
+@pytest.mark.parametrize(
+    ("signal_number", "to_group"),
+    [(signal.SIGINT, True), (signal.SIGTERM, False), (signal.SIGKILL, False)],
+)
+def test_no_child_survives_the_parent(
+    tmp_path: Path, signal_number: signal.Signals, to_group: bool
+) -> None:
+    script = tmp_path / "program.py"
+    script.write_text(PROGRAM)
+    parent = subprocess.Popen(
+        [sys.executable, str(script), write_map(tmp_path, "map.mm")],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert parent.stdout is not None
+    assert parent.stdout.readline() == "running\n"
+    assert len(processes_of_session(parent.pid)) >= 3
+    if to_group:
+        os.killpg(parent.pid, signal_number)
+    else:
+        parent.send_signal(signal_number)
+    _, errors = parent.communicate(timeout=20)
+    assert parent.returncode != 0
+    # One for the parent's own KeyboardInterrupt at most; the children say nothing.
+    assert errors.count("Traceback") <= (signal_number == signal.SIGINT)
+    assert wait_until_none(parent.pid) == []
+
+
+def processes_of_session(session: int) -> list[int]:
+    """Return the ids of the running processes of ``session``."""
+    found: list[int] = []
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = entry.read_text().rpartition(")")[2].split()
+        except OSError:  # it has just ended
+            continue
+        if int(fields[3]) == session and fields[0] != "Z":
+            found.append(int(entry.parent.name))
+    return found
+
+
+def wait_until_none(session: int) -> list[int]:
+    """Give the processes of ``session`` ten seconds to end; return those that did not."""
+    deadline = time.monotonic() + 10
+    while (left := processes_of_session(session)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    return left
+
+
+def test_children_load_no_part_of_the_store(tmp_path: Path) -> None:
+    code = "import sys, mapshelf.readers.sandbox; print(*sys.modules)"
+    output = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
+    heavy = {"numpy", "tantivy", "apsw", "granian", "rich", "mapshelf.store", "mapshelf.api"}
+    assert heavy.isdisjoint(output.split())
