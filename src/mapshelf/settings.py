@@ -29,7 +29,12 @@ class Settings:
     @property
     def snapshots(self) -> Path:
         """The folder of the snapshots."""
-        return self.data / "snapshots"
+        return snapshots_folder(self.data)
+
+
+def snapshots_folder(data: Path) -> Path:
+    """Return the folder of the snapshots in the folder for everything Mapshelf writes."""
+    return data / "snapshots"
 
 
 def sqlite_url(data: Path) -> str:

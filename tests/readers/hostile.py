@@ -103,4 +103,4 @@ def hostile_readers() -> tuple[Reader, ...]:
         wanted = content.data[1:].decode()
         return next(act for act in BEHAVIOURS if act.__name__ == wanted)(content)
 
-    return (Reader("hostile", sniff, misbehave), *READERS)
+    return (Reader("hostile", (), sniff, misbehave), *READERS)

@@ -27,19 +27,21 @@ class Reader:
 
     Attributes:
         name: what people call the format.
+        suffixes: extensions its files bear, in small letters: what is looked at in a folder.
         sniff: tells whether a file is of this format, at little cost.
         read: makes an outline of a file for which ``sniff`` said yes. Raises only
             ``UnreadableFile`` and its kinds.
     """
 
     name: str
+    suffixes: tuple[str, ...]
     sniff: Callable[[Content], bool]
     read: Callable[[Content], Outline]
 
 
 READERS: Final = (
-    Reader("FreeMind, Freeplane", freemind.sniff, freemind.read),
-    Reader("XMind", xmind.sniff, xmind.read),
+    Reader("FreeMind, Freeplane", (".mm",), freemind.sniff, freemind.read),
+    Reader("XMind", (".xmind", ".xmt"), xmind.sniff, xmind.read),
 )
 """Asked in this order; the first that recognises a file reads it."""
 

@@ -1,7 +1,7 @@
 """What every read of the catalogue is answered from: immutable files, built from the store."""
 
 from mapshelf.snapshot.builder import Builder
-from mapshelf.snapshot.directory import SnapshotDirectory
+from mapshelf.snapshot.directory import SnapshotDirectory, verify
 from mapshelf.snapshot.snapshot import Page, Snapshot
 
-__all__ = ["Builder", "Page", "Snapshot", "SnapshotDirectory"]
+__all__ = ["Builder", "Page", "Snapshot", "SnapshotDirectory", "verify"]

@@ -12,7 +12,7 @@ import shutil
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Final
+from typing import BinaryIO, Final
 
 import numpy as np
 import xxhash
@@ -327,12 +327,3 @@ class _Records:
 
     def _read(self, start: int, length: int) -> bytes:
         return os.pread(self._file.fileno(), length, start)
-
-
-def manifest_of(directory: SnapshotDirectory) -> dict[str, Any]:
-    """Return the facts of the current snapshot.
-
-    Raises:
-        SnapshotError: there is none, or it is damaged.
-    """
-    return read_manifest(directory.folder(directory.current()))

@@ -127,8 +127,8 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return manifest
 
 
-def verify(folder: Path) -> None:
-    """Read a whole snapshot and compare it with its manifest.
+def verify(folder: Path) -> dict[str, Any]:
+    """Read a whole snapshot, compare it with its manifest, and return the manifest.
 
     Raises:
         SnapshotDamaged: a file is missing or altered.
@@ -142,6 +142,7 @@ def verify(folder: Path) -> None:
         if (length, checksum) != _checksum(folder / RECORDS, start, length):
             raise SnapshotDamaged(f"{RECORDS} has been altered")
         start += length
+    return manifest
 
 
 def _checksums(folder: Path, known: Checksums) -> Iterator[tuple[str, tuple[int, str]]]:

@@ -1,0 +1,38 @@
+"""``mapshelf check``: is everything sound?"""
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from mapshelf.cli.common import opened
+from mapshelf.errors import SnapshotDamaged, SnapshotMissing
+from mapshelf.settings import snapshots_folder
+from mapshelf.snapshot import SnapshotDirectory, verify
+
+if TYPE_CHECKING:
+    from mapshelf.cli.common import Commands
+
+
+def register(commands: "Commands", where: argparse.ArgumentParser) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "check", parents=[where], help="verify store, snapshot and settings"
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(given: argparse.Namespace) -> int:
+    with opened(given) as store:
+        faults = store.check()
+        print(f"store: {given.database}, revision {store.revision()}")
+    try:
+        directory = SnapshotDirectory(snapshots_folder(given.data))
+        manifest = verify(directory.folder(directory.current()))
+        print(f"snapshot: {manifest['maps']} maps, revision {manifest['revision']}")
+    except SnapshotMissing:
+        print("snapshot: none yet, serve makes it")
+    except SnapshotDamaged as error:
+        faults.append(f"the snapshot is damaged, serve makes it anew: {error}")
+    for fault in faults:
+        print(f"mapshelf: {fault}", file=sys.stderr)
+    return 1 if faults else 0

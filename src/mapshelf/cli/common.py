@@ -1,0 +1,41 @@
+"""What several commands need of the command line."""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from mapshelf.model import is_user_name
+from mapshelf.store import Store, open_store
+
+if TYPE_CHECKING:
+    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+
+@contextmanager
+def opened(given: argparse.Namespace) -> Iterator[Store]:
+    """Open the store that the options name, and close it again."""
+    store = open_store(given.database)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def user_name(text: str) -> str:
+    """Read a username, for argparse."""
+    if not is_user_name(text):
+        raise argparse.ArgumentTypeError("a username is one printable line without outer blanks")
+    return text
+
+
+def positive(text: str) -> int:
+    """Read a whole number from 1, for argparse."""
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
+    return int(text)
+
+
+def table_line(*values: object) -> str:
+    """Return values as a line that people can read and programs can cut at the tabs."""
+    return "\t".join("" if value is None else str(value) for value in values)

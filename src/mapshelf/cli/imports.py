@@ -1,0 +1,96 @@
+"""``mapshelf import``: folders, map files and records into the catalogue."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from mapshelf.cli.common import opened, user_name
+from mapshelf.errors import UnreadableFile
+from mapshelf.importer import Attribution, Report, import_maps, import_records, scan
+from mapshelf.readers.sandbox import SandboxedReader
+from mapshelf.store import Store
+
+if TYPE_CHECKING:
+    from mapshelf.cli.common import Commands
+
+RECORDS: Final = ".ndjson"
+"""Extension of the files that hold records."""
+
+
+def register(commands: "Commands", where: argparse.ArgumentParser) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "import", parents=[where], help="bring maps into the catalogue, each once"
+    )
+    parser.add_argument(
+        "paths",
+        metavar="PATH",
+        nargs="+",
+        type=Path,
+        help=f"a folder, a map file, or a file of records ({RECORDS})",
+    )
+    parser.add_argument("--owner", metavar="NAME", type=user_name, help="owner of the maps")
+    parser.add_argument("--category", metavar="NAME", type=_category, help="category of the maps")
+    parser.set_defaults(run=_run)
+
+
+def _category(text: str) -> str:
+    if not text.strip() or not text.isprintable():
+        raise argparse.ArgumentTypeError("a category is one printable line")
+    return text.strip()
+
+
+def _run(given: argparse.Namespace) -> int:
+    for path in given.paths:
+        if not path.exists():
+            raise UnreadableFile(f"there is no {path}")
+    records = [path for path in given.paths if path.suffix.lower() == RECORDS and path.is_file()]
+    maps = [path for path in given.paths if path not in records]
+    report = Report()
+    with opened(given) as store, _progress() as progress:
+        for path in records:
+            _import_records(store, path, report, progress)
+        if maps:
+            _import_maps(store, maps, Attribution(given.owner, given.category), report, progress)
+    _tell(report)
+    return 0 if report.complete else 1
+
+
+def _import_records(store: Store, path: Path, report: Report, progress: Progress) -> None:
+    task = progress.add_task(path.name, total=None)
+    report.notify = lambda: progress.advance(task)
+    import_records(store, path, report)
+
+
+def _import_maps(
+    store: Store, paths: list[Path], attribution: Attribution, report: Report, progress: Progress
+) -> None:
+    task = progress.add_task("Looking for maps", total=None)
+    candidates = list(scan(paths, report))
+    progress.update(task, description="Reading maps", total=len(candidates))
+    report.notify = lambda: progress.advance(task)
+    with SandboxedReader() as reader:
+        import_maps(store, candidates, reader, attribution, report)
+
+
+def _tell(report: Report) -> None:
+    print(report.summary())
+    for name, reason in report.refusals:
+        print(f"mapshelf: refused {name}: {reason}", file=sys.stderr)
+    for key, count in report.ignored.items():
+        print(f"mapshelf: ignored the unknown key {key!r} of {count} records", file=sys.stderr)
+
+
+def _progress() -> Progress:
+    return Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        console=Console(stderr=True),
+        transient=True,
+    )

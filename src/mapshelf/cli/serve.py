@@ -1,0 +1,117 @@
+"""``mapshelf serve``: the service, with everything that belongs to it."""
+
+import argparse
+import os
+import socket
+import sys
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mapshelf.errors import InvalidSetting, StoreUnavailable
+from mapshelf.service.building import build
+from mapshelf.service.folders import follow_folders
+from mapshelf.service.process import set_up_logging
+from mapshelf.service.supervisor import Child, Supervisor
+from mapshelf.service.web import Address, answer
+from mapshelf.settings import DEFAULT_HOST, DEFAULT_PORT, Settings, checked_base_url
+from mapshelf.store import open_store
+
+if TYPE_CHECKING:
+    from mapshelf.cli.common import Commands
+
+
+def register(commands: "Commands", where: argparse.ArgumentParser) -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "serve", parents=[where], help="serve the catalogue, importing the folders given"
+    )
+    parser.add_argument("folders", metavar="FOLDER", nargs="*", type=Path)
+    parser.add_argument("--host", default=DEFAULT_HOST, help=f"default {DEFAULT_HOST}")
+    parser.add_argument("--port", default=DEFAULT_PORT, type=_port, help=f"default {DEFAULT_PORT}")
+    parser.add_argument(
+        "--workers",
+        metavar="N",
+        type=_workers,
+        default=os.cpu_count() or 1,
+        help="processes that answer, default one for each processor",
+    )
+    parser.add_argument(
+        "--base-url", metavar="URL", help="address under which clients reach the service"
+    )
+    parser.add_argument(
+        "--cors-origin",
+        metavar="ORIGIN",
+        default="*",
+        help="origin whose pages may call the API, default any ('*'); '' for none",
+    )
+    parser.set_defaults(run=_run)
+
+
+def _run(given: argparse.Namespace) -> int:
+    set_up_logging()
+    for folder in given.folders:
+        if not folder.is_dir():
+            raise InvalidSetting(f"{folder} is not a folder")
+    settings = _settings(given)
+    _claim_port(given.host, given.port)
+    # Opened once here, so that what is wrong with the store is said once, and before all else.
+    open_store(settings.database).close()
+    address = Address(given.host, given.port, given.workers)
+    children = [
+        Child("builder", build, (settings,)),
+        Child("web", answer, (settings, address)),
+    ]
+    if given.folders:
+        children.append(Child("importer", follow_folders, (settings, given.folders)))
+    Supervisor(children).run(lambda: _announce(settings, address))
+    return 0
+
+
+def _settings(given: argparse.Namespace) -> Settings:
+    host = f"[{given.host}]" if ":" in given.host else given.host
+    everywhere = given.host in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
+    default = f"http://{'localhost' if everywhere else host}:{given.port}"
+    base_url = given.base_url or os.environ.get("MAPSHELF_BASE_URL") or default
+    if not given.cors_origin.isascii() or not given.cors_origin.isprintable():
+        raise InvalidSetting("the CORS origin must be like https://example.org")
+    return Settings(given.data, given.database, checked_base_url(base_url), given.cors_origin)
+
+
+def _port(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) < 2**16):
+        raise argparse.ArgumentTypeError(f"a port is a number from 1 to 65535, not {text!r}")
+    return int(text)
+
+
+def _workers(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and len(text) <= 3 and 0 < int(text) <= 256):
+        raise argparse.ArgumentTypeError(f"must be a number from 1 to 256, not {text!r}")
+    return int(text)
+
+
+def _claim_port(host: str, port: int) -> None:
+    """Say at once, and in a line, if the port cannot be had."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        with socket.socket(family) as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            trial.bind((host, port))
+    except OSError as error:
+        raise StoreUnavailable(f"cannot listen on {host} port {port}: {error.strerror}") from error
+
+
+def _announce(settings: Settings, address: Address) -> bool:
+    """Say that the service answers, once it does."""
+    everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared, not bound
+    connection = HTTPConnection(everywhere.get(address.host, address.host), address.port, timeout=1)
+    try:
+        connection.request("GET", "/openapi.json")
+        answers = connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()
+    if answers:
+        print(f"Mapshelf answers at {settings.base_url}", file=sys.stderr, flush=True)
+    return answers

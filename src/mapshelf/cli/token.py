@@ -1,0 +1,112 @@
+"""``mapshelf token``: the keys with which users, and their programs, reach the API."""
+
+import argparse
+import time
+from typing import TYPE_CHECKING, Final
+
+from mapshelf.cli.common import opened, positive, table_line, user_name
+from mapshelf.errors import Conflict
+from mapshelf.exchange import format_date
+from mapshelf.model import Token
+from mapshelf.store import Store
+from mapshelf.tokens import new_token, token_digest
+
+if TYPE_CHECKING:
+    from mapshelf.cli.common import Commands
+
+EXPIRES: Final = 90
+"""Days for which a token is good unless told otherwise."""
+
+SCOPES: Final = "read"
+"""What tokens allow; there is nothing else yet."""
+
+DAY: Final = 86_400_000
+"""Milliseconds of a day."""
+
+LONGEST: Final = 36_500
+"""Days for which a token can be good."""
+
+
+def register(commands: "Commands", where: argparse.ArgumentParser) -> None:
+    """Add the command to the parser."""
+    token = commands.add_parser("token", help="create, list and revoke access tokens")
+    actions = token.add_subparsers(required=True, metavar="ACTION")
+    create = actions.add_parser("create", parents=[where], help="print a new token, once")
+    create.add_argument("user", metavar="USER", type=user_name)
+    create.add_argument("--label", default="", help="what the token is for")
+    create.add_argument(
+        "--expires",
+        metavar="DAYS",
+        type=_days,
+        default=EXPIRES,
+        help=f"days until it is refused, default {EXPIRES}",
+    )
+    create.set_defaults(run=_create)
+    listing = actions.add_parser("list", parents=[where], help="show the tokens of a user")
+    listing.add_argument("user", metavar="USER", type=user_name)
+    listing.set_defaults(run=_list)
+    revoke = actions.add_parser("revoke", parents=[where], help="refuse a token from now on")
+    revoke.add_argument("token_id", metavar="TOKEN_ID", type=positive)
+    revoke.set_defaults(run=_revoke)
+
+
+def _days(text: str) -> int:
+    days = positive(text)
+    if days > LONGEST:
+        raise argparse.ArgumentTypeError(f"must be at most {LONGEST}")
+    return days
+
+
+def _create(given: argparse.Namespace) -> int:
+    now = time.time_ns() // 1_000_000
+    secret = new_token()
+    with opened(given) as store:
+        _refuse_disabled(store, given.user)
+        store.add_token(
+            given.user,
+            token_digest(secret),
+            label=given.label,
+            scopes=SCOPES,
+            expires=now + given.expires * DAY,
+        )
+    print(secret)
+    return 0
+
+
+def _refuse_disabled(store: Store, name: str) -> None:
+    for user in store.users():
+        if user.disabled and user.name.casefold() == name.casefold():
+            raise Conflict(f"the user {name} is disabled")
+
+
+def _list(given: argparse.Namespace) -> int:
+    now = time.time_ns() // 1_000_000
+    with opened(given) as store:
+        for token in store.tokens(given.user):
+            print(
+                table_line(
+                    token.id,
+                    token.label,
+                    _state(token, now),
+                    f"created {format_date(token.created)}",
+                    f"expires {_date(token.expires)}",
+                    f"last used {_date(token.last_used)}",
+                )
+            )
+    return 0
+
+
+def _revoke(given: argparse.Namespace) -> int:
+    with opened(given) as store:
+        store.revoke_token(given.token_id)
+    return 0
+
+
+def _state(token: Token, now: int) -> str:
+    if token.revoked is not None:
+        return "revoked"
+    return "expired" if token.expires is not None and token.expires <= now else "active"
+
+
+def _date(milliseconds: int | None) -> str:
+    return "never" if milliseconds is None else format_date(milliseconds)

@@ -1,0 +1,81 @@
+"""Records into the store, and out of it again: a catalogue as lines of JSON."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from mapshelf.errors import InvalidRecord, UnreadableFile
+from mapshelf.exchange import LONGEST_LINE, format_record, parse_record
+from mapshelf.importer.report import Report, printable
+from mapshelf.model import MapDraft, Verdict
+from mapshelf.store import Store
+
+WRITTEN: Final = 500
+"""Records written in one transaction."""
+
+READ: Final = 1000
+"""Maps read from the store at a time."""
+
+_BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
+
+
+def import_records(store: Store, path: Path, report: Report) -> None:
+    """Bring the records in the file at ``path`` into ``store``.
+
+    A bad line is noted in ``report`` under its number, and the others go in.
+
+    Raises:
+        UnreadableFile: the file cannot be opened.
+        StoreError: the store failed; what was noted as added or changed until then is safe.
+    """
+    try:
+        file = path.open("rb")
+    except OSError as error:
+        raise UnreadableFile(
+            f"{printable(str(path))} cannot be opened: {error.strerror}"
+        ) from error
+    with file:
+        drafts: dict[str, MapDraft] = {}
+        for name, line in _lines(file, printable(str(path))):
+            try:
+                drafts[name], strangers = parse_record(line)
+            except InvalidRecord as error:
+                report.note(Verdict.REFUSED, name, str(error))
+                continue
+            report.ignore(strangers)
+            if len(drafts) >= WRITTEN:
+                _write(store, drafts, report)
+        _write(store, drafts, report)
+
+
+def export_records(store: Store, file: BinaryIO) -> int:
+    """Write every map of ``store`` into ``file``, a line each; return how many there are."""
+    count, after = 0, 0
+    while some := store.maps(after, READ):
+        file.writelines(format_record(found) + b"\n" for found in some)
+        count += len(some)
+        after = some[-1].file_id
+    return count
+
+
+def _lines(file: BinaryIO, name: str) -> Iterator[tuple[str, bytes]]:
+    """Yield the lines that are not blank, under a name that tells where they stand.
+
+    Of a line that is too long just its beginning is yielded, which is too long as well.
+    """
+    number = 0
+    while line := file.readline(LONGEST_LINE + 2):
+        number += 1
+        rest = line
+        while rest and not rest.endswith(b"\n"):
+            rest = file.readline(LONGEST_LINE)
+        if number == 1:
+            line = line.removeprefix(_BYTE_ORDER_MARK)
+        if line.strip():
+            yield f"{name}, line {number}", line.rstrip(b"\r\n")
+
+
+def _write(store: Store, drafts: dict[str, MapDraft], report: Report) -> None:
+    if drafts:
+        report.note_all(drafts, store.put_maps(list(drafts.values())))
+        drafts.clear()

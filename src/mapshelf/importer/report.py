@@ -1,0 +1,56 @@
+"""What became of everything an import was given."""
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from mapshelf.model import Outcome, Verdict
+
+
+@dataclass(slots=True)
+class Report:
+    """The counts of an import, and every refusal with its reason.
+
+    Attributes:
+        counts: how many things met each verdict.
+        refusals: what was refused, and why.
+        ignored: keys of records that mean nothing to us, and how often they occurred.
+        notify: called after each thing, to show progress.
+    """
+
+    notify: Callable[[], None] = lambda: None
+    counts: Counter[Verdict] = field(default_factory=Counter)
+    refusals: list[tuple[str, str]] = field(default_factory=list)
+    ignored: Counter[str] = field(default_factory=Counter)
+
+    def note(self, verdict: Verdict, name: str, reason: str = "") -> None:
+        """Count one thing."""
+        self.counts[verdict] += 1
+        if verdict is Verdict.REFUSED:
+            self.refusals.append((name, reason))
+        self.notify()
+
+    def note_all(self, names: Iterable[str], outcomes: Iterable[Outcome]) -> None:
+        """Count what the store made of a batch."""
+        for name, outcome in zip(names, outcomes, strict=True):
+            self.note(outcome.verdict, name, outcome.reason)
+
+    def ignore(self, keys: Iterable[str]) -> None:
+        """Count keys that mean nothing to us, in a record that was taken all the same."""
+        self.ignored.update(keys)
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing was refused."""
+        return not self.counts[Verdict.REFUSED]
+
+    def summary(self) -> str:
+        """Return the counts as one line."""
+        return ", ".join(f"{verdict.value} {self.counts[verdict]}" for verdict in Verdict)
+
+
+def printable(path: str | bytes) -> str:
+    """Return a path as it can be shown: names need be neither UTF-8 nor harmless."""
+    text = os.fsencode(path).decode("utf-8", "backslashreplace")
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

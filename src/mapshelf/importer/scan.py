@@ -1,0 +1,87 @@
+"""Finding the files of an import: those named, and those in the folders named.
+
+In a folder the extension decides whether a file is looked at, since folders hold much that is no
+map and nobody wants to be told so; what it is, its content decides. A file that is named is always
+looked at. Symbolic links in folders are not followed: they lead out of what the operator meant to
+publish.
+"""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from mapshelf.importer.report import Report, printable
+from mapshelf.model import Source, Verdict
+from mapshelf.readers import READERS
+
+SUFFIXES: Final = frozenset(suffix for reader in READERS for suffix in reader.suffixes)
+"""Extensions, in small letters, of the files that are looked at in folders."""
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A file that may be a map.
+
+    Attributes:
+        path: absolute.
+        size: bytes.
+        modified: modification time in nanoseconds since 1970-01-01 UTC.
+    """
+
+    path: str
+    size: int
+    modified: int
+
+    def is_still(self, source: Source | None) -> bool:
+        """Tell whether the file looks like it did when it was read as ``source``."""
+        return source is not None and (source.size, source.modified) == (self.size, self.modified)
+
+
+def scan(paths: Iterable[Path], report: Report) -> Iterator[Candidate]:
+    """Yield the files under ``paths``, each once, in a stable order.
+
+    What cannot be looked at is noted in ``report``.
+    """
+    seen: set[str] = set()
+    for path in paths:
+        for found in _files(path.absolute(), report):
+            name = os.path.normpath(found)
+            if name in seen:
+                continue
+            seen.add(name)
+            try:
+                status = os.stat(name)
+            except OSError as error:
+                report.note(Verdict.REFUSED, printable(name), _reason(error))
+                continue
+            yield Candidate(name, status.st_size, status.st_mtime_ns)
+
+
+def _files(path: Path, report: Report) -> Iterator[str]:
+    if not path.is_dir():
+        yield str(path)
+        return
+
+    def refuse(error: OSError) -> None:
+        report.note(Verdict.REFUSED, printable(error.filename), _reason(error))
+
+    for folder, subfolders, names in os.walk(path, onerror=refuse):
+        subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
+        for name in sorted(names):
+            found = Path(folder, name)
+            if not _looks_like_a_map(name):
+                continue
+            if found.is_symlink():
+                report.note(Verdict.REFUSED, printable(str(found)), "it is a symbolic link")
+            else:
+                yield str(found)
+
+
+def _looks_like_a_map(name: str) -> bool:
+    return not name.startswith(".") and Path(name).suffix.lower() in SUFFIXES
+
+
+def _reason(error: OSError) -> str:
+    return f"it cannot be opened: {error.strerror or 'input/output error'}"

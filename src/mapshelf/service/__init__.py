@@ -1,0 +1,1 @@
+"""The processes of ``mapshelf serve``: one that builds, one that answers, one over both."""

@@ -1,0 +1,72 @@
+"""The process that builds: it follows the store and publishes a snapshot after every change."""
+
+import logging
+import threading
+import time
+from typing import Final
+
+from mapshelf.errors import MapshelfError, StoreUnavailable
+from mapshelf.service.process import end_with_parent, set_up_logging, stop_event
+from mapshelf.settings import Settings
+from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.store import open_store
+
+LOOK_INTERVAL: Final = 0.1
+"""Seconds between looks at whether the store has changed."""
+
+REST_SHARE: Final = 1.0
+"""Seconds of rest for each second of building, so that requests get their share of the machine."""
+
+RETRY_INTERVAL: Final = 1.0
+"""Seconds before another try when the store cannot be reached, or somebody else builds."""
+
+PROGRESS_STEP: Final = 50_000
+"""Changes between lines in the log while a large catalogue is being built."""
+
+log = logging.getLogger(__name__)
+
+
+def build(settings: Settings) -> None:
+    """Keep the snapshots of an installation up to date until asked to end."""
+    set_up_logging()
+    end_with_parent()
+    stop = stop_event()
+    directory = SnapshotDirectory(settings.snapshots)
+    while not stop.is_set():
+        try:
+            with directory.building() as alone:
+                if alone:
+                    _follow(settings, directory, stop)
+        except MapshelfError as error:
+            log.warning("building goes on in a moment: %s", error)
+        stop.wait(RETRY_INTERVAL)
+
+
+def _follow(settings: Settings, directory: SnapshotDirectory, stop: threading.Event) -> None:
+    store = open_store(settings.database)
+    try:
+        builder = Builder(store, directory)
+        try:
+            while not stop.is_set():
+                stop.wait(_advance(builder))
+        finally:
+            builder.close()
+    finally:
+        store.close()
+
+
+def _advance(builder: Builder) -> float:
+    """Publish what is new; return how many seconds to rest."""
+    began = time.monotonic()
+    try:
+        fresh = builder.advance(_tell)
+    except StoreUnavailable as error:
+        log.warning("the store cannot be read: %s", error)
+        return RETRY_INTERVAL
+    took = time.monotonic() - began
+    return max(LOOK_INTERVAL, REST_SHARE * took) if fresh else LOOK_INTERVAL
+
+
+def _tell(applied: int) -> None:
+    if applied % PROGRESS_STEP == 0:
+        log.info("building the snapshot: %d maps so far", applied)

@@ -1,0 +1,117 @@
+"""The process over the others: starts them, starts them again when they die, ends them together.
+
+Granian replaces workers that die, but gives up when they die young, and cannot outlive itself.
+This process does nothing else, so there is little in it that could fail.
+"""
+
+import logging
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from multiprocessing.connection import wait
+from multiprocessing.context import SpawnProcess
+from typing import Any, Final
+
+FIRST_DELAY: Final = 0.2
+LONGEST_DELAY: Final = 10.0
+"""Seconds before a child is started again: doubled each time, up to the longest."""
+
+SETTLED: Final = 30.0
+"""Seconds after which a child counts as sound, and the delay begins anew."""
+
+PATIENCE: Final = 15.0
+"""Seconds the children have to end when asked to."""
+
+log = logging.getLogger(__name__)
+_context = multiprocessing.get_context("spawn")
+
+
+@dataclass(slots=True)
+class Child:
+    """A process to keep running: ``run(*arguments)`` under the name ``name``."""
+
+    name: str
+    run: Callable[..., None]
+    arguments: tuple[Any, ...]
+    process: SpawnProcess | None = None
+    started: float = 0.0
+    delay: float = FIRST_DELAY
+    due: float = field(default_factory=time.monotonic)
+
+    def start(self) -> None:
+        """Start the process."""
+        self.process = _context.Process(target=self.run, args=self.arguments, name=self.name)
+        self.process.start()
+        self.started = time.monotonic()
+
+    def note_death(self) -> None:
+        """Plan when to start again."""
+        assert self.process is not None
+        now = time.monotonic()
+        self.delay = (
+            FIRST_DELAY if now - self.started > SETTLED else min(2 * self.delay, LONGEST_DELAY)
+        )
+        log.error("%s ended with exit code %s; starting it again", self.name, self.process.exitcode)
+        self.process = None
+        self.due = now + self.delay
+
+
+class Supervisor:
+    """Keeps children running until the process is asked to end."""
+
+    def __init__(self, children: list[Child]) -> None:
+        self._children = children
+        self._ending = False
+        # A signal writes into the pipe, which wakes whoever waits on it.
+        self._wake_up, self._signalled = os.pipe()
+
+    def run(self, ready: Callable[[], bool]) -> None:
+        """Start the children and see to them; ``ready`` is called now and then until true."""
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self._end)
+        told = False
+        try:
+            while not self._ending:
+                self._start_due()
+                told = told or ready()
+                self._sleep(0.05 if not told else 1.0)
+                self._bury()
+        finally:
+            self._stop_all()
+
+    def _end(self, *_: object) -> None:
+        self._ending = True
+        os.write(self._signalled, b"!")
+
+    def _start_due(self) -> None:
+        for child in self._children:
+            if child.process is None and time.monotonic() >= child.due:
+                child.start()
+
+    def _sleep(self, seconds: float) -> None:
+        """Sleep until a child dies, one is due, or a signal comes, but no longer than this."""
+        sentinels = [child.process.sentinel for child in self._children if child.process]
+        waiting = [child.due for child in self._children if child.process is None]
+        if waiting:
+            seconds = max(0.0, min(seconds, min(waiting) - time.monotonic()))
+        wait([self._wake_up, *sentinels], seconds)
+
+    def _bury(self) -> None:
+        for child in self._children:
+            if child.process is not None and not child.process.is_alive() and not self._ending:
+                child.note_death()
+
+    def _stop_all(self) -> None:
+        alive = [child.process for child in self._children if child.process is not None]
+        for process in alive:
+            process.terminate()
+        deadline = time.monotonic() + PATIENCE
+        for process in alive:
+            process.join(max(0.0, deadline - time.monotonic()))
+            if process.is_alive():
+                log.error("%s did not end in time and is killed", process.name)
+                process.kill()
+                process.join()
