@@ -1,5 +1,1 @@
 """Mapshelf: a self-hosted catalogue of mind maps."""
-
-from importlib.metadata import version
-
-__version__ = version("mapshelf")

@@ -32,6 +32,15 @@ class Settings:
         return snapshots_folder(self.data)
 
 
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where to listen, and with how many processes."""
+
+    host: str
+    port: int
+    workers: int
+
+
 def snapshots_folder(data: Path) -> Path:
     """Return the folder of the snapshots in the folder for everything Mapshelf writes."""
     return data / "snapshots"

@@ -48,7 +48,7 @@ def read_token(header: bytes | None) -> str:
     scheme, _, rest = header.strip().decode("latin-1").partition(" ")
     token = rest.strip() if scheme.lower() == "bearer" else header.strip().decode("latin-1")
     if not is_well_formed(token):
-        raise InvalidToken(sent=True)
+        raise InvalidToken(sent=bool(token))
     return token
 
 

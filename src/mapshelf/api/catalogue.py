@@ -20,6 +20,9 @@ POLL_INTERVAL: Final = 0.1
 RESPONSES_SIZE: Final = 16 << 20
 """Bytes of finished responses to keep."""
 
+RESPONSE_OVERHEAD: Final = 1024
+"""Bytes counted for a response besides its body: an empty page is mostly headers."""
+
 log = logging.getLogger(__name__)
 
 
@@ -37,10 +40,12 @@ class Edition:
 
     def keep(self, key: bytes, response: Response) -> None:
         """Keep a response; when there is no more room all are let go, being cheap to make."""
-        self._size += len(key) + len(response.body)
+        size = RESPONSE_OVERHEAD + sum(len(value) for _, value in response.headers)
+        size += len(key) + len(response.body)
+        self._size += size
         if self._size > RESPONSES_SIZE:
             self._responses.clear()
-            self._size = len(key) + len(response.body)
+            self._size = size
         self._responses[key] = response
 
 

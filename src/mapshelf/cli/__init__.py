@@ -1,29 +1,38 @@
 """The command line: what the operator says becomes settings here, and goes down from here.
 
-One module a command. The exit code is 0 when all was done, 1 when something was not (with the
-reason on the standard error stream), 2 when the command was used wrongly.
+One module a command, imported when it is asked for: the processes of ``serve`` import this module
+too, and start faster without what they do not need. The exit code is 0 when all was done, 1 when
+something was not (with the reason on the standard error stream), 2 when the command was used
+wrongly.
 """
 
 import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import Final
 
 from platformdirs import user_data_path
 
-from mapshelf import __version__
-from mapshelf.cli import check, export, imports, serve, token, user
 from mapshelf.errors import InvalidSetting, MapshelfError
 from mapshelf.settings import sqlite_url
 
-COMMANDS: Final = (serve, imports, export, user, token, check)
+COMMANDS: Final = {
+    "serve": ("serve", "serve the catalogue, importing the folders given"),
+    "import": ("imports", "bring maps into the catalogue, each once"),
+    "export": ("export", "write all maps as lines of JSON (NDJSON)"),
+    "user": ("user", "add, list and disable users"),
+    "token": ("token", "create, list and revoke access tokens"),
+    "check": ("check", "verify store, snapshot and settings"),
+}
+"""The module of each command, and what it does."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that ``arguments`` spell, by default those of the process."""
-    given = _parser().parse_args(arguments)
+    given = _parse(sys.argv[1:] if arguments is None else arguments)
     try:
         given.data = (given.data or _default_data()).expanduser()
         given.database = (
@@ -53,29 +62,24 @@ def _default_data() -> Path:
     return Path(configured) if configured else user_data_path("mapshelf", appauthor=False)
 
 
-def _parser() -> argparse.ArgumentParser:
+def _parse(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="mapshelf", description="A self-hosted catalogue of mind maps."
     )
-    parser.add_argument("--version", action="version", version=f"mapshelf {__version__}")
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for module in COMMANDS:
-        module.register(commands, _where())
-    return parser
+    for name, (module, purpose) in COMMANDS.items():
+        command = commands.add_parser(name, help=purpose, description=f"Mapshelf: {purpose}.")
+        if name in arguments[:1]:
+            import_module(f"mapshelf.cli.{module}").define(command)
+    return parser.parse_args(arguments)
 
 
-def _where() -> argparse.ArgumentParser:
-    """Return the options that every command takes: where the catalogue is."""
-    where = argparse.ArgumentParser(add_help=False)
-    where.add_argument(
-        "--data",
-        metavar="DIR",
-        type=Path,
-        help="folder of the catalogue (or MAPSHELF_DATA; default: your data folder)",
-    )
-    where.add_argument(
-        "--database",
-        metavar="URL",
-        help="database of the catalogue (or MAPSHELF_DATABASE; default: SQLite in --data)",
-    )
-    return where
+class _Version(argparse.Action):
+    """Shows the version; reading it takes time that no other command should spend."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib import metadata  # noqa: PLC0415
+
+        print(f"mapshelf {metadata.version('mapshelf')}")
+        parser.exit()

@@ -2,22 +2,16 @@
 
 import argparse
 import sys
-from typing import TYPE_CHECKING
 
-from mapshelf.cli.common import opened
+from mapshelf.cli.common import catalogue_options, opened
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing
 from mapshelf.settings import snapshots_folder
 from mapshelf.snapshot import SnapshotDirectory, verify
 
-if TYPE_CHECKING:
-    from mapshelf.cli.common import Commands
 
-
-def register(commands: "Commands", where: argparse.ArgumentParser) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "check", parents=[where], help="verify store, snapshot and settings"
-    )
+def define(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    catalogue_options(parser)
     parser.set_defaults(run=_run)
 
 

@@ -3,13 +3,25 @@
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from mapshelf.model import is_user_name
 from mapshelf.store import Store, open_store
 
-if TYPE_CHECKING:
-    Commands = argparse._SubParsersAction[argparse.ArgumentParser]
+
+def catalogue_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that every command takes: where the catalogue is."""
+    parser.add_argument(
+        "--data",
+        metavar="DIR",
+        type=Path,
+        help="folder of the catalogue (or MAPSHELF_DATA; default: your data folder)",
+    )
+    parser.add_argument(
+        "--database",
+        metavar="URL",
+        help="database of the catalogue (or MAPSHELF_DATABASE; default: SQLite in --data)",
+    )
 
 
 @contextmanager

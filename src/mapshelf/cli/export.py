@@ -3,22 +3,16 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from mapshelf.cli.common import opened
+from mapshelf.cli.common import catalogue_options, opened
 from mapshelf.errors import UnreadableFile
 from mapshelf.importer import export_records
 from mapshelf.store import Store
 
-if TYPE_CHECKING:
-    from mapshelf.cli.common import Commands
 
-
-def register(commands: "Commands", where: argparse.ArgumentParser) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "export", parents=[where], help="write all maps as lines of JSON (NDJSON)"
-    )
+def define(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    catalogue_options(parser)
     parser.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="default: standard output"
     )

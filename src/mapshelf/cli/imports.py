@@ -3,29 +3,24 @@
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from mapshelf.cli.common import opened, user_name
+from mapshelf.cli.common import catalogue_options, opened, user_name
 from mapshelf.errors import UnreadableFile
 from mapshelf.importer import Attribution, Report, import_maps, import_records, scan
 from mapshelf.readers.sandbox import SandboxedReader
 from mapshelf.store import Store
 
-if TYPE_CHECKING:
-    from mapshelf.cli.common import Commands
-
 RECORDS: Final = ".ndjson"
 """Extension of the files that hold records."""
 
 
-def register(commands: "Commands", where: argparse.ArgumentParser) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "import", parents=[where], help="bring maps into the catalogue, each once"
-    )
+def define(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    catalogue_options(parser)
     parser.add_argument(
         "paths",
         metavar="PATH",

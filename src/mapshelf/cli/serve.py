@@ -6,26 +6,18 @@ import socket
 import sys
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from mapshelf.cli.common import catalogue_options
 from mapshelf.errors import InvalidSetting, StoreUnavailable
-from mapshelf.service.building import build
-from mapshelf.service.folders import follow_folders
 from mapshelf.service.process import set_up_logging
 from mapshelf.service.supervisor import Child, Supervisor
-from mapshelf.service.web import Address, answer
-from mapshelf.settings import DEFAULT_HOST, DEFAULT_PORT, Settings, checked_base_url
+from mapshelf.settings import DEFAULT_HOST, DEFAULT_PORT, Address, Settings, checked_base_url
 from mapshelf.store import open_store
 
-if TYPE_CHECKING:
-    from mapshelf.cli.common import Commands
 
-
-def register(commands: "Commands", where: argparse.ArgumentParser) -> None:
-    """Add the command to the parser."""
-    parser = commands.add_parser(
-        "serve", parents=[where], help="serve the catalogue, importing the folders given"
-    )
+def define(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    catalogue_options(parser)
     parser.add_argument("folders", metavar="FOLDER", nargs="*", type=Path)
     parser.add_argument("--host", default=DEFAULT_HOST, help=f"default {DEFAULT_HOST}")
     parser.add_argument("--port", default=DEFAULT_PORT, type=_port, help=f"default {DEFAULT_PORT}")
@@ -59,11 +51,12 @@ def _run(given: argparse.Namespace) -> int:
     open_store(settings.database).close()
     address = Address(given.host, given.port, given.workers)
     children = [
-        Child("builder", build, (settings,)),
-        Child("web", answer, (settings, address)),
+        Child("builder", "mapshelf.service.building:build", (settings,)),
+        Child("web", "mapshelf.service.web:answer", (settings, address)),
     ]
     if given.folders:
-        children.append(Child("importer", follow_folders, (settings, given.folders)))
+        run = "mapshelf.service.folders:follow_folders"
+        children.append(Child("importer", run, (settings, given.folders)))
     Supervisor(children).run(lambda: _announce(settings, address))
     return 0
 

@@ -2,17 +2,14 @@
 
 import argparse
 import time
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from mapshelf.cli.common import opened, positive, table_line, user_name
+from mapshelf.cli.common import catalogue_options, opened, positive, table_line, user_name
 from mapshelf.errors import Conflict
 from mapshelf.exchange import format_date
 from mapshelf.model import Token
 from mapshelf.store import Store
 from mapshelf.tokens import new_token, token_digest
-
-if TYPE_CHECKING:
-    from mapshelf.cli.common import Commands
 
 EXPIRES: Final = 90
 """Days for which a token is good unless told otherwise."""
@@ -27,11 +24,11 @@ LONGEST: Final = 36_500
 """Days for which a token can be good."""
 
 
-def register(commands: "Commands", where: argparse.ArgumentParser) -> None:
-    """Add the command to the parser."""
-    token = commands.add_parser("token", help="create, list and revoke access tokens")
-    actions = token.add_subparsers(required=True, metavar="ACTION")
-    create = actions.add_parser("create", parents=[where], help="print a new token, once")
+def define(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    create = actions.add_parser("create", help="print a new token, once")
+    catalogue_options(create)
     create.add_argument("user", metavar="USER", type=user_name)
     create.add_argument("--label", default="", help="what the token is for")
     create.add_argument(
@@ -42,10 +39,12 @@ def register(commands: "Commands", where: argparse.ArgumentParser) -> None:
         help=f"days until it is refused, default {EXPIRES}",
     )
     create.set_defaults(run=_create)
-    listing = actions.add_parser("list", parents=[where], help="show the tokens of a user")
+    listing = actions.add_parser("list", help="show the tokens of a user")
+    catalogue_options(listing)
     listing.add_argument("user", metavar="USER", type=user_name)
     listing.set_defaults(run=_list)
-    revoke = actions.add_parser("revoke", parents=[where], help="refuse a token from now on")
+    revoke = actions.add_parser("revoke", help="refuse a token from now on")
+    catalogue_options(revoke)
     revoke.add_argument("token_id", metavar="TOKEN_ID", type=positive)
     revoke.set_defaults(run=_revoke)
 

@@ -1,25 +1,23 @@
 """``mapshelf user``: who may read the catalogue over the API."""
 
 import argparse
-from typing import TYPE_CHECKING
 
-from mapshelf.cli.common import opened, table_line, user_name
+from mapshelf.cli.common import catalogue_options, opened, table_line, user_name
 from mapshelf.exchange import format_date
 
-if TYPE_CHECKING:
-    from mapshelf.cli.common import Commands
 
-
-def register(commands: "Commands", where: argparse.ArgumentParser) -> None:
-    """Add the command to the parser."""
-    user = commands.add_parser("user", help="add, list and disable users")
-    actions = user.add_subparsers(required=True, metavar="ACTION")
-    add = actions.add_parser("add", parents=[where], help="register a user")
+def define(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    actions = parser.add_subparsers(required=True, metavar="ACTION")
+    add = actions.add_parser("add", help="register a user")
+    catalogue_options(add)
     add.add_argument("name", metavar="NAME", type=user_name)
     add.set_defaults(run=_add)
-    listing = actions.add_parser("list", parents=[where], help="show all users")
+    listing = actions.add_parser("list", help="show all users")
+    catalogue_options(listing)
     listing.set_defaults(run=_list)
-    disable = actions.add_parser("disable", parents=[where], help="refuse the tokens of a user")
+    disable = actions.add_parser("disable", help="refuse the tokens of a user")
+    catalogue_options(disable)
     disable.add_argument("name", metavar="NAME", type=user_name)
     disable.set_defaults(run=_disable)
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
+from pkgutil import resolve_name
 from typing import Any, Final
 
 FIRST_DELAY: Final = 0.2
@@ -31,10 +32,17 @@ _context = multiprocessing.get_context("spawn")
 
 @dataclass(slots=True)
 class Child:
-    """A process to keep running: ``run(*arguments)`` under the name ``name``."""
+    """A process to keep running.
+
+    Attributes:
+        name: what to call it.
+        run: the function it runs, as ``module:function``: the supervisor need not import what
+            its children do.
+        arguments: those of the function.
+    """
 
     name: str
-    run: Callable[..., None]
+    run: str
     arguments: tuple[Any, ...]
     process: SpawnProcess | None = None
     started: float = 0.0
@@ -43,7 +51,9 @@ class Child:
 
     def start(self) -> None:
         """Start the process."""
-        self.process = _context.Process(target=self.run, args=self.arguments, name=self.name)
+        self.process = _context.Process(
+            target=_run, args=(self.run, self.arguments), name=self.name
+        )
         self.process.start()
         self.started = time.monotonic()
 
@@ -57,6 +67,10 @@ class Child:
         log.error("%s ended with exit code %s; starting it again", self.name, self.process.exitcode)
         self.process = None
         self.due = now + self.delay
+
+
+def _run(function: str, arguments: tuple[Any, ...]) -> None:
+    resolve_name(function)(*arguments)
 
 
 class Supervisor:

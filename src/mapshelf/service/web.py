@@ -1,6 +1,5 @@
 """The process that answers: Granian, set up to hold its ground, with our application inside."""
 
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
@@ -8,9 +7,8 @@ from granian import Granian
 from granian.constants import HTTPModes, Interfaces, Loops
 from granian.http import HTTP1Settings
 
-from mapshelf.api import create_app
 from mapshelf.service.process import end_with_parent, set_up_logging
-from mapshelf.settings import Settings
+from mapshelf.settings import Address, Settings
 
 BACKLOG: Final = 16_384
 """Connections that may wait to be accepted."""
@@ -23,15 +21,6 @@ HEADER_TIMEOUT: Final = 10_000
 
 KILL_TIMEOUT: Final = 10
 """Seconds a worker has to finish its requests when the service ends."""
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where to listen, and with how many processes."""
-
-    host: str
-    port: int
-    workers: int
 
 
 def answer(settings: Settings, address: Address) -> None:
@@ -57,7 +46,9 @@ def answer(settings: Settings, address: Address) -> None:
 
 
 def _load(settings: Settings, *_: Any, **__: Any) -> Any:
-    """Make the application, in a worker."""
+    """Make the application, in a worker; the process over the workers has no use for it."""
+    from mapshelf.api import create_app  # noqa: PLC0415
+
     set_up_logging()
     end_with_parent()
     return create_app(settings)

@@ -20,6 +20,9 @@ from mapshelf.snapshot.text import TextIndex
 ORDERED_SEARCHES: Final = 1 << 23
 """Maps, over all recent searches in an order of their own, whose slots are kept at hand."""
 
+ORDERED_SEARCHES_COUNT: Final = 256
+"""Most such searches to keep: those that find nothing have no slots to count."""
+
 
 @dataclass(frozen=True, slots=True)
 class Page:
@@ -86,6 +89,11 @@ class Snapshot:
         if slots is None:
             slots = self._listing.rank(order, self._text.matching(text, filters))
         self._ordered[key] = slots
-        while sum(map(len, self._ordered.values())) > ORDERED_SEARCHES and len(self._ordered) > 1:
+        while len(self._ordered) > 1 and self._keeps_too_much():
             self._ordered.popitem(last=False)
         return slots
+
+    def _keeps_too_much(self) -> bool:
+        if len(self._ordered) > ORDERED_SEARCHES_COUNT:
+            return True
+        return sum(map(len, self._ordered.values())) > ORDERED_SEARCHES

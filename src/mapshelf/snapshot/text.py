@@ -156,20 +156,36 @@ class TextIndex:
         return Query.boolean_query(fields)
 
     def _in_field(self, part: Part, name: str) -> Query:
-        if len(part.words) == 1:
-            found = Query.term_query(self._schema, name, part.words[0])
-        else:
-            found = Query.phrase_query(self._schema, name, list(part.words))
-        return Query.boost_query(found, WEIGHTS[name])
+        return Query.boost_query(self._row(name, part.words), WEIGHTS[name])
+
+    def _row(self, name: str, words: Sequence[str]) -> Query:
+        if len(words) == 1:
+            return Query.term_query(self._schema, name, words[0])
+        return Query.phrase_query(self._schema, name, list(words))
 
     def _beginning(self, part: Part, name: str) -> Query:
         *whole, last = part.words
         pattern = f"{last}.*"  # words hold letters and digits alone: nothing to escape
         if whole:
-            found = Query.regex_phrase_query(self._schema, name, [*whole, pattern])
+            found = self._phrase_beginning(name, whole, pattern)
         else:
             found = Query.regex_query(self._schema, name, pattern)
         return Query.const_score_query(found, WEIGHTS[name] * PREFIX_WEIGHT)
+
+    def _phrase_beginning(self, name: str, whole: list[str], pattern: str) -> Query:
+        """Return the query for words in a row of which the last is a beginning.
+
+        Tantivy gives up on one that thousands of words begin with. The others must then occur in
+        a row, and it anywhere in the same field.
+        """
+        found = Query.regex_phrase_query(self._schema, name, [*whole, pattern])
+        try:
+            self._count(found)
+        except ValueError:
+            row = self._row(name, whole)
+            last = Query.regex_query(self._schema, name, pattern)
+            found = Query.boolean_query([(Occur.Must, row), (Occur.Must, last)])
+        return found
 
 
 class TextIndexWriter:
