@@ -1,5 +1,7 @@
 """Text cleaning, HTML to text, and the summary the catalogue shows."""
 
+import time
+
 import pytest
 
 from mapshelf.model import Outline, Topic
@@ -44,6 +46,14 @@ def test_clean(dirty: str, expected: str) -> None:
 )
 def test_html_to_text(html: str, expected: str) -> None:
     assert html_to_text(html).startswith(expected)
+
+
+@pytest.mark.parametrize("piece", ["<!--", "<![", "<!x", "<?", "<a ", "<a", "</", "&", "<a b='"])
+@pytest.mark.parametrize("end", ["", ">"])
+def test_broken_html_is_not_quadratic(piece: str, end: str) -> None:
+    start = time.process_time()
+    html_to_text(piece * 100_000 + end)
+    assert time.process_time() - start < 1
 
 
 def test_cut_counts_bytes_and_keeps_characters_whole() -> None:

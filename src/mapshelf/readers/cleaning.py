@@ -12,7 +12,7 @@ from html.parser import HTMLParser
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from mapshelf.readers.limits import MIB
+from mapshelf.readers.limits import KIB
 
 _LINE_ENDS: Final = re.compile("\r\n?|[\x85\u2028\u2029]")
 _UNWANTED: Final = re.compile(
@@ -22,6 +22,7 @@ _UNWANTED: Final = re.compile(
 )
 _SPACE: Final = re.compile(r"[ \t\n\r\f]+")
 _TAG: Final = re.compile(r"<[^<>]*>")
+_MARKUP: Final = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)", re.DOTALL)
 _HTML: Final = re.compile(r"\s*<html[\s>]", re.IGNORECASE)
 
 _BLOCKS: Final = frozenset(
@@ -36,8 +37,8 @@ _BLOCKS: Final = frozenset(
 _SKIPPED: Final = frozenset({"head", "script", "style", "template", "title"})
 _CELLS: Final = frozenset({"td", "th"})
 
-_MAX_HTML: Final = MIB
-"""Characters of HTML looked at: the standard parser is quadratic on some broken input."""
+_MAX_HTML: Final = 256 * KIB
+"""Characters of HTML looked at: four times what may be kept of a topic."""
 
 
 def clean(text: str) -> str:
@@ -72,7 +73,10 @@ def is_html(text: str) -> bool:
 def html_to_text(html: str) -> str:
     """Return the words of ``html``, a line for each block."""
     parser = _Parser()
-    html = html[:_MAX_HTML]
+    # The parser is quadratic on comments, declarations and tags that never end. The first two
+    # hold no words; a tag that never ends is none.
+    tags, end, rest = _MARKUP.sub("", html[:_MAX_HTML]).rpartition(">")
+    html = tags + end + rest.replace("<", "&lt;")
     try:
         parser.feed(html)
         parser.close()
