@@ -1,0 +1,50 @@
+# The few words everybody uses here, people and CI alike. Only Python 3.11+ and make are needed:
+# uv is installed into .tools unless it is on the PATH, and everything else into .venv by the lock.
+
+PYTHON ?= python3
+UV := $(shell command -v uv 2>/dev/null || echo .tools/bin/uv)
+export UV_PYTHON_DOWNLOADS = never
+export UV_PYTHON ?= $(PYTHON)
+
+RUN := .venv/bin/
+ARGUMENTS ?=
+
+.PHONY: help demo test check format bench clean
+
+help: ## show this list
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+
+demo: .venv/.installed ## serve the sample maps with a ready token
+	$(RUN)python scripts/demo.py $(ARGUMENTS)
+
+test: .venv/.developed ## run the tests
+	$(RUN)pytest $(ARGUMENTS)
+
+check: .venv/.developed ## verify formatting, lint, types and layers
+	$(UV) lock --check
+	$(RUN)ruff format --check .
+	$(RUN)ruff check .
+	$(RUN)mypy
+	$(RUN)lint-imports --no-logo
+
+format: .venv/.developed ## put the code into shape
+	$(RUN)ruff format .
+	$(RUN)ruff check --fix .
+
+bench: .venv/.developed ## measure (ARGUMENTS='--help' tells what can be chosen)
+	$(RUN)python -m benchmarks $(ARGUMENTS)
+
+clean: ## remove everything that make has made
+	rm -rf .venv .tools .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+.venv/.developed: pyproject.toml uv.lock | $(UV)
+	$(UV) sync --locked --quiet
+	@touch $@ .venv/.installed
+
+.venv/.installed: pyproject.toml uv.lock | $(UV)
+	$(UV) sync --locked --quiet --no-dev --inexact
+	@touch $@
+
+.tools/bin/uv:
+	$(PYTHON) -m venv .tools
+	.tools/bin/python -m pip install --quiet --disable-pip-version-check 'uv>=0.8,<1'

@@ -1,0 +1,103 @@
+"""``make demo``: the sample maps, served, with a token and a line to paste.
+
+It does what an operator would do by hand, with the same commands, so what it shows is the real
+thing. Everything it makes lies in one folder and may be deleted.
+"""
+
+import argparse
+import json
+import shlex
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Final
+from urllib.error import URLError
+from urllib.request import Request, urlopen
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+EXAMPLES: Final = ROOT / "examples"
+USER: Final = "demo"
+PATIENCE: Final = 60.0
+"""Seconds to wait for the service."""
+
+
+def main() -> int:
+    """Set up the catalogue, serve it until interrupted, and say how to ask it."""
+    given = _arguments()
+    _run(given.data, "import", EXAMPLES)
+    if not any(line.split("\t")[1] == USER for line in _run(given.data, "user", "list")):
+        _run(given.data, "user", "add", USER)
+    (token,) = _run(given.data, "token", "create", USER, "--label", "make demo", "--expires", "7")
+    port = _free_port(given.port)
+    service = subprocess.Popen(_command(given.data, "serve", "--port", str(port)))
+    try:
+        _wait(service, f"http://127.0.0.1:{port}", token)
+        _tell(f"http://127.0.0.1:{port}", token)
+        return service.wait()
+    except KeyboardInterrupt:
+        return 0
+    finally:
+        service.terminate()
+        service.wait()
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="make demo", description=__doc__)
+    parser.add_argument("--data", type=Path, default=ROOT / ".demo", help="folder to work in")
+    parser.add_argument("--port", type=int, default=8000, help="the next free one is taken")
+    return parser.parse_args()
+
+
+def _command(data: Path, *arguments: str | Path) -> list[str]:
+    return [sys.executable, "-m", "mapshelf", *map(str, arguments), "--data", str(data)]
+
+
+def _run(data: Path, *arguments: str | Path) -> list[str]:
+    """Run a command to its end; return the lines it printed."""
+    command = _command(data, *arguments)
+    return subprocess.run(
+        command, check=True, text=True, stdout=subprocess.PIPE
+    ).stdout.splitlines()
+
+
+def _free_port(port: int) -> int:
+    while True:
+        with socket.socket() as trial:
+            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                trial.bind(("127.0.0.1", port))
+            except OSError:
+                port += 1
+            else:
+                return port
+
+
+def _wait(service: "subprocess.Popen[bytes]", url: str, token: str) -> None:
+    """Wait until the sample maps are in the answer."""
+    deadline = time.monotonic() + PATIENCE
+    request = Request(f"{url}/maps", headers={"Authorization": f"Bearer {token}"})  # noqa: S310
+    while time.monotonic() < deadline and service.poll() is None:
+        try:
+            with urlopen(request, timeout=5) as answer:  # noqa: S310
+                if json.load(answer):
+                    return
+        except (URLError, TimeoutError, ConnectionError):
+            pass
+        time.sleep(0.05)
+    sys.exit("make demo: the service did not start")
+
+
+def _tell(url: str, token: str) -> None:
+    header = shlex.quote(f"Authorization: Bearer {token}")
+    print(
+        f"\nThe sample maps are served at {url}\n\nAsk it, in another terminal:\n\n"
+        f"  curl -H {header} '{url}/maps?query=water&limit=2'\n\n"
+        "Press Ctrl-C to end.\n",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
