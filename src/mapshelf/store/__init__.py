@@ -23,5 +23,7 @@ def open_store(url: str) -> Store:
     """
     parts = urlsplit(url)
     if parts.scheme == "sqlite":
+        if parts.netloc or not parts.path.startswith("/"):
+            raise InvalidSetting(f"a SQLite database URL must be like sqlite:///path, not {url}")
         return SQLiteStore(Path(unquote(parts.path)))
     raise InvalidSetting(f"no store answers to a database URL that begins with {parts.scheme}:")

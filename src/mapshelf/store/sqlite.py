@@ -168,8 +168,8 @@ class SQLiteStore:
         """See ``Store``."""
         with self._writing() as database:
             database.executemany(
-                "UPDATE sources SET size = ?, modified = ? WHERE path = ?",
-                [(source.size, source.modified, source.path) for source in sources],
+                "UPDATE sources SET size = ?, modified = ? WHERE path = ? AND digest = ?",
+                [(one.size, one.modified, one.path, one.digest) for one in sources],
             )
 
     # -- the small tables -----------------------------------------------------------------
@@ -294,9 +294,12 @@ class _Connection:
     def __init__(self, path: Path) -> None:
         self._lock = threading.Lock()
         self._database: apsw.Connection | None = apsw.Connection(str(path))
-        path.chmod(0o600)
         self._database.set_busy_timeout(BUSY_TIMEOUT)
-        for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+        with _transaction(self._database, "DEFERRED"):
+            _migrations_had(self._database)  # before anything of somebody else's file changes
+        path.chmod(0o600)
+        _use_wal(self._database)
+        for pragma in ("synchronous = FULL", "foreign_keys = ON"):
             self._database.execute(f"PRAGMA {pragma}")
 
     @contextmanager
@@ -418,7 +421,7 @@ class _Batch:
         return References(
             owner=self._owner(owner).name,
             category=self._category(draft, existing),
-            software=self._software_named(software) if software else None,
+            software=self._software_named(software) if software and software.strip() else None,
         )
 
     def _owner(self, name: str) -> User:
@@ -445,12 +448,13 @@ class _Batch:
         return Named(*rows[0])
 
     def _category(self, draft: MapDraft, existing: Map | None) -> Named:
-        if draft.category_id is not None:
-            return self._category_with_id(draft.category_id, draft.category)
-        if draft.category:
-            return self._category_named(draft.category)
-        if existing is not None:
+        name = draft.category
+        if existing is not None and not name and draft.category_id in (None, existing.category_id):
             return Named(existing.category_id, existing.category)
+        if draft.category_id is not None:
+            return self._category_with_id(draft.category_id, name)
+        if name and name.strip():
+            return self._category_named(name)
         return self._category_named(UNCATEGORISED)
 
     def _category_with_id(self, category_id: int, name: str | None) -> Named:
@@ -458,7 +462,8 @@ class _Batch:
             "SELECT id, name FROM categories WHERE id = ?", (category_id,)
         ).fetchone()
         if row is None:
-            row = self._insert_category(category_id, name or f"Category {category_id}")
+            known = name if name and name.strip() else f"Category {category_id}"
+            row = self._insert_category(category_id, known)
         return Named(row[0], name or row[1])
 
     def _category_named(self, name: str) -> Named:
@@ -549,6 +554,19 @@ def _transaction(database: apsw.Connection, kind: str) -> Iterator[None]:
         raise
 
 
+def _use_wal(database: apsw.Connection) -> None:
+    """Switch to WAL, waiting for others here: SQLite itself does not wait for this one."""
+    deadline = time.monotonic() + BUSY_TIMEOUT / 1000
+    while True:
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            return
+        except apsw.BusyError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+
+
 @contextmanager
 def _translated() -> Iterator[None]:
     """Turn what SQLite raises into our own errors."""
@@ -571,20 +589,31 @@ def _translated() -> Iterator[None]:
 
 def _migrate(database: apsw.Connection, now: int) -> None:
     """Bring the schema up to date; inside the caller's transaction, so all of it or nothing."""
-    version = int(database.pragma("user_version"))
-    if version > len(MIGRATIONS):
-        raise StoreDamaged("the database was written by a newer version of Mapshelf")
+    version = _migrations_had(database)
     if version == 0:
-        if database.execute("SELECT 1 FROM sqlite_schema").fetchone():
-            raise StoreDamaged("the database holds something other than a catalogue")
         database.pragma("application_id", APPLICATION_ID)
-    elif database.pragma("application_id") != APPLICATION_ID:
-        raise StoreDamaged("the database holds something other than a catalogue")
     for name in MIGRATIONS[version:]:
         database.execute((files("mapshelf.store") / "migrations" / name).read_text("utf-8"))
     if version == 0:
         _seed(database, now)
     database.pragma("user_version", len(MIGRATIONS))
+
+
+def _migrations_had(database: apsw.Connection) -> int:
+    """Return how many migrations the database has had, 0 if it is new.
+
+    Raises:
+        StoreDamaged: it is somebody else's, or of a newer version.
+    """
+    (version,) = _row(database, "PRAGMA user_version")
+    (application,) = _row(database, "PRAGMA application_id")
+    if application != APPLICATION_ID:
+        if version or application or database.execute("SELECT 1 FROM sqlite_schema").fetchone():
+            raise StoreDamaged("the database holds something other than a catalogue")
+        return 0
+    if version > len(MIGRATIONS):
+        raise StoreDamaged("the database was written by a newer version of Mapshelf")
+    return int(version)
 
 
 def _seed(database: apsw.Connection, now: int) -> None:
@@ -604,8 +633,12 @@ def _next_revision(database: apsw.Connection) -> int:
 
 
 def _integer(database: apsw.Connection, sql: str) -> int:
+    return int(_row(database, sql)[0])
+
+
+def _row(database: apsw.Connection, sql: str) -> Row:
     rows: list[Row] = database.execute(sql).fetchall()
-    return int(rows[0][0])
+    return rows[0]
 
 
 def _delete(database: apsw.Connection, public_id: str) -> bool:
