@@ -1,0 +1,818 @@
+"""What ``store/contract.py`` promises, as tests that every backend inherits.
+
+A backend's own test file derives from ``StoreContract`` and says where its database is and how
+it is opened; see ``test_sqlite_contract.py``.
+"""
+
+import random
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import fields, replace
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mapshelf.errors import AlreadyExists, NotFound, StoreUnavailable
+from mapshelf.exchange import format_record, parse_record
+from mapshelf.model import (
+    SYSTEM_USER,
+    UNCATEGORISED,
+    Change,
+    Map,
+    MapDraft,
+    Named,
+    Outcome,
+    Verdict,
+)
+from mapshelf.store import Store, seed
+from mapshelf.tokens import ALPHABET
+from tests.store.child import run_writers
+from tests.store.clock import Clock
+from tests.store.drafts import DRAFTS, as_draft, complete, outline, source
+
+ALL = 1_000_000
+ADDED, CHANGED, UNCHANGED, REFUSED = Verdict
+
+Open = Callable[[], Store]
+
+
+def title(text: str, **fields: Any) -> MapDraft:
+    return MapDraft(title=text, **fields)
+
+
+def put(store: Store, draft: MapDraft) -> Map:
+    """Put one map that must be accepted; return its state."""
+    (outcome,) = store.put_maps([draft])
+    assert outcome.verdict is not REFUSED, outcome.reason
+    return present(store)[outcome.id]
+
+
+def present(store: Store) -> dict[str, Map]:
+    return {found.id: found for found in store.maps(0, ALL)}
+
+
+def verdicts(outcomes: list[Outcome]) -> list[Verdict]:
+    return [outcome.verdict for outcome in outcomes]
+
+
+class StoreContract:
+    """The suite. A backend gives ``url`` (an untouched database) and ``connect``."""
+
+    def connect(self, url: str, clock: Clock) -> Store:
+        """Open the database at ``url`` with this clock."""
+        raise NotImplementedError
+
+    @pytest.fixture
+    def clock(self) -> Clock:
+        return Clock()
+
+    @pytest.fixture
+    def reopen(self, url: str, clock: Clock) -> Iterator[Open]:
+        """Open the same database again, as another process would; all are closed at the end."""
+        opened: list[Store] = []
+
+        def reopen() -> Store:
+            opened.append(self.connect(url, clock))
+            return opened[-1]
+
+        yield reopen
+        for store in opened:
+            store.close()
+
+    @pytest.fixture
+    def store(self, reopen: Open) -> Store:
+        return reopen()
+
+    # -- opening and closing --------------------------------------------------------------
+
+    def test_a_new_store_is_sound_and_holds_the_seed(self, store: Store, clock: Clock) -> None:
+        assert store.check() == []
+        assert store.revision() == 0
+        assert store.changes(0, ALL) == []
+        assert store.maps(0, ALL) == []
+        assert store.categories() == list(seed.CATEGORIES)
+        assert store.software() == list(seed.SOFTWARE)
+        assert store.licence_types() == list(seed.LICENCE_TYPES)
+        assert [(user.name, user.registered, user.disabled) for user in store.users()] == [
+            (SYSTEM_USER, clock.now, False)
+        ]
+
+    def test_closing_twice_is_fine_and_a_closed_store_is_unavailable(self, store: Store) -> None:
+        store.close()
+        store.close()
+        with pytest.raises(StoreUnavailable):
+            store.revision()
+        with pytest.raises(StoreUnavailable):
+            store.put_maps([title("t")])
+
+    def test_everything_is_there_after_reopening(
+        self, store: Store, reopen: Open, clock: Clock
+    ) -> None:
+        found = put(store, complete(source=source()))
+        store.put_maps([title("gone", id="gone")])
+        store.delete_maps(["gone"])
+        user = store.add_user("Eve")
+        token = store.add_token("eve", b"d" * 32, label="l", scopes="s", expires=5)
+        everything = store.changes(0, ALL)
+        store.close()
+
+        clock.now += 1000  # a second opening must not seed or stamp anything anew
+        again = reopen()
+        assert again.changes(0, ALL) == everything
+        assert again.maps(0, ALL) == [found]
+        assert again.sources([source().path]) == {source().path: source()}
+        assert again.users()[-1] == user
+        assert again.tokens("EVE") == [token]
+        assert again.check() == []
+
+    # -- the change feed ------------------------------------------------------------------
+
+    def test_revision_is_that_of_the_newest_change(self, store: Store) -> None:
+        store.put_maps([title("a", id="a"), title("b", id="b")])
+        assert store.revision() == store.changes(0, ALL)[-1].revision > 0
+        before = store.revision()
+        store.delete_maps(["a"])
+        assert store.revision() == store.changes(0, ALL)[-1].revision > before
+
+    def test_a_change_shows_the_map_and_its_outline(self, store: Store) -> None:
+        found = put(store, complete())
+        (change,) = store.changes(0, ALL)
+        assert change == Change(store.revision(), 77, found, complete().outline)
+        bare = put(store, title("bare"))
+        assert store.changes(change.revision, ALL) == [
+            Change(store.revision(), bare.file_id, bare, None)
+        ]
+
+    def test_each_map_appears_once_at_its_latest_change(self, store: Store) -> None:
+        store.put_maps([title(name, id=name) for name in "abc"])
+        store.put_maps([MapDraft(id="a", views=5)])
+        store.delete_maps(["b"])
+        store.put_maps([MapDraft(id="a", views=6)])
+        changes = store.changes(0, ALL)
+        assert [change.file_id for change in changes] == [3, 2, 1]
+        assert [change.map and change.map.views for change in changes] == [0, None, 6]
+        assert [change.map is None for change in changes] == [False, True, False]
+
+    def test_a_deletion_has_no_outline(self, store: Store) -> None:
+        store.put_maps([complete()])
+        store.delete_maps(["Complete"])
+        assert store.changes(0, ALL) == [Change(store.revision(), 77, None, None)]
+        assert store.outline(77) is None
+
+    def test_a_map_put_again_after_deletion_is_one_change(self, store: Store) -> None:
+        store.put_maps([complete()])
+        store.delete_maps(["Complete"])
+        found = put(store, complete())
+        assert store.changes(0, ALL) == [Change(store.revision(), 77, found, complete().outline)]
+
+    @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(seed=st.integers(0, 2**32), limit=st.integers(1, 7))
+    def test_following_the_feed_in_steps_gives_the_present_state(
+        self, store: Store, seed: int, limit: int
+    ) -> None:
+        mirror: dict[int, Map] = {found.file_id: found for found in store.maps(0, ALL)}
+        revision = store.revision()
+        for _ in random_writes(store, random.Random(seed)):
+            changes = store.changes(revision, limit)
+            revisions = [change.revision for change in changes]
+            assert revisions == sorted(set(revisions))
+            assert len(changes) <= limit
+            for change in changes:
+                assert change.revision > revision
+                revision = change.revision
+                if change.map is None:
+                    mirror.pop(change.file_id, None)
+                else:
+                    mirror[change.file_id] = change.map
+        while changes := store.changes(revision, limit):
+            revision = changes[-1].revision
+            for change in changes:
+                mirror.pop(change.file_id, None)
+                if change.map is not None:
+                    mirror[change.file_id] = change.map
+        assert sorted(mirror.values(), key=lambda found: found.file_id) == store.maps(0, ALL)
+        assert revision == store.revision()
+
+    def test_limit_zero_gives_nothing(self, store: Store) -> None:
+        store.put_maps([title("a")])
+        assert store.changes(0, 0) == []
+        assert store.maps(0, 0) == []
+
+    # -- put_maps -------------------------------------------------------------------------
+
+    def test_a_complete_draft_comes_out_as_it_went_in(self, store: Store) -> None:
+        found = put(store, complete())
+        for field in fields(MapDraft):
+            if field.name not in ("source", "outline"):
+                assert getattr(found, field.name) == getattr(complete(), field.name), field.name
+        assert found.software_id == 1
+        assert store.outline(77) == complete().outline
+
+    def test_defaults_of_a_new_map(self, store: Store, clock: Clock) -> None:
+        found = put(store, title("t"))
+        assert found == Map(
+            file_id=1,
+            id=found.id,
+            title="t",
+            description="",
+            thumbs_up=0,
+            thumbs_down=0,
+            views=0,
+            downloads=0,
+            thumbnail=None,
+            url=None,
+            category_id=1,
+            category=UNCATEGORISED,
+            date_added=clock.now,
+            owner=SYSTEM_USER,
+            size=None,
+            copyright="",
+            licence_type_id=None,
+            software_id=None,
+            software="",
+            template=False,
+        )
+        assert len(found.id) == 8
+        assert set(found.id) <= set(ALPHABET)
+
+    @settings(max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(draft=DRAFTS)
+    def test_any_map_comes_out_as_it_went_in_and_again_is_unchanged(
+        self, store: Store, draft: MapDraft
+    ) -> None:
+        (outcome,) = store.put_maps([draft])
+        assert outcome.verdict is ADDED
+        found = present(store)[outcome.id]
+        for name in ("title", "description", "views", "thumbnail", "size", "copyright", "template"):
+            said = getattr(draft, name)
+            assert getattr(found, name) == said, name
+        if draft.category_id is not None and draft.category is not None:
+            assert (found.category_id, found.category) == (draft.category_id, draft.category)
+        revision = store.revision()
+        assert store.put_maps([as_draft(found), replace(draft, id=found.id)]) == [
+            Outcome(UNCHANGED, found.id),
+            Outcome(UNCHANGED, found.id),
+        ]
+        assert store.revision() == revision
+        assert present(store)[found.id] == found
+
+    def test_an_empty_batch_does_nothing(self, store: Store) -> None:
+        assert store.put_maps([]) == []
+        assert store.revision() == 0
+
+    def test_a_draft_changes_only_what_it_says(self, store: Store) -> None:
+        before = put(store, complete())
+        for name, value in {
+            "title": "Other",
+            "description": "",
+            "thumbs_up": 0,
+            "thumbs_down": 3,
+            "views": 2**63 - 1,
+            "downloads": 41,
+            "thumbnail": "https://example.org/2.png",
+            "url": "https://example.org/2",
+            "date_added": -1,
+            "owner": "bob",
+            "size": 0,
+            "copyright": "",
+            "licence_type_id": 99,
+            "template": False,
+        }.items():
+            change: dict[str, Any] = {name: value}
+            assert store.put_maps([MapDraft(id="Complete", **change)]) == [
+                Outcome(CHANGED, "Complete")
+            ]
+            after = present(store)["Complete"]
+            assert after == replace(before, **change)
+            assert store.changes(0, ALL) == [
+                Change(store.revision(), 77, after, complete().outline)
+            ]
+            before = after
+
+    def test_outlines_change_alone_and_stay_when_nothing_is_said(self, store: Store) -> None:
+        store.put_maps([complete()])
+        revision = store.revision()
+        same = MapDraft(id="Complete", outline=complete().outline)
+        assert verdicts(store.put_maps([same])) == [UNCHANGED]
+        assert store.revision() == revision
+        other = MapDraft(id="Complete", outline=outline("new"))
+        assert verdicts(store.put_maps([other])) == [CHANGED]
+        assert store.revision() > revision
+        assert store.outline(77) == outline("new")
+        store.put_maps([MapDraft(id="Complete", views=0)])
+        assert store.outline(77) == outline("new")
+        assert store.outline(78) is None
+
+    def test_outcomes_stand_in_the_order_of_the_drafts(self, store: Store) -> None:
+        store.put_maps([title("a", id="a"), title("b", id="b")])
+        outcomes = store.put_maps(
+            [
+                MapDraft(id="a", title="a"),
+                MapDraft(id="new"),
+                MapDraft(id="b", title="B"),
+                title("c", id="c"),
+                MapDraft(id="c", views=1),
+            ]
+        )
+        assert [(outcome.verdict, outcome.id) for outcome in outcomes] == [
+            (UNCHANGED, "a"),
+            (REFUSED, "new"),
+            (CHANGED, "b"),
+            (ADDED, "c"),
+            (CHANGED, "c"),
+        ]
+        assert [bool(outcome.reason) for outcome in outcomes] == [False, True, False, False, False]
+
+    def test_bad_drafts_are_refused_alone(self, store: Store) -> None:
+        store.put_maps([title("a", id="a", file_id=5), title("gone", id="gone", file_id=6)])
+        store.delete_maps(["gone"])
+        revision = store.revision()
+        bad = [
+            MapDraft(),
+            MapDraft(description="no title", owner="stranger", category="Odd", software="Odd"),
+            MapDraft(id="unknown", views=1),
+            MapDraft(source=source("unknown")),
+            title("x", id="b", file_id=5),
+            title("x", id="a", file_id=7),
+            title("x", id="c", file_id=6),
+            title("x", id="gone", file_id=8),
+            title("x", file_id=5),
+        ]
+        mixed = [draft for one in bad for draft in (one, title("good"))]
+        outcomes = store.put_maps(mixed)
+        assert verdicts(outcomes) == [REFUSED, ADDED] * len(bad)
+        assert all(outcome.reason for outcome in outcomes[::2])
+        assert present(store)["a"].title == "a"
+        assert len(present(store)) == 1 + len(bad)
+        assert len(store.changes(revision, ALL)) == len(bad)
+        assert [user.name for user in store.users()] == [SYSTEM_USER]
+        assert store.categories() == list(seed.CATEGORIES)
+        assert store.software() == list(seed.SOFTWARE)
+        assert store.sources([source("unknown").path]) == {}
+        assert store.check() == []
+
+    def test_an_empty_title_is_a_title(self, store: Store) -> None:
+        assert put(store, title("")).title == ""
+
+    # -- identity -------------------------------------------------------------------------
+
+    def test_file_ids_go_up_from_the_highest_ever_used(self, store: Store) -> None:
+        assert put(store, title("a")).file_id == 1
+        assert put(store, title("b", file_id=100)).file_id == 100
+        assert put(store, title("c", file_id=50)).file_id == 50
+        last = put(store, title("d"))
+        assert last.file_id == 101
+        store.delete_maps([last.id])
+        assert put(store, title("e")).file_id == 102
+
+    def test_ids_are_never_given_twice(self, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+        store.put_maps([title("t", id="Taken000"), title("g", id="Grave000")])
+        store.delete_maps(["Grave000"])
+        thrown = iter(["Taken000", "Grave000", "Fresh000"])
+        monkeypatch.setattr("mapshelf.store.merge.secrets.choice", chooser(thrown))
+        assert put(store, title("new")).id == "Fresh000"
+
+    def test_ids_of_deleted_maps_stay_used_up(self, store: Store) -> None:
+        first = put(store, title("a", id="a"))
+        store.delete_maps(["a"])
+        (taken,) = store.put_maps([title("b", id="b", file_id=first.file_id)])
+        assert taken.verdict is REFUSED
+        assert put(store, title("c")).file_id > first.file_id
+
+    def test_a_draft_that_names_a_deleted_map_brings_it_back(self, store: Store) -> None:
+        first = put(store, title("a", id="a", views=9))
+        store.delete_maps(["a"])
+        store.put_maps([title("b")])
+        back = put(store, title("again", id="a"))
+        assert (back.file_id, back.views) == (first.file_id, 0)
+        assert store.maps(0, ALL)[0] == back
+        assert store.check() == []
+
+    def test_ids_differ_by_case(self, store: Store) -> None:
+        assert verdicts(store.put_maps([title("1", id="abc"), title("2", id="ABC")])) == [
+            ADDED,
+            ADDED,
+        ]
+
+    # -- deletion, listing ----------------------------------------------------------------
+
+    def test_delete_counts_what_was_there(self, store: Store) -> None:
+        store.put_maps([title(name, id=name) for name in "abc"])
+        assert store.delete_maps(["a", "unknown", "a", "c"]) == 2
+        assert list(present(store)) == ["b"]
+        revision = store.revision()
+        assert store.delete_maps(iter(["a", "unknown"])) == 0
+        assert store.revision() == revision
+
+    def test_maps_come_by_file_id_in_pages(self, store: Store) -> None:
+        store.put_maps([title(str(n), file_id=n) for n in (5, 3, 9, 1, 7)])
+        assert [found.file_id for found in store.maps(0, ALL)] == [1, 3, 5, 7, 9]
+        assert [found.file_id for found in store.maps(3, 2)] == [5, 7]
+        assert store.maps(9, 2) == []
+
+    # -- references -----------------------------------------------------------------------
+
+    def test_unknown_owners_are_registered_once_whatever_their_case(
+        self, store: Store, clock: Clock
+    ) -> None:
+        store.put_maps([title("1", owner="Ann"), title("2", owner="aNN")])
+        clock.now += 1
+        store.put_maps([title("3", owner="ANN")])
+        assert [found.owner for found in store.maps(0, ALL)] == ["Ann"] * 3
+        assert [(user.name, user.registered) for user in store.users()[1:]] == [
+            ("Ann", clock.now - 1)
+        ]
+
+    def test_owners_fold_beyond_ascii(self, store: Store) -> None:
+        store.put_maps([title("1", owner="Straße"), title("2", owner="STRASSE")])
+        assert len(store.users()) == 2
+
+    def test_known_software_is_found_and_unknown_gets_the_next_id(self, store: Store) -> None:
+        outcomes = store.put_maps(
+            [
+                title("1", software="freemind"),
+                title("2", software="New One"),
+                title("3", software="NEW ONE "),
+                title("4", software="Newer"),
+                title("5", software=""),
+            ]
+        )
+        assert verdicts(outcomes) == [ADDED] * 5
+        assert [(found.software_id, found.software) for found in store.maps(0, ALL)] == [
+            (1, "FreeMind"),
+            (21, "New One"),
+            (21, "New One"),
+            (22, "Newer"),
+            (None, ""),
+        ]
+        assert store.software()[20:] == [Named(21, "New One"), Named(22, "Newer")]
+
+    def test_software_can_be_taken_back(self, store: Store) -> None:
+        store.put_maps([complete()])
+        assert put(store, MapDraft(id="Complete", software="")).software_id is None
+
+    def test_blank_names_are_no_names(self, store: Store) -> None:
+        found = put(store, title("t", software=" ", category=" "))
+        assert (found.software_id, found.software) == (None, "")
+        assert (found.category_id, found.category) == (1, UNCATEGORISED)
+        assert store.software() == list(seed.SOFTWARE)
+        assert store.categories() == list(seed.CATEGORIES)
+
+    def test_categories_by_name(self, store: Store) -> None:
+        outcomes = store.put_maps(
+            [title("1", category="SCIENCE"), title("2", category="New"), title("3", category="new")]
+        )
+        assert verdicts(outcomes) == [ADDED] * 3
+        assert [(found.category_id, found.category) for found in store.maps(0, ALL)] == [
+            (21, "Science"),
+            (26, "New"),
+            (26, "New"),
+        ]
+        assert store.categories()[25:] == [Named(26, "New")]
+
+    def test_category_ids_are_kept_under_the_name_given(self, store: Store) -> None:
+        store.put_maps(
+            [
+                title("1", category_id=4, category="Trade"),
+                title("2", category_id=500, category="Own"),
+                title("3", category_id=501),
+                title("4", category_id=4),
+                title("5", category="next"),
+            ]
+        )
+        assert [(found.category_id, found.category) for found in store.maps(0, ALL)] == [
+            (4, "Trade"),
+            (500, "Own"),
+            (501, "Category 501"),
+            (4, "Business"),
+            (502, "next"),
+        ]
+        assert store.categories()[25:] == [
+            Named(500, "Own"),
+            Named(501, "Category 501"),
+            Named(502, "next"),
+        ]
+        assert Named(4, "Business") in store.categories()
+
+    def test_a_category_stays_as_it_is_when_nothing_else_is_said(self, store: Store) -> None:
+        before = put(store, title("1", id="a", category_id=4, category="Trade"))
+        for draft in (MapDraft(id="a", title="1"), MapDraft(id="a", category_id=4)):
+            assert verdicts(store.put_maps([draft])) == [UNCHANGED]
+        assert store.maps(0, ALL) == [before]
+
+    # -- sources --------------------------------------------------------------------------
+
+    def test_a_source_identifies_its_map(self, store: Store) -> None:
+        first = put(store, title("t", source=source()))
+        assert store.sources([source().path, b"/other"]) == {source().path: source()}
+        newer = source(size=5, modified=9, digest=b"x" * 32)
+        changed = put(store, MapDraft(title="u", source=newer))
+        assert changed == replace(first, title="u")
+        assert store.sources([newer.path]) == {newer.path: newer}
+
+    def test_a_source_is_kept_even_if_the_map_is_unchanged(self, store: Store) -> None:
+        store.put_maps([title("t", source=source())])
+        revision = store.revision()
+        newer = source(size=5, modified=9, digest=b"x" * 32)
+        assert verdicts(store.put_maps([title("t", source=newer)])) == [UNCHANGED]
+        assert store.sources([newer.path]) == {newer.path: newer}
+        assert store.revision() == revision
+
+    def test_an_id_goes_before_a_source(self, store: Store) -> None:
+        store.put_maps([title("1", id="a", source=source("a")), title("2", id="b")])
+        store.put_maps([MapDraft(id="b", title="2b", source=source("a"))])
+        store.put_maps([MapDraft(title="by path", source=source("a"))])
+        assert {found.id: found.title for found in store.maps(0, ALL)} == {"a": "1", "b": "by path"}
+
+    def test_a_map_may_have_several_sources(self, store: Store) -> None:
+        store.put_maps([title("1", id="a", source=source("a"))])
+        store.put_maps([MapDraft(id="a", source=source("b"))])
+        paths = [source("a").path, source("b").path]
+        assert set(store.sources(paths)) == set(paths)
+        assert len(store.maps(0, ALL)) == 1
+
+    def test_sources_go_with_their_map(self, store: Store) -> None:
+        old = put(store, title("t", source=source()))
+        store.delete_maps([old.id])
+        assert store.sources([source().path]) == {}
+        assert put(store, title("t", source=source())).id != old.id
+
+    def test_paths_are_bytes_of_any_kind(self, store: Store) -> None:
+        odd = [bytes([n]) for n in range(1, 256)] + [b"/maps/\xff\xfe", b"/Maps/a", b"/maps/a"]
+        store.put_maps([title("t", source=source(path=path)) for path in odd])
+        assert set(store.sources(odd)) == set(odd)
+        assert len(store.maps(0, ALL)) == len(odd)
+        assert store.sources([]) == {}
+
+    def test_touching_sources_keeps_their_content(self, store: Store) -> None:
+        store.put_maps([title("t", source=source("a")), title("u", source=source("b"))])
+        revision = store.revision()
+        store.touch_sources([source("a", size=7, modified=8), source("unknown", size=7)])
+        assert store.sources([source("a").path, source("b").path, source("unknown").path]) == {
+            source("a").path: source("a", size=7, modified=8),
+            source("b").path: source("b"),
+        }
+        assert store.revision() == revision
+
+    def test_touching_a_source_whose_content_is_another_does_nothing(self, store: Store) -> None:
+        store.put_maps([title("t", source=source())])
+        store.touch_sources([source(size=7, modified=8, digest=b"other".ljust(32))])
+        assert store.sources([source().path]) == {source().path: source()}
+
+    # -- users ----------------------------------------------------------------------------
+
+    def test_users_are_one_whatever_their_case(self, store: Store, clock: Clock) -> None:
+        bob = store.add_user("Bob")
+        assert (bob.name, bob.registered, bob.disabled) == ("Bob", clock.now, False)
+        for name in ("Bob", "bob", "BOB", SYSTEM_USER):
+            with pytest.raises(AlreadyExists):
+                store.add_user(name)
+        eve = store.add_user("eve")
+        assert store.users()[1:] == [bob, eve]
+        assert bob.id < eve.id
+
+    def test_registered_owners_are_users(self, store: Store) -> None:
+        store.put_maps([title("t", owner="Ann")])
+        with pytest.raises(AlreadyExists):
+            store.add_user("ann")
+
+    def test_disabling(self, store: Store) -> None:
+        bob = store.add_user("Bob")
+        store.add_token("bob", b"1" * 32, label="", scopes="", expires=None)
+        store.add_user("Eve")
+        disabled = replace(bob, disabled=True)
+        assert store.disable_user("BOB") == disabled
+        assert store.disable_user("bob") == disabled
+        assert [user.disabled for user in store.users()] == [False, True, False]
+        credential = store.find_credential(b"1" * 32)
+        assert credential is not None
+        assert credential.user == disabled
+        with pytest.raises(NotFound):
+            store.disable_user("nobody")
+
+    # -- tokens ---------------------------------------------------------------------------
+
+    def test_tokens(self, store: Store, clock: Clock) -> None:
+        bob = store.add_user("Bob")
+        first = store.add_token("bob", b"1" * 32, label="mine", scopes="read", expires=99)
+        clock.now += 5
+        second = store.add_token("BOB", b"2" * 32, label="", scopes="", expires=None)
+        assert (first.user, first.label, first.scopes) == ("Bob", "mine", "read")
+        assert (first.created, first.expires) == (clock.now - 5, 99)
+        assert (first.revoked, first.last_used) == (None, None)
+        assert (second.created, second.expires) == (clock.now, None)
+        assert store.tokens("bOb") == [first, second]
+        credential = store.find_credential(b"2" * 32)
+        assert credential is not None
+        assert (credential.token, credential.user) == (second, bob)
+        assert store.find_credential(b"3" * 32) is None
+        assert store.tokens(SYSTEM_USER) == []
+
+    def test_tokens_need_a_user(self, store: Store) -> None:
+        with pytest.raises(NotFound):
+            store.tokens("nobody")
+        with pytest.raises(NotFound):
+            store.add_token("nobody", b"1" * 32, label="", scopes="", expires=None)
+        assert store.find_credential(b"1" * 32) is None
+        with pytest.raises(NotFound):
+            store.revoke_token(1)
+
+    def test_revoking_twice_keeps_the_first_time(self, store: Store, clock: Clock) -> None:
+        token = store.add_token(SYSTEM_USER, b"1" * 32, label="", scopes="", expires=None)
+        other = store.add_token(SYSTEM_USER, b"2" * 32, label="", scopes="", expires=None)
+        revoked = replace(token, revoked=clock.now)
+        assert store.revoke_token(token.id) == revoked
+        clock.now += 1000
+        assert store.revoke_token(token.id) == revoked
+        assert store.tokens(SYSTEM_USER) == [revoked, other]
+        credential = store.find_credential(b"1" * 32)
+        assert credential is not None
+        assert credential.token == revoked
+
+    def test_last_use_never_goes_back(self, store: Store) -> None:
+        one, two, three = (
+            store.add_token(SYSTEM_USER, bytes([n]) * 32, label="", scopes="", expires=None)
+            for n in range(3)
+        )
+        store.touch_tokens({one.id: 50, two.id: 60, 12345: 1})
+        store.touch_tokens({one.id: 40, two.id: 70})
+        store.touch_tokens({})
+        assert store.tokens(SYSTEM_USER) == [
+            replace(one, last_used=50),
+            replace(two, last_used=70),
+            three,
+        ]
+
+    # -- several at once ------------------------------------------------------------------
+
+    def test_threads_share_a_store(self, store: Store) -> None:
+        stop = threading.Event()
+
+        def write(worker: int) -> None:
+            for n in range(20):
+                name = f"{worker}x{n}"
+                outcomes = store.put_maps([title(name, id=name), title(f"{name}b", owner="all")])
+                assert verdicts(outcomes) == [ADDED, ADDED]
+                store.add_token("all", name.ljust(32).encode(), label="", scopes="", expires=None)
+
+        def follow() -> int:
+            revision = seen = 0
+            while not stop.is_set():
+                changes = store.changes(revision, 10)
+                # Maps are only added here: none may be missed, none come twice.
+                assert [c.revision for c in changes] == list(
+                    range(revision + 1, revision + 1 + len(changes))
+                )
+                seen += len(changes)
+                revision = changes[-1].revision if changes else revision
+                store.find_credential(b"?" * 32)
+            return revision
+
+        with ThreadPoolExecutor(6) as pool:
+            followers = [pool.submit(follow) for _ in range(2)]
+            for written in [pool.submit(write, worker) for worker in range(4)]:
+                written.result()
+            stop.set()
+            assert all(follower.result() <= 160 for follower in followers)
+        assert len({found.file_id for found in store.maps(0, ALL)}) == 160
+        assert store.revision() == 160
+        assert len(store.tokens("ALL")) == 80
+        assert [user.name for user in store.users()] == [SYSTEM_USER, "all"]
+        assert store.check() == []
+
+    def test_stores_of_one_database_see_each_others_writes(
+        self, store: Store, reopen: Open
+    ) -> None:
+        other = reopen()
+        for n in range(10):
+            writer, reader = (store, other) if n % 2 else (other, store)
+            found = put(writer, title(str(n), owner=f"owner {n}", software=f"program {n}"))
+            assert reader.revision() == writer.revision()
+            assert reader.changes(reader.revision() - 1, ALL)[0].map == found
+            (outcome,) = reader.put_maps([MapDraft(id=found.id, views=1)])
+            assert outcome.verdict is CHANGED
+        assert [found.file_id for found in store.maps(0, ALL)] == list(range(1, 11))
+        assert store.maps(0, ALL) == other.maps(0, ALL)
+
+    def test_several_may_open_a_new_database_at_once(self, reopen: Open) -> None:
+        start = threading.Barrier(4)
+
+        def first() -> Store:
+            start.wait()
+            return reopen()
+
+        with ThreadPoolExecutor(4) as pool:
+            stores = [job.result() for job in [pool.submit(first) for _ in range(4)]]
+        for store in stores:
+            assert [user.name for user in store.users()] == [SYSTEM_USER]
+            assert store.check() == []
+
+    def test_two_processes_write_while_a_third_follows(self, url: str, store: Store) -> None:
+        """Once a change is visible, none with a lower revision may appear later."""
+        revision, mirror = 0, {}
+        for _ in run_writers(url, seeds=(1, 2), batches=25):
+            changes = store.changes(revision, 7)
+            assert [c.revision for c in changes] == sorted({c.revision for c in changes})
+            for change in changes:
+                assert change.revision > revision
+                revision = change.revision
+                mirror[change.file_id] = change.map
+        while changes := store.changes(revision, ALL):
+            revision = changes[-1].revision
+            mirror.update({change.file_id: change.map for change in changes})
+        found = [mirror[file_id] for file_id in sorted(mirror) if mirror[file_id]]
+        assert found == store.maps(0, ALL)
+        assert len(found) > 20
+        assert store.check() == []
+
+    def test_a_batch_is_seen_whole_or_not_at_all(self, store: Store, reopen: Open) -> None:
+        reader = reopen()
+        done = threading.Event()
+
+        def write() -> None:
+            for n in range(1, 60):
+                store.put_maps([title("t", id=f"m{i}", views=n) for i in range(5)])
+            done.set()
+
+        with ThreadPoolExecutor(1) as pool:
+            writing = pool.submit(write)
+            while not done.is_set() and not writing.done():
+                views = {found.views for found in reader.maps(0, ALL)}
+                assert len(views) <= 1
+            writing.result()
+
+    def test_a_write_that_fails_midway_leaves_nothing(self, store: Store) -> None:
+        """A store that breaks in the middle of a batch must not keep the first half."""
+        before = put(store, title("t", id="a"))
+        unstorable: Any = object()
+        with pytest.raises(Exception):  # noqa: B017, PT011 -- whatever the database's driver says
+            store.put_maps(
+                [
+                    MapDraft(id="a", views=5),
+                    title("n", owner="new"),
+                    title("x", copyright=unstorable),
+                ]
+            )
+        assert store.maps(0, ALL) == [before]
+        assert store.revision() == 1
+        assert [user.name for user in store.users()] == [SYSTEM_USER]
+        assert verdicts(store.put_maps([MapDraft(id="a", views=5)])) == [CHANGED]
+
+    # -- moving a catalogue ---------------------------------------------------------------
+
+    @settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+    @given(drafts=st.lists(DRAFTS, max_size=6))
+    def test_export_and_import_into_an_empty_catalogue(
+        self, store: Store, empty: Callable[[], Store], drafts: list[MapDraft]
+    ) -> None:
+        store.put_maps(drafts)
+        lines = [format_record(found) for found in store.maps(0, ALL)]
+        target = empty()
+        try:
+            parsed = [parse_record(line) for line in lines]
+            assert all(unknown == [] for _, unknown in parsed)
+            outcomes = target.put_maps([draft for draft, _ in parsed])
+            assert {outcome.verdict for outcome in outcomes} <= {ADDED}
+            assert [format_record(found) for found in target.maps(0, ALL)] == lines
+            again = target.put_maps([parse_record(line)[0] for line in lines])
+            assert {outcome.verdict for outcome in again} <= {UNCHANGED}
+        finally:
+            target.close()
+
+    # -- care -----------------------------------------------------------------------------
+
+    def test_check_is_silent_after_much_writing(self, store: Store) -> None:
+        for _ in random_writes(store, random.Random(7)):
+            pass
+        assert store.check() == []
+
+
+def chooser(words: Iterator[str]) -> Callable[[str], str]:
+    """Return a stand-in for ``secrets.choice`` that spells ``words`` one after the other."""
+    letters = (letter for word in words for letter in word)
+    return lambda alphabet: next(letters)
+
+
+def random_writes(store: Store, dice: random.Random) -> Iterator[None]:
+    """Write at random, pausing after each write."""
+    for step in range(30):
+        ids = [f"r{dice.randrange(12)}" for _ in range(dice.randint(1, 3))]
+        if dice.random() < 0.3:
+            store.delete_maps(ids)
+        else:
+            store.put_maps(
+                [
+                    MapDraft(
+                        id=public_id,
+                        title=f"t{step}",
+                        owner=f"o{dice.randrange(3)}",
+                        views=dice.randrange(4),
+                        outline=outline(public_id, str(step)) if dice.random() < 0.5 else None,
+                    )
+                    for public_id in ids
+                ]
+            )
+        yield

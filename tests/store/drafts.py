@@ -1,0 +1,87 @@
+"""Drafts for tests: complete ones, and any that a catalogue could hold."""
+
+from typing import Any
+
+from hypothesis import strategies as st
+
+from mapshelf.exchange import LARGEST_NUMBER
+from mapshelf.model import Map, MapDraft, Outline, Source, Topic
+from mapshelf.outlines import encode_outline
+
+TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
+NAMES = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=8)
+COUNTS = st.integers(0, 20) | st.integers(0, LARGEST_NUMBER)
+DATES = st.integers(-62_135_596_800_000, 253_402_300_799_999)
+URLS = NAMES.map("https://example.org/{}".format)
+
+DRAFTS = st.builds(
+    MapDraft,
+    title=TEXTS,
+    description=TEXTS,
+    thumbs_up=COUNTS,
+    thumbs_down=COUNTS,
+    views=COUNTS,
+    downloads=COUNTS,
+    thumbnail=st.none() | URLS,
+    url=st.none() | URLS,
+    category_id=st.none() | st.integers(0, 30),
+    category=st.none() | NAMES,
+    date_added=st.none() | DATES,
+    owner=st.none() | NAMES,
+    size=st.none() | st.integers(0, 10**13),
+    copyright=TEXTS,
+    licence_type_id=st.none() | st.integers(0, 2**53),
+    software=st.none() | NAMES,
+    template=st.booleans(),
+)
+"""Drafts of new maps, without identity."""
+
+
+def complete(**changes: Any) -> MapDraft:
+    """Return a draft that says something about every field of a map."""
+    fields: dict[str, Any] = {
+        "id": "Complete",
+        "file_id": 77,
+        "title": "A title",
+        "description": "Some\ntext",
+        "thumbs_up": 9,
+        "thumbs_down": 1,
+        "views": 500,
+        "downloads": 40,
+        "thumbnail": "https://example.org/t.png",
+        "url": "https://example.org/page",
+        "category_id": 4,
+        "category": "Business",
+        "date_added": 1_600_000_000_000,
+        "owner": "ann",
+        "size": 1234,
+        "copyright": "CC",
+        "licence_type_id": 3,
+        "software": "FreeMind",
+        "template": True,
+        "outline": outline("root", "leaf"),
+    }
+    return MapDraft(**{**fields, **changes})
+
+
+def outline(*texts: str) -> bytes:
+    """Return the encoded outline of a map whose topics say ``texts``, the first at the root."""
+    first, *others = texts
+    return encode_outline(Outline((Topic(first, children=[Topic(text) for text in others]),)))
+
+
+def source(name: str = "a.mm", **changes: Any) -> Source:
+    """Return a source; its digest is its name's unless told otherwise."""
+    fields: dict[str, Any] = {
+        "path": b"/maps/" + name.encode(),
+        "size": 100,
+        "modified": 1,
+        "digest": name.encode().ljust(32, b"."),
+    }
+    return Source(**{**fields, **changes})
+
+
+def as_draft(found: Map, **changes: Any) -> MapDraft:
+    """Return the draft that says of a map what it is already."""
+    fields = {name: getattr(found, name) for name in Map.__slots__ if name != "software_id"}
+    return MapDraft(**{**fields, **changes})

@@ -1,0 +1,341 @@
+"""What is SQLite's own: durability settings, other people's files, damage, locks, migrations."""
+
+import shutil
+import stat
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import apsw
+import pytest
+
+from mapshelf.errors import InvalidSetting, StoreDamaged, StoreError, StoreUnavailable
+from mapshelf.model import MapDraft
+from mapshelf.settings import sqlite_url
+from mapshelf.store import open_store, sqlite
+from mapshelf.store.sqlite import SQLiteStore
+from tests.store.child import ROOT, command
+from tests.store.drafts import outline
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "catalogue.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[SQLiteStore]:
+    store = SQLiteStore(path)
+    yield store
+    store.close()
+
+
+def fill(store: SQLiteStore, count: int = 200) -> None:
+    drafts = [MapDraft(title=f"t{n}", outline=outline(str(n) * 50)) for n in range(count)]
+    assert all(outcome.id for outcome in store.put_maps(drafts))
+
+
+def raw(path: Path, *statements: str) -> None:
+    """Run statements on a database without any of our settings."""
+    database = apsw.Connection(str(path))
+    for statement in statements:
+        database.execute(statement)
+    database.close()
+
+
+# -- durability -------------------------------------------------------------------------------
+
+
+def test_both_connections_are_durable(store: SQLiteStore) -> None:
+    for connection in (store._writer, store._reader):
+        with connection.locked() as database:
+            assert database.pragma("journal_mode") == "wal"
+            assert database.pragma("synchronous") == 2  # FULL
+            assert database.pragma("foreign_keys") == 1
+
+
+@pytest.mark.skipif(shutil.which("strace") is None, reason="needs strace")
+def test_every_commit_is_synced(tmp_path: Path) -> None:
+    """FULL is not merely a setting: the kernel is asked to write the log at each commit."""
+    trace = tmp_path / "trace"
+    url = sqlite_url(tmp_path)
+    open_store(url).close()
+    strace = ["strace", "-f", "-e", "trace=fsync,fdatasync", "-o", str(trace)]
+    subprocess.run([*strace, *command(url, 1, 40)], check=True, cwd=ROOT, capture_output=True)
+    assert trace.read_text().count("sync(") >= 40
+
+
+def test_an_old_library_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: "3.51.2")
+    with pytest.raises(InvalidSetting, match=r"3\.51\.2 is too old"):
+        SQLiteStore(path)
+    assert not path.exists()
+
+
+def test_a_newer_library_is_taken(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(apsw, "sqlite_lib_version", lambda: "3.100.0")
+    SQLiteStore(path).close()
+
+
+# -- addresses and files ----------------------------------------------------------------------
+
+
+def test_urls(tmp_path: Path) -> None:
+    odd = tmp_path / "a %41 ü#?&" / "b"
+    open_store(sqlite_url(odd)).close()
+    assert (odd / "catalogue.db").is_file()
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "",
+        "catalogue.db",
+        "mysql://x/y",
+        "sqlite://data/c.db",
+        "sqlite:c.db",
+        "sqlite://",
+        "sqlite:",
+    ],
+)
+def test_urls_that_name_no_store(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InvalidSetting):
+        open_store(url)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
+    store = SQLiteStore(tmp_path / "new" / "catalogue.db")
+    fill(store, 1)
+    modes = {
+        found.name: stat.S_IMODE(found.stat().st_mode) for found in (tmp_path / "new").iterdir()
+    }
+    assert modes == dict.fromkeys(("catalogue.db", "catalogue.db-wal", "catalogue.db-shm"), 0o600)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+    store.close()
+
+
+def test_a_path_that_cannot_be_opened(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    for path in (tmp_path, tmp_path / "file" / "catalogue.db"):
+        with pytest.raises(StoreUnavailable):
+            SQLiteStore(path)
+
+
+# -- other people's files ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [
+        ("CREATE TABLE theirs (a)",),
+        ("CREATE TABLE theirs (a)", "PRAGMA user_version = 1"),
+        ("PRAGMA application_id = 7",),
+        ("CREATE TABLE theirs (a)", "PRAGMA application_id = 7", "PRAGMA user_version = 1"),
+        ("PRAGMA user_version = 1",),
+    ],
+)
+def test_a_foreign_database_is_refused_and_left_alone(
+    path: Path, statements: tuple[str, ...]
+) -> None:
+    raw(path, *statements)
+    path.chmod(0o644)
+    before = path.read_bytes()
+    with pytest.raises(StoreDamaged, match="something other than a catalogue"):
+        SQLiteStore(path)
+    assert path.read_bytes() == before
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+    assert [found.name for found in path.parent.iterdir()] == [path.name]
+
+
+def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> None:
+    path.write_bytes(b"To whom it may concern " * 100)
+    path.chmod(0o644)
+    before = path.read_bytes()
+    with pytest.raises(StoreDamaged):
+        SQLiteStore(path)
+    assert path.read_bytes() == before
+    assert stat.S_IMODE(path.stat().st_mode) == 0o644
+
+
+def test_a_newer_catalogue_is_refused(path: Path) -> None:
+    SQLiteStore(path).close()
+    raw(path, f"PRAGMA user_version = {len(sqlite.MIGRATIONS) + 1}")
+    with pytest.raises(StoreDamaged, match="newer version"):
+        SQLiteStore(path)
+
+
+def test_an_empty_file_becomes_a_catalogue(path: Path) -> None:
+    path.touch()
+    store = SQLiteStore(path)
+    assert store.check() == []
+    store.close()
+
+
+# -- damage -----------------------------------------------------------------------------------
+
+
+def test_damaged_pages_are_reported_not_served(path: Path) -> None:
+    store = SQLiteStore(path)
+    fill(store)
+    store.close()
+    pages = bytearray(path.read_bytes())
+    for start in range(4096, len(pages), 4096):
+        pages[start : start + 4096] = b"\xa5" * 4096
+    path.write_bytes(pages)
+    damaged = SQLiteStore(path)
+    for call in (damaged.revision, damaged.users, lambda: damaged.maps(0, 10)):
+        with pytest.raises(StoreDamaged):
+            call()
+    assert faults(damaged)
+    damaged.close()
+
+
+def test_damage_met_while_reading(path: Path) -> None:
+    store = SQLiteStore(path)
+    fill(store)
+    with store._reader.locked() as database:
+        query = "SELECT rootpage FROM sqlite_schema WHERE name = 'maps'"
+        root = sqlite._integer(database, query)
+    store.close()
+    with path.open("r+b") as file:
+        file.seek((root - 1) * 4096)
+        file.write(b"\xa5" * 4096)
+    damaged = SQLiteStore(path)
+    with pytest.raises(StoreDamaged):
+        damaged.maps(0, 10)
+    with pytest.raises(StoreDamaged):
+        damaged.put_maps([MapDraft(title="t")])
+    assert faults(damaged)
+    damaged.close()
+
+
+def faults(store: SQLiteStore) -> list[str]:
+    """Return what ``check`` finds, whether it tells or raises it."""
+    try:
+        return store.check()
+    except StoreDamaged as error:
+        return [str(error)]
+
+
+def test_check_tells_of_dangling_references(store: SQLiteStore, path: Path) -> None:
+    fill(store, 3)
+    raw(path, "PRAGMA foreign_keys = OFF", "UPDATE maps SET owner_id = 99 WHERE file_id = 2")
+    assert store.check() == ["row 2 of maps refers to a row of users that is not there"]
+
+
+def test_check_tells_of_a_broken_index(store: SQLiteStore, path: Path) -> None:
+    fill(store, 3)
+    raw(
+        path,
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_schema SET sql = 'CREATE INDEX maps_owner ON maps (file_id + 5)'"
+        " WHERE name = 'maps_owner'",
+    )
+    store.close()
+    again = SQLiteStore(path)
+    assert any("maps_owner" in fault for fault in faults(again))
+    again.close()
+
+
+def test_a_constraint_is_a_store_error(store: SQLiteStore) -> None:
+    store.add_token("system", b"1" * 32, label="", scopes="", expires=None)
+    with pytest.raises(StoreError):
+        store.add_token("system", b"1" * 32, label="", scopes="", expires=None)
+    assert len(store.tokens("system")) == 1
+
+
+# -- locks ------------------------------------------------------------------------------------
+
+
+def test_a_locked_database_is_unavailable_then_works(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 50)
+    store = SQLiteStore(path)
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN IMMEDIATE")
+    with pytest.raises(StoreUnavailable):
+        store.put_maps([MapDraft(title="t")])
+    assert store.maps(0, 10) == []  # reading goes on
+    other.execute("ROLLBACK")
+    other.close()
+    fill(store, 1)
+    assert len(store.maps(0, 10)) == 1
+    store.close()
+
+
+def test_a_short_lock_is_waited_for(store: SQLiteStore, path: Path) -> None:
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN IMMEDIATE")
+    writing = threading.Thread(target=fill, args=(store, 1))
+    writing.start()
+    writing.join(0.2)
+    assert writing.is_alive()
+    other.execute("COMMIT")
+    writing.join(5)
+    assert len(store.maps(0, 10)) == 1
+    other.close()
+
+
+def test_an_exclusively_locked_database_cannot_be_opened_yet(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 50)
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN EXCLUSIVE")
+    with pytest.raises(StoreUnavailable):
+        SQLiteStore(path)
+    other.execute("ROLLBACK")
+    other.close()
+    SQLiteStore(path).close()
+
+
+def test_a_full_disk_is_unavailable_and_leaves_nothing(store: SQLiteStore) -> None:
+    fill(store, 1)
+    with store._writer.locked() as database:
+        pages = database.pragma("page_count")
+        database.pragma("max_page_count", pages)
+    with pytest.raises(StoreUnavailable):
+        fill(store, 2000)
+    assert len(store.maps(0, 10_000)) == 1
+    assert store.revision() == 1
+    with store._writer.locked() as database:
+        database.pragma("max_page_count", 1_000_000)
+    fill(store, 10)
+    assert len(store.maps(0, 10_000)) == 11
+
+
+# -- migrations -------------------------------------------------------------------------------
+
+
+def test_migrations_are_applied_once(path: Path) -> None:
+    SQLiteStore(path).close()
+    database = apsw.Connection(str(path))
+    assert database.pragma("user_version") == len(sqlite.MIGRATIONS)
+    assert database.pragma("application_id") == sqlite.APPLICATION_ID
+    schema = list(database.execute("SELECT sql FROM sqlite_schema"))
+    database.close()
+    SQLiteStore(path).close()
+    database = apsw.Connection(str(path))
+    assert list(database.execute("SELECT sql FROM sqlite_schema")) == schema
+    database.close()
+
+
+def test_a_migration_that_fails_leaves_the_database_as_it_was(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "_seed", fail)
+    with pytest.raises(RuntimeError):
+        SQLiteStore(path)
+    monkeypatch.undo()
+    store = SQLiteStore(path)
+    assert store.check() == []
+    assert len(store.users()) == 1
+    store.close()
+
+
+def fail(*_: object) -> None:
+    raise RuntimeError
