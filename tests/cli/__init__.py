@@ -1,0 +1,1 @@
+"""The command line, driven as a process, the way scripts drive it."""

@@ -1,0 +1,128 @@
+"""Running ``mapshelf`` as scripts do, and asking a running service over HTTP."""
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+REPOSITORY: Final = Path(__file__).parents[2]
+CORPUS: Final = REPOSITORY.parent / "shared" / "corpus"
+EXAMPLES: Final = REPOSITORY / "examples"
+PATIENCE: Final = 60.0
+"""Seconds to wait for anything: far more than is ever needed, for slow machines."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mapshelf:
+    """The command line over one data folder."""
+
+    data: Path
+
+    def command(self, *arguments: str | Path) -> list[str]:
+        """Return the words of a command."""
+        return [sys.executable, "-m", "mapshelf", *map(str, arguments), "--data", str(self.data)]
+
+    def run(self, *arguments: str | Path, expect: int = 0) -> "subprocess.CompletedProcess[str]":
+        """Run a command to its end, which must be with this exit code."""
+        done = subprocess.run(
+            self.command(*arguments), capture_output=True, text=True, timeout=PATIENCE, check=False
+        )
+        assert done.returncode == expect, f"{arguments}: {done.returncode}\n{done.stderr}"
+        return done
+
+    def lines(self, *arguments: str | Path) -> list[str]:
+        """Run a command and return the lines it printed."""
+        return self.run(*arguments).stdout.splitlines()
+
+    def token(self, user: str = "alice", *options: str) -> str:
+        """Register ``user`` if need be, and return a new token."""
+        if user not in [line.split("\t")[1] for line in self.lines("user", "list")]:
+            self.run("user", "add", user)
+        (token,) = self.lines("token", "create", user, *options)
+        return token
+
+    def exported(self) -> list[dict[str, str]]:
+        """Return all maps as records."""
+        return [json.loads(line) for line in self.lines("export")]
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """A running ``mapshelf serve``."""
+
+    process: "subprocess.Popen[bytes]"
+    url: str
+    token: str
+
+    def get(self, path: str) -> tuple[Any, Mapping[str, str]]:
+        """Return the JSON and the headers of a successful answer."""
+        headers = {"Authorization": f"Bearer {self.token}"}
+        with urlopen(Request(self.url + path, headers=headers), timeout=10) as answer:
+            return json.load(answer), dict(answer.headers)
+
+    def total(self, path: str = "/maps?limit=0") -> int:
+        """Return how many maps match."""
+        return int(self.get(path)[1]["x-total-count"])
+
+    def wait_until_ready(self) -> float:
+        """Wait until the service answers from a snapshot; return how many seconds it took."""
+        return wait_for(self._answers)
+
+    def kill(self) -> None:
+        """Kill the process over all others, without a chance to clean up."""
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+    def _answers(self) -> bool:
+        assert self.process.poll() is None, "the service has ended"
+        try:
+            self.get("/maps?limit=0")
+        except HTTPError as error:
+            if error.code != 503:
+                raise
+            return False
+        except (URLError, ConnectionError, TimeoutError):
+            return False
+        return True
+
+
+@contextmanager
+def serving(mapshelf: Mapshelf, *arguments: str | Path, token: str = "") -> Iterator[Service]:
+    """Run ``mapshelf serve`` on a free port, and end it properly if it is still there."""
+    token = token or mapshelf.token()
+    port = free_port()
+    words = mapshelf.command("serve", *arguments, "--port", str(port), "--workers", "1")
+    process = subprocess.Popen(words, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    try:
+        yield Service(process, f"http://127.0.0.1:{port}", token)
+    finally:
+        if process.poll() is None:
+            process.terminate()
+            assert process.wait(PATIENCE) == 0
+
+
+def wait_for(condition: Any) -> float:
+    """Wait until ``condition()`` is true; return how many seconds it took."""
+    began = time.monotonic()
+    while not condition():
+        assert time.monotonic() - began < PATIENCE, "it took too long"
+        time.sleep(0.02)
+    return time.monotonic() - began
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        port: int = trial.getsockname()[1]
+        return port

@@ -1,0 +1,308 @@
+"""Each command does what its help says, and its exit code tells how it went."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import CORPUS, EXAMPLES, Mapshelf
+
+MAP = '<map version="1.0.1"><node TEXT="{title}"><node TEXT="{topic}"/></node></map>'
+TOKEN = re.compile(r"msh_[0-9A-Za-z]{49}")
+
+
+@pytest.fixture
+def mapshelf(tmp_path: Path) -> Mapshelf:
+    return Mapshelf(tmp_path / "data")
+
+
+def write_map(path: Path, title: str, topic: str = "a topic") -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(MAP.format(title=title, topic=topic), encoding="utf-8")
+    return path
+
+
+# -- import -------------------------------------------------------------------------------------
+
+
+def test_import_takes_title_description_software_size_date_owner_and_category(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
+    path = write_map(tmp_path / "maps" / "science" / "soil.mm", "Soil", "Worms")
+
+    done = mapshelf.run("import", tmp_path / "maps")
+
+    (record,) = mapshelf.exported()
+    assert done.stdout == "added 1, changed 0, unchanged 0, refused 0\n"
+    assert record["Title"] == "Soil"
+    assert record["Description"] == "Worms"
+    assert record["Software"] == "FreeMind"
+    assert record["Size"] == f"{path.stat().st_size / 1024:.2f}"
+    assert record["Owner"] == "system"
+    assert (record["Category"], record["CategoryID"]) == ("Science", "21")
+
+
+def test_import_owner_and_category_are_what_the_operator_says(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
+    write_map(tmp_path / "Science" / "soil.mm", "Soil")
+
+    mapshelf.run("import", tmp_path / "Science", "--owner", "Zoë", "--category", "Gardening")
+
+    (record,) = mapshelf.exported()
+    assert (record["Owner"], record["Category"], record["CategoryID"]) == ("Zoë", "Gardening", "26")
+
+
+def test_import_in_a_folder_of_no_known_category_is_uncategorised(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
+    write_map(tmp_path / "stuff" / "soil.mm", "Soil")
+
+    mapshelf.run("import", tmp_path / "stuff")
+
+    (record,) = mapshelf.exported()
+    assert (record["Category"], record["CategoryID"]) == ("Uncategorised", "1")
+
+
+def test_import_again_changes_nothing(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    write_map(tmp_path / "maps" / "soil.mm", "Soil")
+    mapshelf.run("import", tmp_path / "maps")
+    before = mapshelf.exported()
+
+    done = mapshelf.run("import", tmp_path / "maps")
+
+    assert done.stdout == "added 0, changed 0, unchanged 1, refused 0\n"
+    assert mapshelf.exported() == before
+
+
+def test_import_of_an_edited_file_changes_its_map_in_place(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
+    path = write_map(tmp_path / "maps" / "soil.mm", "Soil")
+    mapshelf.run("import", path)
+    (before,) = mapshelf.exported()
+    write_map(path, "Soil and water")
+
+    done = mapshelf.run("import", path)
+
+    (after,) = mapshelf.exported()
+    assert done.stdout == "added 0, changed 1, unchanged 0, refused 0\n"
+    assert after["Title"] == "Soil and water"
+    assert [after[key] for key in ("ID", "File_ID", "DateAdded")] == [
+        before[key] for key in ("ID", "File_ID", "DateAdded")
+    ]
+
+
+def test_import_refuses_what_is_no_map_and_goes_on(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    folder = tmp_path / "maps"
+    write_map(folder / "z.mm", "Last")
+    (folder / "a.mm").write_text("#import <Cocoa/Cocoa.h>\n@interface A : NSObject\n@end\n")
+    (folder / "b.mm").write_text("<map version='1.0.1'><node TEXT='cut")
+    (folder / "c.mm").symlink_to("/etc/passwd")
+
+    done = mapshelf.run("import", folder, expect=1)
+
+    assert done.stdout == "added 1, changed 0, unchanged 0, refused 3\n"
+    assert f"refused {folder}/a.mm: not a mind map" in done.stderr
+    assert f"refused {folder}/b.mm: " in done.stderr
+    assert f"refused {folder}/c.mm: it is a symbolic link" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert [record["Title"] for record in mapshelf.exported()] == ["Last"]
+
+
+def test_import_of_a_path_that_is_not_there(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    done = mapshelf.run("import", tmp_path / "nowhere", expect=1)
+
+    assert done.stderr == f"mapshelf: there is no {tmp_path}/nowhere\n"
+
+
+def test_import_of_records_reports_bad_lines_by_number(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    path = tmp_path / "maps.ndjson"
+    good = json.dumps({"Title": "One", "Views": "7", "Mood": "happy"})
+    path.write_text(f'\ufeff{good}\n\n{{"Title": "Two", "Views": "many"}}\n[]\n{{"Views": "1"}}\n')
+
+    done = mapshelf.run("import", path, expect=1)
+
+    assert done.stdout == "added 1, changed 0, unchanged 0, refused 3\n"
+    assert f"{path}, line 3: Views must be a whole number" in done.stderr
+    assert f"{path}, line 4: not a JSON object" in done.stderr
+    assert f"{path}, line 5: a new map needs a Title" in done.stderr
+    assert "ignored the unknown key 'Mood' of 1 records" in done.stderr
+
+
+def test_import_of_a_record_with_a_known_id_updates_it(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    path = tmp_path / "maps.ndjson"
+    path.write_text('{"ID": "abc", "Title": "One", "Views": "7"}\n')
+    mapshelf.run("import", path)
+    path.write_text('{"ID": "abc", "Views": "8"}\n')
+
+    done = mapshelf.run("import", path)
+
+    (record,) = mapshelf.exported()
+    assert done.stdout == "added 0, changed 1, unchanged 0, refused 0\n"
+    assert (record["Title"], record["Views"]) == ("One", "8")
+
+
+def test_import_of_a_line_without_end_is_refused_alone(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    path = tmp_path / "maps.ndjson"
+    path.write_text(json.dumps({"Title": "x" * 3_000_000}) + '\n{"Title": "One"}\n')
+
+    done = mapshelf.run("import", path, expect=1)
+
+    assert done.stdout == "added 1, changed 0, unchanged 0, refused 1\n"
+    assert "line 1: longer than" in done.stderr
+
+
+# -- export -------------------------------------------------------------------------------------
+
+
+def test_export_into_an_empty_catalogue_gives_the_same_export(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
+    mapshelf.run("import", EXAMPLES)
+    mapshelf.run("export", tmp_path / "all.ndjson")
+    other = Mapshelf(tmp_path / "other")
+
+    other.run("import", tmp_path / "all.ndjson")
+
+    assert other.run("export").stdout == (tmp_path / "all.ndjson").read_text("utf-8")
+    assert not (tmp_path / "all.ndjson.unfinished").exists()
+
+
+def test_export_to_a_place_that_cannot_be_written(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    done = mapshelf.run("export", tmp_path / "nowhere" / "all.ndjson", expect=1)
+
+    assert "cannot be written" in done.stderr
+
+
+# -- users and tokens ---------------------------------------------------------------------------
+
+
+def test_user_add_list_and_disable(mapshelf: Mapshelf) -> None:
+    mapshelf.run("user", "add", "alice")
+    taken = mapshelf.run("user", "add", "ALICE", expect=1)
+    mapshelf.run("user", "disable", "Alice")
+    unknown = mapshelf.run("user", "disable", "bob", expect=1)
+
+    rows = [line.split("\t") for line in mapshelf.lines("user", "list")]
+    assert [(row[1], row[3]) for row in rows] == [("system", "active"), ("alice", "disabled")]
+    assert taken.stderr == "mapshelf: there is a user ALICE already\n"
+    assert unknown.stderr == "mapshelf: there is no user bob\n"
+
+
+def test_token_create_prints_the_token_and_only_it(mapshelf: Mapshelf) -> None:
+    mapshelf.run("user", "add", "alice")
+
+    done = mapshelf.run("token", "create", "alice", "--label", "laptop", "--expires", "30")
+
+    assert TOKEN.fullmatch(done.stdout.removesuffix("\n"))
+    (row,) = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
+    assert row[1:3] == ["laptop", "active"]
+    assert done.stdout.strip() not in "".join(row)
+
+
+def test_token_create_is_refused_for_unknown_and_disabled_users(mapshelf: Mapshelf) -> None:
+    mapshelf.run("user", "add", "alice")
+    mapshelf.run("user", "disable", "alice")
+
+    disabled = mapshelf.run("token", "create", "alice", expect=1)
+    unknown = mapshelf.run("token", "create", "bob", expect=1)
+
+    assert disabled.stderr == "mapshelf: the user alice is disabled\n"
+    assert unknown.stderr == "mapshelf: there is no user bob\n"
+
+
+def test_token_revoke(mapshelf: Mapshelf) -> None:
+    mapshelf.token()
+    (row,) = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
+
+    mapshelf.run("token", "revoke", row[0])
+
+    (row,) = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
+    assert row[2] == "revoked"
+    assert mapshelf.run("token", "revoke", "99", expect=1).stderr.count("\n") == 1
+
+
+# -- usage --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["bogus"],
+        ["user", "add", " alice"],
+        ["token", "create", "alice", "--expires", "0"],
+        ["token", "create", "alice", "--expires", "soon"],
+        ["token", "revoke", "msh_secret"],
+        ["import"],
+        ["import", ".", "--owner", "two\nlines"],
+        ["serve", "--port", "0"],
+        ["serve", "--workers", "none"],
+        ["serve", "--base-url", "maps.example.org"],
+        ["serve", "/etc/passwd"],
+        ["check", "--database", "mysql://localhost/maps"],
+    ],
+    ids=" ".join,
+)
+def test_wrong_usage_ends_with_2_and_says_why(mapshelf: Mapshelf, arguments: list[str]) -> None:
+    done = mapshelf.run(*arguments, expect=2)
+
+    assert done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_data_folder_may_come_from_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mapshelf.cli import main  # noqa: PLC0415 - not as a process, to set its environment
+
+    monkeypatch.setenv("MAPSHELF_DATA", str(tmp_path / "elsewhere"))
+
+    assert main(["user", "list"]) == 0
+    assert "system" in capsys.readouterr().out
+    assert (tmp_path / "elsewhere" / "catalogue.db").exists()
+
+
+# -- check --------------------------------------------------------------------------------------
+
+
+def test_check_of_a_sound_catalogue(mapshelf: Mapshelf) -> None:
+    done = mapshelf.run("check")
+
+    assert "snapshot: none yet" in done.stdout
+
+
+def test_check_of_a_damaged_store(mapshelf: Mapshelf) -> None:
+    mapshelf.run("user", "add", "alice")
+    (mapshelf.data / "catalogue.db").write_bytes(b"This is no database. " * 500)
+
+    done = mapshelf.run("check", expect=1)
+
+    assert "damaged" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+# -- real files ---------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not CORPUS.exists(), reason=f"no corpus of real maps at {CORPUS}")
+def test_import_of_the_corpus_takes_every_true_map_and_refuses_every_impostor(
+    mapshelf: Mapshelf,
+) -> None:
+    suffixes = (".mm", ".xmind")
+    files = [path for path in (CORPUS / "dev").rglob("*") if path.suffix in suffixes]
+    impostors = {path for path in files if path.parent.name.startswith("not-")}
+    broken = {path for path in files if b"<<<<<<< " in path.read_bytes()}
+
+    first = mapshelf.run("import", CORPUS / "dev", expect=1)
+    again = mapshelf.run("import", CORPUS / "dev", expect=1)
+
+    refused = re.findall(r"^mapshelf: refused (.*?): (.*)$", first.stderr, re.MULTILINE)
+    reasons = {Path(name): reason for name, reason in refused}
+    assert set(reasons) == impostors | broken
+    assert all(reasons[path].startswith("not a mind map") for path in impostors)
+    assert all("git merge conflict" in reasons[path] for path in broken)
+    true, false = len(files) - len(refused), len(refused)
+    assert first.stdout == f"added {true}, changed 0, unchanged 0, refused {false}\n"
+    assert again.stdout == f"added 0, changed 0, unchanged {true}, refused {false}\n"

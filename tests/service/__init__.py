@@ -1,0 +1,1 @@
+"""``mapshelf serve`` as operators run it: real processes, real signals."""

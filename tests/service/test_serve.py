@@ -1,0 +1,189 @@
+"""The service starts, follows what is imported, and ends in order."""
+
+import os
+import signal
+import subprocess
+import threading
+import time
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import EXAMPLES, Mapshelf, free_port, serving, wait_for
+from tests.cli.test_commands import write_map
+
+
+@pytest.fixture
+def mapshelf(tmp_path: Path) -> Mapshelf:
+    return Mapshelf(tmp_path / "data")
+
+
+def test_a_word_deep_inside_a_map_is_found(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    write_map(tmp_path / "soil.mm", "Soil", topic="Regenwürmer lockern den Boden")
+    mapshelf.run("import", tmp_path / "soil.mm")
+
+    with serving(mapshelf) as service:
+        service.wait_until_ready()
+        (found,), _ = service.get("/maps?query=regenwurmer")
+
+    assert found["Title"] == "Soil"
+
+
+def test_profile_counts_the_maps_of_the_user(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    write_map(tmp_path / "maps" / "a.mm", "A")
+    write_map(tmp_path / "maps" / "b.mm", "B")
+    mapshelf.run("import", tmp_path / "maps", "--owner", "ALICE")
+
+    with serving(mapshelf, token=mapshelf.token("ALICE")) as service:
+        service.wait_until_ready()
+        profile, _ = service.get("/users/me")
+
+    assert (profile["UserName"], profile["TotalMaps"]) == ("ALICE", "2")
+
+
+def test_folders_given_are_imported_and_followed(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    folder = tmp_path / "maps"
+    path = write_map(folder / "soil.mm", "Soil")
+
+    with serving(mapshelf, folder) as service:
+        service.wait_until_ready()
+        wait_for(lambda: service.total() == 1)
+        write_map(path, "Soil and water")
+        wait_for(lambda: service.total("/maps?limit=0&query=water") == 1)
+        write_map(folder / "air.mm", "Air")
+        wait_for(lambda: service.total() == 2)
+
+
+def test_what_is_imported_shows_and_no_request_fails_meanwhile(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
+    with serving(mapshelf) as service:
+        service.wait_until_ready()
+        done = threading.Event()
+        failures: list[Exception] = []
+        asked = 0
+
+        def ask() -> None:
+            nonlocal asked
+            while not done.is_set():
+                try:
+                    service.get("/maps?limit=5")
+                    asked += 1
+                except Exception as error:
+                    failures.append(error)
+
+        readers = [threading.Thread(target=ask) for _ in range(3)]
+        for reader in readers:
+            reader.start()
+        for number in range(5):
+            mapshelf.run("import", write_map(tmp_path / f"{number}.mm", f"Map {number}"))
+            wait_for(lambda number=number: service.total() == number + 1)
+        done.set()
+        for reader in readers:
+            reader.join()
+
+    assert not failures
+    assert asked > 50
+
+
+def test_a_token_is_refused_within_a_second_of_its_revocation(mapshelf: Mapshelf) -> None:
+    token = mapshelf.token()
+    with serving(mapshelf, token=token) as service:
+        service.wait_until_ready()
+        row = mapshelf.lines("token", "list", "alice")[0].split("\t")
+        mapshelf.run("token", "revoke", row[0])
+        time.sleep(1)
+
+        connection = HTTPConnection(service.url.removeprefix("http://"))
+        connection.request("GET", "/users/me", headers={"Authorization": f"Bearer {token}"})
+        assert connection.getresponse().status == 401
+        connection.close()
+
+
+def test_urls_begin_with_the_base_url(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    mapshelf.run("import", write_map(tmp_path / "soil.mm", "Soil"))
+
+    with serving(mapshelf, "--base-url", "https://maps.example.org/shelf/") as service:
+        service.wait_until_ready()
+        (found,), headers = service.get("/maps")
+
+    assert found["URL"] == f"https://maps.example.org/shelf/mindmaps/{found['ID']}/soil"
+    assert "<https://maps.example.org/shelf/maps?" in headers["link"]
+
+
+def test_a_port_that_is_taken_is_told_in_a_line(mapshelf: Mapshelf) -> None:
+    with serving(mapshelf) as service:
+        service.wait_until_ready()
+        port = service.url.rpartition(":")[2]
+
+        done = mapshelf.run("serve", "--port", port, expect=1)
+
+    assert (
+        done.stderr == f"mapshelf: cannot listen on 127.0.0.1 port {port}: Address already in use\n"
+    )
+
+
+def test_a_child_that_dies_is_replaced(mapshelf: Mapshelf) -> None:
+    mapshelf.run("import", EXAMPLES)
+    with serving(mapshelf) as service:
+        service.wait_until_ready()
+        before = _children(service.process.pid)
+        for child in before:
+            os.kill(child, signal.SIGKILL)
+
+        wait_for(lambda: not set(before) & set(_children(service.process.pid)))
+        service.wait_until_ready()
+        mapshelf.run("user", "add", "bob")
+
+
+def test_nothing_is_left_running_when_the_parent_is_killed(mapshelf: Mapshelf) -> None:
+    with serving(mapshelf) as service:
+        service.wait_until_ready()
+        family = _descendants(service.process.pid)
+        service.kill()
+
+        wait_for(lambda: not any(_runs(process) for process in family))
+
+    assert len(family) >= 3
+
+
+def test_an_interrupt_ends_the_service_quietly(mapshelf: Mapshelf) -> None:
+    command = mapshelf.command("serve", "--port", str(free_port()), "--workers", "1")
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    assert process.stderr is not None
+    lines = iter(process.stderr.readline, "")
+    assert any("Mapshelf answers at" in line for line in lines)
+
+    os.killpg(process.pid, signal.SIGINT)
+
+    assert process.wait(30) == 0
+    rest = process.stderr.read()
+    process.stderr.close()
+    assert "Traceback" not in rest
+
+
+def _children(process: int) -> list[int]:
+    """Return the children of a process that run our code; Python's helpers are left aside."""
+    text = Path(f"/proc/{process}/task/{process}/children").read_text("ascii")
+    return [int(child) for child in text.split() if "resource_tracker" not in _words(int(child))]
+
+
+def _descendants(process: int) -> list[int]:
+    children = _children(process)
+    return children + [found for child in children for found in _descendants(child)]
+
+
+def _words(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text("utf-8", "replace")
+    except OSError:
+        return ""
+
+
+def _runs(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
