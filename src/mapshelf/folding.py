@@ -54,7 +54,10 @@ def index_words(text: str) -> str:
 
 def query_words(text: str) -> list[str]:
     """Return the words that a map must hold, one after the other, to match ``text``."""
-    return [word for run in _runs(fold(text)) for word in (run.words or run.ending)]
+    runs = list(_runs(fold(text)))
+    # What follows a run shows that it ends there; the last one may go on in the map.
+    ended = [word for run in runs[:-1] for word in (*run.words, *run.ending)]
+    return ended + [word for run in runs[-1:] for word in (run.words or run.ending)]
 
 
 class _Run:

@@ -116,14 +116,16 @@ class Topic:
         id: the file's own identifier where it has one, else empty.
         text: what the topic says, plain text, may have several lines.
         note: the note attached to it, plain text, empty if none.
-        link: the URL or path it links to, empty if none. Never fetched.
+        note_html: the same note as HTML that is safe to show, empty if it is plain.
+        links: the URLs or paths it links to. Never fetched.
         children: the topics below it.
     """
 
     text: str
     id: str = ""
     note: str = ""
-    link: str = ""
+    note_html: str = ""
+    links: tuple[str, ...] = ()
     children: list["Topic"] = field(default_factory=list)
 
     def walk(self) -> Iterator[tuple[int, "Topic"]]:
@@ -144,12 +146,20 @@ class Outline:
         software: name of the program that wrote the file, as far as the file tells.
         software_version: its version, empty if the file does not tell.
         template: whether the file is a template by its format.
+        author: who made the map, as far as the file tells.
+        copyright: copyright or licence statement, as far as the file tells.
+        created: when it was made, milliseconds since 1970-01-01 UTC, if the file tells.
+        modified: when it was last edited, likewise.
     """
 
     roots: tuple[Topic, ...]
     software: str = ""
     software_version: str = ""
     template: bool = False
+    author: str = ""
+    copyright: str = ""
+    created: int | None = None
+    modified: int | None = None
 
     def topics(self) -> Iterator[tuple[int, Topic]]:
         """Yield every topic of every sheet with its depth (0 for a root), in document order."""

@@ -6,6 +6,7 @@ fifth: outlines are the bulk of a catalogue's store.
 """
 
 import zlib
+from dataclasses import fields
 from typing import Any, Final
 
 import orjson
@@ -13,24 +14,29 @@ import orjson
 from mapshelf.errors import StoreDamaged
 from mapshelf.model import Outline, Topic
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 """Written first in every encoded outline; a reader of another version refuses it."""
+
+
+LONGEST_TEXT: Final = 4 << 20
+"""Characters of one map that go into the search index."""
+
+FACTS: Final = tuple(fact.name for fact in fields(Outline) if fact.name != "roots")
+"""What an outline tells of the map as a whole."""
 
 
 def encode_outline(outline: Outline) -> bytes:
     """Return ``outline`` as bytes that ``decode_outline`` turns back into an equal one."""
-    topics: list[tuple[int, str, str, str, str]] = []
+    topics: list[tuple[object, ...]] = []
     pending: list[tuple[int, Topic]] = [(-1, root) for root in reversed(outline.roots)]
     while pending:
         parent, topic = pending.pop()
         position = len(topics)
-        topics.append((parent, topic.id, topic.text, topic.note, topic.link))
+        topics.append((parent, topic.id, topic.text, topic.note, topic.note_html, topic.links))
         pending.extend((position, child) for child in reversed(topic.children))
     document = {
         "format": FORMAT,
-        "software": outline.software,
-        "software_version": outline.software_version,
-        "template": outline.template,
+        **{name: getattr(outline, name) for name in FACTS},
         "topics": topics,
     }
     return zlib.compress(orjson.dumps(document))
@@ -49,14 +55,17 @@ def decode_outline(data: bytes) -> Outline:
 
 
 def outline_text(data: bytes) -> str:
-    """Return the texts and notes of all topics in ``data``, one a line, for the search index.
+    """Return texts and notes of all topics in ``data``, one a line, for the search index.
+
+    At most ``LONGEST_TEXT`` characters, so that one map cannot hold up all others.
 
     Raises:
         StoreDamaged: as ``decode_outline``.
     """
     try:
         topics = orjson.loads(zlib.decompress(data))["topics"]
-        return "\n".join(part for topic in topics for part in (topic[2], topic[3]) if part)
+        text = "\n".join(part for topic in topics for part in (topic[2], topic[3]) if part)
+        return text[:LONGEST_TEXT]
     except (zlib.error, ValueError, LookupError, TypeError) as error:
         raise StoreDamaged("an outline in the store cannot be read") from error
 
@@ -66,13 +75,8 @@ def _outline(document: dict[str, Any]) -> Outline:
         raise StoreDamaged(f"an outline in the store has format {document['format']}")
     roots: list[Topic] = []
     topics: list[Topic] = []
-    for parent, identifier, text, note, link in document["topics"]:
-        topic = Topic(text=text, id=identifier, note=note, link=link)
+    for parent, identifier, text, note, note_html, links in document["topics"]:
+        topic = Topic(text, identifier, note, note_html, tuple(links))
         (roots if parent < 0 else topics[parent].children).append(topic)
         topics.append(topic)
-    return Outline(
-        roots=tuple(roots),
-        software=document["software"],
-        software_version=document["software_version"],
-        template=document["template"],
-    )
+    return Outline(tuple(roots), **{name: document[name] for name in FACTS})

@@ -187,7 +187,7 @@ def test_attribute_of_8_mb_is_cut() -> None:
     root = read(freemind(f'<node TEXT="{"é" * 4 * MIB}" LINK="{"x" * MIB}"/>'), LIMITS).roots[0]
     assert root.text.endswith("é…")
     assert 64 * KIB - 4 < len(root.text.encode()) <= 64 * KIB
-    assert root.link == ""
+    assert root.links == ()
 
 
 def test_names_that_climb_out_of_the_folder(

@@ -83,14 +83,3 @@ def test_description_lists_whole_topics() -> None:
     assert len(text) <= summary.MAX_LISTED + 3
     assert listed == [child.text for child in children[: len(listed)]]
     assert (len(listed) > 20, last) == (True, "…")
-
-
-def test_topics_for_the_index() -> None:
-    outline = Outline((Topic("a\nb", note="n", children=[Topic("c")]), Topic("second")))
-    assert summary.topics(outline) == "a b\nn\nc\nsecond"
-
-
-def test_topics_for_the_index_are_bounded() -> None:
-    children = [Topic("é" * 32 * KIB) for _ in range(200)]
-    text = summary.topics(Outline((Topic("r", children=children),)))
-    assert summary.MAX_TOPICS - 4 <= len(text.encode()) <= summary.MAX_TOPICS

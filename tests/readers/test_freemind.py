@@ -27,7 +27,7 @@ def test_tree_ids_links_and_order() -> None:
             id="ID_1",
             text="Root",
             children=[
-                Topic(id="a", text="A", link="https://a.example/", children=[Topic(text="A1")]),
+                Topic(id="a", text="A", links=("https://a.example/",), children=[Topic(text="A1")]),
                 Topic(text="B"),
             ],
         ),
@@ -93,8 +93,8 @@ def test_xml_note_is_html() -> None:
 
 def test_link_inside_rich_text_counts_unless_the_node_has_one() -> None:
     rich = '<richcontent TYPE="NODE"><html><a href="http://in/">x</a></html></richcontent>'
-    assert root_of(f"<node>{rich}</node>").link == "http://in/"
-    assert root_of(f'<node LINK="http://out/">{rich}</node>').link == "http://out/"
+    assert root_of(f"<node>{rich}</node>").links == ("http://in/",)
+    assert root_of(f'<node LINK="http://out/">{rich}</node>').links == ("http://out/", "http://in/")
 
 
 def test_style_nodes_bookmarks_and_tags_are_no_topics() -> None:
@@ -126,9 +126,9 @@ def test_clones_show_what_they_stand_for() -> None:
         '<node TEXT="below"/></node><node ID="3" TREE_ID="1"/><node ID="4" TREE_ID="none"/></node>'
     )
     assert root.children == [
-        Topic(id="2", text="original", link="l"),
-        Topic(id="1", text="original", link="l", children=[Topic(text="below")]),
-        Topic(id="3", text="original", link="l"),
+        Topic(id="2", text="original", links=("l",)),
+        Topic(id="1", text="original", links=("l",), children=[Topic(text="below")]),
+        Topic(id="3", text="original", links=("l",)),
         Topic(id="4", text=""),
     ]
 

@@ -119,7 +119,7 @@ def test_result_says_all_there_is_to_say(tmp_path: Path) -> None:
     assert result.modified_ns == Path(path).stat().st_mtime_ns
     assert result.digest == hashlib.sha256(data).digest()
     assert [t.text for _, t in decode_outline(result.outline).topics()] == ["Tïtle", "child"]
-    assert (result.title, result.description, result.topics) == ("Tïtle", "child", "Tïtle\nchild")
+    assert (result.title, result.description) == ("Tïtle", "child")
     assert (result.software, result.template) == ("FreeMind", False)
 
 

@@ -30,7 +30,7 @@ def test_xml_with_children_of_every_kind_and_all_sheets() -> None:
     )
     one, two = outline.roots
     assert one.children == [
-        Topic(text="A", id="a", link="https://a.example"),
+        Topic(text="A", id="a", links=("https://a.example",)),
         Topic(text="floating"),
         Topic(text="sum"),
     ]
@@ -93,7 +93,7 @@ def test_json_children_notes_and_links() -> None:
         text="Root",
         note="a\nnote",
         children=[
-            Topic(text="A", link="https://a.example"),
+            Topic(text="A", links=("https://a.example",)),
             Topic(text="floating"),
             Topic(text="s", note="x\ny"),
         ],

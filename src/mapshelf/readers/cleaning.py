@@ -12,6 +12,8 @@ from html.parser import HTMLParser
 from typing import Final
 from xml.etree.ElementTree import Element
 
+import nh3
+
 from mapshelf.readers.limits import KIB
 
 _LINE_ENDS: Final = re.compile("\r\n?|[\x85\u2028\u2029]")
@@ -36,6 +38,13 @@ _BLOCKS: Final = frozenset(
 )
 _SKIPPED: Final = frozenset({"head", "script", "style", "template", "title"})
 _CELLS: Final = frozenset({"td", "th"})
+
+_SHOWN: Final = {
+    *("a", "b", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "h1", "h2", "h3", "h4"),
+    *("h5", "h6", "hr", "i", "li", "ol", "p", "pre", "s", "strong", "sub", "sup", "table", "tbody"),
+    *("td", "th", "thead", "tr", "u", "ul"),
+}
+"""Elements of notes that are kept for display."""
 
 _MAX_HTML: Final = 256 * KIB
 """Characters of HTML looked at: four times what may be kept of a topic."""
@@ -68,6 +77,16 @@ def one_line(text: str) -> str:
 def is_html(text: str) -> bool:
     """Tell whether ``text`` is an HTML document, as some programs put into plain attributes."""
     return _HTML.match(text) is not None
+
+
+def safe_html(html: str) -> str:
+    """Return ``html`` with nothing in it but formatting and links that are safe to show.
+
+    Longer than ``_MAX_HTML`` it is left out: unlike text, HTML means little cut.
+    """
+    if len(html) > _MAX_HTML:
+        return ""
+    return nh3.clean(_UNWANTED.sub("", html), tags=_SHOWN, attributes={"a": {"href"}}).strip()
 
 
 def html_to_text(html: str) -> str:

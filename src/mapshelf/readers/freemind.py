@@ -70,7 +70,7 @@ def _topic(originals: dict[str, Element], node: Element) -> Topic:
         id=node.get("ID", ""),
         text=_text(content, rich.get("NODE")),
         note="\n".join(part for part in _notes(content, rich) if part),
-        link=content.get("LINK") or _first_link(rich.get("NODE")),
+        links=(content.get("LINK", ""), *_links(rich.get("NODE"))),
     )
 
 
@@ -102,9 +102,8 @@ def _rich_text(rich: Element) -> str:
     return element_to_text(rich)
 
 
-def _first_link(rich: Element | None) -> str:
-    links = () if rich is None else rich.iter("a")
-    return next((link.get("href", "") for link in links), "")
+def _links(rich: Element | None) -> list[str]:
+    return [] if rich is None else [link.get("href", "") for link in rich.iter("a")]
 
 
 def _software(content: Content) -> tuple[str, str]:

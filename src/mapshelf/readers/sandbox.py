@@ -68,7 +68,6 @@ class ReadFile:
         outline: the topic tree, as ``mapshelf.outlines.encode_outline`` writes it.
         title: one line, never empty; see ``mapshelf.readers.summary.title``.
         description: see ``mapshelf.readers.summary.description``.
-        topics: all texts and notes, one a line, for the search index.
         software: name of the program that wrote it, empty if unknown.
         template: whether its format says it is a template.
     """
@@ -80,7 +79,6 @@ class ReadFile:
     outline: bytes
     title: str
     description: str
-    topics: str
     software: str
     template: bool
 
@@ -118,7 +116,6 @@ def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) 
             outline=encode_outline(outline),
             title=summary.title(outline, path),
             description=summary.description(outline),
-            topics=summary.topics(outline),
             software=outline.software,
             template=outline.template,
         )

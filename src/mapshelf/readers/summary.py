@@ -1,16 +1,15 @@
-"""What the catalogue shows and searches of a map, drawn from its outline.
+"""What the catalogue shows of a map, drawn from its outline.
 
 A map file has no title or description of its own; people take its central topic for the one and
 what hangs on it for the other, and so does this module, in one place for every format.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Final
 
-from mapshelf.model import Outline, Topic
-from mapshelf.readers.cleaning import clean, cut, one_line
-from mapshelf.readers.limits import MIB
+from mapshelf.model import Outline
+from mapshelf.readers.cleaning import clean, one_line
 
 MAX_TITLE: Final = 500
 """Characters of a title; real ones have under a hundred."""
@@ -20,9 +19,6 @@ MAX_DESCRIPTION: Final = 2_000
 
 MAX_LISTED: Final = 500
 """Characters of a description made of the main topics."""
-
-MAX_TOPICS: Final = 4 * MIB
-"""Bytes of text of one map that go into the search index."""
 
 
 def title(outline: Outline, path: str) -> str:
@@ -45,22 +41,6 @@ def description(outline: Outline) -> str:
     if root.note:
         return _shorten(root.note, MAX_DESCRIPTION)
     return _listed(one_line(child.text) for child in root.children)
-
-
-def topics(outline: Outline) -> str:
-    """Return texts and notes of all topics, one a line, at most ``MAX_TOPICS`` bytes."""
-    return cut("\n".join(_lines(topic for _, topic in outline.topics())), MAX_TOPICS)
-
-
-def _lines(every: Iterable[Topic]) -> Iterator[str]:
-    size = 0
-    for topic in every:
-        for text in (topic.text, topic.note):
-            if text:
-                yield one_line(text)
-                size += len(text)
-        if size > MAX_TOPICS:
-            return
 
 
 def _listed(texts: Iterable[str]) -> str:

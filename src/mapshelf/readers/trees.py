@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 from mapshelf.errors import BrokenFile, TooLarge
 from mapshelf.model import Topic
-from mapshelf.readers.cleaning import clean, cut, one_line
+from mapshelf.readers.cleaning import clean, cut, one_line, safe_html
 from mapshelf.readers.limits import Limits
 
 Node = TypeVar("Node")
@@ -64,7 +64,9 @@ def _tidy(topic: Topic, limits: Limits) -> Topic:
     topic.id = _reference(topic.id)
     topic.text = cut(clean(topic.text), limits.text)
     topic.note = cut(clean(topic.note), limits.text)
-    topic.link = _reference(topic.link)
+    topic.note_html = safe_html(topic.note_html) if topic.note_html else ""
+    links = (_reference(link) for link in topic.links)
+    topic.links = tuple(dict.fromkeys(link for link in links if link))
     return topic
 
 

@@ -87,7 +87,7 @@ def _xml_topic(topic: Element) -> Topic:
         id=topic.get("id", ""),
         text=topic.findtext("title", ""),
         note=_xml_note(topic),
-        link=topic.get("href", ""),
+        links=(topic.get("href", ""),),
     )
 
 
@@ -123,7 +123,7 @@ def _json_topic(topic: dict[str, object]) -> Topic:
         id=_string(topic.get("id")),
         text=_string(topic.get("title")),
         note=_json_note(_object(topic.get("notes"))),
-        link=_string(topic.get("href")),
+        links=(_string(topic.get("href")),),
     )
 
 

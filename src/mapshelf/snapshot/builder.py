@@ -64,50 +64,58 @@ class Builder:
     @property
     def revision(self) -> int:
         """The revision of the store that the last snapshot shows."""
-        return self._state.revision
+        return self._state.shown
 
     def advance(self, progress: Progress | None = None) -> bool:
-        """Publish a snapshot of the store as it is now; tell whether there was anything new."""
-        if self._state.published and self._store.revision() == self._state.revision:
+        """Publish a snapshot of the store as it is now; tell whether there was anything new.
+
+        Where the store fails in between, the next call goes on from there.
+        """
+        revision = self._store.revision()
+        if self._state.published and revision == self._state.shown:
             return False
-        if self._state.is_wasteful():
-            log.info("building the snapshot anew: most of its maps are gone")
-            self._state.close()
-            self._state = self._blank()
-        changed = self._apply_changes(progress)
-        self._publish(changed)
+        if revision < self._state.revision:
+            self._start_anew("the store is older than it")
+        elif self._state.is_wasteful():
+            self._start_anew("most of its maps are gone")
+        self._apply_changes(progress)
+        self._publish()
         return True
 
     def close(self) -> None:
         """Let go of the files."""
         self._state.close()
 
-    def _apply_changes(self, progress: Progress | None) -> list[int]:
-        """Apply what the feed holds; return the slots concerned."""
+    def _start_anew(self, reason: str) -> None:
+        log.info("building the snapshot anew: %s", reason)
+        self._state.close()
+        self._state = self._blank()
+
+    def _apply_changes(self, progress: Progress | None) -> None:
+        """Apply what the feed holds, and note the slots concerned."""
         state = self._state
-        changed: list[int] = []
         building_anew = not state.published
-        while building_anew or len(changed) < CHANGES_PER_SNAPSHOT:
+        while building_anew or len(state.changed) < CHANGES_PER_SNAPSHOT:
             changes = self._store.changes(state.revision, BATCH)
             if not changes:
                 break
-            changed += state.apply(changes)
+            state.changed += state.apply(changes)
             state.revision = changes[-1].revision
             if progress:
-                progress(len(changed))
-        return changed
+                progress(len(state.changed))
 
-    def _publish(self, changed: list[int]) -> None:
+    def _publish(self) -> None:
         state = self._state
         if state.published:
-            state.orders.update(sorted(set(changed)))
+            state.orders.update(sorted(set(state.changed)))
         else:
             state.orders.rebuild()
         state.number += 1
         folder = self._directory.new_folder(state.number)
         state.write(folder)
         self._directory.publish(folder)
-        state.published = True
+        state.published, state.shown = True, state.revision
+        state.changed.clear()
 
     def _blank(self) -> "_State":
         self._clear_work()
@@ -154,6 +162,7 @@ class Builder:
             slots=dict(zip(columns["file_id"][alive].tolist(), alive.tolist(), strict=True)),
             number=manifest["number"],
             revision=manifest["revision"],
+            shown=manifest["revision"],
             published=True,
             checksums={name: tuple(value) for name, value in manifest["files"].items()},
         )
@@ -175,6 +184,8 @@ class _State:
         slots: the slot of each map, by file id.
         number: the number of the last snapshot.
         revision: how far in the change feed it has come.
+        shown: how far the last snapshot has.
+        changed: the slots changed since the last snapshot.
         published: whether a snapshot was made of this state before.
         checksums: those of the last snapshot.
     """
@@ -186,6 +197,8 @@ class _State:
     slots: dict[int, int]
     number: int
     revision: int = 0
+    shown: int = 0
+    changed: list[int] = field(default_factory=list)
     published: bool = False
     checksums: Checksums = field(default_factory=dict)
 

@@ -50,9 +50,13 @@ class SnapshotDirectory:
             SnapshotMissing: none has been published.
         """
         try:
-            return self._pointer.read_text("ascii").strip()
-        except (OSError, UnicodeDecodeError) as error:
+            name = self._pointer.read_bytes()
+        except OSError as error:
             raise SnapshotMissing("no snapshot has been published yet") from error
+        # A power cut may leave zeros here, which are no name to look for in a file system.
+        if not name.isdigit():
+            raise SnapshotMissing("what names the current snapshot is damaged")
+        return name.decode("ascii")
 
     def folder(self, name: str) -> Path:
         """Return the folder of the snapshot with this name."""
@@ -79,12 +83,15 @@ class SnapshotDirectory:
 
     def publish(self, folder: Path) -> None:
         """Make ``folder`` the current snapshot, keeping the one before for those who read it."""
-        before = self.path / self._pointer.read_text("ascii") if self._pointer.exists() else None
+        try:
+            before = self.current()
+        except SnapshotMissing:
+            before = folder.name
         fresh = self.path / "current.new"
         fresh.write_text(folder.name, "ascii")
         fresh.replace(self._pointer)
         for other in self.path.iterdir():
-            if other.name.isdigit() and other not in (folder, before):
+            if other.name.isdigit() and other.name not in (folder.name, before):
                 shutil.rmtree(other, ignore_errors=True)
 
 

@@ -141,6 +141,17 @@ class TextIndex:
         parts = parse_text(text)
         if not parts:
             return Query.empty_query()
+        query = self._combined(parts, filters)
+        if any(part.prefix and len(part.words) > 1 for part in parts):
+            try:
+                self._count(query)
+            except ValueError:
+                # Tantivy gives up where over 16,384 words have the beginning that is to follow
+                # others: then it need not follow them.
+                query = self._combined([one for part in parts for one in _loose(part)], filters)
+        return query
+
+    def _combined(self, parts: list[Part], filters: tuple[tuple[str, int], ...]) -> Query:
         clauses = [(_occur(part), self._part(part)) for part in parts]
         if all(part.excluded for part in parts):
             clauses.append((Occur.Must, Query.all_query()))
@@ -254,12 +265,14 @@ def link_index(source: Path, target: Path) -> None:
                 (target / name).write_bytes((source / name).read_bytes())
             for path in _segment_files(source, target / "meta.json"):
                 (target / path.name).hardlink_to(path)
+            if (source / "meta.json").read_bytes() == (target / "meta.json").read_bytes():
+                return
         except FileNotFoundError:
-            # A merge in the background replaced the segments in between: look again.
             if attempt == 19:
                 raise
-            continue
-        return
+        # A merge in the background replaced segments in between, and may have removed some of
+        # their files before they were linked: look again.
+    raise FileNotFoundError(source / "meta.json")
 
 
 def _segment_files(source: Path, meta: Path) -> Iterator[Path]:
@@ -281,6 +294,15 @@ def _count(result: tantivy.SearchResult) -> int:
 
 def _equal(scores: Sequence[float], one: int, other: int) -> bool:
     return one < len(scores) and scores[one] == scores[other]
+
+
+def _loose(part: Part) -> Iterator[Part]:
+    """Yield what is left of ``part`` when its last word need not follow the others."""
+    if part.prefix and len(part.words) > 1:
+        yield Part(part.words[:-1])
+        yield Part(part.words[-1:], prefix=True)
+    else:
+        yield part
 
 
 def _occur(part: Part) -> Occur:
