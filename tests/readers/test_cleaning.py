@@ -7,7 +7,6 @@ import pytest
 from mapshelf.model import Outline, Topic
 from mapshelf.readers import summary
 from mapshelf.readers.cleaning import clean, cut, html_to_text
-from mapshelf.readers.limits import KIB
 
 
 @pytest.mark.parametrize(
