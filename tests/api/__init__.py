@@ -1,0 +1,1 @@
+"""Tests of the HTTP interface: what clients may rely on, asked the way they ask."""

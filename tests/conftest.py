@@ -1,0 +1,48 @@
+"""Fixtures that every folder of tests may use; what they give is in ``harness``."""
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
+from pathlib import Path
+
+import pytest
+
+from mapshelf.model import MapDraft
+from tests.harness import Service, Shelf, serve, shelf_with
+
+BARE = MapDraft(title="Bare", date_added=0)
+"""A map of which nothing is known but its title."""
+
+Serving = Callable[..., Service]
+"""Called with maps, gives a service that serves just these."""
+
+
+@pytest.fixture(scope="session")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service over one plain map, the same for all tests: ask it, but change nothing."""
+    with shelf_with(tmp_path_factory.mktemp("bare"), BARE) as shared, serve(shared) as running:
+        yield running
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    """An empty catalogue, published."""
+    with shelf_with(tmp_path) as empty:
+        yield empty
+
+
+@pytest.fixture
+def live(shelf: Shelf) -> Iterator[Service]:
+    """The service over ``shelf``."""
+    with serve(shelf) as running:
+        yield running
+
+
+@pytest.fixture
+def serving(tmp_path: Path) -> Iterator[Serving]:
+    """Start a service over a catalogue of the maps given."""
+    with ExitStack() as stack:
+
+        def start(*drafts: MapDraft) -> Service:
+            return stack.enter_context(serve(stack.enter_context(shelf_with(tmp_path, *drafts))))
+
+        yield start

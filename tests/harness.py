@@ -1,0 +1,168 @@
+"""What tests of the service drive: a catalogue in a folder, and the application that serves it.
+
+Both are the real thing (SQLite, a snapshot on disk, the ASGI application); only the network is
+left out. The application's event loop runs while a request does, so a test reads from top to
+bottom like any other.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self, TypeVar
+
+import httpx
+
+from mapshelf.api import create_app
+from mapshelf.model import MapDraft, Outline, Topic, Verdict
+from mapshelf.outlines import encode_outline
+from mapshelf.settings import Settings, sqlite_url
+from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.store import open_store
+from mapshelf.tokens import new_token, token_digest
+
+T = TypeVar("T")
+
+BASE_URL: Final = "https://maps.example.org"
+READER: Final = "reader"
+"""The user whose token requests carry unless they say otherwise."""
+
+PATIENCE: Final = 10.0
+"""Seconds to wait for what happens in the background, before a test gives up."""
+
+
+class Shelf:
+    """A catalogue in ``folder``: its store, its snapshots, and a user who may read it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.settings = Settings(data=folder, database=sqlite_url(folder), base_url=BASE_URL)
+        self.store = open_store(self.settings.database)
+        self._builder = Builder(self.store, SnapshotDirectory(self.settings.snapshots))
+        self.store.add_user(READER)
+
+    def put(self, *drafts: MapDraft) -> list[str]:
+        """Add or change maps; return their public ids."""
+        outcomes = self.store.put_maps(drafts)
+        refused = [outcome.reason for outcome in outcomes if outcome.verdict is Verdict.REFUSED]
+        assert not refused, refused
+        return [outcome.id for outcome in outcomes]
+
+    def publish(self) -> None:
+        """Publish a snapshot of what the store holds."""
+        self._builder.advance()
+
+    def token(self, user: str = READER, *, expires: int | None = None) -> str:
+        """Return a new token of ``user``."""
+        token = new_token()
+        self.store.add_token(
+            user, token_digest(token), label="test", scopes="read", expires=expires
+        )
+        return token
+
+    def close(self) -> None:
+        """Let go of every file."""
+        self._builder.close()
+        self.store.close()
+
+
+@contextmanager
+def shelf_with(folder: Path, *drafts: MapDraft) -> Iterator[Shelf]:
+    """Give a catalogue of these maps, published."""
+    shelf = Shelf(folder)
+    try:
+        shelf.put(*drafts)
+        shelf.publish()
+        yield shelf
+    finally:
+        shelf.close()
+
+
+class Service:
+    """The application over a catalogue, running while in the context."""
+
+    def __init__(self, settings: Settings, token: str) -> None:
+        self.token = token
+        self._runner = asyncio.Runner()
+        self._application = create_app(settings)
+        self.client = httpx.AsyncClient(
+            transport=httpx.ASGITransport(self._application), base_url=settings.base_url
+        )
+
+    def __enter__(self) -> Self:
+        self.run(self._application.start())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.stop()
+        self.run(self.client.aclose())
+        self._runner.close()
+
+    def stop(self) -> None:
+        """Stop the application; what is asked of it afterwards finds its store closed."""
+        self.run(self._application.stop())
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Run ``work`` in the application's event loop."""
+        return self._runner.run(work)
+
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        signed: bool = True,
+        content: bytes | None = None,
+    ) -> httpx.Response:
+        """Send one request, with the reader's token if it is to be ``signed``."""
+        sent = {**self.authorization(signed=signed), **(headers or {})}
+        return self.run(self.client.request(method, path, headers=sent, content=content))
+
+    def get(self, path: str, **headers: str) -> httpx.Response:
+        """Send a GET with the reader's token; ``_`` in the name of a header stands for ``-``."""
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return self.request("GET", path, headers=named)
+
+    def maps(self, **parameters: object) -> httpx.Response:
+        """Ask for a list of maps."""
+        return self.get(f"/maps?{httpx.QueryParams(_texts(parameters))}")
+
+    def titles(self, **parameters: object) -> list[str]:
+        """Return the titles of a list of maps, in order."""
+        response = self.maps(**parameters)
+        assert response.status_code == 200, response.text
+        return [found["Title"] for found in response.json()]
+
+    def authorization(self, *, signed: bool = True) -> dict[str, str]:
+        """Return the header that carries the reader's token, if ``signed``."""
+        return {"Authorization": f"Bearer {self.token}"} if signed else {}
+
+    def wait_until(self, condition: Callable[[], bool], patience: float = PATIENCE) -> None:
+        """Let the application run until ``condition`` holds."""
+        deadline = time.monotonic() + patience
+        while not condition():
+            assert time.monotonic() < deadline, f"not so within {patience} seconds"
+            self.run(asyncio.sleep(0.02))
+
+
+def serve(shelf: Shelf) -> Service:
+    """Return the service over ``shelf``, with a token of its reader."""
+    return Service(shelf.settings, shelf.token())
+
+
+def outline_of(*topics: str) -> bytes:
+    """Return an outline with one central topic and the others below it, encoded."""
+    root, *others = topics
+    children = [Topic(text=text) for text in others]
+    return encode_outline(Outline(roots=(Topic(text=root, children=children),)))
+
+
+def _texts(parameters: Mapping[str, object]) -> dict[str, str]:
+    return {name: str(value) for name, value in parameters.items()}
