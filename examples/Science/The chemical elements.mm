@@ -1,0 +1,509 @@
+<map version="freeplane 1.11.1">
+<!--To view this file, download free mind mapping software Freeplane from https://www.freeplane.org -->
+<node TEXT="The chemical elements" FOLDED="false" ID="ID_565554158" CREATED="1704067225304" MODIFIED="1704067237773" STYLE="oval">
+<font SIZE="18"/>
+<hook NAME="MapStyle">
+    <properties fit_to_viewport="false"/>
+
+<map_styles>
+<stylenode LOCALIZED_TEXT="styles.root_node" STYLE="oval" UNIFORM_SHAPE="true" VGAP_QUANTITY="24 pt">
+<font SIZE="24"/>
+<stylenode LOCALIZED_TEXT="styles.predefined" POSITION="right" STYLE="bubble">
+<stylenode LOCALIZED_TEXT="default" STYLE="as_parent"/>
+<stylenode LOCALIZED_TEXT="defaultstyle.details"/>
+<stylenode LOCALIZED_TEXT="defaultstyle.note"/>
+</stylenode>
+</stylenode>
+</map_styles>
+</hook>
+<richcontent TYPE="NOTE" CONTENT-TYPE="xml/">
+<html>
+  <head>
+    
+  </head>
+  <body>
+    <p>
+      All 118, by family, each with its symbol, its atomic number and one thing worth knowing. Where families overlap, an element stands where most wall charts have it.
+    </p>
+  </body>
+</html>
+</richcontent>
+<node POSITION="bottom_or_right" ID="ID_1455901948" CREATED="1704067228921" MODIFIED="1704067231616"><richcontent TYPE="NODE">
+
+<html>
+  <head>
+    
+  </head>
+  <body>
+    <p>
+      <b>How to read the table</b>
+    </p>
+    <p>
+      numbers, rows and columns
+    </p>
+  </body>
+</html>
+</richcontent>
+<edge COLOR="#ff0000"/>
+<node TEXT="Atomic number: how many protons" ID="ID_1608898481" CREATED="1704067248951" MODIFIED="1704067252268"/>
+<node TEXT="Symbol: one or two letters, agreed worldwide" LINK="https://iupac.org/what-we-do/periodic-table-of-elements/" ID="ID_1056475021" CREATED="1704067257537" MODIFIED="1704067264028"/>
+<node TEXT="Periods: seven rows" ID="ID_1158959820" CREATED="1704067287206" MODIFIED="1704067292322"/>
+<node TEXT="Groups: eighteen columns of relatives" ID="ID_1530585670" CREATED="1704067312026" MODIFIED="1704067322483"/>
+<node TEXT="Blocks: s, p, d and f, after the electrons filled last" ID="ID_1863914929" CREATED="1704067327645" MODIFIED="1704067335573"/>
+<node TEXT="Isotopes: same protons, other neutrons" ID="ID_348920096" CREATED="1704067347347" MODIFIED="1704067366240"/>
+</node>
+<node TEXT="Reactive nonmetals" POSITION="bottom_or_right" ID="ID_1654564000" CREATED="1704067376704" MODIFIED="1704067392639">
+<edge COLOR="#0000ff"/>
+<node TEXT="Hydrogen (H, 1)" ID="ID_278077957" CREATED="1704067410231" MODIFIED="1704067418475">
+<node TEXT="Lightest of all, and most of the matter in the stars" ID="ID_1845352352" CREATED="1704067429774" MODIFIED="1704067440613"/>
+</node>
+<node TEXT="Carbon (C, 6)" ID="ID_890671690" CREATED="1704067450874" MODIFIED="1704067454886">
+<node TEXT="Pencil lead, diamond and the backbone of life" ID="ID_1365847249" CREATED="1704067464605" MODIFIED="1704067476609"/>
+</node>
+<node TEXT="Nitrogen (N, 7)" ID="ID_951085735" CREATED="1704067493223" MODIFIED="1704067502974">
+<node TEXT="78 % of the air we breathe" ID="ID_1259554579" CREATED="1704067525570" MODIFIED="1704067538240"/>
+</node>
+<node TEXT="Oxygen (O, 8)" ID="ID_1042918485" CREATED="1704067562283" MODIFIED="1704067562764">
+<node TEXT="Most abundant element of Earth's crust" ID="ID_31096723" CREATED="1704067591217" MODIFIED="1704067598180"/>
+</node>
+<node TEXT="Phosphorus (P, 15)" ID="ID_1186531579" CREATED="1704067604058" MODIFIED="1704067620137">
+<node TEXT="In our bones, our DNA and the side of a matchbox" ID="ID_616546744" CREATED="1704067614062" MODIFIED="1704067623941"/>
+</node>
+<node TEXT="Sulfur (S, 16)" ID="ID_1131891847" CREATED="1704067638358" MODIFIED="1704067645788">
+<node TEXT="Yellow, found at volcanoes, hardens rubber" ID="ID_1901026721" CREATED="1704067676545" MODIFIED="1704067678615"/>
+</node>
+<node TEXT="Selenium (Se, 34)" ID="ID_1590925221" CREATED="1704067687653" MODIFIED="1704067698814">
+<node TEXT="Needed in traces, harmful in more; named after the Moon" ID="ID_1576272463" CREATED="1704067722999" MODIFIED="1704067735425"/>
+</node>
+</node>
+<node TEXT="Halogens" POSITION="bottom_or_right" ID="ID_1359218003" CREATED="1704067761013" MODIFIED="1704067771395">
+<richcontent TYPE="DETAILS" CONTENT-TYPE="plain/auto">Salt-makers: they form salts with metals</richcontent>
+<edge COLOR="#00b000"/>
+<node TEXT="Fluorine (F, 9)" ID="ID_16863508" CREATED="1704067774907" MODIFIED="1704067775881">
+<node TEXT="Most electronegative of all; its compounds protect teeth" ID="ID_1544721100" CREATED="1704067805510" MODIFIED="1704067813209"/>
+</node>
+<node TEXT="Chlorine (Cl, 17)" ID="ID_1241212360" CREATED="1704067832019" MODIFIED="1704067847572">
+<node TEXT="Disinfects water, and is half of the atoms in table salt" ID="ID_473651943" CREATED="1704067844412" MODIFIED="1704067857075"/>
+</node>
+<node TEXT="Bromine (Br, 35)" ID="ID_307703038" CREATED="1704067882019" MODIFIED="1704067897460">
+<node TEXT="The only nonmetal that is liquid at room temperature" ID="ID_14575054" CREATED="1704067918086" MODIFIED="1704067928989"/>
+</node>
+<node TEXT="Iodine (I, 53)" ID="ID_1819865776" CREATED="1704067944323" MODIFIED="1704067949156">
+<node TEXT="Violet vapour; the thyroid needs it" ID="ID_344092451" CREATED="1704067975937" MODIFIED="1704067986161"/>
+</node>
+<node TEXT="Astatine (At, 85)" ID="ID_1405526795" CREATED="1704067986513" MODIFIED="1704068000646">
+<node TEXT="The rarest in nature: no visible amount has ever been collected" ID="ID_1368903427" CREATED="1704068010616" MODIFIED="1704068011999"/>
+</node>
+<node TEXT="Tennessine (Ts, 117)" ID="ID_265382603" CREATED="1704068014611" MODIFIED="1704068033138">
+<node TEXT="First made in 2010, by a Russian and American team" ID="ID_193516942" CREATED="1704068023547" MODIFIED="1704068032825"/>
+</node>
+</node>
+<node TEXT="Noble gases" POSITION="bottom_or_right" ID="ID_1724369712" CREATED="1704068051762" MODIFIED="1704068055478">
+<richcontent TYPE="DETAILS" CONTENT-TYPE="plain/auto">Full outer shells: they hardly react</richcontent>
+<edge COLOR="#c000c0"/>
+<node TEXT="Helium (He, 2)" ID="ID_391317193" CREATED="1704068063269" MODIFIED="1704068071644">
+<node TEXT="Seen in sunlight in 1868, before it was found on Earth" ID="ID_453713167" CREATED="1704068083262" MODIFIED="1704068090463"/>
+</node>
+<node TEXT="Neon (Ne, 10)" ID="ID_723027622" CREATED="1704068095405" MODIFIED="1704068105322">
+<node TEXT="Red-orange light of advertising signs" ID="ID_839026327" CREATED="1704068128946" MODIFIED="1704068147525"/>
+</node>
+<node TEXT="Argon (Ar, 18)" ID="ID_647680025" CREATED="1704068158812" MODIFIED="1704068159759">
+<node TEXT="Nearly one per cent of air; shields metal from air in welding" ID="ID_1740462211" CREATED="1704068179182" MODIFIED="1704068186086"/>
+</node>
+<node TEXT="Krypton (Kr, 36)" ID="ID_109271831" CREATED="1704068189702" MODIFIED="1704068203926">
+<node TEXT="From 1960 to 1983 its light defined the metre" ID="ID_111677587" CREATED="1704068202484" MODIFIED="1704068217958"/>
+</node>
+<node TEXT="Xenon (Xe, 54)" ID="ID_1392440959" CREATED="1704068230799" MODIFIED="1704068244407">
+<node TEXT="Drives the ion engines of spacecraft" ID="ID_1316474136" CREATED="1704068250728" MODIFIED="1704068264347"/>
+</node>
+<node TEXT="Radon (Rn, 86)" ID="ID_23691154" CREATED="1704068267694" MODIFIED="1704068284977">
+<node TEXT="Radioactive gas that collects in cellars" ID="ID_1029545793" CREATED="1704068297199" MODIFIED="1704068316207"/>
+</node>
+<node TEXT="Oganesson (Og, 118)" ID="ID_200012588" CREATED="1704068301692" MODIFIED="1704068313358">
+<node TEXT="Last of the table so far; only a few atoms ever made" ID="ID_1396814028" CREATED="1704068319515" MODIFIED="1704068332288"/>
+</node>
+</node>
+<node TEXT="Alkali metals" POSITION="bottom_or_right" ID="ID_182826025" CREATED="1704068321717" MODIFIED="1704068337270">
+<richcontent TYPE="DETAILS" CONTENT-TYPE="plain/auto">Soft, light, and violent with water</richcontent>
+<edge COLOR="#008c8c"/>
+<node TEXT="Lithium (Li, 3)" ID="ID_971767260" CREATED="1704068350822" MODIFIED="1704068365313">
+<node TEXT="Lightest metal, in the batteries of telephones and cars" ID="ID_1628245735" CREATED="1704068363609" MODIFIED="1704068380447"/>
+</node>
+<node TEXT="Sodium (Na, 11)" ID="ID_531529950" CREATED="1704068374694" MODIFIED="1704068384697">
+<node TEXT="Yellow street lamps, and the other half of table salt" ID="ID_1682433485" CREATED="1704068405722" MODIFIED="1704068415642"/>
+</node>
+<node TEXT="Potassium (K, 19)" ID="ID_509634641" CREATED="1704068443593" MODIFIED="1704068453282">
+<node TEXT="In bananas and fertiliser; nerves need it" ID="ID_161251038" CREATED="1704068483197" MODIFIED="1704068487841"/>
+</node>
+<node TEXT="Rubidium (Rb, 37)" ID="ID_14184755" CREATED="1704068499783" MODIFIED="1704068508615">
+<node TEXT="Inside small atomic clocks" ID="ID_1680890036" CREATED="1704068506072" MODIFIED="1704068514994"/>
+</node>
+<node TEXT="Caesium (Cs, 55)" ID="ID_1677791375" CREATED="1704068533214" MODIFIED="1704068548984">
+<node TEXT="Its vibrations define the second" ID="ID_252669095" CREATED="1704068571645" MODIFIED="1704068571933"/>
+</node>
+<node TEXT="Francium (Fr, 87)" ID="ID_512057158" CREATED="1704068582667" MODIFIED="1704068599229">
+<node TEXT="Found by Marguerite Perey in 1939; half is gone in 22 minutes" ID="ID_445074418" CREATED="1704068617354" MODIFIED="1704068629553"/>
+</node>
+</node>
+<node TEXT="Alkaline earth metals" POSITION="bottom_or_right" ID="ID_1999657054" CREATED="1704068630899" MODIFIED="1704068644030">
+<edge COLOR="#7c0000"/>
+<node TEXT="Beryllium (Be, 4)" ID="ID_424861769" CREATED="1704068634826" MODIFIED="1704068649303">
+<node TEXT="Light and stiff: the mirrors of the Webb telescope" ID="ID_1871051245" CREATED="1704068647244" MODIFIED="1704068649100"/>
+</node>
+<node TEXT="Magnesium (Mg, 12)" ID="ID_1177196644" CREATED="1704068673551" MODIFIED="1704068685035">
+<node TEXT="In the middle of every molecule of chlorophyll" ID="ID_859161318" CREATED="1704068684246" MODIFIED="1704068699540"/>
+</node>
+<node TEXT="Calcium (Ca, 20)" ID="ID_1957235095" CREATED="1704068700622" MODIFIED="1704068711470">
+<node TEXT="Bones, shells, chalk and cement" ID="ID_1071360084" CREATED="1704068706966" MODIFIED="1704068724913"/>
+</node>
+<node TEXT="Strontium (Sr, 38)" ID="ID_399749401" CREATED="1704068734558" MODIFIED="1704068735819">
+<node TEXT="Makes fireworks red" ID="ID_1262876013" CREATED="1704068745629" MODIFIED="1704068761704"/>
+</node>
+<node TEXT="Barium (Ba, 56)" ID="ID_1630329901" CREATED="1704068771121" MODIFIED="1704068787303">
+<node TEXT="Makes fireworks green, and the stomach visible to X-rays" ID="ID_270216251" CREATED="1704068780538" MODIFIED="1704068781555"/>
+</node>
+<node TEXT="Radium (Ra, 88)" ID="ID_1417290509" CREATED="1704068791456" MODIFIED="1704068798308">
+<node TEXT="Found by Marie and Pierre Curie in 1898; once painted on watches" ID="ID_875547781" CREATED="1704068808256" MODIFIED="1704068822066"/>
+</node>
+</node>
+<node TEXT="Transition metals" POSITION="bottom_or_right" ID="ID_1648780617" CREATED="1704068822812" MODIFIED="1704068832232">
+<edge COLOR="#00007c"/>
+<node TEXT="First row" ID="ID_718630604" CREATED="1704068854214" MODIFIED="1704068855922">
+<node TEXT="Scandium (Sc, 21)" ID="ID_454520119" CREATED="1704068888039" MODIFIED="1704068901888">
+<node TEXT="Strengthens aluminium for aircraft and bicycles" ID="ID_1873151121" CREATED="1704068906063" MODIFIED="1704068919211"/>
+</node>
+<node TEXT="Titanium (Ti, 22)" ID="ID_930119631" CREATED="1704068927663" MODIFIED="1704068941001">
+<node TEXT="Hips and jets; its oxide whitens paint" ID="ID_1107462849" CREATED="1704068940754" MODIFIED="1704068958223"/>
+</node>
+<node TEXT="Vanadium (V, 23)" ID="ID_1276665853" CREATED="1704068971473" MODIFIED="1704068981070">
+<node TEXT="Makes tool steel tough" ID="ID_1036996720" CREATED="1704068987238" MODIFIED="1704069005614"/>
+</node>
+<node TEXT="Chromium (Cr, 24)" ID="ID_1218419212" CREATED="1704068994818" MODIFIED="1704068995552">
+<node TEXT="Stainless steel, and the red of rubies" ID="ID_619786047" CREATED="1704069024986" MODIFIED="1704069033681"/>
+</node>
+<node TEXT="Manganese (Mn, 25)" ID="ID_1426211836" CREATED="1704069057243" MODIFIED="1704069065684">
+<node TEXT="Nearly all steel holds some" ID="ID_1610835434" CREATED="1704069096009" MODIFIED="1704069115871"/>
+</node>
+<node TEXT="Iron (Fe, 26)" ID="ID_1838003327" CREATED="1704069103862" MODIFIED="1704069115120">
+<node TEXT="Steel, and the red of blood" ID="ID_903899900" CREATED="1704069133702" MODIFIED="1704069144097"/>
+</node>
+<node TEXT="Cobalt (Co, 27)" ID="ID_1412015289" CREATED="1704069148769" MODIFIED="1704069154482">
+<node TEXT="Blue glass, and the heart of vitamin B12" ID="ID_533741616" CREATED="1704069168506" MODIFIED="1704069174293"/>
+</node>
+<node TEXT="Nickel (Ni, 28)" ID="ID_752954301" CREATED="1704069197643" MODIFIED="1704069197747">
+<node TEXT="Coins, and turbines that stand the heat" ID="ID_180094155" CREATED="1704069211708" MODIFIED="1704069227662"/>
+</node>
+<node TEXT="Copper (Cu, 29)" ID="ID_1138189865" CREATED="1704069244108" MODIFIED="1704069257696">
+<node TEXT="Wires, kettles and bronze" ID="ID_1027628068" CREATED="1704069267562" MODIFIED="1704069269493"/>
+</node>
+<node TEXT="Zinc (Zn, 30)" ID="ID_171789589" CREATED="1704069269798" MODIFIED="1704069271238">
+<node TEXT="Keeps iron from rusting" ID="ID_959691042" CREATED="1704069292802" MODIFIED="1704069303416"/>
+</node>
+</node>
+<node TEXT="Second row" ID="ID_767821332" CREATED="1704069301647" MODIFIED="1704069320152">
+<node TEXT="Yttrium (Y, 39)" ID="ID_1523361848" CREATED="1704069311943" MODIFIED="1704069325909">
+<node TEXT="First of four named after the village of Ytterby" ID="ID_1418495523" CREATED="1704069327376" MODIFIED="1704069338729"/>
+</node>
+<node TEXT="Zirconium (Zr, 40)" ID="ID_327266984" CREATED="1704069351734" MODIFIED="1704069360350">
+<node TEXT="Clads nuclear fuel, lets neutrons pass" ID="ID_1367803948" CREATED="1704069355320" MODIFIED="1704069362886"/>
+</node>
+<node TEXT="Niobium (Nb, 41)" ID="ID_533632928" CREATED="1704069358885" MODIFIED="1704069359584">
+<node TEXT="Superconducting magnets of hospital scanners" ID="ID_1013590791" CREATED="1704069361987" MODIFIED="1704069368316"/>
+</node>
+<node TEXT="Molybdenum (Mo, 42)" ID="ID_1946188574" CREATED="1704069379604" MODIFIED="1704069389353">
+<node TEXT="Hard steel, and the enzymes that fix nitrogen" ID="ID_1923439230" CREATED="1704069406349" MODIFIED="1704069423752"/>
+</node>
+<node TEXT="Technetium (Tc, 43)" ID="ID_1562484555" CREATED="1704069423936" MODIFIED="1704069443486">
+<node TEXT="Lightest element without a stable isotope" ID="ID_1746803406" CREATED="1704069460697" MODIFIED="1704069474422"/>
+</node>
+<node TEXT="Ruthenium (Ru, 44)" ID="ID_971507396" CREATED="1704069480176" MODIFIED="1704069489263">
+<node TEXT="Named after a Latin name for Russia and its neighbours" ID="ID_31661204" CREATED="1704069517044" MODIFIED="1704069534221"/>
+</node>
+<node TEXT="Rhodium (Rh, 45)" ID="ID_635799866" CREATED="1704069531899" MODIFIED="1704069548440">
+<node TEXT="Cleans car exhaust; often dearer than gold" ID="ID_1949914820" CREATED="1704069563940" MODIFIED="1704069569391"/>
+</node>
+<node TEXT="Palladium (Pd, 46)" ID="ID_1483613752" CREATED="1704069597766" MODIFIED="1704069617071">
+<node TEXT="Soaks up hundreds of times its own volume of hydrogen" ID="ID_1664639634" CREATED="1704069621620" MODIFIED="1704069633991"/>
+</node>
+<node TEXT="Silver (Ag, 47)" ID="ID_1297313020" CREATED="1704069646571" MODIFIED="1704069648168">
+<node TEXT="Best conductor of electricity and heat among the metals" ID="ID_282757885" CREATED="1704069677636" MODIFIED="1704069686870"/>
+</node>
+<node TEXT="Cadmium (Cd, 48)" ID="ID_34241521" CREATED="1704069710760" MODIFIED="1704069717222">
+<node TEXT="Bright yellow paint, old batteries, poisonous" ID="ID_1324209755" CREATED="1704069750553" MODIFIED="1704069761291"/>
+</node>
+</node>
+<node TEXT="Third row" ID="ID_1267616606" CREATED="1704069762283" MODIFIED="1704069771345">
+<node TEXT="Hafnium (Hf, 72)" ID="ID_1273358325" CREATED="1704069790443" MODIFIED="1704069805813">
+<node TEXT="Named after Copenhagen; absorbs neutrons in control rods" ID="ID_1843235832" CREATED="1704069815385" MODIFIED="1704069820740"/>
+</node>
+<node TEXT="Tantalum (Ta, 73)" ID="ID_773459316" CREATED="1704069844038" MODIFIED="1704069860176">
+<node TEXT="Tiny capacitors in every telephone" ID="ID_349151664" CREATED="1704069858799" MODIFIED="1704069871510"/>
+</node>
+<node TEXT="Tungsten (W, 74)" ID="ID_998821202" CREATED="1704069891808" MODIFIED="1704069910514">
+<node TEXT="Highest melting point of all metals: 3,422 &#xb0;C" ID="ID_1413157119" CREATED="1704069914172" MODIFIED="1704069922397"/>
+</node>
+<node TEXT="Rhenium (Re, 75)" ID="ID_1655096548" CREATED="1704069938054" MODIFIED="1704069953340">
+<node TEXT="One of the last stable elements to be found, in 1925" ID="ID_1849224628" CREATED="1704069961349" MODIFIED="1704069962364"/>
+</node>
+<node TEXT="Osmium (Os, 76)" ID="ID_1287300304" CREATED="1704069979072" MODIFIED="1704069996569">
+<node TEXT="Densest of all: a litre weighs over 22 kg" ID="ID_1195731023" CREATED="1704069984546" MODIFIED="1704069996367"/>
+</node>
+<node TEXT="Iridium (Ir, 77)" ID="ID_1278037064" CREATED="1704069993237" MODIFIED="1704070004760">
+<node TEXT="A thin layer of it marks the end of the dinosaurs" ID="ID_1948332630" CREATED="1704070004231" MODIFIED="1704070013925"/>
+</node>
+<node TEXT="Platinum (Pt, 78)" ID="ID_847480753" CREATED="1704070022774" MODIFIED="1704070035162">
+<node TEXT="Catalysts, jewellery and cancer medicine" ID="ID_1220959722" CREATED="1704070045548" MODIFIED="1704070063710"/>
+</node>
+<node TEXT="Gold (Au, 79)" ID="ID_571644853" CREATED="1704070060128" MODIFIED="1704070072483">
+<node TEXT="Never rusts; one gram can be drawn into two kilometres of wire" ID="ID_1931411292" CREATED="1704070086411" MODIFIED="1704070095630"/>
+</node>
+<node TEXT="Mercury (Hg, 80)" ID="ID_242756827" CREATED="1704070121738" MODIFIED="1704070121918">
+<node TEXT="The only metal that is liquid at room temperature" ID="ID_1295231815" CREATED="1704070157532" MODIFIED="1704070170105"/>
+</node>
+</node>
+<node TEXT="Fourth row" ID="ID_480578788" CREATED="1704070186409" MODIFIED="1704070203927">
+<node TEXT="Rutherfordium (Rf, 104)" ID="ID_751634616" CREATED="1704070220469" MODIFIED="1704070230567">
+<node TEXT="Named after the discoverer of the atomic nucleus" ID="ID_329575718" CREATED="1704070240190" MODIFIED="1704070247407"/>
+</node>
+<node TEXT="Dubnium (Db, 105)" ID="ID_1638109995" CREATED="1704070276931" MODIFIED="1704070291402">
+<node TEXT="Named after Dubna, a town of science in the Moscow region" ID="ID_575639692" CREATED="1704070303328" MODIFIED="1704070306677"/>
+</node>
+<node TEXT="Seaborgium (Sg, 106)" ID="ID_1910623562" CREATED="1704070314420" MODIFIED="1704070332018">
+<node TEXT="Named after Glenn Seaborg while he was alive to see it" ID="ID_43044268" CREATED="1704070316532" MODIFIED="1704070327747"/>
+</node>
+<node TEXT="Bohrium (Bh, 107)" ID="ID_118442970" CREATED="1704070353583" MODIFIED="1704070356602">
+<node TEXT="Named after Niels Bohr" ID="ID_120030544" CREATED="1704070357722" MODIFIED="1704070366303"/>
+</node>
+<node TEXT="Hassium (Hs, 108)" ID="ID_1210409163" CREATED="1704070363563" MODIFIED="1704070369382">
+<node TEXT="Named after the German state of Hesse" ID="ID_728998963" CREATED="1704070373214" MODIFIED="1704070382366"/>
+</node>
+<node TEXT="Meitnerium (Mt, 109)" ID="ID_1933928796" CREATED="1704070381406" MODIFIED="1704070383085">
+<node TEXT="Named after Lise Meitner, who explained nuclear fission" ID="ID_1760279804" CREATED="1704070391766" MODIFIED="1704070406138"/>
+</node>
+<node TEXT="Darmstadtium (Ds, 110)" ID="ID_357866845" CREATED="1704070406004" MODIFIED="1704070423633">
+<node TEXT="First made in Darmstadt in 1994" ID="ID_863941198" CREATED="1704070424587" MODIFIED="1704070433484"/>
+</node>
+<node TEXT="Roentgenium (Rg, 111)" ID="ID_814773593" CREATED="1704070445241" MODIFIED="1704070445891">
+<node TEXT="Named after the discoverer of X-rays" ID="ID_663880650" CREATED="1704070451318" MODIFIED="1704070467281"/>
+</node>
+<node TEXT="Copernicium (Cn, 112)" ID="ID_1894669506" CREATED="1704070456897" MODIFIED="1704070466130">
+<node TEXT="Named after the astronomer who moved the Earth" ID="ID_566929396" CREATED="1704070472602" MODIFIED="1704070479702"/>
+</node>
+</node>
+</node>
+<node TEXT="Other metals" POSITION="top_or_left" ID="ID_1715753137" CREATED="1704070510993" MODIFIED="1704070522014">
+<edge COLOR="#7c7c00"/>
+<node TEXT="Aluminium (Al, 13)" ID="ID_743066838" CREATED="1704070539790" MODIFIED="1704070552078">
+<node TEXT="Most common metal of Earth's crust, once dearer than gold" ID="ID_430894316" CREATED="1704070542642" MODIFIED="1704070545093"/>
+</node>
+<node TEXT="Gallium (Ga, 31)" ID="ID_1469386897" CREATED="1704070574146" MODIFIED="1704070587061">
+<node TEXT="Melts in the hand, at 29.8 &#xb0;C" ID="ID_161183719" CREATED="1704070588768" MODIFIED="1704070595775"/>
+</node>
+<node TEXT="Indium (In, 49)" ID="ID_1421776583" CREATED="1704070628507" MODIFIED="1704070639384">
+<node TEXT="See-through electrodes of every touch screen" ID="ID_1604861224" CREATED="1704070647955" MODIFIED="1704070661514"/>
+</node>
+<node TEXT="Tin (Sn, 50)" ID="ID_350028171" CREATED="1704070685686" MODIFIED="1704070693410">
+<node TEXT="Ten stable isotopes, more than any other element" ID="ID_275914990" CREATED="1704070714637" MODIFIED="1704070728981"/>
+</node>
+<node TEXT="Thallium (Tl, 81)" ID="ID_940637285" CREATED="1704070716877" MODIFIED="1704070722829">
+<node TEXT="Notorious poison, named after its green line of light" ID="ID_1963288952" CREATED="1704070746883" MODIFIED="1704070751378"/>
+</node>
+<node TEXT="Lead (Pb, 82)" ID="ID_168402740" CREATED="1704070768477" MODIFIED="1704070779942">
+<node TEXT="Roman pipes, car batteries, shields against X-rays" ID="ID_1498323116" CREATED="1704070803639" MODIFIED="1704070817031"/>
+</node>
+<node TEXT="Bismuth (Bi, 83)" ID="ID_1008315255" CREATED="1704070816354" MODIFIED="1704070823622">
+<node TEXT="Radioactive in principle, with a half-life far beyond the age of the universe" ID="ID_1542967126" CREATED="1704070837605" MODIFIED="1704070846783"/>
+</node>
+<node TEXT="Polonium (Po, 84)" ID="ID_377279025" CREATED="1704070871981" MODIFIED="1704070885592">
+<node TEXT="Named after Poland by Marie Curie" ID="ID_361949952" CREATED="1704070899451" MODIFIED="1704070910245"/>
+</node>
+<node TEXT="Nihonium (Nh, 113)" ID="ID_723910416" CREATED="1704070924248" MODIFIED="1704070927211">
+<node TEXT="First element found in Japan" ID="ID_777652327" CREATED="1704070941708" MODIFIED="1704070959319"/>
+</node>
+<node TEXT="Flerovium (Fl, 114)" ID="ID_464574663" CREATED="1704070979257" MODIFIED="1704070979342">
+<node TEXT="Named after a laboratory in Dubna, itself named after Georgy Flyorov" ID="ID_1028223019" CREATED="1704071006060" MODIFIED="1704071018386"/>
+</node>
+<node TEXT="Moscovium (Mc, 115)" ID="ID_1634388683" CREATED="1704071030825" MODIFIED="1704071034161">
+<node TEXT="Named after the Moscow region" ID="ID_303456360" CREATED="1704071039432" MODIFIED="1704071051121"/>
+</node>
+<node TEXT="Livermorium (Lv, 116)" ID="ID_1265127125" CREATED="1704071060133" MODIFIED="1704071064551">
+<node TEXT="Named after a laboratory in California" ID="ID_1655668855" CREATED="1704071079340" MODIFIED="1704071084564"/>
+</node>
+</node>
+<node TEXT="Metalloids" POSITION="top_or_left" ID="ID_393715612" CREATED="1704071116436" MODIFIED="1704071135403">
+<richcontent TYPE="DETAILS" CONTENT-TYPE="plain/auto">Between metal and nonmetal</richcontent>
+<edge COLOR="#ff0000"/>
+<node TEXT="Boron (B, 5)" ID="ID_1499994417" CREATED="1704071150508" MODIFIED="1704071169006">
+<node TEXT="Glass that stands heat, and slime for children" ID="ID_1096129107" CREATED="1704071165437" MODIFIED="1704071183829"/>
+</node>
+<node TEXT="Silicon (Si, 14)" ID="ID_1654148625" CREATED="1704071179803" MODIFIED="1704071194253">
+<node TEXT="Sand, glass and computer chips" ID="ID_885684549" CREATED="1704071183536" MODIFIED="1704071192767"/>
+</node>
+<node TEXT="Germanium (Ge, 32)" ID="ID_1313910893" CREATED="1704071214886" MODIFIED="1704071227678">
+<node TEXT="The first transistor was made of it" ID="ID_1824162819" CREATED="1704071234881" MODIFIED="1704071243678"/>
+</node>
+<node TEXT="Arsenic (As, 33)" ID="ID_1400391556" CREATED="1704071263494" MODIFIED="1704071278217">
+<node TEXT="The classic poison of crime novels" ID="ID_691451755" CREATED="1704071279778" MODIFIED="1704071292217"/>
+</node>
+<node TEXT="Antimony (Sb, 51)" ID="ID_771102753" CREATED="1704071302395" MODIFIED="1704071305551">
+<node TEXT="Eye make-up in ancient Egypt, flame retardant today" ID="ID_1613609017" CREATED="1704071314877" MODIFIED="1704071328344"/>
+</node>
+<node TEXT="Tellurium (Te, 52)" ID="ID_1333708407" CREATED="1704071336099" MODIFIED="1704071341884">
+<node TEXT="Solar cells; forms compounds with gold" ID="ID_780862949" CREATED="1704071343310" MODIFIED="1704071345291"/>
+</node>
+</node>
+<node TEXT="Lanthanides" POSITION="top_or_left" ID="ID_1167291618" CREATED="1704071349825" MODIFIED="1704071352847">
+<richcontent TYPE="DETAILS" CONTENT-TYPE="plain/auto">Rare earths, of which most are not rare</richcontent>
+<edge COLOR="#0000ff"/>
+<node TEXT="Lanthanum (La, 57)" ID="ID_1784146867" CREATED="1704071375066" MODIFIED="1704071378698">
+<node TEXT="Clear camera lenses" ID="ID_937874922" CREATED="1704071411589" MODIFIED="1704071416162"/>
+</node>
+<node TEXT="Cerium (Ce, 58)" ID="ID_884504562" CREATED="1704071446710" MODIFIED="1704071448195">
+<node TEXT="The sparks of a lighter" ID="ID_1342797730" CREATED="1704071461123" MODIFIED="1704071463012"/>
+</node>
+<node TEXT="Praseodymium (Pr, 59)" ID="ID_784577948" CREATED="1704071488518" MODIFIED="1704071491677">
+<node TEXT="Yellow-green glass for welders' goggles" ID="ID_79549073" CREATED="1704071503374" MODIFIED="1704071517230"/>
+</node>
+<node TEXT="Neodymium (Nd, 60)" ID="ID_1577701402" CREATED="1704071532155" MODIFIED="1704071551107">
+<node TEXT="The strongest permanent magnets" ID="ID_1871354371" CREATED="1704071555828" MODIFIED="1704071565297"/>
+</node>
+<node TEXT="Promethium (Pm, 61)" ID="ID_135859186" CREATED="1704071560812" MODIFIED="1704071571721">
+<node TEXT="Radioactive; hardly any in nature" ID="ID_579872726" CREATED="1704071591903" MODIFIED="1704071599336"/>
+</node>
+<node TEXT="Samarium (Sm, 62)" ID="ID_1736561643" CREATED="1704071611488" MODIFIED="1704071616463">
+<node TEXT="First element named, by way of a mineral, after a person" ID="ID_1130229453" CREATED="1704071625817" MODIFIED="1704071635705"/>
+</node>
+<node TEXT="Europium (Eu, 63)" ID="ID_1379640125" CREATED="1704071628390" MODIFIED="1704071630877">
+<node TEXT="Glows red in euro banknotes under ultraviolet" ID="ID_1750799980" CREATED="1704071639579" MODIFIED="1704071654292"/>
+</node>
+<node TEXT="Gadolinium (Gd, 64)" ID="ID_1584316287" CREATED="1704071671112" MODIFIED="1704071676442">
+<node TEXT="Contrast agent for magnetic resonance" ID="ID_794360036" CREATED="1704071702536" MODIFIED="1704071722022"/>
+</node>
+<node TEXT="Terbium (Tb, 65)" ID="ID_732208298" CREATED="1704071723559" MODIFIED="1704071740482">
+<node TEXT="Green in lamps and screens" ID="ID_1631540660" CREATED="1704071752558" MODIFIED="1704071763440"/>
+</node>
+<node TEXT="Dysprosium (Dy, 66)" ID="ID_1608855874" CREATED="1704071787373" MODIFIED="1704071797508">
+<node TEXT="Keeps magnets strong when motors run hot" ID="ID_965945267" CREATED="1704071818012" MODIFIED="1704071834645"/>
+</node>
+<node TEXT="Holmium (Ho, 67)" ID="ID_950896318" CREATED="1704071834534" MODIFIED="1704071853651">
+<node TEXT="Named after Stockholm; surgeons' lasers" ID="ID_232263634" CREATED="1704071843435" MODIFIED="1704071861899"/>
+</node>
+<node TEXT="Erbium (Er, 68)" ID="ID_1283090251" CREATED="1704071848999" MODIFIED="1704071861872">
+<node TEXT="Amplifies light in the cables under the oceans" ID="ID_1237448465" CREATED="1704071854886" MODIFIED="1704071869077"/>
+</node>
+<node TEXT="Thulium (Tm, 69)" ID="ID_824180092" CREATED="1704071876362" MODIFIED="1704071882600">
+<node TEXT="Portable X-ray sources" ID="ID_1516903215" CREATED="1704071897082" MODIFIED="1704071902527"/>
+</node>
+<node TEXT="Ytterbium (Yb, 70)" ID="ID_413829338" CREATED="1704071930361" MODIFIED="1704071945207">
+<node TEXT="Some of the most exact clocks ever built" ID="ID_1101194001" CREATED="1704071948794" MODIFIED="1704071953574"/>
+</node>
+<node TEXT="Lutetium (Lu, 71)" ID="ID_1177218082" CREATED="1704071953508" MODIFIED="1704071970334">
+<node TEXT="Named after Paris; cancer therapy" ID="ID_1641000096" CREATED="1704071959662" MODIFIED="1704071971309"/>
+</node>
+</node>
+<node TEXT="Actinides" POSITION="top_or_left" ID="ID_484831595" CREATED="1704071965542" MODIFIED="1704071979743">
+<richcontent TYPE="DETAILS" CONTENT-TYPE="plain/auto">All radioactive</richcontent>
+<edge COLOR="#00b000"/>
+<node TEXT="Actinium (Ac, 89)" ID="ID_1464255506" CREATED="1704071982780" MODIFIED="1704071986033">
+<node TEXT="Glows pale blue in the dark" ID="ID_1177946054" CREATED="1704071994314" MODIFIED="1704071999578"/>
+</node>
+<node TEXT="Thorium (Th, 90)" ID="ID_1941534334" CREATED="1704072027280" MODIFIED="1704072039849">
+<node TEXT="More common than uranium; once in gas mantles" ID="ID_1313050369" CREATED="1704072052921" MODIFIED="1704072057230"/>
+</node>
+<node TEXT="Protactinium (Pa, 91)" ID="ID_1806453941" CREATED="1704072090503" MODIFIED="1704072106835">
+<node TEXT="Rare, radioactive, of hardly any use" ID="ID_646524403" CREATED="1704072096350" MODIFIED="1704072103388"/>
+</node>
+<node TEXT="Uranium (U, 92)" ID="ID_1574022707" CREATED="1704072123110" MODIFIED="1704072134006">
+<node TEXT="Fuel of nuclear power stations" ID="ID_1163154469" CREATED="1704072127271" MODIFIED="1704072130112"/>
+</node>
+<node TEXT="Neptunium (Np, 93)" ID="ID_1806190315" CREATED="1704072142761" MODIFIED="1704072144390">
+<node TEXT="First beyond uranium, made in 1940" ID="ID_1478007014" CREATED="1704072167575" MODIFIED="1704072173348"/>
+</node>
+<node TEXT="Plutonium (Pu, 94)" ID="ID_1045813705" CREATED="1704072186244" MODIFIED="1704072203305">
+<node TEXT="Powers space probes far from the Sun" ID="ID_1860812729" CREATED="1704072195425" MODIFIED="1704072206310"/>
+</node>
+<node TEXT="Americium (Am, 95)" ID="ID_1142067671" CREATED="1704072232023" MODIFIED="1704072241398">
+<node TEXT="In many smoke detectors" ID="ID_1613574538" CREATED="1704072269890" MODIFIED="1704072271740"/>
+</node>
+<node TEXT="Curium (Cm, 96)" ID="ID_1897854650" CREATED="1704072276771" MODIFIED="1704072278422">
+<node TEXT="X-ray source on the Mars rovers" ID="ID_1946965630" CREATED="1704072286409" MODIFIED="1704072296571"/>
+</node>
+<node TEXT="Berkelium (Bk, 97)" ID="ID_1285433507" CREATED="1704072297237" MODIFIED="1704072305728">
+<node TEXT="Needed to make tennessine" ID="ID_873170824" CREATED="1704072329779" MODIFIED="1704072340488"/>
+</node>
+<node TEXT="Californium (Cf, 98)" ID="ID_244135352" CREATED="1704072352200" MODIFIED="1704072357915">
+<node TEXT="Starts nuclear reactors with its neutrons" ID="ID_869253638" CREATED="1704072372472" MODIFIED="1704072373861"/>
+</node>
+<node TEXT="Einsteinium (Es, 99)" ID="ID_1555906200" CREATED="1704072379091" MODIFIED="1704072396652">
+<node TEXT="Found in the debris of the first hydrogen bomb" ID="ID_16482539" CREATED="1704072401620" MODIFIED="1704072401839"/>
+</node>
+<node TEXT="Fermium (Fm, 100)" ID="ID_1452665508" CREATED="1704072429273" MODIFIED="1704072449002">
+<node TEXT="Heaviest that can be bred in a reactor" ID="ID_674799099" CREATED="1704072452173" MODIFIED="1704072457108"/>
+</node>
+<node TEXT="Mendelevium (Md, 101)" ID="ID_1616425867" CREATED="1704072470707" MODIFIED="1704072486526">
+<node TEXT="First made one atom at a time" ID="ID_1481772488" CREATED="1704072501743" MODIFIED="1704072515388"/>
+</node>
+<node TEXT="Nobelium (No, 102)" ID="ID_1773855829" CREATED="1704072523631" MODIFIED="1704072538205">
+<node TEXT="Claimed in Sweden, the United States and the Soviet Union" ID="ID_539376927" CREATED="1704072559211" MODIFIED="1704072565534"/>
+</node>
+<node TEXT="Lawrencium (Lr, 103)" ID="ID_184074517" CREATED="1704072582233" MODIFIED="1704072591731">
+<node TEXT="Named after the inventor of the cyclotron" ID="ID_1516318506" CREATED="1704072609787" MODIFIED="1704072627215"/>
+</node>
+</node>
+<node TEXT="History" POSITION="top_or_left" ID="ID_979598969" CREATED="1704072624989" MODIFIED="1704072631346">
+<edge COLOR="#c000c0"/>
+<node TEXT="Known since antiquity: gold, silver, copper, tin, iron, lead, mercury, sulfur, carbon" ID="ID_298913504" CREATED="1704072634764" MODIFIED="1704072645804"/>
+<node TEXT="1669: Hennig Brand boils urine and finds phosphorus" ID="ID_1930530443" CREATED="1704072665741" MODIFIED="1704072680944"/>
+<node TEXT="1789: Lavoisier lists 33 substances he cannot split" ID="ID_61759169" CREATED="1704072703798" MODIFIED="1704072722302"/>
+<node TEXT="1829: D&#xf6;bereiner's triads" ID="ID_773080079" CREATED="1704072732193" MODIFIED="1704072741473"/>
+<node TEXT="1869: Mendeleev's table, with gaps for the unknown" ID="ID_1608218942" CREATED="1704072737332" MODIFIED="1704072749244">
+<richcontent TYPE="NOTE" CONTENT-TYPE="xml/">
+<html>
+  <head>
+    
+  </head>
+  <body>
+    <p>
+      He foretold what some of the missing ones would be like. Gallium (1875), scandium (1879) and germanium (1886) proved him right.
+    </p>
+  </body>
+</html>
+</richcontent>
+</node>
+<node TEXT="1898: neon, krypton and xenon within weeks" ID="ID_695769246" CREATED="1704072755248" MODIFIED="1704072773790"/>
+<node TEXT="1913: Moseley orders the table by nuclear charge" ID="ID_741086298" CREATED="1704072757490" MODIFIED="1704072758345"/>
+<node TEXT="1937: technetium, the first to be made by people" ID="ID_202062096" CREATED="1704072766080" MODIFIED="1704072771439"/>
+<node TEXT="1945: Seaborg gives the actinides a row of their own" ID="ID_1004256888" CREATED="1704072781190" MODIFIED="1704072788560"/>
+<node TEXT="2016: the seventh row is named to its end" ID="ID_763011621" CREATED="1704072813615" MODIFIED="1704072828883"/>
+</node>
+<node TEXT="Records" POSITION="top_or_left" ID="ID_799794452" CREATED="1704072822575" MODIFIED="1704072829989">
+<edge COLOR="#008c8c"/>
+<node TEXT="Most common in the universe: hydrogen" ID="ID_60397614" CREATED="1704072849931" MODIFIED="1704072853230"/>
+<node TEXT="Lightest metal: lithium" ID="ID_1451780370" CREATED="1704072862766" MODIFIED="1704072875969"/>
+<node TEXT="Densest: osmium" ID="ID_204651094" CREATED="1704072869816" MODIFIED="1704072872184"/>
+<node TEXT="Highest melting point of a metal: tungsten" ID="ID_439945252" CREATED="1704072877018" MODIFIED="1704072889350"/>
+<node TEXT="Liquid at 20 &#xb0;C: only mercury and bromine" ID="ID_589143797" CREATED="1704072888914" MODIFIED="1704072907231"/>
+<node TEXT="Does not freeze at normal pressure: helium" ID="ID_377134618" CREATED="1704072910441" MODIFIED="1704072917469"/>
+<node TEXT="Most electronegative: fluorine" ID="ID_1462913754" CREATED="1704072921400" MODIFIED="1704072927343"/>
+</node>
+<node TEXT="Where names come from" POSITION="top_or_left" ID="ID_334030130" CREATED="1704072953096" MODIFIED="1704072970304">
+<edge COLOR="#7c0000"/>
+<node TEXT="Planets: uranium, neptunium, plutonium, after planets of their day" ID="ID_1801183428" CREATED="1704072984475" MODIFIED="1704072987502"/>
+<node TEXT="Ytterby in Sweden: yttrium, terbium, erbium, ytterbium" ID="ID_910093357" CREATED="1704073021022" MODIFIED="1704073034015"/>
+<node TEXT="Countries: polonium, francium, germanium, nihonium" ID="ID_195154793" CREATED="1704073048048" MODIFIED="1704073062089"/>
+<node TEXT="Colours: chlorine, iodine, rubidium, caesium, indium" ID="ID_1880963075" CREATED="1704073080777" MODIFIED="1704073095668"/>
+<node TEXT="People: curium, einsteinium, meitnerium and more" ID="ID_1085996527" CREATED="1704073106847" MODIFIED="1704073123342"/>
+<node TEXT="Symbols from Latin" ID="ID_148252774" CREATED="1704073133015" MODIFIED="1704073151955">
+<node TEXT="Na: natrium" ID="ID_1907869838" CREATED="1704073161859" MODIFIED="1704073169081"/>
+<node TEXT="K: kalium" ID="ID_1635782046" CREATED="1704073178495" MODIFIED="1704073183894"/>
+<node TEXT="Fe: ferrum" ID="ID_449329519" CREATED="1704073213465" MODIFIED="1704073216716"/>
+<node TEXT="Cu: cuprum" ID="ID_1702467754" CREATED="1704073245304" MODIFIED="1704073262629"/>
+<node TEXT="Ag: argentum" ID="ID_1868921985" CREATED="1704073268767" MODIFIED="1704073287110"/>
+<node TEXT="Sn: stannum" ID="ID_71740161" CREATED="1704073288693" MODIFIED="1704073289388"/>
+<node TEXT="Au: aurum" ID="ID_546979496" CREATED="1704073321676" MODIFIED="1704073333656"/>
+<node TEXT="Hg: hydrargyrum" ID="ID_272544815" CREATED="1704073337151" MODIFIED="1704073347653"/>
+<node TEXT="Pb: plumbum" ID="ID_96921875" CREATED="1704073353295" MODIFIED="1704073371576"/>
+</node>
+</node>
+</node>
+</map>
