@@ -1,0 +1,17 @@
+"""Fixtures for snapshots."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.snapshot.world import World, world_in
+
+pytest.register_assert_rewrite("tests.snapshot.world")
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    """An empty catalogue with its builder."""
+    with world_in(tmp_path) as world:
+        yield world

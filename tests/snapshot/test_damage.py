@@ -1,0 +1,348 @@
+"""Snapshots that are lost, damaged, half made or of another time are built anew."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import xxhash
+
+from mapshelf.errors import SnapshotDamaged, SnapshotError, SnapshotMissing, StoreUnavailable
+from mapshelf.model import Change, MapDraft
+from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory, builder
+from mapshelf.snapshot.builder import manifest_of
+from mapshelf.snapshot.directory import FORMAT, read_manifest, verify
+from mapshelf.store.sqlite import SQLiteStore
+from tests.snapshot.world import World, prove_lists, prove_searches, titles
+from tests.store.drafts import outline
+
+
+@pytest.fixture
+def filled(world: World) -> World:
+    """Two snapshots' worth of maps, of every kind of file."""
+    world.put(
+        *(
+            MapDraft(id=f"m{n}", title=f"tea {n}", views=n, owner="ann", outline=outline("zoo"))
+            for n in range(20)
+        )
+    )
+    world.published()
+    world.put(MapDraft(id="m3", title="changed tea"), MapDraft(id="late", title="late"))
+    world.store.delete_maps(["m5"])
+    world.published()
+    return world
+
+
+def sound(world: World) -> None:
+    snapshot = world.published()
+    prove_lists(snapshot, world.maps())
+    prove_searches(snapshot, world, ["tea", "zoo", "changed"])
+
+
+def files_of(folder: Path) -> list[str]:
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def flip(path: Path, place: int) -> None:
+    """Alter a byte of a file, under its own name alone."""
+    data = bytearray(path.read_bytes())
+    data[place] ^= 0x40
+    path.unlink()  # or the builder's link to the same file would change with it
+    path.write_bytes(data)
+
+
+def published_length(world: World, path: Path) -> int:
+    """Return how many bytes of a file are part of the snapshot."""
+    if path.name == "records.bin":
+        return sum(length for length, _ in manifest_of(world.directory)["records"])
+    return path.stat().st_size
+
+
+# -- damage -----------------------------------------------------------------------------------
+
+
+def test_a_flipped_byte_in_any_file_is_found(filled: World, tmp_path: Path) -> None:
+    names = files_of(filled.folder)
+    assert len(names) > 40
+    for name in names:
+        length = published_length(filled, filled.folder / name)
+        for place in {0, length // 2, length - 1} if length else set():
+            copy = tmp_path / "copy"
+            shutil.copytree(filled.folder, copy)
+            flip(copy / name, place)
+            with pytest.raises(SnapshotDamaged):
+                verify(copy)
+            shutil.rmtree(copy)
+
+
+def test_a_truncated_or_missing_file_is_found(filled: World, tmp_path: Path) -> None:
+    for name in files_of(filled.folder):
+        length = published_length(filled, filled.folder / name)
+        copy = tmp_path / "copy"
+        shutil.copytree(filled.folder, copy)
+        if length:
+            with (copy / name).open("r+b") as file:
+                file.truncate(length - 1)
+            with pytest.raises(SnapshotDamaged):
+                verify(copy)
+        (copy / name).unlink()
+        with pytest.raises(SnapshotDamaged):
+            verify(copy)
+        with pytest.raises(SnapshotDamaged):
+            Snapshot(copy)
+        shutil.rmtree(copy)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["records.bin", "manifest.json", "column-start.npy", "order-alpha.npy", "sets-date.bin"],
+)
+def test_a_damaged_snapshot_is_built_anew(filled: World, name: str) -> None:
+    flip(filled.folder / name, 10)
+    before = filled.directory.current()
+    filled.restart()
+    assert filled.builder.advance()
+    assert filled.directory.current() > before
+    sound(filled)
+
+
+def test_a_damaged_index_is_built_anew(filled: World) -> None:
+    for path in sorted((filled.folder / "text").iterdir()):
+        flip(path, path.stat().st_size // 2)
+    filled.restart()
+    assert filled.builder.advance()
+    sound(filled)
+
+
+def write_manifest(folder: Path, body: bytes) -> None:
+    checksum = xxhash.xxh3_128_hexdigest(body).encode()
+    (folder / "manifest.json").write_bytes(checksum + b"\n" + body)
+
+
+def test_a_snapshot_of_another_format_is_built_anew(filled: World) -> None:
+    _, _, body = (filled.folder / "manifest.json").read_bytes().partition(b"\n")
+    old, new = b'"format":%d' % FORMAT, b'"format":%d' % (FORMAT + 1)
+    assert old in body
+    write_manifest(filled.folder, body.replace(old, new))
+    for read in (read_manifest, verify, Snapshot):
+        with pytest.raises(SnapshotDamaged, match="format"):
+            read(filled.folder)
+    filled.restart()
+    assert filled.builder.advance()
+    sound(filled)
+
+
+def test_parts_that_do_not_fit_each_other_are_refused(filled: World) -> None:
+    _, _, body = (filled.folder / "manifest.json").read_bytes().partition(b"\n")
+    assert b'"maps":20' in body
+    write_manifest(filled.folder, body.replace(b'"maps":20', b'"maps":21'))
+    with pytest.raises(SnapshotDamaged, match="different numbers of maps"):
+        Snapshot(filled.folder)
+
+
+# -- loss -------------------------------------------------------------------------------------
+
+
+def lose_everything(world: World) -> None:
+    shutil.rmtree(world.directory.path)
+
+
+def lose_the_folder(world: World) -> None:
+    shutil.rmtree(world.folder)
+
+
+def lose_the_work(world: World) -> None:
+    shutil.rmtree(world.directory.path / "work")
+
+
+def pointer(content: bytes) -> Callable[[World], None]:
+    def write(world: World) -> None:
+        (world.directory.path / "current").write_bytes(content)
+
+    return write
+
+
+@pytest.mark.parametrize(
+    "harm",
+    [
+        lose_everything,
+        lose_the_folder,
+        lose_the_work,
+        lambda world: (world.directory.path / "current").unlink(),
+        pointer(b""),
+        pointer(b"\0" * 12),
+        pointer(b"\xff\xfe"),
+        pointer(b"../../etc"),
+        pointer(b"999999999999"),
+    ],
+)
+def test_what_is_lost_is_built_anew(filled: World, harm: Callable[[World], object]) -> None:
+    harm(filled)
+    filled.restart()
+    filled.builder.advance()
+    sound(filled)
+    filled.put(MapDraft(title="and on it goes"))
+    sound(filled)
+    kept = [path.name for path in filled.directory.path.iterdir() if path.name.isdigit()]
+    assert len(kept) <= 2
+
+
+def test_without_a_snapshot_there_is_none(tmp_path: Path) -> None:
+    directory = SnapshotDirectory(tmp_path / "none")
+    with pytest.raises(SnapshotMissing):
+        directory.current()
+    with pytest.raises(SnapshotError):
+        manifest_of(directory)
+
+
+# -- a builder killed midway ------------------------------------------------------------------
+
+
+def test_a_builder_killed_while_publishing(filled: World) -> None:
+    """Whatever it left behind: folders, half of their files, bytes never published."""
+    number = int(filled.directory.current())
+    for ahead in (1, 2, 7):
+        left = filled.directory.path / f"{number + ahead:012d}"
+        left.mkdir()
+        (left / "column-start.npy").write_bytes(b"\x93NUMPY half")
+        (left / "manifest.json").write_bytes(b"half a mani")
+        (left / "text").mkdir()
+    (filled.directory.path / "current.new").write_bytes(b"0000")
+    with (filled.folder / "records.bin").open("ab") as file:
+        file.write(b'{"File_ID":"never published')
+    verify(filled.folder)
+    assert "changed tea" in titles(filled.snapshot())
+
+    filled.restart()
+    for round_number in range(9):
+        filled.put(MapDraft(id="m1", title=f"tea after {round_number}"))
+        sound(filled)
+    assert int(filled.directory.current()) == number + 9
+
+
+def test_readers_are_not_disturbed_by_bytes_never_published(filled: World) -> None:
+    reading = filled.snapshot()
+    before = titles(reading)
+    with (filled.folder / "records.bin").open("ab") as file:
+        file.write(b"x" * 100_000)
+    filled.restart()  # cuts them off
+    assert titles(reading) == before
+    filled.put(MapDraft(title="next"))
+    sound(filled)
+    assert titles(reading) == before
+
+
+def test_a_restarted_builder_takes_up_where_the_last_ended(filled: World) -> None:
+    seen: list[int] = []
+    filled.restart()
+    assert not filled.builder.advance(seen.append)
+    assert filled.builder.revision == filled.store.revision()
+    filled.put(MapDraft(id="m1", title="again"))
+    assert filled.builder.advance(seen.append)
+    assert seen == [1]
+    sound(filled)
+
+
+# -- a store that fails, or is another --------------------------------------------------------
+
+
+class Failing(SQLiteStore):
+    """A store that is unreachable at the calls of ``changes`` that are told."""
+
+    fail_at: tuple[int, ...] = ()
+    calls = 0
+
+    def changes(self, after: int, limit: int) -> list[Change]:
+        self.calls += 1
+        if self.calls in self.fail_at:
+            raise StoreUnavailable("away for a moment")
+        return super().changes(after, limit)
+
+
+@pytest.mark.parametrize("published_before", [False, True])
+def test_a_store_away_for_a_moment_costs_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, published_before: bool
+) -> None:
+    """What was applied before the failure must show once the builder goes on."""
+    monkeypatch.setattr(builder, "BATCH", 3)
+    world = World(tmp_path)
+    store = Failing(tmp_path / "catalogue.db")
+    world.builder.close()
+    world.builder = Builder(store, world.directory)
+    world.put(*(MapDraft(id=f"m{n}", title=f"tea {n}") for n in range(12)))
+    if published_before:
+        world.published()
+    world.store.delete_maps(["m1", "m2"])
+    world.put(*(MapDraft(id=f"m{n}", title=f"changed {n}") for n in range(3, 9)))
+    for fail_at in (2, 3, 4):
+        store.calls, store.fail_at = 0, (fail_at,)
+        world.put(*(MapDraft(id=f"m{n}", views=fail_at) for n in range(3, 12)))
+        with pytest.raises(StoreUnavailable):
+            world.builder.advance()
+        if fail_at == 3:
+            sound(world)
+    assert world.builder.advance()
+    sound(world)
+    world.close()
+    store.close()
+
+
+def test_a_publication_that_fails_is_made_up_for(filled: World) -> None:
+    number = int(filled.directory.current())
+    in_the_way = filled.directory.path / f"{number + 1:012d}"
+    in_the_way.write_text("a file where the folder should be")
+    filled.put(MapDraft(id="m1", title="tea that must show"))
+    revision = filled.builder.revision
+    with pytest.raises(OSError, match="exists"):
+        filled.builder.advance()
+    assert filled.builder.revision == revision
+    in_the_way.unlink()
+    assert filled.builder.advance()
+    sound(filled)
+
+
+def test_a_store_put_back_to_an_earlier_state_is_followed(filled: World, tmp_path: Path) -> None:
+    """An operator restores a backup: the snapshot must not go on showing the future."""
+    filled.builder.close()
+    backup = World(tmp_path / "backup")
+    backup.put(MapDraft(title="tea of old"))
+    backup.builder.close()
+    backup.directory = filled.directory
+    backup.builder = Builder(backup.store, backup.directory)
+    assert backup.builder.advance()
+    sound(backup)
+    assert titles(backup.snapshot()) == ["tea of old"]
+    backup.close()
+    filled.builder = Builder(filled.store, SnapshotDirectory(tmp_path / "unused"))
+
+
+# -- readers and the lock ---------------------------------------------------------------------
+
+
+def test_an_old_snapshot_serves_after_its_files_are_gone(filled: World) -> None:
+    reading = filled.snapshot()
+    folder, maps = filled.folder, filled.maps()
+    for n in range(4):
+        filled.put(MapDraft(id="m1", title=f"newer {n}"))
+        filled.store.delete_maps([f"m{n + 10}"])
+        filled.published()
+    assert not folder.exists()
+    prove_lists(reading, maps)
+    assert len(titles(reading, text="tea", order="alpha")) == 19
+    assert len(titles(reading, text="zoo", order=None)) == 18
+
+
+def test_the_snapshot_before_is_kept_for_those_about_to_open_it(filled: World) -> None:
+    before = filled.folder
+    filled.put(MapDraft(title="next"))
+    filled.published()
+    verify(before)
+    assert "next" not in titles(Snapshot(before))
+
+
+def test_only_one_may_build(tmp_path: Path) -> None:
+    directory = SnapshotDirectory(tmp_path / "new" / "snapshots")
+    with directory.building() as first, directory.building() as second:
+        assert (first, second) == (True, False)
+    with directory.building() as again:
+        assert again

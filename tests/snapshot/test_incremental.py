@@ -1,0 +1,161 @@
+"""A snapshot that kept up with the store answers as one built from nothing does.
+
+The limits at which a builder cleans up or changes its mind are lowered, so that a few maps cross
+all of them.
+"""
+
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mapshelf.model import MapDraft
+from mapshelf.snapshot import builder, listing
+from tests.snapshot.world import page, prove_lists, prove_searches, world_in
+from tests.store.drafts import outline
+
+WORDS = ["tea", "Teapot", "Ärger", "日本語", "zoo"]
+CHANGES = st.builds(
+    MapDraft,
+    title=st.lists(st.sampled_from([*WORDS, "\x01", '"'])).map(" ".join),
+    description=st.none() | st.sampled_from(WORDS),
+    thumbs_up=st.integers(0, 3),
+    thumbs_down=st.none() | st.integers(0, 3),
+    views=st.none() | st.integers(0, 2),
+    downloads=st.none() | st.integers(0, 2),
+    date_added=st.none() | st.integers(-1, 1),
+    category_id=st.none() | st.integers(0, 2),
+    owner=st.none() | st.sampled_from(["ann", "bob"]),
+    software=st.sampled_from([None, "", "FreeMind", "New"]),
+    template=st.none() | st.booleans(),
+    outline=st.none() | st.sampled_from([outline("zoo", word) for word in WORDS]),
+)
+IDS = st.sampled_from([f"id{n}" for n in range(8)])
+STEPS = st.one_of(
+    st.lists(st.tuples(IDS, CHANGES), min_size=1, max_size=6),
+    st.sets(IDS, min_size=1, max_size=7),
+    st.sampled_from(["publish", "publish", "restart"]),
+)
+
+
+@contextmanager
+def lowered(**limits: int) -> Iterator[None]:
+    """Lower limits for the time being."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in limits.items():
+            patch.setattr(listing if name == "POSTING_LIMIT" else builder, name, value)
+        yield
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    steps=st.lists(STEPS, min_size=3, max_size=10),
+    limit=st.sampled_from([1, 3, 1000]),
+    posting=st.sampled_from([0, 1, 1024]),
+)
+def test_kept_up_equals_built_anew(
+    steps: list[list[tuple[str, MapDraft]] | set[str] | str], limit: int, posting: int
+) -> None:
+    with (
+        lowered(BATCH=limit, LITTLE=limit * 100, POSTING_LIMIT=posting),
+        tempfile.TemporaryDirectory() as folder,
+        world_in(Path(folder)) as world,
+    ):
+        for step in steps:
+            match step:
+                case "publish":
+                    world.builder.advance()
+                case "restart":
+                    world.restart()
+                case set():
+                    world.store.delete_maps(sorted(step))
+                case list():
+                    world.put(*(replace(draft, id=one) for one, draft in step))
+        snapshot = world.published()
+        prove_lists(snapshot, world.maps())
+        prove_searches(snapshot, world, WORDS)
+        assert not world.builder.advance()
+
+
+def test_many_changes_at_once_are_sorted_anew(tmp_path: Path) -> None:
+    """Over a thousand changes take the other way through ``Orders.update``."""
+    with world_in(tmp_path) as world:
+        world.put(*(MapDraft(id=f"m{n}", title=f"t{n % 7}", views=n % 5) for n in range(1100)))
+        world.published()
+        world.put(*(MapDraft(id=f"m{n}", views=n % 3) for n in range(1100)))
+        changed = sum(n % 5 != n % 3 for n in range(1100))
+        assert changed < 1000
+        world.put(*(MapDraft(id=f"m{n}", downloads=1) for n in range(1001)))
+        prove_lists(world.published(), world.maps())
+
+
+def test_a_long_import_shows_as_it_goes(tmp_path: Path) -> None:
+    with lowered(BATCH=2, CHANGES_PER_SNAPSHOT=4), world_in(tmp_path) as world:
+        world.put(*(MapDraft(title=str(n)) for n in range(10)))
+        seen: list[int] = []
+        world.builder.advance(seen.append)
+        assert len(world.snapshot()) == 10  # built anew: all at once
+        assert seen == [2, 4, 6, 8, 10]
+        world.put(*(MapDraft(title=str(n)) for n in range(10)))
+        sizes = []
+        while world.builder.advance():
+            sizes.append(len(world.snapshot()))
+        assert sizes == [14, 18, 20]
+
+
+@pytest.mark.parametrize("count", [1023, 1024, 1025, 1100])
+def test_postings_and_bitmaps_answer_alike(tmp_path: Path, count: int) -> None:
+    """One value that ``count`` maps have, and one that few have, in every order."""
+    with world_in(tmp_path) as world:
+        world.put(
+            *(
+                MapDraft(
+                    title=f"t{n % 91}",
+                    views=n * 7919 % 1009,
+                    category_id=2 if n < count else 3,
+                    category="c",
+                    owner="ann" if n % 2 else "bob",
+                    template=n % 5 == 0,
+                )
+                for n in range(count + 30)
+            )
+        )
+        snapshot = world.published()
+        prove_lists(snapshot, world.maps())
+        assert page(snapshot, filters=(("category", 2),)).total == count
+        assert page(snapshot, filters=(("category", 3),)).total == 30
+        assert snapshot.maps_of("ANN") == (count + 30) // 2
+
+
+def test_records_are_rewritten_when_mostly_garbage(tmp_path: Path) -> None:
+    with lowered(LITTLE=1000), world_in(tmp_path) as world:
+        world.put(*(MapDraft(id=f"m{n}", title=f"t{n}") for n in range(20)))
+        world.published()
+        sizes = []
+        for views in range(1, 8):
+            world.put(*(MapDraft(id=f"m{n}", views=views) for n in range(20)))
+            world.published()
+            sizes.append((world.folder / "records.bin").stat().st_size)
+            if views == 4:
+                world.restart()
+        assert max(sizes) < 4 * min(sizes)
+        assert any(later < earlier for earlier, later in zip(sizes, sizes[1:], strict=False))
+        prove_lists(world.snapshot(), world.maps())
+
+
+def test_a_snapshot_of_mostly_removed_maps_is_compacted(tmp_path: Path) -> None:
+    with lowered(BATCH=10), world_in(tmp_path) as world:
+        world.put(*(MapDraft(id=f"m{n}", title=f"t{n}") for n in range(40)))
+        world.published()
+        world.store.delete_maps([f"m{n}" for n in range(30)])
+        world.published()
+        world.put(MapDraft(title="one more"))
+        snapshot = world.published()
+        assert (world.folder / "column-alive.npy").stat().st_size < 128 + 20
+        prove_lists(snapshot, world.maps())
+        assert len(snapshot) == 11

@@ -1,0 +1,164 @@
+"""A real store with a real builder beside it, and what their snapshots must answer.
+
+``expected`` is the oracle: lists and searches worked out from the store's maps in plain Python,
+by the words of the design and not by the code of the snapshot.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from mapshelf.folding import fold, index_words
+from mapshelf.model import Map, MapDraft
+from mapshelf.outlines import outline_text
+from mapshelf.query import FILTERS, ORDERS, MapQuery
+from mapshelf.snapshot import Builder, Page, Snapshot, SnapshotDirectory
+from mapshelf.snapshot.directory import verify
+from mapshelf.snapshot.rating import rating
+from mapshelf.snapshot.records import encode_record
+from mapshelf.store.sqlite import SQLiteStore
+
+ALL = 10**9
+BASE = b"https://maps.example.org"
+
+
+class World:
+    """A catalogue in ``folder`` and the builder that follows it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = SQLiteStore(folder / "catalogue.db", clock=lambda: 1_700_000_000_000)
+        self.directory = SnapshotDirectory(folder / "snapshots")
+        self.builder = Builder(self.store, self.directory)
+
+    def put(self, *drafts: MapDraft) -> None:
+        outcomes = self.store.put_maps(drafts)
+        assert not [outcome.reason for outcome in outcomes if outcome.reason]
+
+    def restart(self) -> None:
+        """End the builder and start another, as a new process would."""
+        self.builder.close()
+        self.builder = Builder(self.store, self.directory)
+
+    @property
+    def folder(self) -> Path:
+        return self.directory.folder(self.directory.current())
+
+    def snapshot(self) -> Snapshot:
+        return Snapshot(self.folder)
+
+    def published(self) -> Snapshot:
+        """Bring the snapshot up to date, check every byte of it, and return it."""
+        self.builder.advance()
+        verify(self.folder)
+        assert self.builder.revision == self.store.revision() == self.snapshot().revision
+        return self.snapshot()
+
+    def maps(self) -> list[Map]:
+        return self.store.maps(0, ALL)
+
+    def close(self) -> None:
+        self.builder.close()
+        self.store.close()
+
+
+@contextmanager
+def world_in(folder: Path) -> Iterator[World]:
+    world = World(folder)
+    try:
+        yield world
+    finally:
+        with suppress(FileNotFoundError):
+            world.close()
+
+
+def page(snapshot: Snapshot, **query: Any) -> Page:
+    return snapshot.page(MapQuery(**{"limit": ALL, **query}), BASE)
+
+
+def titles(snapshot: Snapshot, **query: Any) -> list[str]:
+    """Return the titles on a page, read back from its JSON."""
+    import orjson
+
+    return [one["Title"] for one in orjson.loads(page(snapshot, **query).body)]
+
+
+def in_order(maps: list[Map], order: str) -> list[Map]:
+    if order == "alpha":
+        return sorted(maps, key=lambda one: (fold(one.title), one.title, one.file_id))
+    keys = {
+        "downloads": lambda one: one.downloads,
+        "views": lambda one: one.views,
+        "date": lambda one: one.date_added,
+        "rating": lambda one: rating(one.thumbs_up, one.thumbs_down),
+    }
+    return sorted(maps, key=lambda one: (keys[order](one), one.file_id), reverse=True)
+
+
+def filtered(maps: list[Map], filters: tuple[tuple[str, int], ...]) -> list[Map]:
+    keys = {row.name: row.key for row in FILTERS}
+    return [one for one in maps if all(keys[name](one) == key for name, key in filters)]
+
+
+def encoded(maps: list[Map]) -> bytes:
+    return b"[" + b",".join(encode_record(one).replace(b"\x01", BASE) for one in maps) + b"]"
+
+
+def combinations(maps: list[Map]) -> Iterator[tuple[tuple[str, int], ...]]:
+    """Yield every combination of filter values that some map has, or none."""
+    values = [
+        [None, *sorted({row.key(one) for one in maps})[:3], 123_456_789] for row in FILTERS[:3]
+    ]
+    for keys in product(*values, [None, 1]):
+        yield tuple(
+            (row.name, key) for row, key in zip(FILTERS, keys, strict=True) if key is not None
+        )
+
+
+def prove_lists(snapshot: Snapshot, maps: list[Map]) -> None:
+    """Compare every list of a snapshot with the oracle."""
+    assert len(snapshot) == len(maps)
+    for order in ORDERS:
+        ordered = in_order(maps, order)
+        for filters in combinations(maps):
+            want = filtered(ordered, filters)
+            assert page(snapshot, order=order, filters=filters) == Page(len(want), encoded(want))
+            part = page(snapshot, order=order, filters=filters, offset=1, limit=2)
+            assert part == Page(len(want), encoded(want[1:3]))
+    for owner in {one.owner for one in maps} | {"nobody"}:
+        assert snapshot.maps_of(owner.upper()) == sum(one.owner == owner for one in maps)
+
+
+def prove_searches(snapshot: Snapshot, world: World, words: list[str]) -> None:
+    """Compare searches for single words and pairs with the oracle, in order and by relevance."""
+    maps = world.maps()
+    held = {one.file_id: _words(world, one) for one in maps}
+    for text in [*words, *(f"{a} {b}" for a, b in zip(words, words[1:], strict=False))]:
+        *whole, last = fold(text).split()
+        found = [
+            one
+            for one in maps
+            if all(word in held[one.file_id] for word in whole)
+            and any(word.startswith(last) for word in held[one.file_id])
+        ]
+        for order in ORDERS:
+            want = in_order(found, order)
+            assert page(snapshot, text=text, order=order) == Page(len(want), encoded(want)), text
+        best = page(snapshot, text=text, order=None)
+        assert best.total == len(found)
+        assert sorted(_records(best.body)) == sorted(encode_record(one) for one in found)
+
+
+def _words(world: World, found: Map) -> set[str]:
+    outline = world.store.outline(found.file_id)
+    texts = [found.title, found.description, found.owner, found.category]
+    texts.append(outline_text(outline) if outline else "")
+    return {word for text in texts for word in index_words(text).split()}
+
+
+def _records(body: bytes) -> list[bytes]:
+    import orjson
+
+    marked = body.replace(BASE, b"\\u0001")
+    return [orjson.dumps(one).replace(b"\\u0001", b"\x01") for one in orjson.loads(marked)]
