@@ -547,21 +547,6 @@ class StoreContract:
         assert len(store.maps(0, ALL)) == len(odd)
         assert store.sources([]) == {}
 
-    def test_touching_sources_keeps_their_content(self, store: Store) -> None:
-        store.put_maps([title("t", source=source("a")), title("u", source=source("b"))])
-        revision = store.revision()
-        store.touch_sources([source("a", size=7, modified=8), source("unknown", size=7)])
-        assert store.sources([source("a").path, source("b").path, source("unknown").path]) == {
-            source("a").path: source("a", size=7, modified=8),
-            source("b").path: source("b"),
-        }
-        assert store.revision() == revision
-
-    def test_touching_a_source_whose_content_is_another_does_nothing(self, store: Store) -> None:
-        store.put_maps([title("t", source=source())])
-        store.touch_sources([source(size=7, modified=8, digest=b"other".ljust(32))])
-        assert store.sources([source().path]) == {source().path: source()}
-
     # -- users ----------------------------------------------------------------------------
 
     def test_users_are_one_whatever_their_case(self, store: Store, clock: Clock) -> None:

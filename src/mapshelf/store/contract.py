@@ -75,9 +75,6 @@ class Store(Protocol):
     def sources(self, paths: Sequence[bytes]) -> dict[bytes, Source]:
         """Return, by path, the sources known among ``paths``."""
 
-    def touch_sources(self, sources: Sequence[Source]) -> None:
-        """Record new sizes and times of known sources whose content is what it was."""
-
     # -- the small tables -----------------------------------------------------------------
 
     def categories(self) -> list[Named]:

@@ -164,14 +164,6 @@ class SQLiteStore:
             found = (database.execute(query, (path,)).fetchone() for path in paths)
             return {row[0]: Source(*row) for row in found if row is not None}
 
-    def touch_sources(self, sources: Sequence[Source]) -> None:
-        """See ``Store``."""
-        with self._writing() as database:
-            database.executemany(
-                "UPDATE sources SET size = ?, modified = ? WHERE path = ? AND digest = ?",
-                [(one.size, one.modified, one.path, one.digest) for one in sources],
-            )
-
     # -- the small tables -----------------------------------------------------------------
 
     def categories(self) -> list[Named]:
