@@ -7,6 +7,7 @@ thing. Everything it makes lies in one folder and may be deleted.
 import argparse
 import json
 import shlex
+import signal
 import socket
 import subprocess
 import sys
@@ -26,6 +27,8 @@ PATIENCE: Final = 60.0
 def main() -> int:
     """Set up the catalogue, serve it until interrupted, and say how to ask it."""
     given = _arguments()
+    # So that the service ends with the demo, whichever way that is ended.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     _run(given.data, "import", EXAMPLES)
     if not any(line.split("\t")[1] == USER for line in _run(given.data, "user", "list")):
         _run(given.data, "user", "add", USER)
