@@ -1,0 +1,4 @@
+"""What Mapshelf takes: time, memory and throughput, on catalogues that anyone can make again.
+
+Run ``python -m benchmarks``; read ``docs/benchmarks.md`` first for what the figures do not say.
+"""

@@ -1,0 +1,147 @@
+"""``python -m benchmarks``: make the catalogues, measure, show, and write the figures down."""
+
+import argparse
+import shutil
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from benchmarks import (
+    building,
+    catalogue,
+    freshness,
+    listing,
+    machine,
+    processes,
+    searching,
+    serving,
+)
+from benchmarks.catalogue import Catalogue
+
+Measurement = Callable[[Catalogue], Iterator[tuple[str, Any]]]
+
+RESULTS: Final = Path(__file__).with_name("results")
+PARTS: Final = ("listing", "searching", "building", "serving", "freshness")
+
+console = Console()
+
+
+def main() -> int:
+    """Measure what was asked for."""
+    given = _arguments()
+    try:
+        if {"serving", "freshness"} & set(given.parts):
+            processes.install_needed()
+    except processes.Missing as missing:
+        console.print(f"[red]{missing}[/red]")
+        return 1
+    results: dict[str, Any] = {
+        "date": f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC",
+        "seed": given.seed,
+        "machine": machine.described() | machine.tools(),
+        "sizes": {},
+    }
+    for size in given.sizes:
+        results["sizes"][str(size)] = _measure(size, given)
+        given.output.parent.mkdir(parents=True, exist_ok=True)
+        given.output.write_bytes(orjson.dumps(results, option=orjson.OPT_INDENT_2))
+    console.print(f"Written to {given.output}")
+    return 0
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
+    parser.add_argument("--sizes", type=_numbers, default=[1000, 100_000], help="1000,100000")
+    parser.add_argument("--parts", type=lambda text: text.split(","), default=list(PARTS))
+    parser.add_argument("--output", type=Path, default=RESULTS / "results.json")
+    parser.add_argument("--data", type=Path, default=Path(tempfile.gettempdir(), "mapshelf-bench"))
+    parser.add_argument("--seed", type=int, default=catalogue.SEED)
+    parser.add_argument("--seconds", type=int, default=5, help="of load over HTTP, each time")
+    parser.add_argument("--rounds", type=int, default=3, help="times that load is repeated")
+    parser.add_argument("--keep-snapshot", action="store_true", help="do not build it anew")
+    return parser.parse_args()
+
+
+def _numbers(text: str) -> list[int]:
+    return [int(number) for number in text.split(",")]
+
+
+def _measure(size: int, given: argparse.Namespace) -> dict[str, Any]:
+    console.rule(f"{size:,} maps")
+    made = _made(size, given)
+    results: dict[str, Any] = {"load_before": machine.load(), "store": made.facts}
+    results["full_build"] = _built(made, given)
+    measurements: dict[str, Measurement] = {
+        "listing": listing.measured,
+        "searching": searching.measured,
+        "building": building.measured,
+        "serving": lambda chosen: serving.measured(chosen, given.seconds, given.rounds),
+        "freshness": freshness.measured,
+    }
+    for name in given.parts:
+        results[name] = _part(name, measurements[name], made)
+    return results | {"load_after": machine.load()}
+
+
+def _made(size: int, given: argparse.Namespace) -> Catalogue:
+    with Progress(console=console) as progress:
+        task = progress.add_task("making the catalogue", total=size)
+        for done in catalogue.prepare(size, given.data, given.seed):
+            progress.update(task, completed=done)
+    return catalogue.prepared(size, given.data, given.seed)
+
+
+def _built(made: Catalogue, given: argparse.Namespace) -> dict[str, Any]:
+    kept = made.folder / "build.json"
+    if not (given.keep_snapshot and kept.exists()):
+        with Progress(console=console) as progress:
+            task = progress.add_task("building the snapshot", total=made.size)
+            facts = building.build(made, lambda done: progress.update(task, completed=done))
+        kept.write_bytes(orjson.dumps(facts))
+    facts = orjson.loads(kept.read_bytes())
+    console.print("full build", facts)
+    return dict(facts)
+
+
+def _part(name: str, measure: Measurement, made: Catalogue) -> dict[str, Any]:
+    """Measure one part; those that alter the catalogue get a copy."""
+    if name not in ("building", "freshness"):
+        return _shown(name, measure(made))
+    copy = made.folder.with_name(f"{made.folder.name}-copy")
+    shutil.rmtree(copy, ignore_errors=True)
+    try:
+        return _shown(name, measure(made.copied_to(copy)))
+    finally:
+        shutil.rmtree(copy, ignore_errors=True)
+
+
+def _shown(name: str, answers: Iterator[tuple[str, Any]]) -> dict[str, Any]:
+    """Take answers one by one, showing the last while the next is worked out; print a table."""
+    results: dict[str, Any] = {}
+    with console.status(f"{name} …") as status:
+        for question, answer in answers:
+            results[question] = answer
+            status.update(f"{name}: {question} done …")
+    table = Table("what", "figures", title=name, title_justify="left")
+    for question, answer in results.items():
+        table.add_row(question, _told(answer))
+    console.print(table)
+    return results
+
+
+def _told(answer: Any) -> str:
+    if isinstance(answer, dict):
+        return "  ".join(f"{name} {value}" for name, value in answer.items())
+    return str(answer)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

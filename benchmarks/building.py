@@ -1,0 +1,64 @@
+"""How long it takes until what is in the store is in a snapshot: all of it, or one change."""
+
+import os
+import resource
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.catalogue import Catalogue
+from benchmarks.measure import times_of
+from mapshelf.model import MapDraft
+from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.store import Store, open_store
+
+CHANGES: Final = 7
+
+
+def build(catalogue: Catalogue, progress: Callable[[int], None]) -> dict[str, Any]:
+    """Build the catalogue's snapshot from nothing; return what it took."""
+    shutil.rmtree(catalogue.settings.snapshots, ignore_errors=True)
+    catalogue.settings.snapshots.mkdir()
+    store = open_store(catalogue.settings.database)
+    began, used = time.perf_counter(), time.process_time()
+    builder = Builder(store, SnapshotDirectory(catalogue.settings.snapshots))
+    builder.advance(progress)
+    seconds, cpu = time.perf_counter() - began, time.process_time() - used
+    builder.close()
+    store.close()
+    return {
+        "seconds": round(seconds, 2),
+        "cpu_seconds": round(cpu, 2),
+        "snapshot_bytes": _size(catalogue.settings.snapshots),
+        "load": os.getloadavg()[0],
+    }
+
+
+def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
+    """Yield what keeping up takes; ``catalogue`` is altered."""
+    store = open_store(catalogue.settings.database)
+    began = time.perf_counter()
+    builder = Builder(store, SnapshotDirectory(catalogue.settings.snapshots))
+    yield "taking up a snapshot", times_of([time.perf_counter() - began]).as_json()
+    for name, count in (("one change", 1), ("a thousand changes", 1000)):
+        taken = [_advance(store, builder, f"{name} {i}", count) for i in range(CHANGES)]
+        yield f"publishing {name}", times_of(taken).as_json()
+    builder.close()
+    store.close()
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    yield "peak memory of this process", {"megabytes": round(peak * 1024 / 1e6, 1)}
+
+
+def _advance(store: Store, builder: Builder, title: str, count: int) -> float:
+    store.put_maps([MapDraft(title=f"{title} {number}") for number in range(count)])
+    began = time.perf_counter()
+    builder.advance()
+    return time.perf_counter() - began
+
+
+def _size(folder: Path) -> int:
+    """Return the bytes of a folder, files with several names counted once."""
+    files = {path.stat().st_ino: path.stat().st_size for path in folder.rglob("*")}
+    return sum(files.values())

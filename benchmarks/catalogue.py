@@ -1,0 +1,216 @@
+"""Catalogues to measure with: as large as asked for, and the same for the same seed.
+
+Counters, owners, categories and words are skewed as in real catalogues (a few have most), maps
+are written in several scripts, and every map has its topics. Maps go into a real store through
+``put_maps``. A finished catalogue is kept in a folder and used again.
+
+A million maps take a few minutes and some gigabytes: maps are made by a process of their own
+while this one writes, and have 25 topics on average; real maps often have more.
+"""
+
+import random
+import shutil
+import time
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+import orjson
+
+from benchmarks.words import SCRIPTS, Integers, ranks, texts, vocabulary
+from mapshelf.model import MapDraft, Outline, Topic
+from mapshelf.outlines import encode_outline
+from mapshelf.settings import Settings, sqlite_url
+from mapshelf.store import open_store
+from mapshelf.store.seed import CATEGORIES, SOFTWARE
+from mapshelf.tokens import ALPHABET
+
+VERSION: Final = 1
+"""To be raised whenever the same seed gives another catalogue."""
+
+SEED: Final = 20_260_101
+BATCH: Final = 1000
+"""Maps made and written at a time; the seed of each batch is its own."""
+
+AHEAD: Final = 8
+"""Batches made before they are written."""
+
+FIRST_DAY: Final = 1_262_304_000_000
+"""2010-01-01 in milliseconds; maps come evenly from then on."""
+
+SPAN: Final = 16 * 365 * 86_400_000
+TOPICS: Final = 25
+MOST_TOPICS: Final = 1000
+WORDS_IN_TOPIC: Final = 3
+
+BASE_URL: Final = "http://127.0.0.1:8000"
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    """A catalogue on disk.
+
+    Attributes:
+        size: how many maps it has.
+        seed: what it was made from.
+        folder: what ``mapshelf --data`` takes.
+        facts: what making it took.
+    """
+
+    size: int
+    seed: int
+    folder: Path
+    facts: dict[str, Any]
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that serve it."""
+        return Settings(self.folder, sqlite_url(self.folder), BASE_URL)
+
+    def copied_to(self, folder: Path) -> "Catalogue":
+        """Return a copy that may be altered."""
+        shutil.copytree(self.folder, folder)
+        return Catalogue(self.size, self.seed, folder, self.facts)
+
+
+def prepare(size: int, data: Path, seed: int = SEED) -> Iterator[int]:
+    """Make the store of a catalogue unless it is there; yield how many maps it has so far."""
+    folder = folder_of(size, data, seed)
+    if (folder / "facts.json").exists():
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    began = time.perf_counter()
+    store = open_store(sqlite_url(folder))
+    with ProcessPoolExecutor(max_workers=1) as pool:
+        for done, drafts in enumerate(_batches(pool, size, seed), 1):
+            store.put_maps(drafts)
+            yield min(size, done * BATCH)
+    store.close()
+    facts = {
+        "seconds": round(time.perf_counter() - began, 2),
+        "store_bytes": sum(path.stat().st_size for path in folder.glob("catalogue.db*")),
+    }
+    (folder / "facts.json").write_bytes(orjson.dumps(facts))
+
+
+def prepared(size: int, data: Path, seed: int = SEED) -> Catalogue:
+    """Return the catalogue that ``prepare`` made."""
+    folder = folder_of(size, data, seed)
+    return Catalogue(size, seed, folder, orjson.loads((folder / "facts.json").read_bytes()))
+
+
+def folder_of(size: int, data: Path, seed: int) -> Path:
+    """Return where a catalogue is kept."""
+    return data / f"maps-{size}-seed-{seed}-v{VERSION}"
+
+
+def drafts_of(size: int, seed: int, batch: int) -> list[MapDraft]:
+    """Return the maps of one batch."""
+    count = min(BATCH, size - batch * BATCH)
+    return [*_Batch(size, seed, batch, count)]
+
+
+@lru_cache
+def words_of(script: str, seed: int) -> list[str]:
+    """Return the words of a script by its name, the most frequent first."""
+    (found,) = (row for row in SCRIPTS if row.name == script)
+    return vocabulary(found, seed)
+
+
+def owner_name(number: int, seed: int) -> str:
+    """Return the name of an owner; numbers count from 0, who has the most maps."""
+    words = words_of("Latin", seed)
+    return f"{words[number % 5000 + 1000]}{number}"
+
+
+def owners_of(size: int) -> int:
+    """Return how many owners a catalogue has."""
+    return max(20, size // 20)
+
+
+def _batches(pool: ProcessPoolExecutor, size: int, seed: int) -> Iterator[list[MapDraft]]:
+    """Yield the batches in order, a few of them in the making."""
+    pending: deque[Future[list[MapDraft]]] = deque()
+    for batch in range(-(-size // BATCH)):
+        pending.append(pool.submit(drafts_of, size, seed, batch))
+        if len(pending) > AHEAD:
+            yield pending.popleft().result()
+    while pending:
+        yield pending.popleft().result()
+
+
+class _Batch:
+    """The maps of one batch: every number drawn at once, then one map after the other."""
+
+    def __init__(self, size: int, seed: int, batch: int, count: int) -> None:
+        rng = np.random.default_rng([seed, batch])
+        self._seed = seed
+        self._first = batch * BATCH
+        self._size = size
+        self._chance = random.Random(f"{seed} {batch}")
+        self._scripts = rng.choice(len(SCRIPTS), count, p=[row.share for row in SCRIPTS]).tolist()
+        self._views = rng.lognormal(5, 2, count).astype(np.int64)
+        self._downloads = rng.binomial(self._views, rng.beta(2, 8, count)).tolist()
+        self._thumbs_up = rng.binomial(self._views, rng.beta(1, 60, count)).tolist()
+        self._thumbs_down = rng.binomial(self._views, rng.beta(1, 300, count)).tolist()
+        self._owners = ranks(rng, owners_of(size), count).tolist()
+        self._categories = ranks(rng, len(CATEGORIES), count).tolist()
+        self._software = ranks(rng, len(SOFTWARE), count).tolist()
+        self._title_words = rng.integers(2, 8, count).tolist()
+        self._described = (rng.integers(5, 45, count) * (rng.random(count) < 0.75)).tolist()
+        self._topics = np.clip(rng.lognormal(2.9, 0.8, count), 3, MOST_TOPICS).astype(np.int64)
+        needed = self._words_needed()
+        self._texts = [
+            texts(script, words_of(script.name, seed), rng, needed[number])
+            for number, script in enumerate(SCRIPTS)
+        ]
+        self._parents = rng.random(int(self._topics.sum())).tolist()
+
+    def __iter__(self) -> Iterator[MapDraft]:
+        first_parent = 0
+        for i, topics in enumerate(self._topics.tolist()):
+            yield self._draft(i, self._parents[first_parent : first_parent + topics])
+            first_parent += topics
+
+    def _words_needed(self) -> Integers:
+        each = np.array(self._title_words) + np.array(self._described)
+        each = each + self._topics * WORDS_IN_TOPIC
+        return np.bincount(self._scripts, each, len(SCRIPTS)).astype(np.int64)
+
+    def _draft(self, i: int, parents: list[float]) -> MapDraft:
+        text = self._texts[self._scripts[i]]
+        number = self._first + i
+        software = SOFTWARE[self._software[i]].name
+        return MapDraft(
+            id="".join(self._chance.choices(ALPHABET, k=8)),
+            title=text(self._title_words[i]).capitalize(),
+            description=text(self._described[i]),
+            thumbs_up=self._thumbs_up[i],
+            thumbs_down=self._thumbs_down[i],
+            views=int(self._views[i]),
+            downloads=self._downloads[i],
+            category=CATEGORIES[self._categories[i]].name,
+            date_added=FIRST_DAY + number * SPAN // self._size + self._chance.randrange(1000),
+            owner=owner_name(self._owners[i], self._seed),
+            size=self._chance.randrange(100, 50_000),
+            licence_type_id=self._chance.randrange(1, 11),
+            software=software,
+            template=self._chance.random() < 0.02,
+            outline=encode_outline(
+                Outline((_tree([text(WORDS_IN_TOPIC) for _ in parents], parents),), software)
+            ),
+        )
+
+
+def _tree(names: list[str], parents: list[float]) -> Topic:
+    """Return a tree of topics: each hangs on an earlier one, rather on the first ones."""
+    topics = [Topic(name) for name in names]
+    for i in range(1, len(topics)):
+        topics[int(i * parents[i] ** 2)].children.append(topics[i])
+    return topics[0]

@@ -1,0 +1,57 @@
+"""Lists in process: five orders, combinations of filters, first pages and deep ones.
+
+Every call has other values, drawn as clients would: sets are read from the file as they are when
+a worker meets a value for the first time, and pages lie anywhere in the list.
+"""
+
+import random
+from collections.abc import Iterator
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from benchmarks.catalogue import BASE_URL, Catalogue
+from benchmarks.measure import timed
+from benchmarks.requests import COMBINATIONS, Clients
+from mapshelf.query import DEFAULT_LIMIT, ORDERS, MapQuery, parse_query
+from mapshelf.snapshot import Snapshot, SnapshotDirectory
+from mapshelf.snapshot.listing import Listing
+
+QUERIES: Final = 400
+"""Calls for each order and combination, half of them for the first page."""
+
+
+def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
+    """Yield each question with its answer."""
+    directory = SnapshotDirectory(catalogue.settings.snapshots)
+    folder = directory.folder(directory.current())
+    snapshot, listing = Snapshot(folder), Listing(folder)
+    everything: list[MapQuery] = []
+    for names in COMBINATIONS:
+        queries = _queries(catalogue, snapshot, names)
+        everything += queries
+        yield f"list {' + '.join(names) or 'all'}", timed(listing.select, queries).as_json()
+    random.Random(catalogue.seed).shuffle(everything)
+    listing = Listing(folder)  # nothing read so far
+    yield "list, everything mixed, fresh", timed(listing.select, everything).as_json()
+    yield "list, everything mixed, again", timed(listing.select, everything).as_json()
+    base_url = BASE_URL.encode()
+    page = timed(lambda query: snapshot.page(query, base_url), everything)
+    yield "page, everything mixed", page.as_json()
+
+
+def _queries(catalogue: Catalogue, snapshot: Snapshot, names: tuple[str, ...]) -> list[MapQuery]:
+    """Return queries with these filters in every order; every other one for a later page."""
+    clients = Clients(catalogue, " ".join(names))
+    chance = random.Random(" ".join(names))
+    queries = []
+    for order in ORDERS:
+        for number in range(QUERIES):
+            given = clients.filters(names)
+            text = urlencode(given)
+            filters = parse_query(text.encode()).filters
+            offset = 0
+            if number % 2:
+                total = snapshot.page(MapQuery(order=order, filters=filters, limit=0), b"").total
+                offset = max(0, chance.randrange(total + 1) - DEFAULT_LIMIT)
+            queries.append(MapQuery(order=order, filters=filters, offset=offset))
+    return queries

@@ -1,0 +1,56 @@
+"""What the figures were measured on, and with: without it they mean nothing."""
+
+import os
+import platform
+import re
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Final
+
+import apsw
+
+PACKAGES: Final = ("granian", "uvloop", "numpy", "orjson", "pyroaring", "tantivy", "apsw")
+
+ROOT: Final = Path(__file__).parent.parent
+
+
+def described() -> dict[str, Any]:
+    """Return machine, system, versions and commit."""
+    return {
+        "cpu": _cpu(),
+        "cores": os.cpu_count(),
+        "memory_gib": round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30, 1),
+        "kernel": platform.release(),
+        "system": _system(),
+        "python": sys.version.split()[0],
+        "sqlite": apsw.sqlite_lib_version(),
+        "packages": {name: version(name) for name in PACKAGES},
+        "commit": _first_line("git", "-C", str(ROOT), "describe", "--always", "--dirty"),
+    }
+
+
+def load() -> list[float]:
+    """Return the load averages: above what the benchmark itself makes, figures are doubtful."""
+    return [round(value, 2) for value in os.getloadavg()]
+
+
+def tools() -> dict[str, str]:
+    """Return the versions of the programs that make and answer HTTP beside ours."""
+    return {"wrk": _first_line("wrk", "-v"), "nginx": _first_line("nginx", "-v")}
+
+
+def _cpu() -> str:
+    found = re.search(r"^model name\s*: (.*)$", Path("/proc/cpuinfo").read_text(), re.MULTILINE)
+    return found[1] if found else platform.machine()
+
+
+def _system() -> str:
+    found = re.search(r'^PRETTY_NAME="(.*)"$', Path("/etc/os-release").read_text(), re.MULTILINE)
+    return found[1] if found else platform.system()
+
+
+def _first_line(*command: str) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    return (done.stdout + done.stderr).strip().partition("\n")[0]

@@ -1,0 +1,102 @@
+"""What clients ask of a catalogue, drawn at random but the same for the same seed."""
+
+import random
+from collections.abc import Sequence
+from typing import Final
+from urllib.parse import urlencode
+
+from benchmarks.catalogue import Catalogue, owner_name, owners_of, words_of
+from mapshelf.query import ORDERS
+from mapshelf.store.seed import CATEGORIES, SOFTWARE
+
+FILTERS: Final = ("category", "software", "owner", "only_templates")
+
+COMBINATIONS: Final[tuple[tuple[str, ...], ...]] = (
+    (),
+    ("category",),
+    ("software",),
+    ("owner",),
+    ("only_templates",),
+    ("category", "software"),
+    ("category", "owner"),
+    ("category", "software", "only_templates"),
+    FILTERS,
+)
+
+DIFFERENT: Final = 20_000
+"""Different requests in a list: far more than a worker keeps answers for."""
+
+
+class Clients:
+    """Clients with the same habits as the catalogue: what there is much of is asked for often."""
+
+    def __init__(self, catalogue: Catalogue, seed: str) -> None:
+        self._chance = random.Random(f"{catalogue.seed} {seed}")
+        self._catalogue = catalogue
+
+    def filters(self, names: Sequence[str]) -> dict[str, str]:
+        """Return values for the filters named."""
+        return {name: self._value(name) for name in names}
+
+    def words(self, count: int) -> str:
+        """Return words that occur in the catalogue, in the language of most maps."""
+        words = words_of("Latin", self._catalogue.seed)
+        return " ".join(words[self._skewed(5000)] for _ in range(count))
+
+    def order(self) -> str:
+        """Return one of the orders."""
+        return self._chance.choice(ORDERS)
+
+    def listing(self) -> dict[str, str]:
+        """Return the parameters of a listing, filtered or not, often not its first page."""
+        names = self._chance.choice(COMBINATIONS)
+        most = 1 if names else self._catalogue.size // 20
+        page = self._chance.choice((0, self._chance.randrange(10), self._chance.randrange(most)))
+        return {"order_by": self.order(), "offset": str(20 * page), **self.filters(names)}
+
+    def search(self) -> dict[str, str]:
+        """Return the parameters of a search for one to three words."""
+        return {"query": self.words(self._chance.choice((1, 1, 2, 3)))}
+
+    def _value(self, name: str) -> str:
+        seed = self._catalogue.seed
+        match name:
+            case "category":
+                return str(CATEGORIES[self._skewed(len(CATEGORIES))].id)
+            case "software":
+                return str(SOFTWARE[self._skewed(len(SOFTWARE))].id)
+            case "owner":
+                return owner_name(self._skewed(owners_of(self._catalogue.size)), seed)
+        return "true"
+
+    def _skewed(self, choices: int) -> int:
+        """Return a number below ``choices``, by Zipf's law as good as we need it here."""
+        return int((choices + 1) ** self._chance.random()) - 1
+
+
+def listing_paths(catalogue: Catalogue) -> list[str]:
+    """Return many different listings."""
+    clients = Clients(catalogue, "listings")
+    return [_path(clients.listing()) for _ in range(DIFFERENT)]
+
+
+def search_paths(catalogue: Catalogue) -> list[str]:
+    """Return many different searches by relevance."""
+    clients = Clients(catalogue, "searches")
+    return [_path(clients.search()) for _ in range(DIFFERENT)]
+
+
+def mixed_paths(catalogue: Catalogue) -> list[str]:
+    """Return what a day might bring: the first page, listings, a profile, searches."""
+    clients = Clients(catalogue, "mixture")
+    round_of_ten = ["/maps?limit=20"] * 3 + ["/users/me"]
+    paths: list[str] = []
+    while len(paths) < DIFFERENT:
+        paths += round_of_ten
+        paths += [_path(clients.listing()) for _ in range(5)]
+        paths.append(_path(clients.search()))
+    return paths
+
+
+def _path(parameters: dict[str, str]) -> str:
+    return "/maps?" + urlencode({"limit": "20", **parameters})

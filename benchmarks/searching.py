@@ -1,0 +1,70 @@
+"""Searches in process: from rare words to the commonest, phrases, beginnings, other scripts."""
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from benchmarks.catalogue import BASE_URL, Catalogue, words_of
+from benchmarks.measure import timed
+from mapshelf.query import MapQuery
+from mapshelf.snapshot import Snapshot, SnapshotDirectory
+
+WORDS: Final = 10
+"""Different words of each kind."""
+
+ROUNDS: Final = 5
+
+CATEGORY: Final = (("category", 2),)
+
+
+def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
+    """Yield each question with its answer: times, and how many maps match as a rule."""
+    directory = SnapshotDirectory(catalogue.settings.snapshots)
+    snapshot = Snapshot(directory.folder(directory.current()))
+    words = words_of("Latin", catalogue.seed)
+    rare, middling, common = words[20_000 : 20_000 + WORDS], words[300 : 300 + WORDS], words[:WORDS]
+    chinese = [word for word in words_of("Chinese", catalogue.seed) if len(word) == 2]
+    cases: dict[str, list[MapQuery]] = {
+        "rare word": _texts(_quoted(rare)),
+        "middling word": _texts(_quoted(middling)),
+        "common word": _texts(_quoted(common)),
+        "common word, page 100": _texts(_quoted(common), offset=1980),
+        "middling word as typed (or its beginning)": _texts(middling),
+        "two words": _texts([f"{a} {b}" for a, b in zip(common, _quoted(middling), strict=True)]),
+        "phrase": _texts([f'"{a} {b}"' for a, b in zip(common, middling, strict=True)]),
+        "beginning, three letters": _texts([word[:3] for word in rare]),
+        "beginning, one letter": _texts([word[:1] for word in rare]),
+        "Chinese word": _texts(chinese[500 : 500 + WORDS]),
+        "Chinese character": _texts([word[:1] for word in chinese[500 : 500 + WORDS]]),
+        "common word in a category": _texts(_quoted(common), filters=CATEGORY),
+        "middling word without another": _texts(
+            [f"{a} -{b}" for a, b in zip(_quoted(middling), common, strict=True)]
+        ),
+    }
+    for name, queries in cases.items():
+        yield name, _case(snapshot, queries * ROUNDS)
+    for name, chosen in (("middling", middling), ("common", common)):
+        queries = _texts(_quoted(chosen), order="views")
+        yield f"{name} word by views, first page", _case(snapshot, queries)
+        yield f"{name} word by views, next pages", _case(snapshot, queries)
+
+
+def _case(snapshot: Snapshot, queries: Sequence[MapQuery]) -> dict[str, Any]:
+    base_url = BASE_URL.encode()
+    times = timed(lambda query: snapshot.page(query, base_url), queries)
+    totals = sorted(snapshot.page(query, base_url).total for query in queries)
+    return {**times.as_json(), "maps": totals[len(totals) // 2]}
+
+
+def _quoted(words: Sequence[str]) -> list[str]:
+    """Return words as phrases of one word, which match whole words alone."""
+    return [f'"{word}"' for word in words]
+
+
+def _texts(
+    texts: Sequence[str],
+    *,
+    order: str | None = None,
+    offset: int = 0,
+    filters: tuple[tuple[str, int], ...] = (),
+) -> list[MapQuery]:
+    return [MapQuery(text, order=order, offset=offset, filters=filters) for text in texts]

@@ -1,0 +1,214 @@
+"""Throughput over HTTP, next to nginx sending the same bytes from a file.
+
+Server and client have a core each. nginx sends the answer that Mapshelf gave, body and headers,
+in the same run, turn by turn, so that both meet the same noise. Requests a second suffer when
+others use the machine; requests for each second of processor time used hardly do.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+from benchmarks.catalogue import BASE_URL, Catalogue
+from benchmarks.processes import (
+    CLIENT_CORE,
+    Answer,
+    children,
+    cpu_seconds,
+    free_port,
+    get,
+    memory,
+    python,
+    running,
+    tree,
+    wait_until_ready,
+)
+from benchmarks.requests import listing_paths, mixed_paths, search_paths
+from mapshelf.errors import AlreadyExists
+from mapshelf.store import open_store
+from mapshelf.tokens import new_token, token_digest
+
+PAGE: Final = "/maps?limit=20"
+CONNECTIONS: Final = 32
+SCRIPT: Final = Path(__file__).with_name("load.lua")
+
+# Headers that both servers write by themselves, and those that must not be doubled.
+_OWN: Final = ("content-type", "content-length", "server", "date", "connection")
+
+_NGINX: Final = """
+daemon off;
+worker_processes 1;
+{user}
+pid {folder}/nginx.pid;
+error_log {folder}/error.log;
+events {{ worker_connections 1024; }}
+http {{
+  access_log off;
+  sendfile on;
+  tcp_nopush on;
+  etag off;
+  max_ranges 0;
+  server_tokens off;
+  keepalive_requests 1000000000;
+  open_file_cache max=100 inactive=1h;
+  open_file_cache_valid 1h;
+  types {{ }}
+  default_type application/json;
+  server {{
+    listen 127.0.0.1:{port} backlog=16384;
+    location / {{
+      root {folder};
+      try_files /page.json =404;
+      add_header last-modified "";
+{headers}
+    }}
+  }}
+}}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A server that runs: where, by which process, and with which token it lets one in."""
+
+    port: int
+    pid: int
+    token: str
+
+
+@contextmanager
+def service(catalogue: Catalogue, workers: int = 1) -> Iterator[tuple[Target, float]]:
+    """Run Mapshelf over a catalogue; give it, and the seconds it took until its first answer."""
+    token, port = _token(catalogue), free_port()
+    command = python("mapshelf", "serve", "--data", str(catalogue.folder), "--port", str(port))
+    command += ["--workers", str(workers), "--base-url", BASE_URL]
+    began = time.perf_counter()
+    with running(command, catalogue.folder / "server.log") as pid:
+        wait_until_ready(port, PAGE, token)
+        yield Target(port, pid, token), time.perf_counter() - began
+
+
+@contextmanager
+def nginx(answer: Answer) -> Iterator[Target]:
+    """Run nginx sending ``answer`` whatever is asked."""
+    port = free_port()
+    with tempfile.TemporaryDirectory(prefix="mapshelf-nginx-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        (folder / "page.json").write_bytes(answer.body)
+        headers = [
+            f"      add_header {name} '{value}';"
+            for name, value in answer.headers
+            if name not in _OWN
+        ]
+        user = "user root;" if os.geteuid() == 0 else ""
+        text = _NGINX.format(folder=folder, port=port, user=user, headers="\n".join(headers))
+        (folder / "nginx.conf").write_text(text)
+        command = ["nginx", "-p", name, "-c", f"{name}/nginx.conf"]
+        with running(command, folder / "output.log") as pid:
+            wait_until_ready(port, "/", "none")
+            yield Target(port, pid, "none")
+
+
+def wrk(target: Target, paths: Sequence[str], seconds: int, connections: int) -> dict[str, Any]:
+    """Put load on a server with a list of paths; return what happened."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
+        file.write("\n".join(paths) + "\n")
+        file.flush()
+        command = ["taskset", "-c", str(CLIENT_CORE), "wrk", "-t1", f"-c{connections}"]
+        command += [f"-d{seconds}", "--timeout", "10", "-s", str(SCRIPT)]
+        command += ["-H", f"Authorization: Bearer {target.token}"]
+        command += [f"http://127.0.0.1:{target.port}", "--", file.name]
+        used = cpu_seconds(target.pid)
+        done = subprocess.run(command, capture_output=True, text=True, check=True)
+        used = cpu_seconds(target.pid) - used
+    result: dict[str, Any] = json.loads(done.stdout.rsplit("\n{", 1)[1].join(("{", "")))
+    result["requests_per_second"] = round(result["requests"] / result["seconds"])
+    result["requests_per_cpu_second"] = round(result["requests"] / used) if used else 0
+    return result
+
+
+def measured(catalogue: Catalogue, seconds: int, rounds: int) -> Iterator[tuple[str, Any]]:
+    """Yield each question with its answer."""
+    with service(catalogue) as (target, ready):
+        yield "ready_seconds", round(ready, 3)
+        yield "memory_at_rest", memory(_workers(target)[0])
+        yield from _against_nginx(target, seconds, rounds)
+        questions = {
+            "users/me": ["/users/me"],
+            "many listings": listing_paths(catalogue),
+            "many searches": search_paths(catalogue),
+            "a mixture": mixed_paths(catalogue),
+        }
+        for name, paths in questions.items():
+            runs = [wrk(target, paths, seconds, CONNECTIONS) for _ in range(rounds)]
+            yield name, typical(runs)
+        yield "memory_after_load", memory(_workers(target)[0])
+    with service(catalogue, workers=2) as (target, _):
+        wrk(target, mixed_paths(catalogue), seconds, CONNECTIONS)
+        yield "memory_of_two_workers", [memory(pid) for pid in _workers(target)[:2]]
+
+
+def typical(runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """Return the median of several runs for each figure; failures are added up."""
+    merged = {name: median(run[name] for run in runs) for name in runs[0]}
+    merged["failed"] = sum(run["failed"] for run in runs)
+    merged["runs"] = len(runs)
+    return merged
+
+
+def _against_nginx(target: Target, seconds: int, rounds: int) -> Iterator[tuple[str, Any]]:
+    answer = get(target.port, PAGE, target.token)
+    ours, theirs = [], []
+    with nginx(answer) as other:
+        copy = get(other.port, PAGE, "none")
+        for _ in range(rounds):
+            ours.append(wrk(target, [PAGE], seconds, CONNECTIONS))
+            theirs.append(wrk(other, [PAGE], seconds, CONNECTIONS))
+    yield "one page", typical(ours)
+    yield (
+        "nginx",
+        {
+            **typical(theirs),
+            "same_body": copy.body == answer.body,
+            "other_headers": sorted(_header_names(copy) ^ _header_names(answer)),
+            "body_bytes": len(answer.body),
+        },
+    )
+    yield "share_of_nginx", _share(ours, theirs, "requests_per_second")
+    yield "share_of_nginx_by_cpu", _share(ours, theirs, "requests_per_cpu_second")
+
+
+def _share(ours: list[dict[str, Any]], theirs: list[dict[str, Any]], name: str) -> float:
+    """Return the median over the turns, each compared with the one right after it."""
+    pairs = zip(ours, theirs, strict=True)
+    return round(float(median(one[name] / other[name] for one, other in pairs)), 3)
+
+
+def _header_names(answer: Answer) -> set[str]:
+    return {name for name, _ in answer.headers} - {"connection"}
+
+
+def _workers(target: Target) -> list[int]:
+    """Return the processes that answer: the children of the web process, itself a child."""
+    family = tree(target.pid)
+    return [pid for pid in family if pid not in (target.pid, *children(target.pid))]
+
+
+def _token(catalogue: Catalogue) -> str:
+    """Return a fresh token for the catalogue; none is kept on disk."""
+    store = open_store(catalogue.settings.database)
+    with suppress(AlreadyExists):
+        store.add_user("benchmark")
+    token = new_token()
+    store.add_token("benchmark", token_digest(token), label="", scopes="", expires=None)
+    store.close()
+    return token
