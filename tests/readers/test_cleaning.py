@@ -1,12 +1,15 @@
 """Text cleaning, HTML to text, and the summary the catalogue shows."""
 
+import re
 import time
 
 import pytest
 
 from mapshelf.model import Outline, Topic
 from mapshelf.readers import summary
-from mapshelf.readers.cleaning import clean, cut, html_to_text
+from mapshelf.readers.cleaning import clean, cut, html_to_text, safe_html
+from mapshelf.readers.moments import moment
+from mapshelf.readers.notes import Note
 
 
 @pytest.mark.parametrize(
@@ -82,3 +85,80 @@ def test_description_lists_whole_topics() -> None:
     assert len(text) <= summary.MAX_LISTED + 3
     assert listed == [child.text for child in children[: len(listed)]]
     assert (len(listed) > 20, last) == (True, "…")
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<p>a <b>b</b></p>", "<p>a <b>b</b></p>"),
+        ("<div>a</div><div>b</div>c", "a<br>b<br>c"),
+        ('<a href="https://a.example" onclick="x()">a</a>', "https://a.example"),
+        ('<a href="javascript:x()">a</a>', ">a</a>"),
+        ("<b>never <i>closed", "<b>never <i>closed</i></b>"),
+        ("<b><i>crossed</b></i>", "<b><i>crossed</i></b>"),
+        ("<script>x</script><style>y</style><img src=x onerror=y>z", "z"),
+        ("<html><head><title>no</title></head><body>yes", "yes"),
+        ("a &lt;b&gt; &amp;", "a &lt;b&gt; &amp;"),
+    ],
+)
+def test_safe_html(html: str, expected: str) -> None:
+    cleaned = safe_html(html)
+    assert expected in cleaned
+    assert not re.search(r"script|onclick|onerror|style|<img|no<", cleaned)
+
+
+@pytest.mark.parametrize("piece", ["<div>", "<ul><li>", "<p>", "<b>", "<table><tr><td>", "<!--"])
+def test_deep_html_is_not_quadratic(piece: str) -> None:
+    start = time.process_time()
+    safe_html(piece * (250_000 // len(piece)) + "end")
+    assert time.process_time() - start < 1
+
+
+def test_deep_html_keeps_its_words() -> None:
+    assert html_to_text(safe_html("<ul><li>" * 100 + "deep")) == "deep"
+
+
+def test_html_that_is_too_long_is_left_out() -> None:
+    assert safe_html("x" * 300_000) == ""
+
+
+def test_note_keeps_plain_and_html_in_step() -> None:
+    note = Note()
+    note.add_text("plain <1>\nnext")
+    assert (note.plain, note.html) == ("plain <1>\nnext", "")
+    note.add_html("<p>rich <b>text</b></p>")
+    note.add_fact("Labels", ("a", " ", "b"))
+    note.add_fact("Nothing", ())
+    assert note.plain == "plain <1>\nnext\nrich text\nLabels: a, b"
+    assert html_to_text(safe_html(note.html)) == note.plain
+    assert "<b>text</b>" in safe_html(note.html)
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (1704067200000, "2024-01-01T00:00:00Z"),
+        ("1704067200000", "2024-01-01T00:00:00Z"),
+        ("2024-01-01", "2024-01-01T00:00:00Z"),
+        ("2024-01-01T12:34:56", "2024-01-01T12:34:56Z"),
+        ("2024-01-01T12:34:56.7890000+02:00", "2024-01-01T10:34:56Z"),
+        ("Mon, 04 Nov 2013 20:50:25 GMT", "2013-11-04T20:50:25Z"),
+        ("Tue Oct 23 2012 19:59:34 GMT+0200 (IST)", "2012-10-23T17:59:34Z"),
+    ],
+)
+def test_moment(value: object, expected: str) -> None:
+    found = moment(value)
+    assert found is not None
+    assert time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(found / 1000)) == expected
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("", "02/09/2017 17:40:18", "never", "2024-13-01", "0001-01-01T00:00:00+14:00", "0"),
+        *("9" * 13, "x" * 1_000_000, "١٧٠٤٠٦٧٢٠٠٠٠٠", "Mon, 99 Nov"),
+        *(0, 10**40, None, 1.5, float("inf"), True),
+    ],
+)
+def test_no_moment(value: object) -> None:
+    assert moment(value) is None

@@ -4,12 +4,17 @@ Every text of a map passes through ``clean`` once, in the one place where trees 
 that nothing behind the readers has to think of NUL, lone surrogates or characters that reverse
 the line. Rich text is reduced to plain text here too. The standard library's HTML parser is
 enough for that: what comes out is never used as HTML again.
+
+HTML that is to be shown is cleaned by nh3. It parses as browsers do, which takes time that grows
+with the square of the depth (ten seconds for 256 KiB of ``<div>``), so what it gets is first
+written anew: balanced, shallow, and without the elements that would not be shown anyway.
 """
 
 import re
 from collections.abc import Iterable, Iterator
+from html import escape
 from html.parser import HTMLParser
-from typing import Final
+from typing import Final, Protocol
 from xml.etree.ElementTree import Element
 
 import nh3
@@ -45,6 +50,10 @@ _SHOWN: Final = {
     *("td", "th", "thead", "tr", "u", "ul"),
 }
 """Elements of notes that are kept for display."""
+
+_VOID: Final = frozenset({"br", "hr"})
+_DEEPEST: Final = 50
+"""Levels of HTML elements that are kept for display; the text of deeper ones stays."""
 
 _MAX_HTML: Final = 256 * KIB
 """Characters of HTML looked at: four times what may be kept of a topic."""
@@ -86,37 +95,58 @@ def safe_html(html: str) -> str:
     """
     if len(html) > _MAX_HTML:
         return ""
-    return nh3.clean(_UNWANTED.sub("", html), tags=_SHOWN, attributes={"a": {"href"}}).strip()
+    markup = _Markup()
+    if not _fed(html, markup):
+        return ""
+    plain = _UNWANTED.sub("", markup.result())
+    return nh3.clean(plain, tags=_SHOWN, attributes={"a": {"href"}}).strip()
 
 
 def html_to_text(html: str) -> str:
     """Return the words of ``html``, a line for each block."""
-    parser = _Parser()
+    text = _PlainText()
+    html = html[:_MAX_HTML]
+    return text.result() if _fed(html, text) else _TAG.sub(" ", html)
+
+
+def _fed(html: str, sink: "_Sink") -> bool:
+    """Pass the parts of ``html`` to ``sink``; tell whether the parser could make sense of it."""
+    parser = _Parser(sink)
     # The parser is quadratic on comments, declarations and tags that never end. The first two
     # hold no words; a tag that never ends is none.
-    tags, end, rest = _MARKUP.sub("", html[:_MAX_HTML]).rpartition(">")
-    html = tags + end + rest.replace("<", "&lt;")
+    tags, end, rest = _MARKUP.sub("", html).rpartition(">")
     try:
-        parser.feed(html)
+        parser.feed(tags + end + rest.replace("<", "&lt;"))
         parser.close()
     except AssertionError:  # its way of refusing a broken declaration
-        return _TAG.sub(" ", html)
-    return parser.text.result()
+        return False
+    return True
 
 
 def element_to_text(element: Element) -> str:
     """Return the words of XHTML already parsed, a line for each block."""
     text = _PlainText()
-    text.start(element.tag, ())
-    text.data(element.text or "")
+    _pour(element, text)
+    return text.result()
+
+
+def element_to_html(element: Element) -> str:
+    """Return what is inside ``element``, XHTML already parsed, as HTML. It is not yet safe."""
+    markup = _Markup()
+    _pour(element, markup)
+    return markup.result()
+
+
+def _pour(element: Element, sink: "_Sink") -> None:
+    sink.start(element.tag, ())
+    sink.data(element.text or "")
     for entering, part in _steps(element):
         if entering:
-            text.start(part.tag, part.attrib.items())
-            text.data(part.text or "")
+            sink.start(part.tag, part.attrib.items())
+            sink.data(part.text or "")
         else:
-            text.end(part.tag)
-            text.data(part.tail or "")
-    return text.result()
+            sink.end(part.tag)
+            sink.data(part.tail or "")
 
 
 def _steps(root: Element) -> Iterator[tuple[bool, Element]]:
@@ -128,6 +158,63 @@ def _steps(root: Element) -> Iterator[tuple[bool, Element]]:
         if entering:
             pending.append((False, element))
             pending.extend((True, child) for child in reversed(element))
+
+
+class _Sink(Protocol):
+    """What takes the parts of rich text, one after the other."""
+
+    def start(self, tag: str, attributes: Iterable[tuple[str, str | None]]) -> None: ...
+
+    def end(self, tag: str) -> None: ...
+
+    def data(self, text: str) -> None: ...
+
+
+class _Markup:
+    """Writes HTML anew: only what is shown, balanced, and no deeper than ``_DEEPEST``."""
+
+    def __init__(self) -> None:
+        self._pieces: list[str] = []
+        self._open: list[str] = []
+        self._skipped = 0
+
+    def start(self, tag: str, attributes: Iterable[tuple[str, str | None]]) -> None:
+        tag = tag.lower()
+        if tag == "body":
+            self._skipped = 0  # whatever was not closed before
+        self._skipped += tag in _SKIPPED
+        if tag not in _SHOWN:
+            self._break(tag)
+        elif tag in _VOID:
+            self._pieces.append(f"<{tag}>")
+        elif len(self._open) < _DEEPEST:
+            self._open.append(tag)
+            link = dict(attributes).get("href") if tag == "a" else None
+            self._pieces.append(f'<a href="{escape(link)}">' if link else f"<{tag}>")
+
+    def end(self, tag: str) -> None:
+        tag = tag.lower()
+        self._skipped = max(0, self._skipped - (tag in _SKIPPED))
+        if tag not in _SHOWN:
+            self._break(tag)
+        elif tag in self._open:
+            while self._open:
+                last = self._open.pop()
+                self._pieces.append(f"</{last}>")
+                if last == tag:
+                    break
+
+    def data(self, text: str) -> None:
+        if text and not self._skipped:
+            self._pieces.append(escape(text, quote=False))
+
+    def result(self) -> str:
+        return "".join(self._pieces) + "".join(f"</{tag}>" for tag in reversed(self._open))
+
+    def _break(self, tag: str) -> None:
+        # A block that is not kept must still keep its words apart from those before and after.
+        if tag in _BLOCKS and self._pieces and not self._pieces[-1].endswith(">"):
+            self._pieces.append("<br>")
 
 
 class _PlainText:
@@ -184,17 +271,17 @@ class _PlainText:
 
 
 class _Parser(HTMLParser):
-    """Feeds HTML that is still text into ``_PlainText``."""
+    """Feeds HTML that is still text into a sink."""
 
-    def __init__(self) -> None:
+    def __init__(self, sink: _Sink) -> None:
         super().__init__(convert_charrefs=True)
-        self.text = _PlainText()
+        self._sink = sink
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.text.start(tag, attrs)
+        self._sink.start(tag, attrs)
 
     def handle_endtag(self, tag: str) -> None:
-        self.text.end(tag)
+        self._sink.end(tag)
 
     def handle_data(self, data: str) -> None:
-        self.text.data(data)
+        self._sink.data(data)

@@ -35,3 +35,18 @@ def parse_json(text: str, limits: Limits) -> object:
 def _whole_number(digits: str) -> int | float:
     # Python refuses to convert more than 4,300 digits; no map needs more than a time stamp's.
     return int(digits) if len(digits) < 40 else float("inf")
+
+
+def as_object(value: object) -> dict[str, object]:
+    """Return ``value`` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[object]:
+    """Return ``value`` if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """Return ``value`` if it is a string, else an empty one."""
+    return value if isinstance(value, str) else ""

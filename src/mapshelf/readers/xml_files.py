@@ -4,8 +4,9 @@
 elements or attributes, and refuse what people expect to open (entities of HTML that nobody
 declared, characters XML forbids). expat is driven directly here, which needs few lines: handlers
 that count feed the standard library's tree builder. Any DOCTYPE is refused, so entities can
-neither multiply nor reach out. The text is given to expat in one piece, since it is quadratic
-when one huge token arrives in small ones.
+neither multiply nor reach out; only the one line with which some programs begin every file they
+write, and which declares nothing, is passed over. The text is given to expat in one piece, since
+it is quadratic when one huge token arrives in small ones.
 """
 
 import re
@@ -30,10 +31,14 @@ _REFERENCE: Final = re.compile(
 _SURROGATE_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 _ROOT_TAG: Final = re.compile(r"<([A-Za-z_][\w.:-]{0,100})[^<>]{0,4000}")
+_DOCTYPE: Final = re.compile(
+    r"<!DOCTYPE\s+([\w.:-]{1,100})"
+    r'(?:\s+(?:SYSTEM|PUBLIC\s+"[^"<>]{0,200}")\s+"[^"<>]{0,200}")?\s*>'
+)
 _CONFLICT: Final = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
 
 
-def parse_xml(text: str, limits: Limits) -> Element:
+def parse_xml(text: str, limits: Limits, doctype: str = "") -> Element:
     """Return the root element of ``text``, with namespace prefixes dropped from all names.
 
     A text that is not well-formed is mended once, in ways that cannot change what it means:
@@ -41,10 +46,18 @@ def parse_xml(text: str, limits: Limits) -> Element:
     characters forbidden in XML go, and surrogate halves written as two references are joined
     (old FreeMind wrote emoji so).
 
+    Args:
+        text: what to parse.
+        limits: how many elements, attributes and levels.
+        doctype: name in the DOCTYPE that the programs of this format write. A DOCTYPE of that
+            name without declarations of its own is passed over, never looked up.
+
     Raises:
-        BrokenFile: it is not well-formed even so, or has a DOCTYPE.
+        BrokenFile: it is not well-formed even so, or has another DOCTYPE.
         TooLarge: it has too many elements, attributes or levels.
     """
+    if doctype:
+        text = _without_doctype(text, doctype)
     try:
         return _parse(text, limits)
     except ExpatError:
@@ -113,6 +126,15 @@ def _parse(text: str, limits: Limits) -> Element:
     # Blank lines before the XML declaration are forbidden, frequent and harmless.
     parser.Parse(text.lstrip(), True)
     return handlers.tree.close()
+
+
+def _without_doctype(text: str, name: str) -> str:
+    # Should what is found stand in a comment, the real one is still there for expat to refuse.
+    start = text.find("<!DOCTYPE", 0, _skip_prolog(text))
+    found = _DOCTYPE.match(text, start) if start >= 0 else None
+    if found is None or found[1] != name:
+        return text
+    return text[:start] + "\n" * found[0].count("\n") + text[found.end() :]
 
 
 def _mend(text: str) -> str:
