@@ -55,11 +55,7 @@ def _links(query: MapQuery, total: int, base_url: str) -> list[tuple[str, str]]:
     if query.offset + query.limit < total:
         offsets["next"] = query.offset + query.limit
     offsets["last"] = last
-    return [
-        (rel, f"{base_url}/maps?{urlencode([*query.given, *_place(query.limit, offset)])}")
-        for rel, offset in offsets.items()
-    ]
-
-
-def _place(limit: int, offset: int) -> list[tuple[str, str]]:
-    return [("limit", str(limit)), ("offset", str(offset))]
+    # Encoding is most of the work of a page, so what the addresses share is encoded once.
+    given = urlencode((*query.given, ("limit", query.limit)))
+    start = f"{base_url}/maps?{given}&offset="
+    return [(rel, f"{start}{offset}") for rel, offset in offsets.items()]
