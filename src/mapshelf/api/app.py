@@ -115,18 +115,21 @@ class Application:
 
     async def _serve(self, scope: Scope, send: Send) -> None:
         request_id = next(self._request_ids)
+        closing: Headers = ()
         try:
-            response = await self._respond(scope)
+            request = read_request(scope)
+            closing = request.closing()
+            response = await self._respond(request)
         except Exception as error:
             # The border: whatever happened, the client gets an answer.
             response = error_response(error, request_id)
-        headers = (*response.headers, (b"x-request-id", request_id.encode()), *self._fixed_headers)
+        own = (b"x-request-id", request_id.encode())
+        headers = (*response.headers, own, *self._fixed_headers, *closing)
         await send({"type": "http.response.start", "status": response.status, "headers": headers})
         body = b"" if scope["method"] == "HEAD" else response.body
         await send({"type": "http.response.body", "body": body})
 
-    async def _respond(self, scope: Scope) -> Response:
-        request = read_request(scope)
+    async def _respond(self, request: Request) -> Response:
         route = self._routes.get(request.path)
         if route is None:
             raise UnknownPath("There is nothing at this address.")

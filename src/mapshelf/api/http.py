@@ -22,7 +22,9 @@ MAXIMUM_QUERY_STRING: Final = 8192
 MAXIMUM_BODY: Final = 65_536
 """Bytes of a body that is let pass unread, because some clients send one with everything."""
 
-_READ: Final = frozenset((b"host", b"authorization", b"if-none-match", b"content-length"))
+_READ: Final = frozenset(
+    (b"host", b"authorization", b"if-none-match", b"content-length", b"transfer-encoding")
+)
 _SINGLE: Final = frozenset((b"host", b"authorization"))
 
 
@@ -57,6 +59,16 @@ class Request:
         if length and (not length.isdigit() or int(length[:20]) > MAXIMUM_BODY):
             raise BodyTooLarge("This operation takes no request body.")
 
+    def closing(self) -> Headers:
+        """Return what tells the client that the connection ends with the answer, if it does.
+
+        A body that nobody reads stands in the way of the next request, so servers hang up.
+        """
+        length = self.headers.get(b"content-length", b"0")
+        if length == b"0" and b"transfer-encoding" not in self.headers:
+            return ()
+        return ((b"connection", b"close"),)
+
 
 @dataclass(frozen=True, slots=True)
 class Response:
@@ -83,7 +95,8 @@ def read_request(scope: Scope) -> Request:
             if name in headers and name in _SINGLE:
                 raise MalformedRequest(f"The {name.decode().title()} header is there twice.")
             headers[name] = value
-    if scope["http_version"] == "1.1" and b"host" not in headers:
+    # Granian passes on a missing Host header as an empty one.
+    if scope["http_version"] == "1.1" and not headers.get(b"host"):
         raise MalformedRequest("The Host header is missing.")
     return Request(scope["method"], scope["path"], scope["query_string"], headers)
 
