@@ -1,0 +1,195 @@
+"""``docs/api.md`` cannot drift: its examples are run, its tables are compared with the code's."""
+
+import argparse
+import json
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from http import HTTPStatus
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from mapshelf.api import errors
+from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
+from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft
+from mapshelf.query import (
+    DEFAULT_LIMIT,
+    MAXIMUM_LIMIT,
+    MAXIMUM_OFFSET,
+    MAXIMUM_QUERY_LENGTH,
+    ORDERS,
+    PARAMETERS,
+)
+from mapshelf.settings import Settings, sqlite_url
+from mapshelf.store.sqlite import SQLiteStore
+from mapshelf.tokens import new_token, token_digest
+from tests.api.openapi import COMPONENTS
+from tests.harness import BASE_URL, Service, outline_of, shelf_with
+
+DOCUMENT = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+MAPS = (
+    MapDraft(
+        file_id=1, id="aB3dE5gH", title="Solar power at home", category="Family and Home",
+        owner="bob", thumbs_up=1, date_added=1_700_000_000_000, software="XMind",
+    ),
+    MapDraft(
+        file_id=2, id="pR4vT9xB", title="Photosynthesis", description="How plants live on light",
+        thumbs_up=48, thumbs_down=2, views=910, downloads=75, category="Science", owner="ada",
+        date_added=1_709_625_600_000, size=1825, licence_type_id=3, software="Freeplane",
+    ),
+    MapDraft(
+        file_id=3, id="kL8mN2qS", title="Living on light", category="Science", owner="ada",
+        description="Animals live on light too", outline=outline_of("Light", "Animals"),
+        date_added=1_710_000_000_000, template=True,
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Example:
+    """A request of the document with the answer it shows."""
+
+    command: str
+    kind: str
+    answer: str
+
+
+def examples() -> Iterator[Example]:
+    blocks = BLOCK.findall(DOCUMENT)
+    for (kind, command), (answer_kind, answer) in zip(blocks[::2], blocks[1::2], strict=True):
+        assert kind == "sh", f"an answer without a request: {command}"
+        yield Example(command.strip(), answer_kind, answer)
+
+
+EXAMPLES = list(examples())
+
+
+@pytest.fixture(scope="module")
+def documented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """The service of the document, with the token of a user registered on 2024-01-15."""
+    folder = tmp_path_factory.mktemp("documented")
+    registered = round(datetime(2024, 1, 15, 12, tzinfo=UTC).timestamp() * 1000)
+    then = SQLiteStore(folder / "catalogue.db", clock=lambda: registered)
+    then.add_user("ada")
+    token = new_token()
+    then.add_token("ada", token_digest(token), label="docs", scopes="read", expires=None)
+    then.close()
+    settings = Settings(data=folder, database=sqlite_url(folder), base_url=BASE_URL)
+    with shelf_with(folder, *MAPS), Service(settings, token) as service:
+        yield service
+
+
+def curl(service: Service, command: str) -> tuple[httpx.Response, argparse.Namespace]:
+    """Send what a curl command would send."""
+    parser = argparse.ArgumentParser(exit_on_error=False)
+    parser.add_argument("-i", action="store_true")
+    parser.add_argument("-I", action="store_true")
+    parser.add_argument("-X", default="GET")
+    parser.add_argument("-H", action="append", default=[])
+    parser.add_argument("--get", action="store_true")
+    parser.add_argument("--data-urlencode", action="append", default=[])
+    parser.add_argument("url")
+    text = command.replace("$BASE", BASE_URL).replace("$TOKEN", service.token)
+    program, *arguments = shlex.split(text)
+    assert program == "curl"
+    given = parser.parse_args(arguments)
+    assert given.get == bool(given.data_urlencode)
+    url = httpx.URL(given.url)
+    if given.get:
+        url = url.copy_merge_params([tuple(one.split("=", 1)) for one in given.data_urlencode])
+    headers = dict(line.split(": ", 1) for line in given.H)
+    method = "HEAD" if given.I else given.X
+    return service.request(method, str(url), headers=headers, signed=False), given
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.command[-50:])
+def test_examples_are_answered_as_shown(documented: Service, example: Example) -> None:
+    response, given = curl(documented, example.command)
+    body = example.answer
+    assert (example.kind == "http") == (given.i or given.I)
+    if example.kind == "http":
+        head, _, body = example.answer.partition("\n\n")
+        check_head(response, head.strip().splitlines())
+    else:
+        assert response.status_code == 200
+    assert in_order(response.text) == in_order(body)
+
+
+def check_head(response: httpx.Response, lines: list[str]) -> None:
+    status = HTTPStatus(response.status_code)
+    assert lines[0] == f"HTTP/1.1 {status.value} {status.phrase}"
+    for line in lines[1:]:
+        name, _, value = line.partition(": ")
+        assert response.headers[name] == value
+
+
+def in_order(text: str) -> Any:
+    """Return JSON text as a value that differs if keys come in another order."""
+    return json.loads(text, object_pairs_hook=list) if text.strip() else None
+
+
+def test_there_are_examples_of_both_operations_and_of_errors() -> None:
+    commands = " ".join(example.command for example in EXAMPLES)
+    assert all(path in commands for path in ("$BASE/maps", "$BASE/users/me"))
+    shown = {example.answer.split()[1] for example in EXAMPLES if example.kind == "http"}
+    assert shown == {"200", "204", "304", "400", "401", "405"}
+
+
+def table_below(heading: str) -> list[list[str]]:
+    """Return the rows of the first table below a heading, cell by cell."""
+    section = DOCUMENT.split(f"\n{heading}\n", 1)[1]
+    rows = re.findall(r"^\|(.*)\|$", section.split("\n#", 1)[0], re.MULTILINE)
+    return [[cell.strip() for cell in row.split("|")] for row in rows[2:]]
+
+
+def names_in(heading: str, column: int = 0) -> list[str]:
+    """Return what is set as code in a column of a table."""
+    return [name for row in table_below(heading) for name in re.findall("`(.*?)`", row[column])]
+
+
+def test_every_parameter_is_documented_and_no_other() -> None:
+    names = names_in("### Parameters")
+    assert len(names) == len(set(names))
+    assert set(names) == PARAMETERS
+
+
+def test_bounds_and_defaults_are_documented() -> None:
+    takes = {row[0].strip("`"): row for row in table_below("### Parameters")}
+    assert f"0 to {MAXIMUM_LIMIT}" in takes["limit"][1]
+    assert takes["limit"][2] == str(DEFAULT_LIMIT)
+    assert f"0 to {MAXIMUM_OFFSET}" in takes["offset"][1]
+    assert takes["offset"][2] == "0"
+    assert f"{MAXIMUM_QUERY_LENGTH} characters" in takes["query"][1]
+    assert takes["only_templates"][2] == "`false`"
+    assert re.findall("`(.*?)`", takes["order_by"][1]) == list(ORDERS)
+    when = {row[0]: row[3] for row in table_below("## Errors")}
+    assert str(MAXIMUM_BODY) in when["413"]
+    assert str(MAXIMUM_QUERY_STRING) in when["414"]
+
+
+def test_every_order_and_field_is_documented_and_no_other() -> None:
+    assert names_in("### Orders") == list(ORDERS)
+    assert set(names_in("### The fields of a map")) == set(MAP_KEYS)
+    assert all(f'"{key}"' in DOCUMENT for key in USER_KEYS)
+
+
+def test_every_error_is_documented_and_no_other() -> None:
+    rows = [tuple(cell.strip("`") for cell in row[:3]) for row in table_below("## Errors")]
+    assert len(rows) == len(set(rows))
+    assert set(rows) == {
+        (str(row.status), str(row.code), row.identifier)
+        for row in (*errors.TABLE.values(), errors.FAULT)
+    }
+
+
+def test_every_header_is_documented_and_no_other() -> None:
+    names = names_in("## Headers of answers")
+    assert len(names) == len(set(names))
+    assert set(names) == {*COMPONENTS["headers"], "Content-Type", "Content-Length", "Connection"}

@@ -1,0 +1,138 @@
+"""Every error has one shape, whatever is asked and whatever is wrong."""
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import apsw
+import httpx
+import pytest
+
+from mapshelf.api.errors import FAULT, TABLE
+from tests.api import openapi
+from tests.harness import Service, Shelf, serve
+
+METHODS = ("GET", "HEAD", "OPTIONS", "POST", "DELETE")
+PATHS = ("/maps", "/users/me", "/openapi.json", "/nothing")
+
+
+def leave(shelf: Shelf, service: Service) -> None:
+    """Leave everything as it is."""
+
+
+def stop(shelf: Shelf, service: Service) -> None:
+    """Close the store under the service."""
+    service.stop()
+
+
+def break_store(shelf: Shelf, service: Service) -> None:
+    """Take away a table, which is a fault nobody has thought of."""
+    database = apsw.Connection(str(shelf.settings.data / "catalogue.db"))
+    database.execute("PRAGMA foreign_keys = OFF; DROP TABLE tokens")
+    database.close()
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Something that is wrong, and the status that GET /maps answers with."""
+
+    status: int
+    query: str = ""
+    headers: dict[str, str] = field(default_factory=dict)
+    signed: bool = True
+    prepare: Callable[[Shelf, Service], None] = leave
+    published: bool = True
+
+
+CONDITIONS = {
+    "nothing": Condition(200),
+    "limit": Condition(400, "limit=51"),
+    "offset": Condition(400, "offset=x"),
+    "order": Condition(400, "order_by=x"),
+    "category": Condition(400, "category=x"),
+    "software": Condition(400, "software=x"),
+    "templates": Condition(400, "only_templates=x"),
+    "long query": Condition(400, "query=" + "x" * 501),
+    "twice": Condition(400, "owner=a&owner=b"),
+    "no text": Condition(400, "owner=%FF"),
+    "nul": Condition(400, "owner=%00"),
+    "no token": Condition(401, signed=False),
+    "wrong token": Condition(401, headers={"Authorization": "Bearer msh_wrong"}),
+    "no token and a bad limit": Condition(401, "limit=51", signed=False),
+    "large body": Condition(413, headers={"Content-Length": "65537"}),
+    "long address": Condition(414, "x=" + "y" * 9000),
+    "store broken": Condition(500, prepare=break_store),
+    "store closed": Condition(503, prepare=stop),
+    "no snapshot": Condition(503, published=False),
+}
+
+
+@contextmanager
+def under(condition: Condition, folder: Path) -> Iterator[Service]:
+    """Give a service to which this is happening."""
+    shelf = Shelf(folder)
+    try:
+        if condition.published:
+            shelf.publish()
+        with serve(shelf) as service:
+            condition.prepare(shelf, service)
+            yield service
+    finally:
+        shelf.close()
+
+
+def check_shape(response: httpx.Response) -> None:
+    """Compare an error with its description, down to the bytes around its message."""
+    openapi.check(response)
+    assert response.headers["Cache-Control"] == "no-store"
+    if response.request.method != "HEAD":
+        body = response.json()
+        assert tuple(body) == ("code", "error", "error_description")
+        row = next(one for one in (*TABLE.values(), FAULT) if one.identifier == body["error"])
+        assert (response.status_code, body["code"]) == (row.status, row.code)
+        assert body["error_description"].isprintable()
+        assert body["error_description"].endswith(".")
+
+
+@pytest.mark.parametrize("name", CONDITIONS)
+def test_errors_have_one_shape(name: str, tmp_path: Path) -> None:
+    condition = CONDITIONS[name]
+    with under(condition, tmp_path) as service:
+        for method in METHODS:
+            for path in PATHS:
+                response = service.request(
+                    method,
+                    f"{path}?{condition.query}",
+                    headers=condition.headers,
+                    signed=condition.signed,
+                )
+                if response.is_error:
+                    check_shape(response)
+                else:
+                    openapi.check(response)
+        asked = f"/maps?{condition.query}"
+        answer = service.request("GET", asked, headers=condition.headers, signed=condition.signed)
+        assert answer.status_code == condition.status
+
+
+def test_every_row_of_the_table_is_met() -> None:
+    met = {condition.status for condition in CONDITIONS.values()} | {404, 405}
+    assert met == {row.status for row in (*TABLE.values(), FAULT)} | {200}
+
+
+INTERNAL = ("sqlite", "sql", "tantivy", "traceback", "mapshelf.", ".py", "/tmp", "catalogue.db")
+
+
+@pytest.mark.parametrize("name", ["store broken", "store closed", "no snapshot"])
+def test_errors_of_ours_tell_nothing_internal(
+    name: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with under(CONDITIONS[name], tmp_path) as service:
+        response = service.get("/maps")
+        told = (response.text + str(response.headers)).lower()
+        assert not [word for word in INTERNAL if word in told]
+        assert response.headers["X-Request-Id"] in caplog.text
+        assert service.token not in caplog.text

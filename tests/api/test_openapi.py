@@ -1,0 +1,209 @@
+"""The OpenAPI document tells the truth: it matches the code's tables and every real answer."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema
+import pytest
+
+from mapshelf.api import errors
+from mapshelf.api.app import METHODS
+from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
+from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft
+from mapshelf.query import (
+    DEFAULT_LIMIT,
+    FILTERS,
+    MAXIMUM_LIMIT,
+    MAXIMUM_OFFSET,
+    MAXIMUM_QUERY_LENGTH,
+    ORDERS,
+    PARAMETERS,
+)
+from tests.api import openapi
+from tests.api.openapi import COMPONENTS, DOCUMENT, documented, resolved
+from tests.conftest import Serving
+from tests.harness import Service
+
+ROWS = {*errors.TABLE.values(), errors.FAULT}
+
+
+def operations() -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, item in DOCUMENT["paths"].items():
+        for method, operation in item.items():
+            yield path, method, operation
+
+
+def parameters_of(path: str) -> dict[str, dict[str, Any]]:
+    found = map(resolved, DOCUMENT["paths"][path]["get"].get("parameters", []))
+    return {one["name"]: one for one in found if one["in"] == "query"}
+
+
+def test_the_service_serves_the_document_to_anybody(service: Service) -> None:
+    response = service.request("GET", "/openapi.json", signed=False)
+    assert response.json() == DOCUMENT
+    again = {"If-None-Match": response.headers["ETag"]}
+    assert service.request("GET", "/openapi.json", headers=again).status_code == 304
+
+
+def test_version_and_security() -> None:
+    assert DOCUMENT["openapi"].startswith("3.1.")
+    assert DOCUMENT["info"]["version"] == "1.0"
+    assert DOCUMENT["security"] == [{"bearer": []}]
+    assert COMPONENTS["securitySchemes"]["bearer"]["scheme"] == "bearer"
+
+
+def test_every_reference_leads_somewhere_and_every_component_is_used() -> None:
+    text = json.dumps(DOCUMENT)
+    references = {
+        f"#/components/{kind}/{name}"
+        for kind, members in COMPONENTS.items()
+        if kind != "securitySchemes"
+        for name in members
+    }
+    used = {part.split('"')[0] for part in text.split('"$ref": "')[1:]}
+    assert used <= references
+    # What belongs to no operation is named in the description instead.
+    unused = {f"#/components/responses/{name}" for name in openapi.ANY_ADDRESS.values()}
+    assert references - used == unused
+    assert all(f"`{name}`" in DOCUMENT["info"]["description"] for name in ("NotFound", "Error"))
+
+
+def test_every_operation_is_described_and_no_other(service: Service) -> None:
+    assert {(path, method) for path, method, _ in operations()} == {
+        (path, method.lower())
+        for path in ("/maps", "/users/me", "/openapi.json")
+        for method in METHODS
+    }
+    for path, method, operation in operations():
+        assert operation["summary"]
+        assert operation["description"]
+        signed = operation.get("security", DOCUMENT["security"]) != []
+        response = service.request(method.upper(), path, signed=False)
+        assert (response.status_code == 401) == signed
+    ids = [operation["operationId"] for _, _, operation in operations()]
+    assert len(set(ids)) == len(ids)
+
+
+def test_every_parameter_is_described_and_no_other() -> None:
+    parameters = parameters_of("/maps")
+    assert set(parameters) == PARAMETERS
+    assert {row.name for row in FILTERS} <= set(parameters)
+    assert all(one["description"] and not one.get("required") for one in parameters.values())
+    assert parameters_of("/users/me") == parameters_of("/openapi.json") == {}
+
+
+def test_bounds_and_defaults_are_those_of_the_parser() -> None:
+    schemas = {name: one["schema"] for name, one in parameters_of("/maps").items()}
+    limit = {"minimum": 0, "maximum": MAXIMUM_LIMIT, "default": DEFAULT_LIMIT}
+    assert schemas["limit"] == {"type": "integer", **limit}
+    assert schemas["offset"]["maximum"] == MAXIMUM_OFFSET
+    assert schemas["order_by"]["enum"] == list(ORDERS)
+    assert schemas["query"]["maxLength"] == MAXIMUM_QUERY_LENGTH
+    assert schemas["only_templates"] == {"type": "boolean", "default": False}
+    assert COMPONENTS["schemas"]["Maps"]["maxItems"] == MAXIMUM_LIMIT
+    responses = COMPONENTS["responses"]
+    assert str(MAXIMUM_BODY) in responses["ContentTooLarge"]["description"]
+    assert str(MAXIMUM_QUERY_STRING) in responses["UriTooLong"]["description"]
+
+
+def test_every_error_is_described_and_no_other() -> None:
+    error = COMPONENTS["schemas"]["Error"]["properties"]
+    assert set(error["code"]["enum"]) == {row.code for row in ROWS}
+    assert set(error["error"]["enum"]) == {row.identifier for row in ROWS}
+    statuses = {
+        int(status) for _, _, operation in operations() for status in operation["responses"]
+    }
+    assert statuses | set(openapi.ANY_ADDRESS) == {row.status for row in ROWS} | {200, 204, 304}
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [("Map", MAP_KEYS), ("User", USER_KEYS), ("Error", ("code", "error", "error_description"))],
+)
+def test_objects_have_these_keys_in_this_order_and_no_other(
+    name: str, keys: tuple[str, ...]
+) -> None:
+    schema = COMPONENTS["schemas"][name]
+    assert tuple(schema["properties"]) == tuple(schema["required"]) == keys
+    assert schema["additionalProperties"] is False
+    texts = {key for key, one in schema["properties"].items() if one["type"] == "string"}
+    assert texts == set(keys) - {"code"}
+
+
+FULL = MapDraft(
+    id="Q7xK2mZp",
+    file_id=12,
+    title='Quotes " and \\ and \x7f é 日本',
+    description="Two\nlines,\ttabs \x01",
+    thumbs_up=3,
+    thumbs_down=1,
+    views=2**60,
+    downloads=0,
+    category="Education",
+    date_added=1_700_000_000_123,
+    owner="Zoë",
+    size=12345,
+    copyright="© 2024",
+    licence_type_id=4,
+    software="XMind",
+)
+
+
+def test_a_map_byte_by_byte(serving: Serving) -> None:
+    body = serving(FULL).maps().content.decode()
+    assert body == (
+        '[{"File_ID":"12","ID":"Q7xK2mZp","Title":"Quotes \\" and \\\\ and \x7f é 日本",'
+        '"Description":"Two\\nlines,\\ttabs \\u0001","ThumbsUp":"3","ThumbsDown":"1",'
+        '"Views":"1152921504606846976","Downloads":"0",'
+        '"Thumbnail":"https://maps.example.org/thumbnails/Q7xK2mZp.png",'
+        '"URL":"https://maps.example.org/mindmaps/Q7xK2mZp/quotes-and-and-e-%E6%97%A5%E6%9C%AC",'
+        '"Category":"Education","CategoryID":"6","DateAdded":"2023-11-14 22:13:20.123",'
+        '"Owner":"Zoë","Size":"123.45","Copyright":"© 2024","LicenceTypeID":"4",'
+        '"Software":"XMind"}]'
+    )
+
+
+def test_every_object_is_sent_with_its_keys_in_order(serving: Serving) -> None:
+    service = serving(FULL, MapDraft(title="Bare"))
+    for found in service.maps().json():
+        assert tuple(found) == MAP_KEYS
+        assert all(isinstance(value, str) for value in found.values())
+    assert tuple(service.get("/users/me").json()) == USER_KEYS
+
+
+ASKED = [
+    "/maps",
+    "/maps?limit=0",
+    "/maps?limit=1&offset=1",
+    "/maps?offset=99",
+    "/maps?query=quotes&order_by=rating",
+    "/maps?limit=x",
+    "/maps?x=" + "y" * MAXIMUM_QUERY_STRING,
+    "/users/me",
+    "/openapi.json",
+    "/nothing",
+]
+
+
+@pytest.mark.parametrize("method", [*METHODS, "POST"])
+@pytest.mark.parametrize("signed", [True, False])
+def test_answers_are_as_described(serving: Serving, method: str, signed: bool) -> None:
+    service = serving(FULL, MapDraft(title="Bare"))
+    for path in ASKED:
+        openapi.check(service.request(method, path, signed=signed))
+        known = {"If-None-Match": "*"}
+        openapi.check(service.request(method, path, signed=signed, headers=known))
+        length = {"Content-Length": str(MAXIMUM_BODY + 1)}
+        openapi.check(service.request(method, path, signed=signed, headers=length))
+
+
+def test_a_check_that_an_answer_fails_is_noticed(service: Service) -> None:
+    response = service.get("/maps")
+    del response.headers["X-Total-Count"]
+    with pytest.raises(AssertionError):
+        openapi.check(response)
+    wrong = [{**service.get("/maps").json()[0], "Views": 1}]
+    schema = documented("GET", "/maps", 200)["content"]["application/json"]["schema"]
+    with pytest.raises(jsonschema.ValidationError):
+        openapi.validator(schema).validate(wrong)

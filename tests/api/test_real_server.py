@@ -1,0 +1,196 @@
+"""The service as operators run it: ``mapshelf serve`` over a socket, tried with generated requests.
+
+Schemathesis derives sound and unsound requests from the OpenAPI document and compares every
+answer with it. What no HTTP client would send is written to the socket by hand.
+"""
+
+import re
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+import httpx
+import pytest
+
+from mapshelf.model import MapDraft
+from tests.harness import outline_of, shelf_with
+
+SEED = 20240229
+
+CHECKS = (
+    "not_a_server_error",
+    "status_code_conformance",
+    "content_type_conformance",
+    "response_headers_conformance",
+    "response_schema_conformance",
+    "positive_data_acceptance",
+    "ignored_auth",
+    "unsupported_method",
+    "allow_header_conformance",
+)
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running ``mapshelf serve``."""
+
+    port: int
+    token: str
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}"
+
+
+def free_port() -> int:
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        port: int = trial.getsockname()[1]
+        return port
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A service with one worker over a few maps."""
+    folder = tmp_path_factory.mktemp("served")
+    drafts = (
+        MapDraft(title=f"Map {n}", description="some words", outline=outline_of("a", "b c"))
+        for n in range(60)
+    )
+    with shelf_with(folder, *drafts) as shelf:
+        token = shelf.token()
+    port = free_port()
+    command = [sys.executable, "-m", "mapshelf", "serve", "--data", str(folder)]
+    command += ["--port", str(port), "--workers", "1"]
+    with (folder / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        wait_for(f"http://127.0.0.1:{port}", token, folder / "log")
+        yield Server(port, token)
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0
+    assert "Traceback" not in (folder / "log").read_text()
+
+
+def wait_for(url: str, token: str, log: Path) -> None:
+    deadline = time.monotonic() + 30
+    headers = {"Authorization": f"Bearer {token}"}
+    while True:
+        try:
+            if httpx.get(f"{url}/maps", headers=headers).status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.1)
+
+
+def test_generated_requests_get_documented_answers(server: Server, tmp_path: Path) -> None:
+    """No answer is a fault of the server, and none is other than the document says."""
+    program = Path(sys.executable).with_name("schemathesis")
+    result = subprocess.run(
+        [
+            program, "run", str(files("mapshelf.api") / "openapi.json"),
+            "--url", server.url,
+            "--header", f"Authorization: Bearer {server.token}",
+            "--checks", ",".join(CHECKS),
+            "--phases", "examples,coverage,fuzzing",
+            "--max-examples", "100",
+            "--seed", str(SEED),
+            "--no-color",
+        ],
+        cwd=tmp_path, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert result.returncode == 0, result.stdout[-8000:] + result.stderr[-2000:]
+    tested = re.search(r"(\d+) generated", result.stdout)
+    assert tested, result.stdout
+    assert int(tested[1]) > 200
+
+
+def raw(server: Server, request: bytes) -> bytes:
+    """Write ``request`` to the server, and return all that comes back."""
+    with socket.create_connection(("127.0.0.1", server.port), timeout=10) as connection:
+        connection.sendall(request)
+        return b"".join(iter(lambda: connection.recv(65_536), b""))
+
+
+def head(server: Server, target: bytes = b"/maps", *extra: bytes) -> bytes:
+    """Return a request as bytes."""
+    lines = (b"GET %s HTTP/1.1" % target, b"Authorization: Bearer " + server.token.encode(), *extra)
+    return b"\r\n".join((*lines, b"Connection: close", b"", b""))
+
+
+HOST = b"Host: localhost"
+
+
+def test_a_sound_request_by_hand(server: Server) -> None:
+    answer = raw(server, head(server, b"/maps?limit=0", HOST))
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert answer.endswith(b"\r\n\r\n[]")
+
+
+@pytest.mark.parametrize("hosts", [(), (HOST, HOST)])
+def test_no_host_or_two_is_refused(server: Server, hosts: tuple[bytes, ...]) -> None:
+    assert raw(server, head(server, b"/maps", *hosts)).startswith(b"HTTP/1.1 400 ")
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        b"/maps?query=\xff",
+        b"/maps?owner=\xc3\x28",
+        b"/maps?limit=1&limit=1",
+        b"/maps?query=%",
+        b"/maps?query=%zz",
+        b"/maps?query=\xc3\xa9",
+        b"/maps?%FF=1",
+        b"/m\xc3\xa4ps",
+        b"/maps%00",
+        b"/maps%2F",
+        b"/%FF",
+        b"/../maps",
+        b"/maps?;",
+        b"/maps?" + b"x" * 9000,
+        b"/maps?" + b"x" * 60_000,
+        b"http://elsewhere.example/maps",
+        b"*",
+    ],
+)
+def test_strange_targets_are_answered_and_harm_nothing(server: Server, target: bytes) -> None:
+    answer = raw(server, head(server, target, HOST))
+    status = answer.split(b" ", 2)[1]
+    assert status in {b"200", b"400", b"404", b"414", b"431"}, answer[:200]
+    assert raw(server, head(server, b"/maps?limit=0", HOST)).endswith(b"\r\n\r\n[]")
+
+
+def test_head_and_304_have_no_body_on_the_wire(server: Server) -> None:
+    sound = head(server, b"/maps", HOST)
+    answer = raw(server, sound.replace(b"GET", b"HEAD", 1))
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert answer.endswith(b"\r\n\r\n")
+    answer = raw(server, head(server, b"/maps", HOST, b"If-None-Match: *"))
+    assert answer.startswith(b"HTTP/1.1 304 ")
+    assert answer.endswith(b"\r\n\r\n")
+
+
+@pytest.mark.parametrize("size", [1, 10, 60_000, 65_537])
+def test_a_body_that_nobody_reads_does_not_disturb_the_next_request(
+    server: Server, size: int
+) -> None:
+    authorization = {"Authorization": f"Bearer {server.token}"}
+    chunks = [b"x" * size]
+    with httpx.Client(base_url=server.url, headers=authorization) as client:
+        for content in (b"x" * size, (chunk for chunk in chunks)):
+            response = client.request("GET", "/maps?limit=0", content=content)
+            too_large = size > 65_536 and "Content-Length" in response.request.headers
+            assert response.status_code == (413 if too_large else 200)
+            assert response.headers["Connection"] == "close"
+            following = client.get("/maps?limit=0")
+            assert following.content == b"[]"
+            assert "Connection" not in following.headers

@@ -1,0 +1,156 @@
+"""Tokens while the service runs: refused within a second of losing their force, never told."""
+
+import asyncio
+import logging
+import re
+import time
+from collections.abc import Callable
+from typing import Final
+
+import pytest
+
+from mapshelf.api.auth import Authenticator
+from mapshelf.errors import InvalidToken
+from mapshelf.tokens import new_token, token_digest
+from tests.harness import READER, Service, Shelf
+
+PROMISE: Final = 1.0
+"""Seconds within which a token that has lost its force is refused."""
+
+SLACK: Final = 0.25
+"""Seconds more, for a request in flight and a busy machine."""
+
+
+def now() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def refused_after(service: Service, since: float) -> float:
+    """Use the token all the time until it is refused; return how long that took."""
+    while (response := service.get("/users/me")).status_code == 200:
+        assert time.monotonic() - since < PROMISE + SLACK, "the token is still taken"
+        service.run(asyncio.sleep(0.01))
+    assert response.status_code == 401
+    return time.monotonic() - since
+
+
+def revoke(shelf: Shelf) -> None:
+    for token in shelf.store.tokens(READER):
+        shelf.store.revoke_token(token.id)
+
+
+def disable(shelf: Shelf) -> None:
+    shelf.store.disable_user(READER)
+
+
+@pytest.mark.parametrize("lose", [revoke, disable])
+def test_token_in_use_is_refused_within_a_second(
+    shelf: Shelf, live: Service, lose: Callable[[Shelf], None]
+) -> None:
+    assert live.get("/users/me").status_code == 200
+    lose(shelf)
+    assert refused_after(live, time.monotonic()) < PROMISE + SLACK
+    assert live.get("/maps").status_code == 401
+
+
+def test_token_in_use_is_refused_within_a_second_of_its_end(shelf: Shelf, live: Service) -> None:
+    end = now() + 600
+    live.token = shelf.token(expires=end)
+    assert live.get("/users/me").status_code == 200
+    since = time.monotonic() + (end - now()) / 1000
+    assert refused_after(live, since) < PROMISE + SLACK
+    assert now() >= end
+
+
+@pytest.mark.parametrize("lose", [revoke, disable])
+def test_token_not_seen_before_is_refused_at_once(
+    shelf: Shelf, live: Service, lose: Callable[[Shelf], None]
+) -> None:
+    lose(shelf)
+    assert live.get("/maps").status_code == 401
+
+
+def test_token_that_has_expired_is_refused_at_once(shelf: Shelf, live: Service) -> None:
+    live.token = shelf.token(expires=now())
+    assert live.get("/maps").status_code == 401
+
+
+def test_revoking_one_token_leaves_the_others(shelf: Shelf, live: Service) -> None:
+    other = shelf.token()
+    first, *_ = shelf.store.tokens(READER)
+    shelf.store.revoke_token(first.id)
+    assert live.get("/maps").status_code == 401
+    live.token = other
+    assert live.get("/maps").status_code == 200
+
+
+def test_new_token_is_taken_at_once_even_if_it_was_refused_before(
+    shelf: Shelf, live: Service
+) -> None:
+    live.token = new_token()
+    assert live.get("/maps").status_code == 401
+    digest = token_digest(live.token)
+    shelf.store.add_token(READER, digest, label="", scopes="read", expires=None)
+    assert live.get("/maps").status_code == 200
+
+
+def test_last_use_is_noted(shelf: Shelf) -> None:
+    used, unused = shelf.token(), shelf.token()
+    authenticator = Authenticator(shelf.store)
+    before = now()
+    user = asyncio.run(authenticator.user(f"Bearer {used}".encode()))
+    assert user.name == READER
+    assert [token.last_used for token in shelf.store.tokens(READER)] == [None, None]
+    authenticator.write_use()
+    first, second = shelf.store.tokens(READER)
+    assert first.last_used is not None
+    assert before <= first.last_used <= now()
+    assert second.last_used is None
+    with pytest.raises(InvalidToken):
+        asyncio.run(authenticator.user(f"Bearer {unused}0".encode()))
+
+
+def test_last_use_is_noted_when_the_service_stops(shelf: Shelf, live: Service) -> None:
+    live.get("/maps")
+    live.stop()
+    (token,) = shelf.store.tokens(READER)
+    assert token.last_used is not None
+    assert abs(now() - token.last_used) < 10_000
+
+
+def test_last_use_that_cannot_be_noted_is_logged_and_forgotten(
+    shelf: Shelf, caplog: pytest.LogCaptureFixture
+) -> None:
+    token = shelf.token()
+    authenticator = Authenticator(shelf.store)
+    asyncio.run(authenticator.user(token.encode()))
+    shelf.store.close()
+    authenticator.write_use()
+    assert "not noted" in caplog.text
+
+
+def test_token_is_never_told(shelf: Shelf, live: Service, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, logger="mapshelf")
+    secret = live.token.removeprefix("msh_")
+    told = []
+    for path in ("/maps", "/maps?limit=x", f"/maps?query={live.token}", "/users/me", "/nothing"):
+        response = live.get(path)
+        told.append(re.sub(r"[?&]query=\w+", "", str(response.headers) + response.text))
+    revoke(shelf)
+    refused_after(live, time.monotonic())
+    live.token += "x"
+    response = live.get("/maps")
+    assert response.status_code == 401
+    told.append(str(response.headers) + response.text)
+    live.stop()
+    assert secret not in "".join(told)
+    assert secret not in caplog.text
+
+
+def test_token_is_not_kept_in_clear(shelf: Shelf, live: Service) -> None:
+    live.get("/maps")
+    live.stop()
+    secret = live.token.removeprefix("msh_").encode()
+    files = [path for path in shelf.settings.data.rglob("*") if path.is_file()]
+    assert shelf.settings.data / "catalogue.db" in files
+    assert not [path for path in files if secret in path.read_bytes()]
