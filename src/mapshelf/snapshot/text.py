@@ -31,6 +31,9 @@ WEIGHTS: Final = {"title": 8.0, "description": 3.0, "owner": 1.5, "category": 1.
 PREFIX_WEIGHT: Final = 0.1
 """What the beginning of a word counts for, next to a whole one."""
 
+SHORT_BEGINNING: Final = 3
+"""Beginnings with fewer letters are not followed inside a phrase: too many words have them."""
+
 WRITER_MEMORY: Final = 64_000_000
 """Bytes the writer may fill before it writes a segment."""
 
@@ -176,26 +179,32 @@ class TextIndex:
 
     def _beginning(self, part: Part, name: str) -> Query:
         *whole, last = part.words
-        pattern = f"{last}.*"  # words hold letters and digits alone: nothing to escape
+        # Words hold letters and digits alone: there is nothing to escape.
         if whole:
-            found = self._phrase_beginning(name, whole, pattern)
+            found = self._phrase_beginning(name, whole, last)
         else:
-            found = Query.regex_query(self._schema, name, pattern)
+            found = Query.regex_query(self._schema, name, f"{last}.*")
         return Query.const_score_query(found, WEIGHTS[name] * PREFIX_WEIGHT)
 
-    def _phrase_beginning(self, name: str, whole: list[str], pattern: str) -> Query:
+    def _phrase_beginning(self, name: str, whole: list[str], last: str) -> Query:
         """Return the query for words in a row of which the last is a beginning.
 
-        Tantivy gives up on one that thousands of words begin with. The others must then occur in
-        a row, and it anywhere in the same field.
+        Tantivy is slow with one that many words begin with, and gives up on one that has
+        thousands. The others must then occur in a row, and it anywhere in the same field.
         """
-        found = Query.regex_phrase_query(self._schema, name, [*whole, pattern])
+        loose = Query.boolean_query(
+            [
+                (Occur.Must, self._row(name, whole)),
+                (Occur.Must, Query.regex_query(self._schema, name, f"{last}.*")),
+            ]
+        )
+        if last.isascii() and len(last) < SHORT_BEGINNING:
+            return loose
+        found = Query.regex_phrase_query(self._schema, name, [*whole, f"{last}.*"])
         try:
             self._count(found)
         except ValueError:
-            row = self._row(name, whole)
-            last = Query.regex_query(self._schema, name, pattern)
-            found = Query.boolean_query([(Occur.Must, row), (Occur.Must, last)])
+            return loose
         return found
 
 
