@@ -510,11 +510,22 @@ def test_query_has_no_syntax_errors(service: Service, text: str, order: str) -> 
 
 
 def test_query_with_a_beginning_of_very_many_words_is_answered(serving: Serving) -> None:
-    words = " ".join(f"a{number}" for number in range(17_000))
-    service = serving(MapDraft(title="Numbers", description=words), *titled("a1 alone"))
+    words = " ".join(f"abc{number}" for number in range(17_000))
+    service = serving(MapDraft(title="Numbers", description=words), *titled("abc1 abcd"))
     for order in ("", "views"):
-        assert "Numbers" in service.titles(query="a1-a", order_by=order)
-        assert "a1 alone" in service.titles(query="a1-a", order_by=order)
+        for text in ("abc1-a", "abc1-abc"):
+            assert set(service.titles(query=text, order_by=order)) == {"Numbers", "abc1 abcd"}
+
+
+def test_query_joined_by_signs_is_a_phrase_that_may_go_on(serving: Serving) -> None:
+    service = serving(*titled("Well-known facts", "Known well", "e-mail", "mail, e-ink"))
+    assert (
+        service.titles(query="well-kno")
+        == service.titles(query="well/known")
+        == ["Well-known facts"]
+    )
+    assert service.titles(query="e-mai") == ["e-mail"]
+    assert "e-mail" in service.titles(query="e-m")
 
 
 # -- Size, dates, URLs, identifiers ----------------------------------------------------------
