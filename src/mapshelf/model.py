@@ -50,6 +50,11 @@ def is_user_name(name: str) -> bool:
     return 0 < len(name) <= USER_NAME_LENGTH and name == name.strip() and name.isprintable()
 
 
+def name_key(name: str) -> str:
+    """Return the form in which names are compared: two that differ in case alone are one."""
+    return name.strip().casefold()
+
+
 @dataclass(frozen=True, slots=True)
 class Named:
     """A row of one of the small tables: a category, a software, a licence type."""
@@ -209,12 +214,14 @@ class Source:
 
     Attributes:
         path: absolute path as the file system spells it (``os.fsencode``).
+        name: path below the folder that was imported, as text: people search for it.
         size: bytes.
         modified: modification time in nanoseconds since 1970-01-01 UTC.
         digest: SHA-256 of the content.
     """
 
     path: bytes
+    name: str
     size: int
     modified: int
     digest: bytes
@@ -283,9 +290,11 @@ class Change:
         file_id: the map.
         map: its present state, ``None`` if it was deleted.
         outline: its topics as ``outlines.encode_outline`` gave them, ``None`` if it has none.
+        source: name of the file it was read from (``Source.name``), empty if it was not.
     """
 
     revision: int
     file_id: int
     map: Map | None
     outline: bytes | None
+    source: str = ""

@@ -74,6 +74,7 @@ def source(name: str = "a.mm", **changes: Any) -> Source:
     """Return a source; its digest is its name's unless told otherwise."""
     fields: dict[str, Any] = {
         "path": b"/maps/" + name.encode(),
+        "name": name,
         "size": 100,
         "modified": 1,
         "digest": name.encode().ljust(32, b"."),

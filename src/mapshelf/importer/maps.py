@@ -11,7 +11,7 @@ from typing import Final
 from mapshelf.exchange import size_of
 from mapshelf.importer.report import Report, printable
 from mapshelf.importer.scan import Candidate
-from mapshelf.model import MapDraft, Source, Verdict
+from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
 from mapshelf.readers.sandbox import ReadFile, RefusedFile, SandboxedReader
 from mapshelf.store import Store
 
@@ -42,7 +42,8 @@ def import_maps(
 ) -> None:
     """Bring the maps in ``candidates`` into ``store``, and note in ``report`` what became of each.
 
-    Without a category of its own a map gets the one named like its folder, if there is one.
+    Without a category of its own a new map gets the one named like its folder, if there is one. A
+    file that was renamed or moved is the same map still: it is known by its content.
 
     Raises:
         StoreError: the store failed; what was noted as added or changed until then is safe.
@@ -51,23 +52,24 @@ def import_maps(
 
 
 class _Import:
-    """One import: the maps read and not yet written, and what is known of them."""
+    """One import: the files under way, and the maps read and not yet written."""
 
     def __init__(self, store: Store, attribution: Attribution, report: Report) -> None:
         self._store = store
         self._attribution = attribution
         self._report = report
-        self._categories = {row.name.casefold(): row.name for row in store.categories()}
-        self._known: set[str] = set()
+        self._categories = {name_key(row.name): row.name for row in store.categories()}
+        self._reading: dict[str, _Reading] = {}
         self._drafts: dict[str, MapDraft] = {}
         self._written = time.monotonic()
 
     def run(self, candidates: Iterable[Candidate], reader: SandboxedReader) -> None:
         for result in reader.read(self._to_read(candidates)):
+            reading = self._reading.pop(result.path)
             if isinstance(result, RefusedFile):
                 self._report.note(Verdict.REFUSED, printable(result.path), result.reason)
                 continue
-            self._drafts[result.path] = self._draft(result)
+            self._drafts[result.path] = self._draft(result, reading)
             late = time.monotonic() - self._written > WRITE_INTERVAL
             if late or len(self._drafts) >= WRITTEN:
                 self._write()
@@ -82,33 +84,55 @@ class _Import:
             known = self._store.sources([os.fsencode(candidate.path) for candidate in some])
             for candidate in some:
                 source = known.get(os.fsencode(candidate.path))
-                if source is not None:
-                    self._known.add(candidate.path)
                 if attributed or not candidate.is_still(source):
+                    self._reading[candidate.path] = _Reading(candidate.name, source is not None)
                     yield candidate.path
                 else:
                     self._report.note(Verdict.UNCHANGED, printable(candidate.path))
 
-    def _draft(self, found: ReadFile) -> MapDraft:
-        folder = Path(found.path).parent.name.casefold()
+    def _draft(self, found: ReadFile, reading: "_Reading") -> MapDraft:
+        source = Source(
+            path=os.fsencode(found.path),
+            name=reading.name,
+            size=found.size,
+            modified=found.modified_ns,
+            digest=found.digest,
+        )
+        category = self._attribution.category
+        if not reading.known:
+            self._take_over(source)
+            folder = name_key(Path(found.path).parent.name)
+            category = category or self._categories.get(folder, UNCATEGORISED)
         return MapDraft(
             title=found.title,
             description=found.description,
-            category=self._attribution.category or self._categories.get(folder),
-            # A map that is edited stays where it is among those by date.
-            date_added=None if found.path in self._known else found.modified_ns // 1_000_000,
+            category=category,
+            date_added=found.modified_ns // 1_000_000,
             owner=self._attribution.owner,
             size=size_of(found.size),
             software=found.software or None,
             template=found.template,
-            source=Source(os.fsencode(found.path), found.size, found.modified_ns, found.digest),
+            source=source,
             outline=found.outline,
         )
+
+    def _take_over(self, source: Source) -> None:
+        """If ``source`` is a known file under a new name, let the map follow it."""
+        for known in self._store.sources_of(source.digest):
+            if not os.path.lexists(known.path) and self._store.move_source(known.path, source):
+                return
 
     def _write(self) -> None:
         if self._drafts:
             outcomes = self._store.put_maps(list(self._drafts.values()))
             self._report.note_all(map(printable, self._drafts), outcomes)
-            self._known.difference_update(self._drafts)
             self._drafts.clear()
         self._written = time.monotonic()
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """A file under way: its name below the folder that is imported, and whether it is known."""
+
+    name: str
+    known: bool

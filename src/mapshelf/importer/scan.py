@@ -26,11 +26,13 @@ class Candidate:
 
     Attributes:
         path: absolute.
+        name: path below the folder that was named, or the file's name if it was named itself.
         size: bytes.
         modified: modification time in nanoseconds since 1970-01-01 UTC.
     """
 
     path: str
+    name: str
     size: int
     modified: int
 
@@ -45,18 +47,19 @@ def scan(paths: Iterable[Path], report: Report) -> Iterator[Candidate]:
     What cannot be looked at is noted in ``report``.
     """
     seen: set[str] = set()
-    for path in paths:
-        for found in _files(path.absolute(), report):
-            name = os.path.normpath(found)
-            if name in seen:
+    for named in paths:
+        top = os.path.normpath(named.absolute())
+        for path in _files(Path(top), report):
+            if path in seen:
                 continue
-            seen.add(name)
+            seen.add(path)
             try:
-                status = os.stat(name)
+                status = os.stat(path)
             except OSError as error:
-                report.note(Verdict.REFUSED, printable(name), _reason(error))
+                report.note(Verdict.REFUSED, printable(path), _reason(error))
                 continue
-            yield Candidate(name, status.st_size, status.st_mtime_ns)
+            name = os.path.relpath(path, top if path != top else os.path.dirname(top))
+            yield Candidate(path, printable(name), status.st_size, status.st_mtime_ns)
 
 
 def _files(path: Path, report: Report) -> Iterator[str]:

@@ -269,7 +269,7 @@ class _State:
     def _index(self, slot: int, change: Change, *, replace: bool) -> None:
         assert change.map is not None
         topics = outline_text(change.outline) if change.outline else ""
-        self.text.put(slot, change.map, topics, replace=replace)
+        self.text.put(slot, change.map, change.source, topics, replace=replace)
 
 
 class _Records:

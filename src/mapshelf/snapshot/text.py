@@ -25,7 +25,14 @@ from mapshelf.model import Map
 from mapshelf.query import FILTERS
 from mapshelf.snapshot.arrays import Array
 
-WEIGHTS: Final = {"title": 8.0, "description": 3.0, "owner": 1.5, "category": 1.5, "topics": 1.0}
+WEIGHTS: Final = {
+    "title": 8.0,
+    "description": 3.0,
+    "owner": 1.5,
+    "category": 1.5,
+    "source": 1.0,
+    "topics": 1.0,
+}
 """What a word found in each field counts for."""
 
 PREFIX_WEIGHT: Final = 0.1
@@ -225,8 +232,16 @@ class TextIndexWriter:
             self._index = tantivy.Index(self._schema, path=str(directory))
             self._writer = self._index.writer(WRITER_MEMORY, num_threads=1)
 
-    def put(self, slot: int, found: Map, topics: str, *, replace: bool) -> None:
-        """Index a map under ``slot``, in place of what was there if ``replace``."""
+    def put(self, slot: int, found: Map, source: str, topics: str, *, replace: bool) -> None:
+        """Index a map under ``slot``, in place of what was there if ``replace``.
+
+        Args:
+            slot: its place in the snapshot.
+            found: the map.
+            source: name of the file it was read from.
+            topics: texts of its topics.
+            replace: whether ``slot`` was indexed before.
+        """
         with _translated():
             if replace:
                 self._delete(slot)
@@ -237,6 +252,7 @@ class TextIndexWriter:
                 "description": index_words(found.description),
                 "owner": index_words(found.owner),
                 "category": index_words(found.category),
+                "source": index_words(source),
                 "topics": index_words(topics),
                 **{f"filter_{row.name}": row.key(found) for row in FILTERS},
             }

@@ -56,11 +56,11 @@ class Store(Protocol):
         draft that contradicts the store (a ``file_id`` that belongs to another map) MUST be
         refused alone. A draft that changes nothing MUST NOT make a change in the feed.
 
-        A draft without a title MUST NOT make a new map. New maps get the next ``file_id``,
-        above every one ever used, and a random ``id`` of 8 letters and digits that no map ever
-        had, unless the draft names them. Unknown owners are registered, unknown category and
-        software names get the next id. A ``category_id`` is kept as it is given, under the name
-        given with it.
+        A source that is known keeps its name. A draft without a title MUST NOT make a new map.
+        New maps get the next ``file_id``, above every one ever used, and a random ``id`` of 8
+        letters and digits that no map ever had, unless the draft names them. Unknown owners are
+        registered, unknown category and software names get the next id. A ``category_id`` is
+        kept as it is given, under the name given with it.
         """
 
     def delete_maps(self, ids: Iterable[str]) -> int:
@@ -74,6 +74,25 @@ class Store(Protocol):
 
     def sources(self, paths: Sequence[bytes]) -> dict[bytes, Source]:
         """Return, by path, the sources known among ``paths``."""
+
+    def sources_below(self, folder: bytes, after: bytes, limit: int) -> list[Source]:
+        """Return up to ``limit`` sources below ``folder``, those with a path above ``after``.
+
+        They come in ascending order of their paths' bytes. ``folder`` ends with no slash.
+        """
+
+    def sources_of(self, digest: bytes) -> list[Source]:
+        """Return the sources with this content, in ascending order of their paths' bytes."""
+
+    def move_source(self, old: bytes, new: Source) -> bool:
+        """Note that the file at ``old`` is now ``new``; tell whether ``old`` was known.
+
+        The map stays the same one; it makes a change in the feed, since its source's name is
+        searched for. A source that was at ``new.path`` MUST NOT be lost: then nothing is moved.
+        """
+
+    def delete_sources(self, paths: Sequence[bytes]) -> int:
+        """Delete the maps that were read from these files; return how many there were."""
 
     # -- the small tables -----------------------------------------------------------------
 

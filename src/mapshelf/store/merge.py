@@ -33,11 +33,6 @@ def new_id() -> str:
     return "".join(secrets.choice(ALPHABET) for _ in range(ID_LENGTH))
 
 
-def name_key(name: str) -> str:
-    """Return the form in which names are compared: two that differ in case alone are one."""
-    return name.strip().casefold()
-
-
 def created(
     draft: MapDraft, *, file_id: int, public_id: str, now: int, references: References
 ) -> Map:

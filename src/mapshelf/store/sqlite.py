@@ -39,9 +39,10 @@ from mapshelf.model import (
     Token,
     User,
     Verdict,
+    name_key,
 )
 from mapshelf.store import seed
-from mapshelf.store.merge import References, created, name_key, new_id, updated
+from mapshelf.store.merge import References, created, new_id, updated
 
 SAFE_VERSION: Final = (3, 51, 3)
 """The first SQLite without the WAL-reset corruption bug."""
@@ -62,6 +63,7 @@ MAP_COLUMNS: Final = """
 MAP_TABLES: Final = """
     maps AS m JOIN users AS u ON u.id = m.owner_id
     LEFT JOIN software AS s ON s.id = m.software_id"""
+SOURCE_COLUMNS: Final = "path, name, size, modified, digest"
 USER_COLUMNS: Final = "u.id, u.name, u.registered, u.disabled"
 TOKEN_COLUMNS: Final = (
     "t.id, u.name, t.label, t.scopes, t.created, t.expires, t.revoked, t.last_used"
@@ -114,7 +116,8 @@ class SQLiteStore:
         """See ``Store``. Writers are serialised, so revisions become visible in order."""
         with self._reading() as database:
             present = database.execute(
-                f"SELECT m.revision, o.outline, {MAP_COLUMNS} FROM {MAP_TABLES}"
+                "SELECT m.revision, o.outline, (SELECT coalesce(min(f.name), '') FROM sources AS f"
+                f" WHERE f.file_id = m.file_id), {MAP_COLUMNS} FROM {MAP_TABLES}"
                 " LEFT JOIN outlines AS o ON o.file_id = m.file_id"
                 " WHERE m.revision > ? ORDER BY m.revision LIMIT ?",
                 (after, limit),
@@ -125,7 +128,7 @@ class SQLiteStore:
                 (after, limit),
             )
             both = heapq.merge(
-                (Change(row[0], row[2], _map(row[2:]), row[1]) for row in present),
+                (Change(row[0], row[3], _map(row[3:]), row[1], row[2]) for row in present),
                 (Change(row[0], row[1], None, None) for row in gone),
                 key=lambda change: change.revision,
             )
@@ -159,10 +162,54 @@ class SQLiteStore:
 
     def sources(self, paths: Sequence[bytes]) -> dict[bytes, Source]:
         """See ``Store``."""
-        query = "SELECT path, size, modified, digest FROM sources WHERE path = ?"
+        query = f"SELECT {SOURCE_COLUMNS} FROM sources WHERE path = ?"
         with self._reading() as database:
             found = (database.execute(query, (path,)).fetchone() for path in paths)
             return {row[0]: Source(*row) for row in found if row is not None}
+
+    def sources_below(self, folder: bytes, after: bytes, limit: int) -> list[Source]:
+        """See ``Store``."""
+        # "0" is the character after the slash: all paths below the folder lie in between.
+        rows = self._all(
+            f"SELECT {SOURCE_COLUMNS} FROM sources"
+            " WHERE path > max(?1 || x'2f', ?2) AND path < ?1 || x'30' ORDER BY path LIMIT ?3",
+            (folder, after, limit),
+        )
+        return [Source(*row) for row in rows]
+
+    def sources_of(self, digest: bytes) -> list[Source]:
+        """See ``Store``."""
+        rows = self._all(
+            f"SELECT {SOURCE_COLUMNS} FROM sources WHERE digest = ? ORDER BY path", (digest,)
+        )
+        return [Source(*row) for row in rows]
+
+    def move_source(self, old: bytes, new: Source) -> bool:
+        """See ``Store``."""
+        with self._writing() as database:
+            taken = database.execute("SELECT 1 FROM sources WHERE path = ?", (new.path,))
+            if new.path != old and taken.fetchone():
+                return False
+            moved: list[Row] = database.execute(
+                "UPDATE sources SET path = ?, name = ?, size = ?, modified = ?, digest = ?"
+                " WHERE path = ? RETURNING file_id",
+                (new.path, new.name, new.size, new.modified, new.digest, old),
+            ).fetchall()
+            for (file_id,) in moved:
+                database.execute(
+                    "UPDATE maps SET revision = ? WHERE file_id = ?",
+                    (_next_revision(database), file_id),
+                )
+            return bool(moved)
+
+    def delete_sources(self, paths: Sequence[bytes]) -> int:
+        """See ``Store``."""
+        query = (
+            "SELECT m.id FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id WHERE s.path = ?"
+        )
+        with self._writing() as database:
+            found = [row[0] for path in paths for row in database.execute(query, (path,))]
+            return sum(_delete(database, public_id) for public_id in found)
 
     # -- the small tables -----------------------------------------------------------------
 
@@ -485,9 +532,18 @@ class _Batch:
         source = draft.source
         if source is not None:
             self._database.execute(
-                "INSERT OR REPLACE INTO sources (path, file_id, size, modified, digest)"
-                " VALUES (?, ?, ?, ?, ?)",
-                (source.path, file_id, source.size, source.modified, source.digest),
+                # The name stays: what it is relative to may differ from import to import.
+                f"INSERT INTO sources (file_id, {SOURCE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
+                " ON CONFLICT (path) DO UPDATE SET file_id = excluded.file_id,"
+                " size = excluded.size, modified = excluded.modified, digest = excluded.digest",
+                (
+                    file_id,
+                    source.path,
+                    source.name,
+                    source.size,
+                    source.modified,
+                    source.digest,
+                ),
             )
 
     def _write(self, new: Map, draft: MapDraft) -> None:

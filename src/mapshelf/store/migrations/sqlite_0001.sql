@@ -79,11 +79,13 @@ CREATE TABLE outlines (
 CREATE TABLE sources (
     path     BLOB PRIMARY KEY,
     file_id  INTEGER NOT NULL REFERENCES maps (file_id) ON DELETE CASCADE,
+    name     TEXT NOT NULL,
     size     INTEGER NOT NULL,
     modified INTEGER NOT NULL,
     digest   BLOB NOT NULL
 ) STRICT;
 CREATE INDEX sources_map ON sources (file_id);
+CREATE INDEX sources_digest ON sources (digest);
 
 -- Deleted maps: the feed tells of them, and their ids are not given again.
 CREATE TABLE deleted (
