@@ -8,7 +8,7 @@ import pytest
 from mapshelf.model import Outline, Topic
 from mapshelf.readers import summary
 from mapshelf.readers.cleaning import clean, cut, html_to_text, safe_html
-from mapshelf.readers.moments import moment
+from mapshelf.readers.moments import milliseconds
 from mapshelf.readers.notes import Note
 
 
@@ -139,7 +139,9 @@ def test_note_keeps_plain_and_html_in_step() -> None:
     [
         (1704067200000, "2024-01-01T00:00:00Z"),
         ("1704067200000", "2024-01-01T00:00:00Z"),
+        ("1704067200", "2024-01-01T00:00:00Z"),
         ("2024-01-01", "2024-01-01T00:00:00Z"),
+        ("2024/01/01 12:34:56", "2024-01-01T12:34:56Z"),
         ("2024-01-01T12:34:56", "2024-01-01T12:34:56Z"),
         ("2024-01-01T12:34:56.7890000+02:00", "2024-01-01T10:34:56Z"),
         ("Mon, 04 Nov 2013 20:50:25 GMT", "2013-11-04T20:50:25Z"),
@@ -147,7 +149,7 @@ def test_note_keeps_plain_and_html_in_step() -> None:
     ],
 )
 def test_moment(value: object, expected: str) -> None:
-    found = moment(value)
+    found = milliseconds(value)
     assert found is not None
     assert time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(found / 1000)) == expected
 
@@ -161,4 +163,4 @@ def test_moment(value: object, expected: str) -> None:
     ],
 )
 def test_no_moment(value: object) -> None:
-    assert moment(value) is None
+    assert milliseconds(value) is None

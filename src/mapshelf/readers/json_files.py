@@ -32,11 +32,6 @@ def parse_json(text: str, limits: Limits) -> object:
     return value
 
 
-def _whole_number(digits: str) -> int | float:
-    # Python refuses to convert more than 4,300 digits; no map needs more than a time stamp's.
-    return int(digits) if len(digits) < 40 else float("inf")
-
-
 def as_object(value: object) -> dict[str, object]:
     """Return ``value`` if it is an object, else an empty one."""
     return value if isinstance(value, dict) else {}
@@ -48,5 +43,12 @@ def as_list(value: object) -> list[object]:
 
 
 def as_text(value: object) -> str:
-    """Return ``value`` if it is a string, else an empty one."""
-    return value if isinstance(value, str) else ""
+    """Return ``value`` if it is a string, a whole number in digits, and else an empty string."""
+    if isinstance(value, str):
+        return value
+    return str(value) if type(value) is int else ""
+
+
+def _whole_number(digits: str) -> int | float:
+    # Python refuses to convert more than 4,300 digits; no map needs more than a time stamp's.
+    return int(digits) if len(digits) < 40 else float("inf")

@@ -1,7 +1,7 @@
-"""Dates as map files write them, to the one form the catalogue keeps.
+"""Times as map files write them: in half a dozen ways, and often without saying where.
 
 Each format has its own way to say when, and so have different versions of one program. All are
-tried here, since a date that cannot be understood is no reason to refuse a map: it is left out.
+tried here, and a time that cannot be read is no reason to refuse a map, so nothing here fails.
 What the language or country of the author decides (``02/09/2017``) is never guessed at.
 """
 
@@ -14,30 +14,35 @@ _EARLIEST: Final = datetime(1980, 1, 1, tzinfo=UTC)
 _LATEST: Final = datetime(2200, 1, 1, tzinfo=UTC)
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
+_LARGEST: Final = 10**13
 _LONGEST: Final = 100
-"""Characters of a date; JavaScript's, with the name of the time zone in brackets, have seventy."""
+"""Characters of a time; JavaScript's, with the name of the time zone in brackets, have seventy."""
 
-_ISO: Final = re.compile(
-    r"(\d{4}-\d\d-\d\d)(?:[T ](\d\d:\d\d(?::\d\d)?)(?:\.\d+)?\s*(Z|[+-]\d\d:?\d\d)?)?", re.ASCII
-)
+_DIGITS: Final = re.compile(r"[0-9]{9,13}")
+_SECONDS: Final = 11
+"""Up to so many digits mean seconds, more of them milliseconds."""
+
+_SLASHES: Final = re.compile(r"(\d{4})/(\d{2})/(\d{2})", re.ASCII)
+_ISO: Final = re.compile(r"\d{4}-?\d\d", re.ASCII)
+_FINE: Final = re.compile(r"(\.\d{6})\d+")
 _JAVASCRIPT: Final = re.compile(
     r"[A-Z][a-z]{2} ([A-Z][a-z]{2}) (\d\d) (\d{4}) (\d\d:\d\d:\d\d) GMT([+-]\d{4})", re.ASCII
 )
-_MILLISECONDS: Final = re.compile(r"\d{12,13}", re.ASCII)
 
 
-def moment(value: object) -> int | None:
-    """Return the date ``value`` stands for in milliseconds since 1970-01-01 UTC.
+def milliseconds(value: object) -> int | None:
+    """Return the time ``value`` means in milliseconds since 1970-01-01 UTC, ``None`` if none.
 
-    Understood are milliseconds since 1970 (a number or its digits), ISO 8601, the dates of mail
-    and RSS (RFC 822), and those JavaScript writes. Without a time zone it is taken for UTC.
-    ``None`` is returned for anything else, and for years no map can be from.
+    Read are ISO 8601 (with a blank for the ``T``, slashes for the hyphens, or digits alone),
+    counts of seconds or milliseconds, the dates of mail and RSS (RFC 822), and those JavaScript
+    writes. A time without a zone is taken for UTC: files that leave it out tell nothing better.
+    Years no map can be from are not believed.
     """
     if isinstance(value, datetime):
         return _checked(value)
     if isinstance(value, int):
-        value = str(value)
-    if not isinstance(value, str) or not value.strip() or len(value) > _LONGEST:
+        value = str(value) if 0 < value < _LARGEST else ""
+    if not isinstance(value, str) or len(value) > _LONGEST:
         return None
     try:
         return _checked(_parsed(value.strip()))
@@ -46,11 +51,11 @@ def moment(value: object) -> int | None:
 
 
 def _parsed(text: str) -> datetime:
-    if _MILLISECONDS.fullmatch(text):
-        return _EPOCH + int(text) * _MILLISECOND
-    if found := _ISO.fullmatch(text):
-        day, time, zone = found.groups("")
-        return datetime.fromisoformat(f"{day}T{time or '00:00'}{zone}")
+    if _DIGITS.fullmatch(text):
+        return _EPOCH + int(text) * _MILLISECOND * (1 if len(text) > _SECONDS else 1000)
+    text = _SLASHES.sub(r"\1-\2-\3", text)
+    if _ISO.match(text):
+        return datetime.fromisoformat(_FINE.sub(r"\1", text))
     if found := _JAVASCRIPT.match(text):
         month, day, year, time, zone = found.groups()
         text = f"{day} {month} {year} {time} {zone}"
