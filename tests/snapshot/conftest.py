@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.snapshot.world import World, world_in
-
 pytest.register_assert_rewrite("tests.snapshot.world")
+
+from tests.snapshot.world import World, world_in  # noqa: E402
 
 
 @pytest.fixture

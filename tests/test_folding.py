@@ -1,0 +1,130 @@
+"""When two texts are the same, and which words are found in them."""
+
+import unicodedata
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mapshelf.folding import LONGEST_WORD, fold, index_words, query_words
+
+
+@pytest.mark.parametrize(
+    ("text", "folded"),
+    [
+        ("", ""),
+        ("Tea", "tea"),
+        ("Ärger über Öl", "arger uber ol"),
+        ("A\u0308rger", "arger"),
+        ("Ça va, naïve Noël?", "ca va, naive noel?"),
+        ("Straße", "strasse"),
+        ("GROẞ", "gross"),
+        ("ΟΔΟΣ", "οδοσ"),
+        ("οδός", "οδοσ"),
+        ("Ώρα", "ωρα"),
+        ("İstanbul", "istanbul"),
+        ("ıspanak", "ıspanak"),
+        ("Ёлка й", "елка и"),
+        ("ＦＵＬＬ　width", "full width"),
+        ("ｶﾞｲﾄﾞ", "ガイド"),
+        ("ﬁne ①²", "fine 12"),
+        ("が", "が"),
+        ("か\u3099", "が"),
+        ("각", "각"),
+        ("\u1100\u1161\u11a8", "각"),
+        ("ที่นี่", "ที่นี่"),
+        ("हिन्दी", "हिन्दी"),
+        ("שָׁלוֹם", "שלום"),
+        ("مُحَمَّد", "محمد"),
+    ],
+)
+def test_fold(text: str, folded: str) -> None:
+    assert fold(text) == folded
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_ascii_folds_as_any_other_text(text: str) -> None:
+    assert fold(text) == fold(text + "日")[:-1] == text.lower()
+
+
+@given(
+    st.text(st.characters(categories=["Lu", "Ll"], max_codepoint=0x24F, exclude_characters="ıŉſǰ"))
+)
+def test_case_and_accents_do_not_count(text: str) -> None:
+    assert fold(text.upper()) == fold(text) or "ı" in fold(text)
+    assert fold(unicodedata.normalize("NFD", text)) == fold(text)
+    assert fold(fold(text)) == fold(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "indexed", "asked"),
+    [
+        ("", "", []),
+        (" -_!", "", []),
+        ("Green-tea_pot 2.0", "green tea pot 2 0", ["green", "tea", "pot", "2", "0"]),
+        ("日本語", "日本 本語 語", ["日本", "本語"]),
+        ("日", "日", ["日"]),
+        ("日本 語", "日本 本 語", ["日本", "本", "語"]),
+        ("東京2020", "東京 京 2020", ["東京", "京", "2020"]),
+        ("iPhone手机", "iphone 手机 机", ["iphone", "手机"]),
+        ("한국어", "한국 국어 어", ["한국", "국어"]),
+        ("𠀀𠀁", "𠀀𠀁 𠀁", ["𠀀𠀁"]),
+        ("हिन्दी मानचित्र", "हिन्दी मानचित्र", ["हिन्दी", "मानचित्र"]),
+        ("Ärger İpek", "arger ipek", ["arger", "ipek"]),
+        ("x" * 70, "x" * LONGEST_WORD, ["x" * LONGEST_WORD]),
+        ("ä" * 70, "a" * LONGEST_WORD, ["a" * LONGEST_WORD]),
+    ],
+)
+def test_words(text: str, indexed: str, asked: list[str]) -> None:
+    assert index_words(text) == indexed
+    assert query_words(text) == asked
+
+
+MIXED = st.text(st.sampled_from("abÄß日本語ก한국िह 2-\u0301\uff76"), max_size=12)
+
+
+@given(st.text() | MIXED)
+def test_words_hold_nothing_that_separates_or_means_something_to_the_index(text: str) -> None:
+    for word in (*index_words(text).split(" "), *query_words(text)):
+        assert len(word) <= LONGEST_WORD
+        assert not any(char.isspace() or char in r"\.*+?()[]{}|^$\"'-" for char in word)
+
+
+@given(MIXED)
+def test_a_text_is_found_by_itself(text: str) -> None:
+    """The words asked for follow each other in the text, the last one perhaps begun."""
+    indexed, asked = index_words(text).split(), query_words(text)
+    assert bool(indexed) == bool(asked)
+    assert follows(indexed, asked)
+
+
+@given(before=MIXED, text=MIXED, after=MIXED)
+def test_a_text_is_found_inside_another(before: str, text: str, after: str) -> None:
+    asked = query_words(text)
+    assert follows(index_words(f"{before} {text} {after}").split(), asked)
+
+
+@given(st.text(st.sampled_from("日本語東京ก한"), min_size=1, max_size=8))
+def test_every_character_of_an_unspaced_script_is_found_alone(text: str) -> None:
+    words = index_words(text).split()
+    for char in text:
+        (asked,) = query_words(char)
+        assert any(word.startswith(asked) for word in words)
+
+
+@given(st.text(st.sampled_from("日本語東京"), min_size=2, max_size=8), st.data())
+def test_every_part_of_an_unspaced_text_is_found(text: str, data: st.DataObject) -> None:
+    first = data.draw(st.integers(0, len(text) - 2))
+    last = data.draw(st.integers(first + 2, len(text)))
+    assert follows(index_words(text).split(), query_words(text[first:last]))
+
+
+def follows(indexed: list[str], asked: list[str]) -> bool:
+    """Tell whether ``asked`` occur one after the other, the last one as a beginning."""
+    if not asked:
+        return True
+    *whole, last = asked
+    return any(
+        indexed[i : i + len(whole)] == whole and indexed[i + len(whole)].startswith(last)
+        for i in range(len(indexed) - len(whole))
+    )

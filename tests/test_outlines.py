@@ -1,0 +1,134 @@
+"""Outlines as bytes: the same tree comes back, however deep, and damage is told."""
+
+import zlib
+from typing import Any
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mapshelf.errors import StoreDamaged
+from mapshelf.model import Outline, Topic
+from mapshelf.outlines import FORMAT, LONGEST_TEXT, decode_outline, encode_outline, outline_text
+
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
+FIELDS: dict[str, Any] = {
+    "text": TEXT,
+    "id": TEXT,
+    "note": TEXT,
+    "note_html": TEXT,
+    "links": st.lists(TEXT, max_size=2).map(tuple),
+}
+TOPICS = st.recursive(
+    st.builds(Topic, **FIELDS),
+    lambda below: st.builds(Topic, **FIELDS, children=st.lists(below, max_size=4)),
+    max_leaves=12,
+)
+OUTLINES = st.builds(
+    Outline,
+    roots=st.lists(TOPICS, min_size=1, max_size=3).map(tuple),
+    software=TEXT,
+    software_version=TEXT,
+    template=st.booleans(),
+    author=TEXT,
+    copyright=TEXT,
+    created=st.none() | st.integers(-(2**53), 2**53),
+    modified=st.none() | st.integers(-(2**53), 2**53),
+)
+
+
+@given(OUTLINES)
+def test_round_trip(outline: Outline) -> None:
+    data = encode_outline(outline)
+    assert decode_outline(data) == outline
+    assert encode_outline(decode_outline(data)) == data
+    topics = [topic for _, topic in outline.topics()]
+    assert outline_text(data) == "\n".join(
+        part for topic in topics for part in (topic.text, topic.note) if part
+    )
+
+
+def chain(depth: int) -> Topic:
+    root = topic = Topic("0")
+    for level in range(1, depth):
+        topic.children.append(Topic(str(level)))
+        topic = topic.children[0]
+    return root
+
+
+def test_very_deep_trees() -> None:
+    """Deeper than Python's recursion limit; compared level by level for the same reason."""
+    root = chain(10_000)
+    data = encode_outline(Outline((root,)))
+    decoded = decode_outline(data)
+    assert [(depth, topic.text) for depth, topic in decoded.topics()] == [
+        (level, str(level)) for level in range(10_000)
+    ]
+    assert outline_text(data).count("\n") == 9_999
+    dismantle(root)
+    dismantle(decoded.roots[0])
+
+
+def dismantle(root: Topic) -> None:
+    """Take a deep tree apart, that freeing it need not recurse either."""
+    for _, topic in list(root.walk()):
+        topic.children = []
+
+
+def test_very_wide_trees() -> None:
+    root = Topic("r", children=[Topic(str(n)) for n in range(20_000)])
+    outline = Outline((root, Topic("second")))
+    assert decode_outline(encode_outline(outline)) == outline
+
+
+def test_text_for_the_index_is_bounded() -> None:
+    data = encode_outline(Outline((Topic("x" * (LONGEST_TEXT + 5)),)))
+    assert outline_text(data) == "x" * LONGEST_TEXT
+
+
+def document(**changes: object) -> bytes:
+    whole = orjson.loads(zlib.decompress(encode_outline(Outline((Topic("t"),)))))
+    return zlib.compress(orjson.dumps({**whole, **changes}))
+
+
+def test_an_unchanged_document_is_read() -> None:
+    assert decode_outline(document()) == Outline((Topic("t"),))
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"not deflated",
+        encode_outline(Outline((Topic("t"),)))[:-3],
+        zlib.compress(b""),
+        zlib.compress(b"{"),
+        zlib.compress(b"[]"),
+        zlib.compress(b"null"),
+        zlib.compress(b"\xff"),
+        document(topics=None),
+        document(topics=5),
+        document(topics=[1]),
+        document(topics=[[-1, "too", "short"]]),
+        document(topics=[[7, "", "t", "", "", []]]),
+        document(topics=[["-1", "", "t", "", "", []]]),
+    ],
+)
+def test_damage_is_told(data: bytes) -> None:
+    with pytest.raises(StoreDamaged):
+        decode_outline(data)
+
+
+@pytest.mark.parametrize("version", [0, FORMAT + 1, None, "1"])
+def test_another_format_is_refused(version: object) -> None:
+    with pytest.raises(StoreDamaged, match="format"):
+        decode_outline(document(format=version))
+
+
+@given(st.binary())
+def test_any_bytes_are_damage_at_worst(data: bytes) -> None:
+    for candidate in (data, zlib.compress(data)):
+        for read in (decode_outline, outline_text):
+            with pytest.raises(StoreDamaged):
+                read(candidate)
