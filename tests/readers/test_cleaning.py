@@ -118,6 +118,16 @@ def test_deep_html_keeps_its_words() -> None:
     assert html_to_text(safe_html("<ul><li>" * 100 + "deep")) == "deep"
 
 
+def test_pictures_inside_html_are_no_words() -> None:
+    html = f'<p>before</p><img src="data:image/png;base64,{"iVBO" * 200_000}"><p>after</p>'
+    assert html_to_text(html) == "before\nafter"
+    assert safe_html(html) == "<p>before</p><p>after</p>"
+
+
+def test_html_is_not_cut_within_a_tag() -> None:
+    assert html_to_text("x" * 262_100 + f'<a href="{"y" * 100}">z') == "x" * 262_100
+
+
 def test_html_that_is_too_long_is_left_out() -> None:
     assert safe_html("x" * 300_000) == ""
 

@@ -176,8 +176,12 @@ def test_blank_lines_before_the_declaration() -> None:
 
 def test_map_of_wisemapping_is_not_taken_for_freemind() -> None:
     data = b'<map name="1" version="tango"><topic central="true" text="x" id="1"/></map>'
+    assert read(data, LIMITS).software == "WiseMapping"
+
+
+def test_map_of_nobody() -> None:
     with pytest.raises(NotAMap):
-        read(data, LIMITS)
+        read(b'<map name="1" version="alpha"><area shape="rect"/></map>', LIMITS)
 
 
 def test_map_without_topics() -> None:

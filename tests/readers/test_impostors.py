@@ -43,8 +43,8 @@ def test_impostor_is_named(data: bytes, what: str) -> None:
 
 
 def test_map_without_a_reader_is_not_called_an_impostor() -> None:
-    with pytest.raises(UnreadableFile, match="map of MindManager") as caught:
-        read(archive_of({"Document.xml": "<ap:Map/>"}), LIMITS)
+    with pytest.raises(UnreadableFile, match="map of EdrawMind") as caught:
+        read(archive_of({"mmpage/page.bin": b"\x00"}), LIMITS)
     assert not isinstance(caught.value, NotAMap)
 
 

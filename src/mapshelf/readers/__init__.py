@@ -12,7 +12,20 @@ from typing import Final
 
 from mapshelf.errors import TooLarge
 from mapshelf.model import Outline
-from mapshelf.readers import freemind, xmind
+from mapshelf.readers import (
+    freemind,
+    ithoughts,
+    kityminder,
+    mindmanager,
+    mindmup,
+    mindnode,
+    novamind,
+    opml,
+    simplemind,
+    vym,
+    wisemapping,
+    xmind,
+)
 from mapshelf.readers.cleaning import clean, one_line
 from mapshelf.readers.content import Content
 from mapshelf.readers.impostors import refusal
@@ -31,23 +44,55 @@ class Reader:
         sniff: tells whether a file is of this format, at little cost.
         read: makes an outline of a file for which ``sniff`` said yes. Raises only
             ``UnreadableFile`` and its kinds.
+        shared: extensions, in small letters, that its files share with many others. Of these a
+            folder offers only files whose beginning ``sniff`` recognises.
     """
 
     name: str
     suffixes: tuple[str, ...]
     sniff: Callable[[Content], bool]
     read: Callable[[Content], Outline]
+    shared: tuple[str, ...] = ()
 
 
 READERS: Final = (
+    Reader("Mindomo", (".mom",), mindomo.sniff, mindomo.read),
+    Reader("WiseMapping", (".wxml",), wisemapping.sniff, wisemapping.read),
     Reader("FreeMind, Freeplane", (".mm",), freemind.sniff, freemind.read),
     Reader("XMind", (".xmind", ".xmt"), xmind.sniff, xmind.read),
+    Reader("MindMeister", (".mind",), mindmeister.sniff, mindmeister.read),
+    Reader("iMindMap", (".imx",), imindmap.sniff, imindmap.read),
+    Reader("EdrawMind", (".emmx",), edrawmind.sniff, edrawmind.read),
+    Reader("NB MindMap, SciaReto", (), netbeans.sniff, netbeans.read, (".mmd",)),
+    Reader(
+        "Markmap, Markdown",
+        (".mm.md", ".markmap.md"),
+        markdown.sniff,
+        markdown.read,
+        (".md", ".markdown"),
+    ),
+    Reader("PlantUML", (), plantuml.sniff, plantuml.read, (".puml", ".plantuml", ".pu")),
+    Reader("Mermaid", (), mermaid.sniff, mermaid.read, (".mmd", ".mermaid")),
+    Reader("MindManager", (".mmap", ".mmat", ".xmmap"), mindmanager.sniff, mindmanager.read),
+    Reader("OPML", (".opml",), opml.sniff, opml.read),
+    Reader("SimpleMind", (".smmx",), simplemind.sniff, simplemind.read),
+    Reader("iThoughts", (".itmz",), ithoughts.sniff, ithoughts.read),
+    Reader("MindNode", (".mindnode",), mindnode.sniff, mindnode.read),
+    Reader("VYM", (".vym",), vym.sniff, vym.read),
+    Reader("NovaMind", (".nm5",), novamind.sniff, novamind.read),
+    Reader("MindMup", (".mup",), mindmup.sniff, mindmup.read),
+    Reader("KityMinder, Naotu", (".km",), kityminder.sniff, kityminder.read),
 )
-"""Asked in this order; the first that recognises a file reads it."""
+"""Asked in this order; the first that recognises a file reads it.
+
+Mindomo comes before FreeMind, whose root element has the same name; texts come last.
+"""
 
 
-def read(data: bytes, limits: Limits, readers: tuple[Reader, ...] = READERS) -> Outline:
-    """Return the outline of the map file whose content is ``data``.
+def read(
+    data: bytes, limits: Limits, readers: tuple[Reader, ...] = READERS, name: str = ""
+) -> Outline:
+    """Return the outline of the map file whose content is ``data`` and that is called ``name``.
 
     Text in it is clean (see ``mapshelf.readers.cleaning.clean``); the outline has at least one
     root.
@@ -61,7 +106,7 @@ def read(data: bytes, limits: Limits, readers: tuple[Reader, ...] = READERS) -> 
     if len(data) > limits.file:
         raise TooLarge(f"the file is larger than {limits.file / MIB:g} MiB")
     try:
-        return _read(Content(data, limits), readers)
+        return _read(Content(data, limits, name), readers)
     except MemoryError:
         raise TooLarge("reading it takes more memory than is allowed") from None
 

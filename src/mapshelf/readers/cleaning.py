@@ -30,6 +30,9 @@ _UNWANTED: Final = re.compile(
 _SPACE: Final = re.compile(r"[ \t\n\r\f]+")
 _TAG: Final = re.compile(r"<[^<>]*>")
 _MARKUP: Final = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)", re.DOTALL)
+_EMBEDDED: Final = re.compile(r"""(\bsrc\s*=\s*["'])data:[^"'<>]*""", re.IGNORECASE)
+"""A picture inside its own tag: megabytes that are no words."""
+
 _HTML: Final = re.compile(r"\s*<html[\s>]", re.IGNORECASE)
 
 _BLOCKS: Final = frozenset(
@@ -93,6 +96,7 @@ def safe_html(html: str) -> str:
 
     Longer than ``_MAX_HTML`` it is left out: unlike text, HTML means little cut.
     """
+    html = _EMBEDDED.sub(r"\1", html)
     if len(html) > _MAX_HTML:
         return ""
     markup = _Markup()
@@ -105,7 +109,9 @@ def safe_html(html: str) -> str:
 def html_to_text(html: str) -> str:
     """Return the words of ``html``, a line for each block."""
     text = _PlainText()
-    html = html[:_MAX_HTML]
+    html = _EMBEDDED.sub(r"\1", html)
+    if len(html) > _MAX_HTML:
+        html = html[:_MAX_HTML].rpartition("<")[0]  # no half tag, which would pass for words
     return text.result() if _fed(html, text) else _TAG.sub(" ", html)
 
 

@@ -25,6 +25,12 @@ _SIGNS: Final = (
     (rb"SQLite format 3\x00", "it is an SQLite database"),
     (rb"\x7fELF|MZ", "it is a program"),
     (rb"(?i)\s*<!doctype\s+html", "it is a web page (HTML)"),
+    (rb"(?m).*?^[ \t]*@start[a-z]+\b", "it is a PlantUML diagram of another kind"),
+    (
+        rb"\s*(?:%%[^\n]*\n\s*)*(?:graph|flowchart|sequenceDiagram|classDiagram|stateDiagram"
+        rb"|erDiagram|gantt|journey|pie|gitGraph|timeline|quadrantChart)\b",
+        "it is a Mermaid diagram of another kind",
+    ),
     (
         rb"(?m).*?^[ \t]*(?:#[ \t]*(?:import|include|pragma|ifdef|ifndef|if|define)\b"
         rb"|@(?:interface|implementation|import|class)\b)",
@@ -46,16 +52,7 @@ _ROOTS: Final = {
 }
 """First elements of texts that look like XML → what the file is."""
 
-_OTHER_MAPS: Final = (
-    ("Document.xml", "MindManager"),
-    ("Document.xml.zencr", "MindManager with a password"),
-    ("mapdata.xml", "iThoughts"),
-    ("document/mindmap.xml", "SimpleMind"),
-    ("contents.xml", "MindNode"),
-    ("map.json", "MindMeister"),
-    ("mmpage/page.bin", "EdrawMind"),
-    ("page/page.xml", "EdrawMind"),
-)
+_OTHER_MAPS: Final = ()
 """Members of archives that are mind maps for which there is no reader (yet)."""
 
 _OTHER_ARCHIVES: Final = (
