@@ -47,11 +47,13 @@ def test_ascii_folds_as_any_other_text(text: str) -> None:
     assert fold(text) == fold(text + "日")[:-1] == text.lower()
 
 
-@given(
-    st.text(st.characters(categories=["Lu", "Ll"], max_codepoint=0x24F, exclude_characters="ıŉſǰ"))
-)
+# Four letters have an upper case that is another letter, or none of their own.
+LATIN = st.characters(categories=["Lu", "Ll"], max_codepoint=0x24F, exclude_characters="ıŉſǰ")
+
+
+@given(st.text(LATIN))
 def test_case_and_accents_do_not_count(text: str) -> None:
-    assert fold(text.upper()) == fold(text) or "ı" in fold(text)
+    assert fold(text.upper()) == fold(text)
     assert fold(unicodedata.normalize("NFD", text)) == fold(text)
     assert fold(fold(text)) == fold(text)
 

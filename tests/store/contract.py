@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from mapshelf.errors import AlreadyExists, NotFound, StoreUnavailable
 from mapshelf.exchange import format_record, parse_record
-from mapshelf.model import (
+from mapshelf.model import Source, (
     SYSTEM_USER,
     UNCATEGORISED,
     Change,
@@ -546,6 +546,58 @@ class StoreContract:
         assert set(store.sources(odd)) == set(odd)
         assert len(store.maps(0, ALL)) == len(odd)
         assert store.sources([]) == {}
+
+    def test_sources_below_a_folder(self, store: Store) -> None:
+        names = ["a/1.mm", "a/2.mm", "a/b/3.mm", "ab/4.mm", "a.mm", "a0.mm"]
+        store.put_maps([title("t", source=source(name)) for name in names])
+        below = [source("a/1.mm"), source("a/2.mm"), source("a/b/3.mm")]
+        assert store.sources_below(b"/maps/a", b"", ALL) == below
+        assert store.sources_below(b"/maps/a", b"", 2) == below[:2]
+        assert store.sources_below(b"/maps/a", below[1].path, ALL) == below[2:]
+        assert store.sources_below(b"/elsewhere", b"", ALL) == []
+
+    def test_sources_of_a_content(self, store: Store) -> None:
+        twins = [source("a.mm", digest=b"2" * 32), source("b.mm", digest=b"2" * 32)]
+        store.put_maps([title("t", source=one) for one in (*reversed(twins), source("c.mm"))])
+        assert store.sources_of(b"2" * 32) == twins
+        assert store.sources_of(b"3" * 32) == []
+
+    def test_moving_a_source_keeps_its_map(self, store: Store) -> None:
+        before = put(store, title("t", source=source("a.mm")))
+        revision = store.revision()
+        moved = source("b.mm", digest=source("a.mm").digest)
+        assert store.move_source(source("a.mm").path, moved)
+        assert store.sources([source("a.mm").path, moved.path]) == {moved.path: moved}
+        (change,) = store.changes(revision, ALL)
+        assert (change.map, change.source) == (before, "b.mm")
+        assert put(store, title("t", source=moved)) == before
+
+    def test_moving_a_source_onto_another_does_nothing(self, store: Store) -> None:
+        store.put_maps([title("t", source=source("a.mm")), title("u", source=source("b.mm"))])
+        revision = store.revision()
+        assert not store.move_source(source("a.mm").path, source("b.mm"))
+        assert not store.move_source(b"/maps/unknown", source("c.mm"))
+        assert store.sources([source("a.mm").path, source("b.mm").path]).keys() == {
+            source("a.mm").path,
+            source("b.mm").path,
+        }
+        assert store.revision() == revision
+
+    def test_deleting_sources_deletes_their_maps(self, store: Store) -> None:
+        store.put_maps([title("t", source=source("a.mm")), title("u", source=source("b.mm"))])
+        assert store.delete_sources([source("a.mm").path, b"/maps/unknown"]) == 1
+        assert [found.title for found in store.maps(0, ALL)] == ["u"]
+        assert store.changes(2, ALL)[-1].map is None
+
+    def test_changes_tell_the_name_of_the_source(self, store: Store) -> None:
+        store.put_maps([title("t", source=source("a/b.mm")), title("u")])
+        assert [change.source for change in store.changes(0, ALL)] == ["a/b.mm", ""]
+
+    def test_a_known_source_keeps_its_name(self, store: Store) -> None:
+        store.put_maps([title("t", source=source(name="a/b.mm"))])
+        other = source("a/b.mm", digest=b"5" * 32)
+        store.put_maps([title("u", source=Source(other.path, "b.mm", 1, 2, other.digest))])
+        assert store.sources([other.path])[other.path].name == "a/b.mm"
 
     # -- users ----------------------------------------------------------------------------
 

@@ -87,5 +87,5 @@ def test_every_acknowledged_write_outlives_the_writer(tmp_path: Path) -> None:
         store = open_store(url)
         expected.prove(store, seed)
         store.close()
-    print(f"{ROUNDS} rounds, {acknowledged_writes} acknowledged writes")  # noqa: T201
+    print(f"{ROUNDS} rounds, {acknowledged_writes} acknowledged writes")
     assert acknowledged_writes >= ROUNDS
