@@ -13,14 +13,22 @@ from typing import Final
 from mapshelf.errors import TooLarge
 from mapshelf.model import Outline
 from mapshelf.readers import (
+    edrawmind,
     freemind,
+    imindmap,
     ithoughts,
     kityminder,
+    markdown,
+    mermaid,
     mindmanager,
+    mindmeister,
     mindmup,
     mindnode,
+    mindomo,
+    netbeans,
     novamind,
     opml,
+    plantuml,
     simplemind,
     vym,
     wisemapping,
@@ -44,18 +52,35 @@ class Reader:
         sniff: tells whether a file is of this format, at little cost.
         read: makes an outline of a file for which ``sniff`` said yes. Raises only
             ``UnreadableFile`` and its kinds.
+        shared: extensions, in small letters, that its files share with many others. Of these a
+            folder offers only files whose beginning ``sniff`` recognises.
     """
 
     name: str
     suffixes: tuple[str, ...]
     sniff: Callable[[Content], bool]
     read: Callable[[Content], Outline]
+    shared: tuple[str, ...] = ()
 
 
 READERS: Final = (
+    Reader("Mindomo", (".mom",), mindomo.sniff, mindomo.read),
     Reader("WiseMapping", (".wxml",), wisemapping.sniff, wisemapping.read),
     Reader("FreeMind, Freeplane", (".mm",), freemind.sniff, freemind.read),
     Reader("XMind", (".xmind", ".xmt"), xmind.sniff, xmind.read),
+    Reader("MindMeister", (".mind",), mindmeister.sniff, mindmeister.read),
+    Reader("iMindMap", (".imx",), imindmap.sniff, imindmap.read),
+    Reader("EdrawMind", (".emmx",), edrawmind.sniff, edrawmind.read),
+    Reader("NB MindMap, SciaReto", (), netbeans.sniff, netbeans.read, (".mmd",)),
+    Reader(
+        "Markmap, Markdown",
+        (".mm.md", ".markmap.md"),
+        markdown.sniff,
+        markdown.read,
+        (".md", ".markdown"),
+    ),
+    Reader("PlantUML", (), plantuml.sniff, plantuml.read, (".puml", ".plantuml", ".pu")),
+    Reader("Mermaid", (), mermaid.sniff, mermaid.read, (".mmd", ".mermaid")),
     Reader("MindManager", (".mmap", ".mmat", ".xmmap"), mindmanager.sniff, mindmanager.read),
     Reader("OPML", (".opml",), opml.sniff, opml.read),
     Reader("SimpleMind", (".smmx",), simplemind.sniff, simplemind.read),
@@ -66,11 +91,16 @@ READERS: Final = (
     Reader("MindMup", (".mup",), mindmup.sniff, mindmup.read),
     Reader("KityMinder, Naotu", (".km",), kityminder.sniff, kityminder.read),
 )
-"""Asked in this order; the first that recognises a file reads it."""
+"""Asked in this order; the first that recognises a file reads it.
+
+Mindomo comes before FreeMind, whose root element has the same name; texts come last.
+"""
 
 
-def read(data: bytes, limits: Limits, readers: tuple[Reader, ...] = READERS) -> Outline:
-    """Return the outline of the map file whose content is ``data``.
+def read(
+    data: bytes, limits: Limits, readers: tuple[Reader, ...] = READERS, name: str = ""
+) -> Outline:
+    """Return the outline of the map file whose content is ``data`` and that is called ``name``.
 
     Text in it is clean (see ``mapshelf.readers.cleaning.clean``); the outline has at least one
     root.
@@ -84,7 +114,7 @@ def read(data: bytes, limits: Limits, readers: tuple[Reader, ...] = READERS) -> 
     if len(data) > limits.file:
         raise TooLarge(f"the file is larger than {limits.file / MIB:g} MiB")
     try:
-        return _read(Content(data, limits), readers)
+        return _read(Content(data, limits, name), readers)
     except MemoryError:
         raise TooLarge("reading it takes more memory than is allowed") from None
 

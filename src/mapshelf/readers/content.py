@@ -6,6 +6,7 @@ is the root element). Here each is answered at most once for a file, however man
 
 from functools import cached_property
 
+from mapshelf.errors import TooLarge
 from mapshelf.readers.decoding import decode
 from mapshelf.readers.limits import Limits
 from mapshelf.readers.xml_files import root_tag
@@ -13,11 +14,19 @@ from mapshelf.readers.zip_files import Archive
 
 
 class Content:
-    """The bytes of one file and the limits it is read under."""
+    """The bytes of one file and the limits it is read under.
 
-    def __init__(self, data: bytes, limits: Limits) -> None:
+    Attributes:
+        data: the bytes.
+        limits: the limits.
+        name: how the file is called, without folders; empty if unknown. Only for formats whose
+            content says nothing of what it is meant to be.
+    """
+
+    def __init__(self, data: bytes, limits: Limits, name: str = "") -> None:
         self.data = data
         self.limits = limits
+        self.name = name
 
     @cached_property
     def archive(self) -> Archive | None:
@@ -34,6 +43,18 @@ class Content:
     def text(self) -> str:
         """The file as text, whatever its encoding."""
         return decode(self.data)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        """The lines of the text, whatever ends them.
+
+        Raises:
+            TooLarge: there are too many.
+        """
+        text = self.text
+        if text.count("\n") + text.count("\r") > self.limits.lines:
+            raise TooLarge(f"it has more than {self.limits.lines:,} lines")
+        return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")
 
     @property
     def root_name(self) -> str:

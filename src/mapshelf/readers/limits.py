@@ -58,3 +58,8 @@ class Limits:
     def attributes(self) -> int:
         """Attributes of one XML element; real ones have up to thirty."""
         return 1_000
+
+    @property
+    def lines(self) -> int:
+        """Lines of formats that are plain text: a topic has one, and its note some more."""
+        return 5 * self.topics

@@ -107,7 +107,7 @@ def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) 
     """
     try:
         data, status = _load(path, limits)
-        outline = read(data, limits, readers)
+        outline = read(data, limits, readers, os.path.basename(path))
         return ReadFile(
             path=path,
             size=len(data),
