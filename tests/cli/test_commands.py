@@ -89,9 +89,21 @@ def test_import_of_an_edited_file_changes_its_map_in_place(
     (after,) = mapshelf.exported()
     assert done.stdout == "added 0, changed 1, unchanged 0, refused 0\n"
     assert after["Title"] == "Soil and water"
-    assert [after[key] for key in ("ID", "File_ID", "DateAdded")] == [
-        before[key] for key in ("ID", "File_ID", "DateAdded")
-    ]
+    assert (after["ID"], after["File_ID"]) == (before["ID"], before["File_ID"])
+
+
+def test_import_of_a_renamed_file_keeps_its_map(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    path = write_map(tmp_path / "stuff" / "soil.mm", "Soil")
+    mapshelf.run("import", tmp_path)
+    (before,) = mapshelf.exported()
+    (tmp_path / "Science").mkdir()
+    path.rename(tmp_path / "Science" / "earth.mm")
+
+    mapshelf.run("import", tmp_path)
+
+    (after,) = mapshelf.exported()
+    assert after["ID"] == before["ID"]
+    assert after["Category"] == "Science"
 
 
 def test_import_refuses_what_is_no_map_and_goes_on(mapshelf: Mapshelf, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from mapshelf.errors import AlreadyExists, NotFound, StoreUnavailable
 from mapshelf.exchange import format_record, parse_record
-from mapshelf.model import Source, (
+from mapshelf.model import (
     SYSTEM_USER,
     UNCATEGORISED,
     Change,
@@ -25,6 +25,7 @@ from mapshelf.model import Source, (
     MapDraft,
     Named,
     Outcome,
+    Source,
     Verdict,
 )
 from mapshelf.store import Store, seed

@@ -1,12 +1,14 @@
 """Finding the files of an import: those named, and those in the folders named.
 
 In a folder the extension decides whether a file is looked at, since folders hold much that is no
-map and nobody wants to be told so; what it is, its content decides. A file that is named is always
-looked at. Symbolic links in folders are not followed: they lead out of what the operator meant to
-publish.
+map and nobody wants to be told so; what it is, its content decides. Some maps bear an extension
+that stands for much else (Markdown, PlantUML): of these the beginning is looked at here, and the
+others are passed over in silence. A file that is named is always looked at. Symbolic links in
+folders are not followed: they lead out of what the operator meant to publish.
 """
 
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +16,17 @@ from typing import Final
 
 from mapshelf.importer.report import Report, printable
 from mapshelf.model import Source, Verdict
-from mapshelf.readers import READERS
+from mapshelf.readers import READERS, Limits
+from mapshelf.readers.content import Content
+from mapshelf.readers.limits import KIB
 
 SUFFIXES: Final = frozenset(suffix for reader in READERS for suffix in reader.suffixes)
 """Extensions, in small letters, of the files that are looked at in folders."""
+
+SHARED: Final = tuple(suffix for reader in READERS for suffix in reader.shared)
+"""Extensions of which only files that begin like a map are looked at in folders."""
+
+_HEAD: Final = 64 * KIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +83,7 @@ def _files(path: Path, report: Report) -> Iterator[str]:
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
         for name in sorted(names):
             found = Path(folder, name)
-            if not _looks_like_a_map(name):
+            if not _looks_like_a_map(name, found):
                 continue
             if found.is_symlink():
                 report.note(Verdict.REFUSED, printable(str(found)), "it is a symbolic link")
@@ -82,8 +91,31 @@ def _files(path: Path, report: Report) -> Iterator[str]:
                 yield str(found)
 
 
-def _looks_like_a_map(name: str) -> bool:
-    return not name.startswith(".") and Path(name).suffix.lower() in SUFFIXES
+def _looks_like_a_map(name: str, path: Path) -> bool:
+    if name.startswith("."):
+        return False
+    lowered = name.lower()
+    return lowered.endswith(tuple(SUFFIXES)) or (
+        lowered.endswith(SHARED) and _begins_like_a_map(path, lowered)
+    )
+
+
+def _begins_like_a_map(path: Path, name: str) -> bool:
+    """Tell whether one of the readers that share an extension knows the beginning of a file."""
+    try:
+        # Neither links nor pipes are followed or waited for.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return False
+    with open(descriptor, "rb") as file:
+        head = Content(file.read(_HEAD) if _is_ordinary(descriptor) else b"", Limits())
+    return any(
+        reader.sniff(head) for reader in READERS if reader.shared and name.endswith(reader.shared)
+    )
+
+
+def _is_ordinary(descriptor: int) -> bool:
+    return stat.S_ISREG(os.fstat(descriptor).st_mode)
 
 
 def _reason(error: OSError) -> str:

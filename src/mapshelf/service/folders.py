@@ -1,53 +1,74 @@
-"""The process that imports the folders given to ``mapshelf serve``, and looks again for changes."""
+"""The process that keeps the catalogue in step with the folders given to ``mapshelf serve``."""
 
 import logging
+import threading
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from watchfiles import watch
+
 from mapshelf.errors import StoreError
-from mapshelf.importer import Attribution, Candidate, Report, import_maps, scan
-from mapshelf.model import Verdict
+from mapshelf.importer import Follower
 from mapshelf.readers.sandbox import SandboxedReader
 from mapshelf.service.process import end_with_parent, set_up_logging, stop_event
 from mapshelf.settings import Settings
-from mapshelf.store import Store, open_store
+from mapshelf.store import open_store
 
-LOOK_INTERVAL: Final = 2.0
-"""Seconds between looks at the folders."""
+TICK: Final = 1.0
+"""Seconds between looks while a file is being written, or while nothing is told of changes."""
+
+LATER: Final = 30.0
+"""Seconds between looks when no change is told of: some file systems tell of none."""
+
+GATHERED: Final = 200
+"""Milliseconds during which changes are gathered, since they seldom come alone."""
 
 log = logging.getLogger(__name__)
 
 
 def follow_folders(settings: Settings, folders: list[Path]) -> None:
-    """Import ``folders``, then whatever is new or edited in them, until asked to end."""
+    """Keep the catalogue in step with ``folders`` until asked to end."""
     set_up_logging()
     end_with_parent()
     stop = stop_event()
-    seen: set[Candidate] = set()
     store = open_store(settings.database)
     try:
         with SandboxedReader() as reader:
-            while not stop.is_set():
-                try:
-                    seen = _import(store, reader, folders, seen)
-                except StoreError as error:
-                    log.warning("importing goes on in a moment: %s", error)
-                stop.wait(LOOK_INTERVAL)
+            follower = Follower(store, reader, folders)
+            _look(follower)
+            due = time.monotonic()
+            for changed in _ticks(folders, stop):
+                if changed or time.monotonic() >= due:
+                    due = time.monotonic() + (TICK if _look(follower) else LATER)
     finally:
         store.close()
 
 
-def _import(
-    store: Store, reader: SandboxedReader, folders: list[Path], seen: set[Candidate]
-) -> set[Candidate]:
-    """Import the files that are not in ``seen`` as they are now; return all there are."""
-    present = set(scan(folders, Report()))
-    fresh = sorted(present - seen, key=lambda candidate: candidate.path)
-    if fresh:
-        report = Report()
-        import_maps(store, fresh, reader, Attribution(), report)
-        for name, reason in report.refusals:
-            log.warning("%s is refused: %s", name, reason)
-        if report.counts[Verdict.ADDED] or report.counts[Verdict.CHANGED]:
-            log.info("imported: %s", report.summary())
-    return present
+def _look(follower: Follower) -> bool:
+    """Look at the folders once; tell whether to look again soon."""
+    try:
+        return follower.look()
+    except StoreError as error:
+        log.warning("importing goes on in a moment: %s", error)
+        return True
+
+
+def _ticks(folders: list[Path], stop: threading.Event) -> Iterator[bool]:
+    """Yield every now and then whether something has changed, until asked to end."""
+    try:
+        for changes in watch(
+            *folders,
+            watch_filter=None,
+            debounce=GATHERED,
+            rust_timeout=int(TICK * 1000),
+            yield_on_timeout=True,
+            stop_event=stop,
+            raise_interrupt=False,
+        ):
+            yield bool(changes)
+    except OSError as error:
+        log.warning("changes are looked for every %d s: %s", LATER, error)
+    while not stop.wait(TICK):
+        yield False

@@ -172,8 +172,8 @@ class SQLiteStore:
         # "0" is the character after the slash: all paths below the folder lie in between.
         rows = self._all(
             f"SELECT {SOURCE_COLUMNS} FROM sources"
-            " WHERE path > max(?1 || x'2f', ?2) AND path < ?1 || x'30' ORDER BY path LIMIT ?3",
-            (folder, after, limit),
+            " WHERE path > ? AND path < ? ORDER BY path LIMIT ?",
+            (max(folder + b"/", after), folder + b"0", limit),
         )
         return [Source(*row) for row in rows]
 

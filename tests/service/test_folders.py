@@ -1,0 +1,184 @@
+"""The catalogue stays in step with folders, whatever happens in them, and to the service."""
+
+import os
+import random
+import shutil
+import time
+from pathlib import Path
+
+import pytest
+
+from mapshelf.importer import Follower
+from mapshelf.readers.sandbox import SandboxedReader
+from mapshelf.settings import sqlite_url
+from mapshelf.store import Store, open_store
+from tests.cli.process import CORPUS, Mapshelf, serving, wait_for
+from tests.cli.test_commands import write_map
+
+LONG_AGO = 1_600_000_000
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return open_store(sqlite_url(tmp_path / "data"))
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "maps"
+    folder.mkdir()
+    return folder
+
+
+def old_map(path: Path, title: str) -> Path:
+    """Write a map that nobody has touched for long."""
+    write_map(path, title)
+    os.utime(path, (LONG_AGO, LONG_AGO))
+    return path
+
+
+def contents(store: Store) -> set[tuple[str, str, str]]:
+    """Return what the catalogue says of every map but its ids."""
+    return {(found.title, found.category, str(found.size)) for found in store.maps(0, 10_000)}
+
+
+def test_what_leaves_the_folder_leaves_the_catalogue(store: Store, folder: Path) -> None:
+    old_map(folder / "a.mm", "A")
+    old_map(folder / "below" / "b.mm", "B")
+    with SandboxedReader(workers=1) as reader:
+        follower = Follower(store, reader, [folder])
+        follower.look()
+        assert {found.title for found in store.maps(0, 10)} == {"A", "B"}
+        shutil.rmtree(folder / "below")
+        follower.look()
+        assert {found.title for found in store.maps(0, 10)} == {"A"}
+        (folder / "a.mm").unlink()
+        follower.look()
+        assert not store.maps(0, 10)
+
+
+def test_maps_of_other_folders_are_left_alone(store: Store, folder: Path, tmp_path: Path) -> None:
+    beside = old_map(tmp_path / "maps beside" / "c.mm", "C")
+    with SandboxedReader(workers=1) as reader:
+        Follower(store, reader, [beside.parent]).look()
+        beside.unlink()
+        Follower(store, reader, [folder]).look()
+    assert {found.title for found in store.maps(0, 10)} == {"C"}
+
+
+def test_a_folder_that_is_away_removes_nothing(store: Store, folder: Path) -> None:
+    old_map(folder / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        follower = Follower(store, reader, [folder])
+        follower.look()
+        folder.rename(folder.with_name("away"))
+        follower.look()
+        assert {found.title for found in store.maps(0, 10)} == {"A"}
+
+
+def test_a_renamed_file_keeps_its_map(store: Store, folder: Path) -> None:
+    path = old_map(folder / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        follower = Follower(store, reader, [folder])
+        follower.look()
+        (before,) = store.maps(0, 10)
+        (folder / "Science").mkdir()
+        path.rename(folder / "Science" / "b.mm")
+        follower.look()
+    (after,) = store.maps(0, 10)
+    assert (after.id, after.category) == (before.id, "Science")
+
+
+def test_a_copy_is_a_map_of_its_own(store: Store, folder: Path) -> None:
+    path = old_map(folder / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        follower = Follower(store, reader, [folder])
+        follower.look()
+        shutil.copy2(path, folder / "b.mm")
+        follower.look()
+    assert len({found.id for found in store.maps(0, 10)}) == 2
+
+
+def test_a_file_is_not_read_while_it_is_written(store: Store, folder: Path) -> None:
+    with SandboxedReader(workers=1) as reader:
+        follower = Follower(store, reader, [folder])
+        path = write_map(folder / "a.mm", "Half")
+        assert follower.look()
+        write_map(path, "Wholly copied")
+        assert follower.look()
+        assert not store.maps(0, 10)
+        assert not follower.look()
+    assert {found.title for found in store.maps(0, 10)} == {"Wholly copied"}
+
+
+def test_a_look_at_what_has_not_changed_changes_nothing(store: Store, folder: Path) -> None:
+    old_map(folder / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        Follower(store, reader, [folder]).look()
+        before = store.revision()
+        Follower(store, reader, [folder]).look()
+    assert store.revision() == before
+
+
+def test_maps_are_found_by_the_names_of_file_and_folder(folder: Path, tmp_path: Path) -> None:
+    mapshelf = Mapshelf(tmp_path / "data")
+    old_map(folder / "Großprojekt" / "q3-review.mm", "A")
+    with serving(mapshelf, folder) as service:
+        service.wait_until_ready()
+        wait_for(lambda: service.total() == 1)
+        assert service.total("/maps?query=q3-review.mm") == 1
+        assert service.total("/maps?query=grossprojekt") == 1
+        assert service.total(f"/maps?query={folder.name}") == 0
+
+
+@pytest.mark.skipif(not CORPUS.exists(), reason=f"no corpus of real maps at {CORPUS}")
+def test_a_folder_followed_through_everything_ends_like_a_fresh_import(
+    folder: Path, tmp_path: Path
+) -> None:
+    """Adds, edits, renames and deletes of real files, with the service killed in between."""
+    chance = random.Random(7)
+    files = sorted((CORPUS / "dev" / "freemind").glob("*.mm"))
+    files = [path for path in files if path.stat().st_size < 20_000][:120]
+    for number, path in enumerate(files):
+        target = folder / f"part {number % 7}" / f"{number}.mm"
+        target.parent.mkdir(exist_ok=True)
+        shutil.copyfile(path, target)
+    mapshelf = Mapshelf(tmp_path / "data")
+    for _ in range(3):
+        with serving(mapshelf, folder) as service:
+            service.wait_until_ready()
+            for _ in range(25):
+                disturb(folder, files, chance)
+            time.sleep(chance.uniform(0.2, 1.5))
+            service.kill()
+
+    fresh = Mapshelf(tmp_path / "fresh")
+    fresh.run("import", folder)
+    with serving(mapshelf, folder) as service:
+        service.wait_until_ready()
+        wait_for(lambda: described(mapshelf) == described(fresh))
+    assert len({record["ID"] for record in mapshelf.exported()}) == len(described(fresh))
+
+
+def disturb(folder: Path, files: list[Path], chance: random.Random) -> None:
+    """Add, edit, rename or delete a file."""
+    present = sorted(folder.rglob("*.mm"))
+    path = chance.choice(present)
+    match chance.choice(["add", "edit", "rename", "delete"]):
+        case "add":
+            shutil.copyfile(chance.choice(files), folder / f"new {chance.random()}.mm")
+        case "edit":
+            write_map(path, f"Edited {chance.random()}")
+        case "rename":
+            (folder / "Science").mkdir(exist_ok=True)
+            path.rename(folder / "Science" / f"{chance.random()}.mm")
+        case "delete":
+            path.unlink()
+
+
+def described(mapshelf: Mapshelf) -> list[tuple[str, ...]]:
+    """Return all maps without what differs from import to import."""
+    return sorted(
+        tuple(value for key, value in record.items() if key not in ("ID", "File_ID"))
+        for record in mapshelf.exported()
+    )
