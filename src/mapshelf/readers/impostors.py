@@ -8,7 +8,7 @@ the tables is a sign at the beginning of a file, or a member of an archive, and 
 import re
 from typing import Final
 
-from mapshelf.errors import NotAMap, UnreadableFile
+from mapshelf.errors import NotAMap
 from mapshelf.readers.content import Content
 
 _HEAD: Final = 8192
@@ -52,9 +52,6 @@ _ROOTS: Final = {
 }
 """First elements of texts that look like XML → what the file is."""
 
-_OTHER_MAPS: Final = ()
-"""Members of archives that are mind maps for which there is no reader (yet)."""
-
 _OTHER_ARCHIVES: Final = (
     ("word/document.xml", "it is a Word document"),
     ("xl/workbook.xml", "it is an Excel workbook"),
@@ -66,7 +63,7 @@ _OTHER_ARCHIVES: Final = (
 _COMPILED: Final = tuple((re.compile(sign, re.DOTALL), what) for sign, what in _SIGNS)
 
 
-def refusal(content: Content) -> UnreadableFile:
+def refusal(content: Content) -> NotAMap:
     """Return the error to raise for ``content``, which no reader recognised."""
     if content.archive is not None:
         return _archive_refusal(content.archive.names)
@@ -77,10 +74,7 @@ def refusal(content: Content) -> UnreadableFile:
     return _not_a_map(_kind_of_text(content))
 
 
-def _archive_refusal(names: frozenset[str]) -> UnreadableFile:
-    for member, program in _OTHER_MAPS:
-        if member in names:
-            return UnreadableFile(f"it is a map of {program}, for which there is no reader yet")
+def _archive_refusal(names: frozenset[str]) -> NotAMap:
     for member, what in _OTHER_ARCHIVES:
         if member in names:
             return _not_a_map(what)
