@@ -151,17 +151,6 @@ class TextIndex:
         parts = parse_text(text)
         if not parts:
             return Query.empty_query()
-        query = self._combined(parts, filters)
-        if any(part.prefix and len(part.words) > 1 for part in parts):
-            try:
-                self._count(query)
-            except ValueError:
-                # Tantivy gives up where over 16,384 words have the beginning that is to follow
-                # others: then it need not follow them.
-                query = self._combined([one for part in parts for one in _loose(part)], filters)
-        return query
-
-    def _combined(self, parts: list[Part], filters: tuple[tuple[str, int], ...]) -> Query:
         clauses = [(_occur(part), self._part(part)) for part in parts]
         if all(part.excluded for part in parts):
             clauses.append((Occur.Must, Query.all_query()))
@@ -319,15 +308,6 @@ def _count(result: tantivy.SearchResult) -> int:
 
 def _equal(scores: Sequence[float], one: int, other: int) -> bool:
     return one < len(scores) and scores[one] == scores[other]
-
-
-def _loose(part: Part) -> Iterator[Part]:
-    """Yield what is left of ``part`` when its last word need not follow the others."""
-    if part.prefix and len(part.words) > 1:
-        yield Part(part.words[:-1])
-        yield Part(part.words[-1:], prefix=True)
-    else:
-        yield part
 
 
 def _occur(part: Part) -> Occur:
