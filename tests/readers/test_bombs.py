@@ -243,7 +243,8 @@ def test_encodings(text: str, declared: str, codec: str, mark: bytes) -> None:
         (r'{"title": "a\u0000\u202eb"}', "ab"),
         ('{"title": "raw\x01\ttab"}', "raw\ttab"),
         ('{"title": "first", "title": "last"}', "last"),
-        ('{"title": 5}', ""),
+        ('{"title": 5}', "5"),
+        ('{"title": {"a": 5}}', ""),
     ],
 )
 def test_json_oddities(json_text: str, expected: str) -> None:

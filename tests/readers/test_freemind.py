@@ -111,8 +111,41 @@ def test_style_nodes_bookmarks_and_tags_are_no_topics() -> None:
     assert [topic.text for _, topic in outline.topics()] == ["Root", "only"]
 
 
-def test_encrypted_node_is_a_topic() -> None:
-    assert root_of('<node TEXT="secret" ENCRYPTED_CONTENT="q83v"/>') == Topic(text="secret")
+def test_encrypted_node_is_a_topic_that_says_so() -> None:
+    root = root_of('<node TEXT="secret" ENCRYPTED_CONTENT="q83v"/>')
+    assert (root.text, root.children) == ("secret", [])
+    assert root.note.startswith("Encrypted: ")
+    assert "q83v" not in root.note
+
+
+def test_rich_note_keeps_its_form() -> None:
+    root = root_of(
+        '<node TEXT="r"><richcontent TYPE="NOTE"><html><head><style>x</style></head><body>'
+        '<p onclick="x()">the <b>note</b></p><script>x</script></body></html></richcontent>'
+        '<attribute NAME="price" VALUE="5 &lt; 6"/></node>'
+    )
+    assert root.note == "the note\nprice: 5 < 6"
+    assert "<p>the <b>note</b></p>" in root.note_html
+    assert "<p>price: 5 &lt; 6</p>" in root.note_html
+    assert "script" not in root.note_html
+    assert "onclick" not in root.note_html
+
+
+def test_tags_are_part_of_the_note() -> None:
+    assert root_of('<node TEXT="r" TAGS="one&#xa;two::three"/>').note == "Tags: one, two::three"
+
+
+def test_map_is_as_old_as_its_centre_and_as_new_as_its_last_edit() -> None:
+    outline = read(
+        freemind(
+            '<node TEXT="r" CREATED="1704067200000" MODIFIED="1704067200001">'
+            '<node TEXT="a" CREATED="1" MODIFIED="1704153600000"/><node TEXT="b" MODIFIED="x"/>'
+            "</node>"
+        ),
+        LIMITS,
+    )
+    assert (outline.created, outline.modified) == (1704067200000, 1704153600000)
+    assert read(freemind('<node TEXT="r"/>'), LIMITS).modified is None
 
 
 def test_node_without_id_is_not_taken_for_an_original() -> None:

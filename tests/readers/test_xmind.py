@@ -6,7 +6,7 @@ import pytest
 
 from mapshelf.errors import BrokenFile, NotAMap
 from mapshelf.model import Topic
-from mapshelf.readers import Limits, read
+from mapshelf.readers import Limits, read, summary
 from tests.readers.samples import archive, archive_of, xmind_json, xmind_xml
 
 LIMITS = Limits()
@@ -95,7 +95,7 @@ def test_json_children_notes_and_links() -> None:
         children=[
             Topic(text="A", links=("https://a.example",)),
             Topic(text="floating"),
-            Topic(text="s", note="x\ny"),
+            Topic(text="s", note="x\ny", note_html="x<br>y"),
         ],
     )
     assert outline.roots[1].text == "Second"
@@ -149,3 +149,34 @@ def test_password() -> None:
 def test_another_programs_content_xml() -> None:
     with pytest.raises(NotAMap, match="OpenDocument"):
         read(archive(mimetype="application/x", content__xml="<office:document/>"), LIMITS)
+
+
+def test_xml_labels_markers_and_rich_notes() -> None:
+    outline = read(
+        archive(
+            content__xml=xmind_xml(
+                "<title>r</title><notes><html><xhtml:p>rich <xhtml:b>note</xhtml:b></xhtml:p></html>"
+                "<plain>rich note</plain></notes><labels><label>one</label><label>two</label>"
+                '</labels><marker-refs><marker-ref marker-id="priority-1"/></marker-refs>'
+            ),
+            meta__xml="<meta><Author><Name>Ann</Name></Author><Create><Time>2024-01-01T00:00:00Z"
+            "</Time></Create></meta>",
+        ),
+        LIMITS,
+    )
+    root = outline.roots[0]
+    assert root.note == "rich note\nLabels: one, two\nMarkers: priority-1"
+    assert "<b>note</b>" in root.note_html
+    assert "<p>Labels: one, two</p>" in root.note_html
+    assert (outline.author, outline.created) == ("Ann", 1704067200000)
+    assert summary.description(outline) == "rich note\nLabels: one, two"
+
+
+def test_json_labels_and_markers() -> None:
+    outline = read(
+        xmind_json(
+            {"title": "r", "labels": ["one", 2, None], "markers": [{"markerId": "task-done"}, 5]}
+        ),
+        LIMITS,
+    )
+    assert outline.roots[0].note == "Labels: one, 2\nMarkers: task-done"

@@ -7,11 +7,14 @@ what is handled below was met in real files rather than in a description of the 
   or a key of Freeplane's translations in ``LOCALIZED_TEXT``.
 * A ``stylenode`` bears text too, but belongs to the style sheet, not to the map.
 * A topic's note becomes what its author wrote about it anywhere: details, note, the note of old
-  FreeMind plug-ins, and attributes as ``name: value`` lines, so that all of it is found.
+  FreeMind plug-ins, tags, and attributes as ``name: value`` lines, so that all of it is found.
+  Icons are not: they would make every map with a light bulb answer to ``idea``.
 * A clone repeats a topic elsewhere by naming its id. It is shown with the text it stands for;
   the branch below is not repeated, since clones of clones could grow without end.
-* The content of an encrypted node stays closed; the node itself is a topic like any other.
-* Nothing in the format marks a template.
+* The content of an encrypted node stays closed; the node itself is a topic like any other, and
+  its note says so.
+* Nothing in the format tells the author, or marks a template. Every node bears its own times: the
+  map was made when its central topic was, and edited last when any of them was.
 """
 
 import re
@@ -23,6 +26,8 @@ from xml.etree.ElementTree import Element
 from mapshelf.model import Outline, Topic
 from mapshelf.readers.cleaning import element_to_text, html_to_text, is_html
 from mapshelf.readers.content import Content
+from mapshelf.readers.moments import milliseconds
+from mapshelf.readers.notes import Note
 from mapshelf.readers.trees import grow
 from mapshelf.readers.xml_files import parse_xml
 
@@ -31,6 +36,7 @@ _COMMENT: Final = re.compile(r"<!--(.{0,400}?)-->", re.DOTALL)
 _OLD_NOTE: Final = "accessories/plugins/NodeNote.properties"
 _PROGRAMS: Final = {"freeplane": "Freeplane", "docear": "Docear", "freemind": "FreeMind"}
 _TRANSLATIONS: Final = {"new_mindmap": "New mind map"}
+_ENCRYPTED: Final = "Encrypted: what is below this topic can be read with its password only."
 
 
 def sniff(content: Content) -> bool:
@@ -52,9 +58,21 @@ def read(content: Content) -> Outline:
     """
     document = parse_xml(content.text, content.limits)
     originals = {node.attrib["ID"]: node for node in document.iter("node") if node.get("ID")}
-    roots = grow(document.findall("node"), partial(_topic, originals), _children, content.limits)
+    centres = document.findall("node")
+    roots = grow(centres, partial(_topic, originals), _children, content.limits)
     software, version = _software(content)
-    return Outline(roots=roots, software=software, software_version=version)
+    return Outline(
+        roots=roots,
+        software=software,
+        software_version=version,
+        created=milliseconds(centres[0].get("CREATED")),
+        modified=max((time for time in _edits(document) if time is not None), default=None),
+    )
+
+
+def _edits(document: Element) -> Iterator[int | None]:
+    for node in document.iter("node"):
+        yield milliseconds(node.get("MODIFIED"))
 
 
 def _children(node: Element) -> list[Element]:
@@ -66,10 +84,12 @@ def _topic(originals: dict[str, Element], node: Element) -> Topic:
     if "TEXT" not in node.attrib:
         content = originals.get(node.get("CONTENT_ID") or node.get("TREE_ID") or "", node)
     rich = {part.get("TYPE", "NODE").upper(): part for part in content.findall("richcontent")}
+    note = _note(content, rich)
     return Topic(
         id=node.get("ID", ""),
         text=_text(content, rich.get("NODE")),
-        note="\n".join(part for part in _notes(content, rich) if part),
+        note=note.plain,
+        note_html=note.html,
         links=(content.get("LINK", ""), *_links(rich.get("NODE"))),
     )
 
@@ -84,22 +104,38 @@ def _text(node: Element, rich: Element | None) -> str:
     return _TRANSLATIONS.get(key, key.replace("_", " "))
 
 
-def _notes(node: Element, rich: dict[str, Element]) -> Iterator[str]:
+def _note(node: Element, rich: dict[str, Element]) -> Note:
+    note = Note()
     for kind in ("DETAILS", "NOTE"):
         if kind in rich:
-            yield _rich_text(rich[kind])
+            _add(note, rich[kind])
     for hook in node.findall("hook"):
         if hook.get("NAME") == _OLD_NOTE:
-            yield hook.findtext("text", "").strip()
+            note.add_text(hook.findtext("text", ""))
+    note.add_fact("Tags", node.get("TAGS", "").splitlines())
     for attribute in node.findall("attribute"):
-        yield f"{attribute.get('NAME', '')}: {attribute.get('VALUE', '')}"
+        note.add_text(f"{attribute.get('NAME', '')}: {attribute.get('VALUE', '')}")
+    if "ENCRYPTED_CONTENT" in node.attrib:
+        note.add_text(_ENCRYPTED)
+    return note
+
+
+def _add(note: Note, rich: Element) -> None:
+    if _is_plain(rich):
+        note.add_text("".join(rich.itertext()))
+    else:
+        note.add_element(rich)
 
 
 def _rich_text(rich: Element) -> str:
-    # Of plain text and Markdown the line ends count, in HTML they do not.
-    if rich.get("CONTENT-TYPE", "").startswith("plain"):
+    if _is_plain(rich):
         return "".join(rich.itertext()).strip()
     return element_to_text(rich)
+
+
+def _is_plain(rich: Element) -> bool:
+    # Of plain text and Markdown the line ends count, in HTML they do not.
+    return rich.get("CONTENT-TYPE", "").startswith("plain")
 
 
 def _links(rich: Element | None) -> list[str]:

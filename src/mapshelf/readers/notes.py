@@ -7,9 +7,13 @@ HTML for the page; this keeps the two in step, so that neither says less than th
 
 import html
 from collections.abc import Iterable
+from typing import Final
 from xml.etree.ElementTree import Element
 
 from mapshelf.readers.cleaning import element_to_html, element_to_text, html_to_text
+
+MARKERS: Final = "Markers"
+"""Name of the fact that lists the pictograms beside a topic."""
 
 
 class Note:
@@ -36,12 +40,19 @@ class Note:
 
     def add_html(self, source: str) -> None:
         """Add rich text."""
-        self._add_rich(html_to_text(source), source)
+        self.add_both(html_to_text(source), source)
 
     def add_element(self, element: Element | None) -> None:
         """Add rich text that was parsed with the XML around it; nothing for ``None``."""
         if element is not None:
-            self._add_rich(element_to_text(element), element_to_html(element))
+            self.add_both(element_to_text(element), element_to_html(element))
+
+    def add_both(self, plain: str, source: str) -> None:
+        """Add rich text that the file holds as plain text too."""
+        if plain.strip():
+            self._plain.append(plain.strip())
+            self._html.append(source)
+            self._rich = True
 
     @property
     def plain(self) -> str:
@@ -52,9 +63,3 @@ class Note:
     def html(self) -> str:
         """All parts as HTML, not yet cleaned; empty if none was rich."""
         return "\n".join(self._html) if self._rich else ""
-
-    def _add_rich(self, plain: str, source: str) -> None:
-        if plain.strip():
-            self._plain.append(plain.strip())
-            self._html.append(source)
-            self._rich = True

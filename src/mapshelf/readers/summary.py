@@ -10,6 +10,7 @@ from typing import Final
 
 from mapshelf.model import Outline
 from mapshelf.readers.cleaning import clean, one_line
+from mapshelf.readers.notes import MARKERS
 
 MAX_TITLE: Final = 500
 """Characters of a title; real ones have under a hundred."""
@@ -35,11 +36,13 @@ def description(outline: Outline) -> str:
     """Return the note of the first central topic, or else the main topics, joined by commas.
 
     The note is cut at ``MAX_DESCRIPTION`` characters. Of the main topics as many are listed as
-    fit whole into ``MAX_LISTED`` characters, followed by … if there are more.
+    fit whole into ``MAX_LISTED`` characters, followed by … if there are more. Markers in a note
+    describe nothing and are left out.
     """
     root = outline.roots[0]
-    if root.note:
-        return _shorten(root.note, MAX_DESCRIPTION)
+    lines = (line for line in root.note.splitlines() if not line.startswith(f"{MARKERS}: "))
+    if note := "\n".join(lines).strip():
+        return _shorten(note, MAX_DESCRIPTION)
     return _listed(one_line(child.text) for child in root.children)
 
 

@@ -4,21 +4,26 @@
   the JSON counts wherever there is one. A few programs write the XML alone, without an archive.
 * Floating topics, summaries and callouts hang on a topic beside its ordinary children, and are
   children here too: nobody looks for them elsewhere.
+* The titles of sheets, relationships, boundaries and pictures are not read.
 * ``Revisions/`` keeps old states of the map and is not its content.
+* Labels and markers join the note of their topic, since an outline has no other place for them.
 * Templates (``.xmt``) are the same container and nothing inside tells them apart.
 """
 
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import replace
+from typing import Final, TypedDict
 from xml.etree.ElementTree import Element
 
 from mapshelf.errors import BrokenFile, UnreadableFile
 from mapshelf.model import Outline, Topic
-from mapshelf.readers.cleaning import element_to_text, html_to_text
+from mapshelf.readers.cleaning import element_to_html
 from mapshelf.readers.content import Content
 from mapshelf.readers.decoding import decode
-from mapshelf.readers.json_files import parse_json
+from mapshelf.readers.json_files import as_list, as_object, as_text, parse_json
 from mapshelf.readers.limits import Limits
+from mapshelf.readers.moments import milliseconds
+from mapshelf.readers.notes import MARKERS, Note
 from mapshelf.readers.trees import grow
 from mapshelf.readers.xml_files import parse_xml, root_tag
 from mapshelf.readers.zip_files import Archive
@@ -53,15 +58,14 @@ def read(content: Content) -> Outline:
     """
     archive = content.archive
     if archive is None:
-        return Outline(roots=_xml_roots(content.text, content.limits), software="XMind")
+        return _xml_outline(content.text, content.limits)
     if _is_locked(archive):
         raise BrokenFile("it is protected by a password; save it without one")
-    software, version = _software(archive, content.limits)
     if "content.json" in archive.names:
-        roots = _json_roots(decode(archive.read("content.json")), content.limits)
+        outline = Outline(_json_roots(decode(archive.read("content.json")), content.limits))
     else:
-        roots = _xml_roots(decode(archive.read("content.xml")), content.limits)
-    return Outline(roots=roots, software=software, software_version=version)
+        outline = _xml_outline(decode(archive.read("content.xml")), content.limits)
+    return replace(outline, **_facts(archive, content.limits))
 
 
 def _is_locked(archive: Archive) -> bool:
@@ -73,9 +77,13 @@ def _is_locked(archive: Archive) -> bool:
 # --- XML ---------------------------------------------------------------------------------------
 
 
-def _xml_roots(text: str, limits: Limits) -> tuple[Topic, ...]:
+def _xml_outline(text: str, limits: Limits) -> Outline:
     document = parse_xml(text, limits)
-    return grow(document.findall("sheet/topic"), _xml_topic, _xml_children, limits)
+    return Outline(
+        roots=grow(document.findall("sheet/topic"), _xml_topic, _xml_children, limits),
+        software="XMind",
+        modified=milliseconds(document.get("timestamp")),
+    )
 
 
 def _xml_children(topic: Element) -> list[Element]:
@@ -83,20 +91,24 @@ def _xml_children(topic: Element) -> list[Element]:
 
 
 def _xml_topic(topic: Element) -> Topic:
+    note = Note()
+    rich = topic.find("notes/html")
+    plain = topic.findtext("notes/plain", "")
+    if rich is not None and plain.strip():
+        note.add_both(plain, element_to_html(rich))
+    else:
+        note.add_text(plain)
+        note.add_element(rich)
+    note.add_fact("Labels", (label.text or "" for label in topic.findall("labels/label")))
+    markers = topic.findall("marker-refs/marker-ref")
+    note.add_fact(MARKERS, (marker.get("marker-id", "") for marker in markers))
     return Topic(
         id=topic.get("id", ""),
         text=topic.findtext("title", ""),
-        note=_xml_note(topic),
+        note=note.plain,
+        note_html=note.html,
         links=(topic.get("href", ""),),
     )
-
-
-def _xml_note(topic: Element) -> str:
-    plain = topic.findtext("notes/plain", "")
-    if plain.strip():
-        return plain
-    html = topic.find("notes/html")
-    return "" if html is None else element_to_text(html)
 
 
 # --- JSON --------------------------------------------------------------------------------------
@@ -106,64 +118,75 @@ def _json_roots(text: str, limits: Limits) -> tuple[Topic, ...]:
     sheets = parse_json(text, limits)
     if not isinstance(sheets, list):
         raise BrokenFile("its content.json is not a list of sheets")
-    roots = [_object(_object(sheet).get("rootTopic")) for sheet in sheets]
+    roots = [as_object(as_object(sheet).get("rootTopic")) for sheet in sheets]
     return grow((root for root in roots if root), _json_topic, _json_children, limits)
 
 
 def _json_children(topic: dict[str, object]) -> Iterator[dict[str, object]]:
-    children = _object(topic.get("children"))
+    children = as_object(topic.get("children"))
     for kind in (*_KINDS, *(kind for kind in children if kind not in _KINDS)):
-        for child in _list(children.get(kind)):
+        for child in as_list(children.get(kind)):
             if isinstance(child, dict):
                 yield child
 
 
 def _json_topic(topic: dict[str, object]) -> Topic:
+    note = Note()
+    notes = as_object(topic.get("notes"))
+    plain = as_text(as_object(notes.get("plain")).get("content"))
+    rich = as_text(as_object(notes.get("realHTML")).get("content"))
+    if rich and plain.strip():
+        note.add_both(plain, rich)
+    else:
+        note.add_text(plain)
+        note.add_html(rich)
+    note.add_fact("Labels", map(as_text, as_list(topic.get("labels"))))
+    markers = map(as_object, as_list(topic.get("markers")))
+    note.add_fact(MARKERS, (as_text(marker.get("markerId")) for marker in markers))
     return Topic(
-        id=_string(topic.get("id")),
-        text=_string(topic.get("title")),
-        note=_json_note(_object(topic.get("notes"))),
-        links=(_string(topic.get("href")),),
+        id=as_text(topic.get("id")),
+        text=as_text(topic.get("title")),
+        note=note.plain,
+        note_html=note.html,
+        links=(as_text(topic.get("href")),),
     )
 
 
-def _json_note(notes: dict[str, object]) -> str:
-    plain = _string(_object(notes.get("plain")).get("content"))
-    if plain.strip():
-        return plain
-    return html_to_text(_string(_object(notes.get("realHTML")).get("content")))
+# --- Facts -------------------------------------------------------------------------------------
 
 
-def _object(value: object) -> dict[str, object]:
-    return value if isinstance(value, dict) else {}
+class _Facts(TypedDict, total=False):
+    software: str
+    software_version: str
+    author: str
+    created: int | None
 
 
-def _list(value: object) -> list[object]:
-    return value if isinstance(value, list) else []
-
-
-def _string(value: object) -> str:
-    return value if isinstance(value, str) else ""
-
-
-# --- The program -------------------------------------------------------------------------------
-
-
-def _software(archive: Archive, limits: Limits) -> tuple[str, str]:
-    """Return name and version of the program; a map is not lost for broken metadata."""
+def _facts(archive: Archive, limits: Limits) -> _Facts:
+    """Return what the archive says of the map; a map is not lost for broken metadata."""
     try:
-        name, version = _creator(archive, limits)
+        facts = _told(archive, limits)
     except UnreadableFile:
-        return "XMind", ""
-    return ("XMind" if name.lower() in _OWN_NAMES else name), version
+        facts = {}
+    name = facts.get("software", "")
+    facts["software"] = "XMind" if name.lower() in _OWN_NAMES else name
+    return facts
 
 
-def _creator(archive: Archive, limits: Limits) -> tuple[str, str]:
+def _told(archive: Archive, limits: Limits) -> _Facts:
     if "metadata.json" in archive.names:
         metadata = parse_json(decode(archive.read("metadata.json")), limits)
-        creator = _object(_object(metadata).get("creator"))
-        return _string(creator.get("name")), _string(creator.get("version"))
+        creator = as_object(as_object(metadata).get("creator"))
+        return {
+            "software": as_text(creator.get("name")),
+            "software_version": as_text(creator.get("version")),
+        }
     if "meta.xml" in archive.names:
         meta = parse_xml(decode(archive.read("meta.xml")), limits)
-        return meta.findtext("Creator/Name", ""), meta.findtext("Creator/Version", "")
-    return "", ""
+        return {
+            "software": meta.findtext("Creator/Name", ""),
+            "software_version": meta.findtext("Creator/Version", ""),
+            "author": meta.findtext("Author/Name", ""),
+            "created": milliseconds(meta.findtext("Create/Time")),
+        }
+    return {}
