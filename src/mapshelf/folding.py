@@ -25,6 +25,7 @@ _UNSPACED: Final = (
 _WORD: Final = re.compile(
     rf"(?P<unspaced>[{_UNSPACED}]+)|(?:[^\W_{_UNSPACED}]|[\u0900-\u0dff\u0f00-\u0fff])+"
 )
+_UNSPACED_CHARACTER: Final = re.compile(f"[{_UNSPACED}]")
 _ASCII_WORD: Final = re.compile("[0-9a-z]+")
 
 LONGEST_WORD: Final = 64
@@ -58,6 +59,11 @@ def query_words(text: str) -> list[str]:
     # What follows a run shows that it ends there; the last one may go on in the map.
     ended = [word for run in runs[:-1] for word in (*run.words, *run.ending)]
     return ended + [word for run in runs[-1:] for word in (run.words or run.ending)]
+
+
+def is_lone_character(word: str) -> bool:
+    """Tell whether ``word`` is a single character of an unspaced script."""
+    return len(word) == 1 and _UNSPACED_CHARACTER.match(word) is not None
 
 
 class _Run:

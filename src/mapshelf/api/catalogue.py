@@ -90,4 +90,8 @@ class Catalogue:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(POLL_INTERVAL)
-            await loop.run_in_executor(None, self.refresh)
+            try:
+                await loop.run_in_executor(None, self.refresh)
+            except Exception:
+                # Whatever it is must not leave this worker behind all others for good.
+                log.exception("looking for a new snapshot failed")

@@ -20,7 +20,7 @@ import tantivy
 from tantivy import Occur, Query
 
 from mapshelf.errors import SnapshotDamaged
-from mapshelf.folding import index_words, query_words
+from mapshelf.folding import index_words, is_lone_character, query_words
 from mapshelf.model import Map
 from mapshelf.query import FILTERS
 from mapshelf.snapshot.arrays import Array
@@ -66,9 +66,10 @@ def parse_text(text: str) -> list[Part]:
             excluded = match["minus"] == "-"
             last = not quoted and match.end() == len(text)
             # A lone character of an unspaced script begins some pair wherever it occurs.
-            lone = len(words) == 1 and len(words[0]) == 1 and not words[0].isascii()
+            lone = len(words) == 1 and is_lone_character(words[0])
             parts.append(Part(words, excluded, prefix=lone or (last and not excluded)))
-    return parts
+    # Said twice means no more than said once, and costs the same again.
+    return list(dict.fromkeys(parts))
 
 
 @dataclass(frozen=True, slots=True)
