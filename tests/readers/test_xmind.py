@@ -155,11 +155,11 @@ def test_xml_labels_markers_and_rich_notes() -> None:
     outline = read(
         archive(
             content__xml=xmind_xml(
-                "<title>r</title><notes><html><xhtml:p>rich <xhtml:b>note</xhtml:b></xhtml:p></html>"
-                "<plain>rich note</plain></notes><labels><label>one</label><label>two</label>"
+                "<title>r</title><notes><html><xhtml:p>rich <xhtml:b>note</xhtml:b></xhtml:p>"
+                "</html><plain>rich note</plain></notes><labels><label>one</label><label>two</label>"
                 '</labels><marker-refs><marker-ref marker-id="priority-1"/></marker-refs>'
             ),
-            meta__xml="<meta><Author><Name>Ann</Name></Author><Create><Time>2024-01-01T00:00:00Z"
+            meta__xml="<meta><Author><Name> Ann\n&#x202e;Lee</Name></Author><Create><Time>2024-01-01T00:00:00Z"
             "</Time></Create></meta>",
         ),
         LIMITS,
@@ -168,7 +168,7 @@ def test_xml_labels_markers_and_rich_notes() -> None:
     assert root.note == "rich note\nLabels: one, two\nMarkers: priority-1"
     assert "<b>note</b>" in root.note_html
     assert "<p>Labels: one, two</p>" in root.note_html
-    assert (outline.author, outline.created) == ("Ann", 1704067200000)
+    assert (outline.author, outline.created) == ("Ann Lee", 1704067200000)
     assert summary.description(outline) == "rich note\nLabels: one, two"
 
 

@@ -127,9 +127,11 @@ def _read(content: Content, readers: tuple[Reader, ...]) -> Outline:
                 outline,
                 software=_label(outline.software),
                 software_version=_label(outline.software_version),
+                author=_label(outline.author),
+                copyright=_label(outline.copyright),
             )
     raise refusal(content)
 
 
 def _label(text: str) -> str:
-    return one_line(clean(text))[:100]
+    return one_line(clean(text))[:200]
