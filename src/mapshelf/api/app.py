@@ -11,7 +11,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from importlib.resources import files
-from typing import Final
+from typing import Final, TypeVar
 
 import xxhash
 
@@ -37,6 +37,8 @@ from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.store import Store, open_store
 
+T = TypeVar("T")
+
 METHODS: Final = ("GET", "HEAD", "OPTIONS")
 """Every operation reads, so every path takes the same methods."""
 
@@ -59,7 +61,7 @@ class Application:
         self._settings = settings
         self._base_url = settings.base_url.encode()
         self._catalogue = Catalogue(SnapshotDirectory(settings.snapshots))
-        self._fixed_headers = _fixed_headers(settings.cors_origin)
+        self.fixed_headers = _fixed_headers(settings.cors_origin)
         self._request_ids = _request_ids()
         self._openapi = _openapi_response()
         self._store: Store | None = None
@@ -114,20 +116,29 @@ class Application:
     # -- around them ----------------------------------------------------------------------
 
     async def _serve(self, scope: Scope, send: Send) -> None:
+        response, own_headers = await self.answer(read_request, scope)
+        headers = (*response.headers, *self.fixed_headers, *own_headers)
+        await send({"type": "http.response.start", "status": response.status, "headers": headers})
+        body = b"" if scope["method"] == "HEAD" else response.body
+        await send({"type": "http.response.body", "body": body})
+
+    async def answer(self, read: Callable[[T], Request], asked: T) -> tuple[Response, Headers]:
+        """Return the answer to a request, and the headers that are of this answer alone.
+
+        Args:
+            read: makes a request of ``asked``; what it raises is answered like any error.
+            asked: the request as the server's interface gives it.
+        """
         request_id = next(self._request_ids)
         closing: Headers = ()
         try:
-            request = read_request(scope)
+            request = read(asked)
             closing = request.closing()
             response = await self._respond(request)
         except Exception as error:
             # The border: whatever happened, the client gets an answer.
             response = error_response(error, request_id)
-        own = (b"x-request-id", request_id.encode())
-        headers = (*response.headers, own, *self._fixed_headers, *closing)
-        await send({"type": "http.response.start", "status": response.status, "headers": headers})
-        body = b"" if scope["method"] == "HEAD" else response.body
-        await send({"type": "http.response.body", "body": body})
+        return response, ((b"x-request-id", request_id.encode()), *closing)
 
     async def _respond(self, request: Request) -> Response:
         route = self._routes.get(request.path)

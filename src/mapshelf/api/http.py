@@ -6,7 +6,7 @@ that (a fifth of the throughput and more, see ``docs/benchmarks.md``).
 """
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mapshelf.errors import AddressTooLong, BodyTooLarge, MalformedRequest
@@ -22,10 +22,13 @@ MAXIMUM_QUERY_STRING: Final = 8192
 MAXIMUM_BODY: Final = 65_536
 """Bytes of a body that is let pass unread, because some clients send one with everything."""
 
-_READ: Final = frozenset(
+READ: Final = frozenset(
     (b"host", b"authorization", b"if-none-match", b"content-length", b"transfer-encoding")
 )
-_SINGLE: Final = frozenset((b"host", b"authorization"))
+"""Headers the service reads."""
+
+SINGLE: Final = frozenset((b"host", b"authorization"))
+"""Headers that must not be there twice."""
 
 
 @dataclass(slots=True)
@@ -59,6 +62,16 @@ class Request:
         if length and (not length.isdigit() or int(length[:20]) > MAXIMUM_BODY):
             raise BodyTooLarge("This operation takes no request body.")
 
+    def check_host(self, http_version: str) -> None:
+        """Refuse a request that does not say which host it asks, where HTTP wants that.
+
+        Raises:
+            MalformedRequest: it does not.
+        """
+        # Granian passes on a missing Host header as an empty one.
+        if http_version == "1.1" and not self.headers.get(b"host"):
+            raise MalformedRequest("The Host header is missing.")
+
     def closing(self) -> Headers:
         """Return what tells the client that the connection ends with the answer, if it does.
 
@@ -70,13 +83,21 @@ class Request:
         return ((b"connection", b"close"),)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Response:
-    """What a client gets. ``headers`` are complete but for those every response has."""
+    """What a client gets; kept and sent many times, so not to be altered.
+
+    Attributes:
+        status: the HTTP status.
+        headers: complete but for those every response has.
+        body: what follows them.
+        text_headers: kept by a server interface that wants headers as text, once they are made.
+    """
 
     status: int
     headers: Headers
     body: bytes = b""
+    text_headers: list[tuple[str, str]] | None = field(default=None, compare=False)
 
     def header(self, name: bytes) -> bytes | None:
         """Return the value of a header, ``None`` if it is not there."""
@@ -91,14 +112,18 @@ def read_request(scope: Scope) -> Request:
     """
     headers: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:
-        if name in _READ:
-            if name in headers and name in _SINGLE:
-                raise MalformedRequest(f"The {name.decode().title()} header is there twice.")
+        if name in READ:
+            if name in headers and name in SINGLE:
+                raise repeated_header(name)
             headers[name] = value
-    # Granian passes on a missing Host header as an empty one.
-    if scope["http_version"] == "1.1" and not headers.get(b"host"):
-        raise MalformedRequest("The Host header is missing.")
-    return Request(scope["method"], scope["path"], scope["query_string"], headers)
+    request = Request(scope["method"], scope["path"], scope["query_string"], headers)
+    request.check_host(scope["http_version"])
+    return request
+
+
+def repeated_header(name: bytes) -> MalformedRequest:
+    """Return the error for a header that must be single."""
+    return MalformedRequest(f"The {name.decode().title()} header is there twice.")
 
 
 def json_response(status: int, body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> Response:

@@ -31,7 +31,7 @@ def answer(settings: Settings, address: Address) -> None:
         "mapshelf.api",
         address=address.host,
         port=address.port,
-        interface=Interfaces.ASGI,
+        interface=Interfaces.RSGI,
         workers=address.workers,
         loop=Loops.uvloop,
         http=HTTPModes.http1,
@@ -48,7 +48,8 @@ def answer(settings: Settings, address: Address) -> None:
 def _load(settings: Settings, *_: Any, **__: Any) -> Any:
     """Make the application, in a worker; the process over the workers has no use for it."""
     from mapshelf.api import create_app  # noqa: PLC0415
+    from mapshelf.api.rsgi import RSGIApplication  # noqa: PLC0415
 
     set_up_logging()
     end_with_parent()
-    return create_app(settings)
+    return RSGIApplication(create_app(settings))
