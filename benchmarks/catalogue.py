@@ -8,6 +8,7 @@ A million maps take a few minutes and some gigabytes: maps are made by a process
 while this one writes, and have 25 topics on average; real maps often have more.
 """
 
+import hashlib
 import random
 import shutil
 import time
@@ -23,15 +24,13 @@ import numpy as np
 import orjson
 
 from benchmarks.words import SCRIPTS, Integers, ranks, texts, vocabulary
+from mapshelf import outlines, store
 from mapshelf.model import MapDraft, Outline, Topic
 from mapshelf.outlines import encode_outline
 from mapshelf.settings import Settings, sqlite_url
 from mapshelf.store import open_store
 from mapshelf.store.seed import CATEGORIES, SOFTWARE
 from mapshelf.tokens import ALPHABET
-
-VERSION: Final = 1
-"""To be raised whenever the same seed gives another catalogue."""
 
 SEED: Final = 20_260_101
 BATCH: Final = 1000
@@ -86,12 +85,12 @@ def prepare(size: int, data: Path, seed: int = SEED) -> Iterator[int]:
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     began = time.perf_counter()
-    store = open_store(sqlite_url(folder))
+    filled = open_store(sqlite_url(folder))
     with ProcessPoolExecutor(max_workers=1) as pool:
         for done, drafts in enumerate(_batches(pool, size, seed), 1):
-            store.put_maps(drafts)
+            filled.put_maps(drafts)
             yield min(size, done * BATCH)
-    store.close()
+    filled.close()
     facts = {
         "seconds": round(time.perf_counter() - began, 2),
         "store_bytes": sum(path.stat().st_size for path in folder.glob("catalogue.db*")),
@@ -106,8 +105,11 @@ def prepared(size: int, data: Path, seed: int = SEED) -> Catalogue:
 
 
 def folder_of(size: int, data: Path, seed: int) -> Path:
-    """Return where a catalogue is kept."""
-    return data / f"maps-{size}-seed-{seed}-v{VERSION}"
+    """Return where a catalogue is kept: not where one of another schema or format is."""
+    made_by = [Path(outlines.__file__), *sorted((Path(store.__file__).parent).rglob("*.sql"))]
+    made_by += [Path(__file__), Path(__file__).with_name("words.py")]
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in made_by)).hexdigest()
+    return data / f"maps-{size}-seed-{seed}-{digest[:8]}"
 
 
 def drafts_of(size: int, seed: int, batch: int) -> list[MapDraft]:
