@@ -5,9 +5,14 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from mapshelf.model import MapDraft
 from tests.harness import Service, Shelf, serve, shelf_with
+
+# The same examples every time, and no deadline: machines differ, and are busy with other things.
+settings.register_profile("mapshelf", deadline=None, derandomize=True)
+settings.load_profile("mapshelf")
 
 BARE = MapDraft(title="Bare", date_added=0)
 """A map of which nothing is known but its title."""

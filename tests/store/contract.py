@@ -604,6 +604,12 @@ class StoreContract:
         store.put_maps([title("u", source=Source(other.path, "b.mm", 1, 2, other.digest))])
         assert store.sources([other.path])[other.path].name == "a/b.mm"
 
+    def test_identity_is_the_stores_own_and_stays(
+        self, store: Store, reopen: Open, empty: Callable[[], Store]
+    ) -> None:
+        assert store.identity() == reopen().identity()
+        assert store.identity() != empty().identity()
+
     # -- users ----------------------------------------------------------------------------
 
     def test_users_are_one_whatever_their_case(self, store: Store, clock: Clock) -> None:

@@ -17,7 +17,7 @@ from typing import BinaryIO, Final
 import numpy as np
 import xxhash
 
-from mapshelf.errors import SnapshotDamaged, SnapshotError
+from mapshelf.errors import SnapshotDamaged, SnapshotError, StoreDamaged
 from mapshelf.model import Change
 from mapshelf.outlines import outline_text
 from mapshelf.query import ORDERS
@@ -112,7 +112,7 @@ class Builder:
             state.orders.rebuild()
         state.number += 1
         folder = self._directory.new_folder(state.number)
-        state.write(folder)
+        state.write(folder, self._store.identity())
         self._directory.publish(folder)
         state.published, state.shown = True, state.revision
         state.changed.clear()
@@ -143,6 +143,8 @@ class Builder:
 
     def _taken_up(self, folder: Path) -> "_State":
         manifest = read_manifest(folder)
+        if manifest["store"] != self._store.identity():
+            raise SnapshotDamaged("the snapshot is that of another store")
         columns = Columns({name: np.array(load(folder, f"column-{name}")) for name in COLUMNS})
         permutations = {order: np.array(load(folder, f"order-{order}")) for order in ORDERS}
         self._clear_work()
@@ -233,8 +235,8 @@ class _State:
         """Tell whether most slots are empty."""
         return len(self.columns) > BATCH and 2 * len(self.slots) < len(self.columns)
 
-    def write(self, folder: Path) -> None:
-        """Write all of a snapshot into ``folder``."""
+    def write(self, folder: Path, store: str) -> None:
+        """Write all of a snapshot of the store with this identity into ``folder``."""
         if self.records.is_wasteful():
             self.records = self.records.rewritten(self.columns, self.number)
             self.orders.read_titles_from(self.records.titles_in(self.columns))
@@ -244,6 +246,7 @@ class _State:
         write_listing(folder, self.columns, self.orders)
         self.text.publish(folder / TEXT)
         facts = {
+            "store": store,
             "number": self.number,
             "revision": self.revision,
             "maps": len(self.slots),
@@ -268,7 +271,12 @@ class _State:
 
     def _index(self, slot: int, change: Change, *, replace: bool) -> None:
         assert change.map is not None
-        topics = outline_text(change.outline) if change.outline else ""
+        topics = ""
+        try:
+            topics = outline_text(change.outline) if change.outline else ""
+        except StoreDamaged as error:
+            # One damaged outline must not keep all other maps from being shown.
+            log.error("the topics of map %s are left out of the search: %s", change.map.id, error)
         self.text.put(slot, change.map, change.source, topics, replace=replace)
 
 

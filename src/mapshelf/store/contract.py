@@ -31,6 +31,9 @@ class Store(Protocol):
     def close(self) -> None:
         """Release the database. MUST be callable twice."""
 
+    def identity(self) -> str:
+        """Return what tells this store from every other: given once, when it is made."""
+
     # -- the change feed ------------------------------------------------------------------
 
     def revision(self) -> int:

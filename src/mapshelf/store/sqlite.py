@@ -106,6 +106,10 @@ class SQLiteStore:
         self._writer.close()
         self._reader.close()
 
+    def identity(self) -> str:
+        """See ``Store``."""
+        return str(self._one("SELECT identity FROM sequence")[0])
+
     # -- the change feed ------------------------------------------------------------------
 
     def revision(self) -> int:
@@ -336,7 +340,7 @@ class _Connection:
         self._database.set_busy_timeout(BUSY_TIMEOUT)
         with _transaction(self._database, "DEFERRED"):
             _migrations_had(self._database)  # before anything of somebody else's file changes
-        path.chmod(0o600)
+        _make_private(path)
         _use_wal(self._database)
         for pragma in ("synchronous = FULL", "foreign_keys = ON"):
             self._database.execute(f"PRAGMA {pragma}")
@@ -602,6 +606,13 @@ def _transaction(database: apsw.Connection, kind: str) -> Iterator[None]:
         raise
 
 
+def _make_private(path: Path) -> None:
+    try:
+        path.chmod(0o600)
+    except OSError as error:
+        raise StoreUnavailable(f"cannot make {path} private: {error.strerror}") from error
+
+
 def _use_wal(database: apsw.Connection) -> None:
     """Switch to WAL, waiting for others here: SQLite itself does not wait for this one."""
     deadline = time.monotonic() + BUSY_TIMEOUT / 1000
@@ -625,6 +636,7 @@ def _translated() -> Iterator[None]:
     except (
         apsw.BusyError,
         apsw.LockedError,
+        apsw.ProtocolError,
         apsw.FullError,
         apsw.IOError,
         apsw.CantOpenError,

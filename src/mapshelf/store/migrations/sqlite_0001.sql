@@ -2,10 +2,11 @@
 
 CREATE TABLE sequence (
     only     INTEGER PRIMARY KEY CHECK (only = 1),
+    identity TEXT NOT NULL,
     revision INTEGER NOT NULL,
     file_id  INTEGER NOT NULL
 ) STRICT;
-INSERT INTO sequence VALUES (1, 0, 0);
+INSERT INTO sequence VALUES (1, lower(hex(randomblob(16))), 0, 0);
 
 CREATE TABLE users (
     id         INTEGER PRIMARY KEY,
