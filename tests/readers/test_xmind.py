@@ -156,11 +156,12 @@ def test_xml_labels_markers_and_rich_notes() -> None:
         archive(
             content__xml=xmind_xml(
                 "<title>r</title><notes><html><xhtml:p>rich <xhtml:b>note</xhtml:b></xhtml:p>"
-                "</html><plain>rich note</plain></notes><labels><label>one</label><label>two</label>"
-                '</labels><marker-refs><marker-ref marker-id="priority-1"/></marker-refs>'
+                "</html><plain>rich note</plain></notes>"
+                "<labels><label>one</label><label>two</label></labels>"
+                '<marker-refs><marker-ref marker-id="priority-1"/></marker-refs>'
             ),
-            meta__xml="<meta><Author><Name> Ann\n&#x202e;Lee</Name></Author><Create><Time>2024-01-01T00:00:00Z"
-            "</Time></Create></meta>",
+            meta__xml="<meta><Author><Name> Ann\n&#x202e;Lee</Name></Author><Create>"
+            "<Time>2024-01-01T00:00:00Z</Time></Create></meta>",
         ),
         LIMITS,
     )

@@ -1,10 +1,11 @@
 """MindManager: an archive with ``Document.xml``, or that XML bare (``.xmmap``).
 
 * A template is told by its root element, ``MapTemplate`` in place of ``Map``.
-* Floating topics hang on a topic beside its ordinary children, and are children here too.
+* Floating topics hang on a topic or its boundary beside the ordinary children, and are children
+  here too. Those on a relationship between topics hang on the central one.
 * Links stand in the topic (older versions) or in a group of them (newer ones).
 * What describes the map as a whole (subject, comments, keywords) joins the central topic's note;
-  task data and text labels join the note of their topic. Icons, relationships, boundaries,
+  task data and text labels join the note of their topic. Icons, relationships,
   pictures and attachments are not read.
 * ``Version`` counts revisions of the document; the version of the program is nowhere to be found.
 * With a password the document is ``Document.xml.zencr``, which only MindManager can read.
@@ -28,6 +29,12 @@ _LOCKED: Final = "Document.xml.zencr"
 _TEMPLATE: Final = "MapTemplate"
 _ROOTS: Final = frozenset({"Map", _TEMPLATE})
 _NAMESPACE: Final = "schemas.mindjet.com/MindManager"
+_BELOW: Final = (
+    "SubTopics/Topic",
+    "FloatingTopics/Topic",
+    "OneBoundary/Boundary/FloatingTopics/Topic",
+)
+_ON_RELATIONSHIPS: Final = "Relationships/Relationship/FloatingTopics/Topic"
 _PRIORITY: Final = "urn:mindjet:Prio"
 
 
@@ -56,7 +63,11 @@ def read(content: Content) -> Outline:
     def topic_of(topic: Element) -> Topic:
         return _topic(topic, facts if topic is central else None)
 
-    roots = grow(document.findall("OneTopic/Topic"), topic_of, _children, content.limits)
+    def children_of(topic: Element) -> list[Element]:
+        below = [child for path in _BELOW for child in topic.findall(path)]
+        return below + document.findall(_ON_RELATIONSHIPS) if topic is central else below
+
+    roots = grow(document.findall("OneTopic/Topic"), topic_of, children_of, content.limits)
     return Outline(
         roots=roots,
         software="MindManager",
@@ -73,10 +84,6 @@ def _text(content: Content) -> str:
     if _DOCUMENT not in content.archive.names:
         raise BrokenFile("it is protected by a password; save it without one")
     return decode(content.archive.read(_DOCUMENT))
-
-
-def _children(topic: Element) -> list[Element]:
-    return topic.findall("SubTopics/Topic") + topic.findall("FloatingTopics/Topic")
 
 
 def _topic(topic: Element, facts: Element | None) -> Topic:
