@@ -1,8 +1,8 @@
-"""Builds the XMind samples beside this file from the outlines in ``sources``.
+"""Builds the samples that are archives from the outlines in ``sources``.
 
-An ``.xmind`` file is an archive, which nobody can review or correct in a diff. So what is kept
-for people is a text, and the archives are made of it: the same bytes whenever and wherever this
-runs. That is why their members bear a fixed date and are stored rather than compressed, since
+An archive (an ``.xmind`` file and many others) is nothing to review or correct in a diff. So what
+is kept for people is a text, and the archives are made of it: the same bytes whenever and wherever
+this runs. That is why their members bear a fixed date and are stored rather than compressed, since
 what a compressor writes depends on its version.
 
 The notation of the outlines, where depth is two blanks a level::
@@ -17,6 +17,8 @@ Usage: ``python examples/make.py [folder]``; without a folder the samples are wr
 """
 
 import hashlib
+import html
+import itertools
 import json
 import sys
 import zipfile
@@ -30,6 +32,7 @@ HERE: Final = Path(__file__).resolve().parent
 LONG_AGO: Final = (2024, 1, 1, 0, 0, 0)
 MOMENT: Final = "1704067200000"
 """The same date in milliseconds since 1970."""
+ISO_MOMENT: Final = "2024-01-01T00:00:00.000Z"
 
 XMIND_8: Final = "R3.7.8.201807240049"
 XMIND_2020: Final = "10.1.2.202004142327"
@@ -41,6 +44,8 @@ NAMESPACES: Final = {
     "xmlns:xlink": "http://www.w3.org/1999/xlink",
 }
 
+GAIA_TEXT: Final = "com.thinkbuzan.gaia.cell.text"
+
 XML_SAMPLES: Final = (
     "Projects and Planning/Klassenfahrt planen.xmind",
     "Projects and Planning/Weekly review.xmt",
@@ -51,6 +56,11 @@ JSON_SAMPLES: Final = (
     "Education/读书笔记方法.xmind",
     "Food and Drink/Cocinar arroz.xmind",
 )
+
+MIND_MEISTER: Final = "Travel and Places/A weekend in Lisbon.mind"
+MINDOMO: Final = "History/Ways of writing.mom"
+I_MIND_MAP: Final = "Arts and Culture/The orchestra.imx"
+EDRAW_MIND: Final = "Technology and Engineering/The bicycle.emmx"
 
 
 @dataclass
@@ -92,6 +102,8 @@ def main() -> None:
         _write(folder / name, _xml_members(_outline(name)))
     for name in JSON_SAMPLES:
         _write(folder / name, _json_members(_outline(name)))
+    for name, members in MORE_SAMPLES.items():
+        _write(folder / name, members(_outline(name)))
 
 
 def _write(path: Path, members: dict[str, bytes]) -> None:
@@ -230,6 +242,133 @@ def _json_topic(topic: Topic, *place: int) -> dict[str, object]:
 
 def _json(value: object) -> bytes:
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+# --- MindMeister -------------------------------------------------------------------------------
+
+
+def _mind_meister_members(sheets: list[Sheet]) -> dict[str, bytes]:
+    numbers = itertools.count(1_000_001)
+    root = _mind_meister_topic(sheets[0].root, numbers, None)
+    document = {"map_version": "3.0", "layout": 1, "root": root, "attachments": []}
+    return {"map.json": _json(document)}
+
+
+def _mind_meister_topic(
+    topic: Topic, numbers: Iterator[int], rank: int | None
+) -> dict[str, object]:
+    return {
+        "id": next(numbers),
+        "title": topic.text,
+        "rank": rank,
+        "pos": [None, None],
+        "created_at": ISO_MOMENT,
+        "updated_at": ISO_MOMENT,
+        "note": "".join(f"<p>{html.escape(line)}</p>" for line in topic.note) or None,
+        "link": topic.link or None,
+        "children": [
+            _mind_meister_topic(child, numbers, position)
+            for position, child in enumerate(topic.children, start=1)
+        ],
+    }
+
+
+# --- Mindomo -----------------------------------------------------------------------------------
+
+
+def _mindomo_members(sheets: list[Sheet]) -> dict[str, bytes]:
+    namespace = "http://schemas.mindomo.com/application/version-3.6"
+    document = Element("map", xmlns=namespace, id=_id("mindomo"))
+    SubElement(document, "name").text = sheets[0].root.text
+    SubElement(document, "author").text = "Mapshelf"
+    SubElement(document, "creationDate").text = ISO_MOMENT
+    SubElement(document, "modificationDate").text = ISO_MOMENT
+    SubElement(document, "topics").append(_mindomo_topic(sheets[0].root))
+    return {"Document.xml": _xml(document)}
+
+
+def _mindomo_topic(topic: Topic) -> Element:
+    element = Element("topic", id=_id("mindomo", topic.text))
+    SubElement(element, "text").text = topic.text
+    if topic.children:
+        SubElement(element, "subTopics").extend(map(_mindomo_topic, topic.children))
+    return element
+
+
+# --- iMindMap ----------------------------------------------------------------------------------
+
+
+def _i_mind_map_members(sheets: list[Sheet]) -> dict[str, bytes]:
+    document = Element("mmGraphModel")
+    middle = SubElement(document, "floatingIdea", id="0")
+    SubElement(middle, "property", key=GAIA_TEXT, value=sheets[0].root.text)
+    numbers = itertools.count(1)
+    pending = [("0", topic) for topic in reversed(sheets[0].root.children)]
+    while pending:
+        source, topic = pending.pop()
+        node = str(next(numbers))
+        branch = SubElement(
+            document, "branch", edge="1", id=f"edge-{node}", source=source, target=node
+        )
+        SubElement(branch, "property", key=GAIA_TEXT, value=topic.text)
+        SubElement(document, "branchNode", id=node)
+        pending.extend((node, child) for child in reversed(topic.children))
+    meta = Element("MapMeta")
+    SubElement(meta, "Title", value=sheets[0].root.text)
+    SubElement(meta, "InitialAuthor", value="Mapshelf")
+    SubElement(meta, "CreationTime", value="2024/01/01 00:00:00")
+    return {"data.xml": _xml(document), "mapmeta.xml": _xml(meta)}
+
+
+# --- EdrawMind ---------------------------------------------------------------------------------
+
+
+def _edraw_mind_members(sheets: list[Sheet]) -> dict[str, bytes]:
+    document = Element("Document", Version="7.2")
+    facts = SubElement(document, "Properties")
+    SubElement(facts, "Creator", V="Mapshelf")
+    SubElement(facts, "CreatedDate", V="2024-01-01 00:00:00")
+    SubElement(facts, "ModifiedDate", V="2024-01-01 00:00:00")
+    members = {"document.xml": _xml(document)}
+    for position, sheet in enumerate(sheets):
+        name = f"page/page-{position}.xml" if position else "page/page.xml"
+        members[name] = _xml(_edraw_mind_page(sheet))
+    return members
+
+
+def _edraw_mind_page(sheet: Sheet) -> Element:
+    page = Element("Page", ID="100", Type="Page")
+    numbers = itertools.count(102)
+    pending = [(0, "", "101", sheet.root)]
+    while pending:
+        level, parent, number, topic = pending.pop(0)
+        kind = ("MainIdea", "MainTopic", "SubTopic")[min(level, 2)]
+        shape = SubElement(page, "Shape", ID=number, Type=kind)
+        _edraw_mind_words(SubElement(shape, "Text"), [topic.text])
+        below = [(level + 1, number, str(next(numbers)), child) for child in topic.children]
+        place = SubElement(shape, "LevelData")
+        if parent:
+            SubElement(place, "Super", V=parent)
+        if below:
+            SubElement(place, "SubLevel", V=";".join(heir for _, _, heir, _ in below))
+        if topic.note:
+            _edraw_mind_words(SubElement(shape, "Note"), topic.note)
+        pending.extend(below)
+    return page
+
+
+def _edraw_mind_words(part: Element, lines: list[str]) -> None:
+    text = SubElement(SubElement(part, "TextBlock"), "Text")
+    for line in lines:
+        SubElement(SubElement(text, "pp"), "tp").text = line
+
+
+MORE_SAMPLES: Final = {
+    MIND_MEISTER: _mind_meister_members,
+    MINDOMO: _mindomo_members,
+    I_MIND_MAP: _i_mind_map_members,
+    EDRAW_MIND: _edraw_mind_members,
+}
 
 
 if __name__ == "__main__":
