@@ -45,7 +45,7 @@ _CODE: Final = 4
 """Blanks after an item's sign up to which they are mere distance, and no indented source text."""
 
 _PIECES: Final = re.compile(
-    r"(?P<ticks>`{1,8})(?P<code>[^`\n]{1,4000})(?P=ticks)(?!`)"
+    r"(?<!`)(?P<ticks>`{1,8})(?P<code>[^`\n]{1,4000})(?P=ticks)(?!`)"
     r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
     r"|<(?P<address>(?:https?://|mailto:)[^<>\s]{1,2000})>"
 )
@@ -56,7 +56,7 @@ _LINK: Final = re.compile(
 )
 _MARKS: Final = (
     re.compile(r"\*\*(?=\S)((?:[^*\n]|\*(?!\*)){1,2000})(?<=\S)\*\*"),
-    re.compile(r"\*(?=\S)([^*\n]{1,2000})(?<=\S)\*"),
+    re.compile(r"(?<![0-9A-Za-z*])\*(?=\S)([^*\n]{1,2000})(?<=\S)\*(?![0-9A-Za-z])"),
     re.compile(r"(?<!\w)__(?=\S)([^_\n]{1,2000})(?<=\S)__(?!\w)"),
     re.compile(r"(?<!\w)_(?=\S)([^_\n]{1,2000})(?<=\S)_(?!\w)"),
     re.compile(r"~~(?=\S)([^~\n]{1,2000})(?<=\S)~~"),

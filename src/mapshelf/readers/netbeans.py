@@ -24,7 +24,8 @@ from mapshelf.readers.flat_files import Levels, regrow
 
 _HEAD: Final = 4096
 _HEADER: Final = re.compile(
-    r"[^>]*^>[ \t].*\b__version__[ \t]*=[ \t]*`.*\n(?:>.*\n)*\s*^-{3}", re.M
+    r"(?:(?!---|>).*\n){0,20}>[ \t].*\b__version__[ \t]*=[ \t]*`.*\n(?:>.*\n){0,20}\s*^-{3}",
+    re.MULTILINE,
 )
 _ATTRIBUTE: Final = re.compile(r"([^\s=,`]{1,100})[ \t]*=[ \t]*(`{1,10})([^`\n]{0,4000})\2")
 _BREAK: Final = re.compile(r"<\s{0,9}br\s{0,9}/?>", re.IGNORECASE)
