@@ -316,6 +316,59 @@ def test_kityminder(row: Row) -> None:
     assert f"KityMinder {outline.software_version}" == row["software"]
 
 
+@by_file(of_formats("nb-mmd"))
+def test_nb_mindmap(row: Row) -> None:
+    outline = outline_of(row)
+    source = re.sub(r"(?s)<pre>.*?</pre>|^```.*?^```", "", data_of(row).decode(), flags=re.M)
+    headings = re.findall(r"^(#+)(.*)$", source, re.MULTILINE)
+    words = [letters(re.sub(r"<br/>|\\(.)", r"\1", heading)) for _, heading in headings]
+    assert [letters(topic.text) for _, topic in outline.topics()] == words
+    assert [depth + 1 for depth, _ in outline.topics()] == [len(marks) for marks, _ in headings]
+    blocks = re.findall(r"(?s)^- (LINK|NOTE|FILE)\n<pre>(.*?)</pre>", data_of(row).decode(), re.M)
+    kept = [
+        *(link for _, topic in outline.topics() for link in topic.links),
+        *(topic.note for _, topic in outline.topics()),
+    ]
+    assert all(any(html.unescape(text).strip() in part for part in kept) for _, text in blocks)
+
+
+@by_file(of_formats("markmap"))
+def test_markmap(row: Row) -> None:
+    outline = outline_of(row)
+    front, body = re.split(r"(?m)^---\n", data_of(row).decode())[1:]
+    body = re.sub(r"(?ms)^```.*?^```", "", body)
+    topics = re.findall(r"^(?:#+|\s*(?:-|\d\.)) (.*)$", body, re.MULTILINE)
+    assert count(outline) == 1 + len(topics)
+    assert f"title: {outline.roots[0].text}\n" in front
+    # Words alone: marks go, and links move elsewhere.
+    expected = re.findall(r"\w+", re.sub(r"\]\([^)]*\)|<!--.*?-->", " ", " ".join(topics)))
+    found = " ".join(topic.text for _, topic in outline.topics())
+    assert [word for word in expected if word not in found and word != "x"] == []
+    links = re.findall(r"[^!]\[[^]]*\]\(([^)]*)\)", body)
+    assert [link for _, topic in outline.topics() for link in topic.links] == links
+
+
+@by_file(of_formats("emmx"))
+def test_edrawmind(row: Row) -> None:
+    outline = outline_of(row)
+    with zipfile.ZipFile(io.BytesIO(data_of(row))) as archive:
+        page = ElementTree.fromstring(archive.read("page/page.xml"))
+    # A connector has no style of its own in this drawing, a topic has one.
+    shapes = [shape for shape in page.iter("Shape") if shape.find("Layout/FlexoStyle") is not None]
+    assert count(outline) == len(shapes)
+    words = [letters("".join(p.text or "" for p in s.iterfind("Text//tp"))) for s in shapes]
+    assert sorted(letters(topic.text) for _, topic in outline.topics()) == sorted(words)
+    above = {s.get("ID"): part.get("V") for s in shapes for part in s.iterfind("LevelData/Super")}
+    assert above == {
+        child.id: topic.id for _, topic in outline.topics() for child in topic.children
+    }
+    (centre,) = (shape for shape in shapes if shape.get("Type") == "MainIdea")
+    assert [root.text for root in outline.roots] == [centre.findtext("Text//tp")]
+    notes = sorted(letters("".join(part.itertext())) for part in page.iter("Note"))
+    assert sorted(letters(t.note) for _, t in outline.topics() if t.note) == notes
+    assert row["software"].startswith(f"EdrawMind/MindMaster {outline.software_version}")
+
+
 @by_file(of_formats("not-mm"))
 def test_source_text_is_not_a_map(row: Row) -> None:
     with pytest.raises(NotAMap, match=r"not a mind map: .*Objective-C"):
