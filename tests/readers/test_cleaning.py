@@ -174,3 +174,7 @@ def test_moment(value: object, expected: str) -> None:
 )
 def test_no_moment(value: object) -> None:
     assert milliseconds(value) is None
+
+
+def test_blocks_that_are_not_kept_part_words_and_leave_nothing_at_the_ends() -> None:
+    assert safe_html("<html><body><div>a</div><div>b</div></body></html>") == "a<br>b"

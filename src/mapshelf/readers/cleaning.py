@@ -183,6 +183,7 @@ class _Markup:
         self._pieces: list[str] = []
         self._open: list[str] = []
         self._skipped = 0
+        self._break_due = False
 
     def start(self, tag: str, attributes: Iterable[tuple[str, str | None]]) -> None:
         tag = tag.lower()
@@ -192,8 +193,10 @@ class _Markup:
         if tag not in _SHOWN:
             self._break(tag)
         elif tag in _VOID:
+            self._break_if_due()
             self._pieces.append(f"<{tag}>")
         elif len(self._open) < _DEEPEST:
+            self._break_if_due()
             self._open.append(tag)
             link = dict(attributes).get("href") if tag == "a" else None
             self._pieces.append(f'<a href="{escape(link)}">' if link else f"<{tag}>")
@@ -212,6 +215,7 @@ class _Markup:
 
     def data(self, text: str) -> None:
         if text and not self._skipped:
+            self._break_if_due()
             self._pieces.append(escape(text, quote=False))
 
     def result(self) -> str:
@@ -219,8 +223,12 @@ class _Markup:
 
     def _break(self, tag: str) -> None:
         # A block that is not kept must still keep its words apart from those before and after.
-        if tag in _BLOCKS and self._pieces and not self._pieces[-1].endswith(">"):
+        self._break_due |= tag in _BLOCKS
+
+    def _break_if_due(self) -> None:
+        if self._break_due and self._pieces and not self._pieces[-1].endswith(">"):
             self._pieces.append("<br>")
+        self._break_due = False
 
 
 class _PlainText:
