@@ -1,0 +1,40 @@
+"""Mermaid's mind map: the word ``mindmap``, then a line for each topic, indented by its level.
+
+Every text stands in quotation marks, inside which Mermaid takes all characters but its own signs;
+these are written as the numbered entities it knows. Its grammar needs some text in a topic, and
+has one central topic: several sheets hang from one that names them. There is no place for ids,
+notes or links.
+"""
+
+import re
+from typing import Final
+
+from mapshelf.model import Outline
+from mapshelf.writers.nesting import under_one_root
+from mapshelf.writers.plain import sound
+
+_SIGNS: Final = re.compile(r"""["#%&<>`\\*_~]|\A[-+]|(?<=\A\d)[.)]|(?<=\A\d\d)[.)]""")
+"""The last three begin lists, which newer versions refuse in a label."""
+
+_STYLE: Final = re.compile("style|classDef")
+
+
+def write(outline: Outline) -> bytes:
+    """Return ``outline`` as a Mermaid diagram in UTF-8."""
+    lines = ["mindmap\n"]
+    for depth, topic in under_one_root(outline).walk():
+        lines.append(f'{" " * (depth + 1)}["{_escaped(topic.text) or " "}"]\n')
+    return "".join(lines).encode()
+
+
+def _escaped(text: str) -> str:
+    text = _SIGNS.sub(_entity, sound(text).strip())
+    if _STYLE.search(text):
+        # Mermaid looks for styles in the whole diagram, and takes the end off an entity that
+        # follows on what it takes for one.
+        text = text.replace(":", "#58;")
+    return text.replace("\n", "<br/>")
+
+
+def _entity(sign: re.Match[str]) -> str:
+    return f"#{ord(sign[0])};"

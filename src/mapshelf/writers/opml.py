@@ -1,0 +1,61 @@
+"""OPML 2.0 (opml.org), as outliners exchange it.
+
+* Notes are plain text in ``_note``, where every outliner looks for them.
+* A link is ``url`` with the type the specification has for it; a second one is ``htmlUrl``, a
+  third ``xmlUrl``. There is no room for more.
+* Every sheet is an outline of its own in the body.
+* Dates have no fractions of a second. Program and template have no place; ``copyright`` is not
+  in the specification, but does no harm.
+"""
+
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
+from typing import Final
+
+from mapshelf.model import Outline, Topic
+from mapshelf.writers.markup import attribute, escaped
+from mapshelf.writers.nesting import steps, title
+
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+_LINKS: Final = ("url", "htmlUrl", "xmlUrl")
+
+
+def write(outline: Outline) -> bytes:
+    """Return ``outline`` as OPML in UTF-8."""
+    pieces = ['<?xml version="1.0" encoding="UTF-8"?>\n<opml version="2.0">\n', _head(outline)]
+    pieces.append("<body>\n")
+    for beginning, topic in steps(outline.roots):
+        pieces.append(f"<outline{_attributes(topic)}>\n" if beginning else "</outline>\n")
+    pieces.append("</body>\n</opml>\n")
+    return "".join(pieces).encode()
+
+
+def _head(outline: Outline) -> str:
+    facts = {
+        "title": title(outline),
+        "dateCreated": _date(outline.created),
+        "dateModified": _date(outline.modified),
+        "ownerName": outline.author,
+        "copyright": outline.copyright,
+    }
+    told = (f"<{name}>{escaped(text)}</{name}>\n" for name, text in facts.items() if text)
+    return f"<head>\n{''.join(told)}</head>\n"
+
+
+def _attributes(topic: Topic) -> str:
+    attributes = attribute("text", topic.text)
+    if topic.id:
+        attributes += attribute("id", topic.id)
+    if topic.note:
+        attributes += attribute("_note", topic.note)
+    if topic.links:
+        attributes += attribute("type", "link")
+    return attributes + "".join(map(attribute, _LINKS, topic.links))
+
+
+def _date(milliseconds: int | None) -> str:
+    """Return a time as RFC 822 has it, empty if there is none."""
+    if milliseconds is None:
+        return ""
+    moment = _EPOCH + timedelta(milliseconds=milliseconds)
+    return format_datetime(moment, usegmt=True)

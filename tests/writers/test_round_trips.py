@@ -1,0 +1,175 @@
+"""What our own reader makes of an export is the outline that was exported.
+
+Not every format has a place for everything. ``CARRIED`` says, format by format, what an outline
+becomes on its way through it; all that is not named there must come back as it was, whatever
+characters are in it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import fields, replace
+from typing import Final
+
+import pytest
+from hypothesis import example, given, settings
+
+from mapshelf.model import Outline, Topic
+from mapshelf.readers import Limits, read
+from mapshelf.readers.cleaning import clean, is_html, one_line, safe_html
+from mapshelf.readers.notes import Note
+from mapshelf.writers import WRITERS
+from tests.writers.outlines import broad, chain, outlines
+
+Carry = Callable[[Topic], Topic]
+
+WRITE: Final = {writer.suffix: writer.write for writer in WRITERS}
+
+
+def changed(roots: tuple[Topic, ...], change: Carry) -> tuple[Topic, ...]:
+    """Return copies of all topics as ``change`` makes them; children need not be its concern."""
+    done: list[Topic] = []
+    pending = [(root, done) for root in reversed(roots)]
+    while pending:
+        topic, siblings = pending.pop()
+        copy = replace(change(topic), children=[])
+        siblings.append(copy)
+        pending.extend((child, copy.children) for child in reversed(topic.children))
+    return tuple(done)
+
+
+def tidy(topic: Topic) -> Topic:
+    """Return ``topic`` as the catalogue keeps it, which is what readers give."""
+    links = filter(None, (one_line(clean(link)) for link in topic.links))
+    return Topic(
+        id=one_line(clean(topic.id)),
+        text=clean(topic.text),
+        note=clean(topic.note),
+        note_html=safe_html(topic.note_html),
+        links=tuple(dict.fromkeys(links)),
+    )
+
+
+def under_one_root(outline: Outline) -> Outline:
+    if len(outline.roots) == 1:
+        return outline
+    names = ", ".join(filter(None, (one_line(clean(root.text)) for root in outline.roots)))
+    names = names if len(names) <= 100 else names[:99].rstrip() + "…"
+    return replace(outline, roots=(Topic(names, children=list(outline.roots)),))
+
+
+def in_freemind(topic: Topic) -> Topic:
+    """One link is a link, the others are lines of the note; notes keep their formatting."""
+    note = Note()
+    if topic.note_html:
+        note.add_html(topic.note_html)
+    else:
+        note.add_text(topic.note)
+    for link in topic.links[1:]:
+        note.add_text(f"link: {link}")
+    text = topic.text
+    if is_html(text):  # then it is written as HTML, where blanks and empty lines do not count
+        text = "\n".join(filter(None, map(one_line, text.splitlines())))
+    return replace(
+        topic, text=text, note=note.plain, note_html=safe_html(note.html), links=topic.links[:1]
+    )
+
+
+def in_opml(topic: Topic) -> Topic:
+    """Notes are plain, and there is room for three links."""
+    return replace(topic, note_html="", links=topic.links[:3])
+
+
+def in_markdown(topic: Topic) -> Topic:
+    """Notes are plain, there are no ids, and links have no blanks and no angles."""
+    links = (
+        link.replace(" ", "%20").replace("<", "%3C").replace(">", "%3E") for link in topic.links
+    )
+    return Topic(topic.text, note=topic.note, links=tuple(links))
+
+
+def in_mermaid(topic: Topic) -> Topic:
+    """There are texts and nothing else."""
+    return Topic(topic.text)
+
+
+def whole_seconds(when: int | None) -> int | None:
+    return None if when is None else when // 1000 * 1000
+
+
+def no_facts(outline: Outline) -> Outline:
+    return Outline(outline.roots)
+
+
+CARRIED: Final[dict[str, tuple[Carry, Callable[[Outline], Outline]]]] = {
+    "mm": (
+        in_freemind,
+        lambda given: Outline(given.roots, created=given.created, modified=given.modified),
+    ),
+    "opml": (
+        in_opml,
+        lambda given: Outline(
+            given.roots,
+            author=one_line(clean(given.author)),
+            copyright=one_line(clean(given.copyright)),
+            created=whole_seconds(given.created),
+            modified=whole_seconds(given.modified),
+        ),
+    ),
+    "md": (in_markdown, no_facts),
+    "mmd": (in_mermaid, no_facts),
+}
+"""What becomes of a topic, and what of the map as a whole."""
+
+PROGRAM: Final = ("software", "software_version", "template")
+"""Facts that tell of the file it was exported from, not of the export."""
+
+
+def expected(suffix: str, outline: Outline) -> Outline:
+    of_topic, of_map = CARRIED[suffix]
+    tidied = under_one_root(replace(outline, roots=changed(outline.roots, tidy)))
+    return of_map(replace(tidied, roots=changed(tidied.roots, of_topic)))
+
+
+def told(outline: Outline) -> Iterator[object]:
+    """Yield everything to compare, in a form that no depth makes overflow."""
+    for fact in fields(Outline):
+        if fact.name not in ("roots", *PROGRAM):
+            yield fact.name, getattr(outline, fact.name)
+    for depth, topic in outline.topics():
+        yield depth, replace(topic, children=[])
+
+
+HOSTILE: Final = Outline(
+    (
+        Topic("<HTML> is\n\n  a text", note="- a\n\n\tb\n# c\n", links=("a b", "c", "d", "e")),
+        Topic(" [x] ", id="1\n2", children=[Topic("#"), Topic("1. a"), Topic("---"), Topic("")]),
+    ),
+    author="<me>",
+)
+
+
+@pytest.mark.parametrize("suffix", CARRIED)
+@settings(max_examples=100, deadline=None)
+@example(outline=HOSTILE)
+@given(outline=outlines())
+def test_an_export_is_read_as_what_was_exported(suffix: str, outline: Outline) -> None:
+    export = WRITE[suffix](outline)
+    assert list(told(read(export, Limits()))) == list(told(expected(suffix, outline)))
+    assert WRITE[suffix](outline) == export
+
+
+@pytest.mark.parametrize("suffix", CARRIED)
+@pytest.mark.parametrize("outline", [chain(256), broad(5_000, 20)], ids=["deep", "broad"])
+def test_deep_and_large_maps_come_back(suffix: str, outline: Outline) -> None:
+    again = read(WRITE[suffix](outline), Limits())
+    assert list(told(again)) == list(told(expected(suffix, outline)))
+
+
+def test_every_format_with_a_reader_makes_the_trip() -> None:
+    without_reader = {"json", "txt"}
+    assert set(WRITE) == set(CARRIED) | without_reader
+
+
+def test_a_difference_would_be_noticed() -> None:
+    other = replace(HOSTILE, roots=changed(HOSTILE.roots, lambda topic: replace(topic, text="x")))
+    for suffix in CARRIED:
+        assert list(told(expected(suffix, other))) != list(told(expected(suffix, HOSTILE)))

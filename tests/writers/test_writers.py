@@ -1,0 +1,249 @@
+"""What other programs may rely on in an export, seen with parsers that are not ours."""
+
+import json
+import re
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any, Final
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import example, given, settings
+from markdown_it import MarkdownIt
+
+from mapshelf.model import Outline, Topic
+from mapshelf.readers import READERS
+from mapshelf.writers import WRITERS
+from mapshelf.writers.plain import one_line, sound
+from tests.writers.outlines import broad, chain, outlines
+
+WRITE: Final = {writer.suffix: writer.write for writer in WRITERS}
+SHEETS: Final = Outline((Topic("One", children=[Topic("a")]), Topic("Two\nlines")))
+MOMENT: Final = 1_706_745_599_123
+
+
+def texts(outline: Outline) -> list[tuple[int, str]]:
+    return [(depth, sound(topic.text)) for depth, topic in outline.topics()]
+
+
+def test_the_table_is_what_the_addresses_promise() -> None:
+    assert [writer.suffix for writer in WRITERS] == ["md", "opml", "mm", "mmd", "json", "txt"]
+    read = {suffix for reader in READERS for suffix in (*reader.suffixes, *reader.shared)}
+    assert {f".{writer.suffix}" for writer in WRITERS} - read == {".json", ".txt"}
+
+
+def test_no_media_type_is_one_that_browsers_run() -> None:
+    for writer in WRITERS:
+        essence = writer.media_type.partition(";")[0]
+        assert not re.search("html|xml|svg|javascript", essence)
+        assert (";" in writer.media_type) == essence.startswith("text/")
+
+
+@pytest.mark.parametrize("suffix", WRITE)
+@pytest.mark.parametrize("outline", [chain(256), broad(100_000, 200)], ids=["deep", "broad"])
+def test_deep_and_large_maps_are_written(suffix: str, outline: Outline) -> None:
+    export = WRITE[suffix](outline)
+    assert all(one_line(topic.text).encode() in export for topic in list_of(outline)[-3:])
+
+
+def list_of(outline: Outline) -> list[Topic]:
+    return [topic for _, topic in outline.topics()]
+
+
+@pytest.mark.parametrize("suffix", WRITE)
+@given(outline=outlines())
+def test_exports_are_text_in_utf_8_and_always_the_same(suffix: str, outline: Outline) -> None:
+    export = WRITE[suffix](outline)
+    assert export == WRITE[suffix](outline)
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", export.decode())
+    assert export.endswith(b"\n")
+
+
+# -- XML -------------------------------------------------------------------------------------
+
+
+@given(outline=outlines())
+def test_freemind_is_xml_with_a_node_for_each_topic(outline: Outline) -> None:
+    export = WRITE["mm"](outline)
+    assert export.isascii()
+    nodes = ElementTree.fromstring(export).findall("node")
+    assert len(nodes) == 1
+    found = [node.get("TEXT") for node in nodes[0].iter("node")][len(outline.roots) > 1 :]
+    for node_text, (_, text) in zip(found, texts(outline), strict=True):
+        assert node_text == text or node_text is None
+
+
+def test_freemind_has_links_ids_notes_and_dates() -> None:
+    topic = Topic("a", "ID_1", "b", "<p><b>b</b><br>&nbsp;<a href='x?a&amp;b'>", ("u", "v w"))
+    (root,) = ElementTree.fromstring(
+        WRITE["mm"](Outline((topic,), created=MOMENT, modified=MOMENT + 1))
+    )
+    dates = {"CREATED": str(MOMENT), "MODIFIED": str(MOMENT + 1)}
+    assert root.attrib == {"ID": "ID_1", "TEXT": "a", "LINK": "u", **dates}
+    note, further = root
+    assert note.attrib == {"TYPE": "NOTE"}
+    paragraph = note.find("html/body/p")
+    assert paragraph is not None
+    assert [part.tag for part in paragraph.iter()] == ["p", "b", "br", "a"]
+    assert "".join(paragraph.itertext()) == "b\xa0"
+    assert further.attrib == {"NAME": "link", "VALUE": "v w"}
+
+
+@given(outline=outlines())
+def test_opml_is_xml_with_an_outline_for_each_topic(outline: Outline) -> None:
+    document = ElementTree.fromstring(WRITE["opml"](outline))
+    assert document.attrib == {"version": "2.0"}
+    assert [part.get("text") for part in document.iter("outline")] == [
+        text for _, text in texts(outline)
+    ]
+    assert len(document.findall("body/outline")) == len(outline.roots)
+
+
+def test_opml_has_a_head_and_links() -> None:
+    outline = Outline((Topic("a", links=("u", "v", "w", "x")),), author="<Ann>", created=MOMENT)
+    document = ElementTree.fromstring(WRITE["opml"](outline))
+    assert [(part.tag, part.text) for part in document[0]] == [
+        ("title", "a"),
+        ("dateCreated", "Wed, 31 Jan 2024 23:59:59 GMT"),
+        ("ownerName", "<Ann>"),
+    ]
+    created = parsedate_to_datetime(document.findtext("head/dateCreated", ""))
+    assert created == datetime(2024, 1, 31, 23, 59, 59, tzinfo=UTC)
+    links = {"type": "link", "url": "u", "htmlUrl": "v", "xmlUrl": "w"}
+    assert document[1][0].attrib == {"text": "a", **links}
+
+
+# -- Markdown --------------------------------------------------------------------------------
+
+
+@dataclass
+class Shown:
+    """What a Markdown program shows of a document: headings and items, each with its depth."""
+
+    topics: list[tuple[int, str]]
+    others: set[str]
+
+
+def shown(export: bytes) -> Shown:
+    """Parse with markdown-it, which Markmap is built on; its Python edition comes with Rich."""
+    front, _, text = export.decode().removeprefix("---\n").partition("---\n")
+    assert front == "markmap:\n  colorFreezeLevel: 2\n"
+    parser = MarkdownIt("commonmark", {"maxNesting": 1000}).enable(["table", "strikethrough"])
+    found = Shown([], set())
+    depth, waiting = 0, False
+    for token in parser.parse(text):
+        depth += (token.type == "bullet_list_open") - (token.type == "bullet_list_close")
+        if token.type in ("heading_open", "list_item_open"):
+            found.topics.append((depth, ""))
+            waiting = True
+        elif token.type == "inline":
+            if waiting:
+                found.topics[-1] = depth, plain(token.children or [])
+            waiting = False
+            found.others |= {part.type for part in token.children or []}
+        elif not re.fullmatch("(bullet_list|list_item|paragraph|heading)_(open|close)", token.type):
+            found.others.add(token.type)
+    return found
+
+
+def plain(tokens: list[Any]) -> str:
+    pieces = {"softbreak": "\n", "html_inline": "\n"}
+    return "".join(pieces.get(token.type, token.content) for token in tokens)
+
+
+@settings(deadline=None)
+@example(outline=Outline((Topic("1. a"), Topic("b", children=[Topic("- c #", note="---")]))))
+@given(outline=outlines())
+def test_markdown_programs_see_the_same_tree(outline: Outline) -> None:
+    told = [(depth, text.strip()) for depth, text in texts(outline)]
+    if len(outline.roots) > 1:
+        told = [(depth + 1, text) for depth, text in told]
+    found = shown(WRITE["md"](outline))
+    topics = found.topics[len(outline.roots) > 1 :]
+    assert [(depth, " ".join(text.split())) for depth, text in topics] == [
+        (depth, " ".join(text.split())) for depth, text in told
+    ]
+    assert found.others <= {"text", "text_special", "html_inline", "link_open", "link_close"}
+
+
+# -- the others ------------------------------------------------------------------------------
+
+
+def test_mermaid_escapes_what_it_would_take_for_its_own() -> None:
+    root = Topic('1. "a" #35; %%{init}%% <b> `x`\ny', children=[Topic(""), Topic("style: #")])
+    assert WRITE["mmd"](Outline((root,))).decode() == (
+        "mindmap\n"
+        ' ["1#46; #34;a#34; #35;35; #37;#37;{init}#37;#37; #60;b#62; #96;x#96;<br/>y"]\n'
+        '  [" "]\n'
+        '  ["style#58; #35;"]\n'
+    )
+
+
+@given(outline=outlines())
+def test_mermaid_is_a_line_for_each_topic(outline: Outline) -> None:
+    first, *lines = WRITE["mmd"](outline).decode().splitlines()
+    assert first == "mindmap"
+    assert len(lines) == len(texts(outline)) + (len(outline.roots) > 1)
+    assert all(re.fullmatch(r' +\["[^"%`]+"\]', line) for line in lines)
+
+
+@given(outline=outlines())
+def test_text_is_a_line_for_each_topic(outline: Outline) -> None:
+    lines = WRITE["txt"](outline).decode().removesuffix("\n").split("\n")
+    assert lines == ["\t" * depth + one_line(text) for depth, text in texts(outline)]
+
+
+TOPIC_KEYS: Final = ("id", "text", "note", "note_html", "links", "children")
+MAP_KEYS: Final = (
+    *("format", "version", "software", "software_version", "template", "author", "copyright"),
+    *("created", "modified", "topics"),
+)
+
+
+@given(outline=outlines())
+def test_json_holds_everything(outline: Outline) -> None:
+    document = json.loads(WRITE["json"](outline))
+    assert tuple(document) == MAP_KEYS
+    assert (document["format"], document["version"]) == ("mapshelf-outline", 1)
+    for name in ("software", "software_version", "author", "copyright"):
+        assert document[name] == sound(getattr(outline, name))
+    assert document["template"] == outline.template
+    for name in ("created", "modified"):
+        assert milliseconds(document[name]) == getattr(outline, name)
+    want = [(depth, sounded(topic)) for depth, topic in outline.topics()]
+    assert list(from_json(document["topics"])) == want
+
+
+def milliseconds(text: str | None) -> int | None:
+    if text is None:
+        return None
+    assert text.endswith("Z")
+    return round(datetime.fromisoformat(text).timestamp() * 1000)
+
+
+def sounded(topic: Topic) -> Topic:
+    return Topic(
+        sound(topic.text),
+        sound(topic.id),
+        sound(topic.note),
+        sound(topic.note_html),
+        tuple(map(sound, topic.links)),
+    )
+
+
+def from_json(topics: list[dict[str, Any]]) -> Any:
+    pending = [(0, topic) for topic in reversed(topics)]
+    while pending:
+        depth, found = pending.pop()
+        assert tuple(found) == TOPIC_KEYS
+        pending.extend((depth + 1, child) for child in reversed(found.pop("children")))
+        yield depth, Topic(**{**found, "links": tuple(found["links"])})
+
+
+def test_several_sheets_stay_where_a_format_has_room_for_them() -> None:
+    for suffix in ("opml", "json", "txt"):
+        assert b"One, Two" not in WRITE[suffix](SHEETS).replace(b"<title>One, Two lines<", b"")
+    for suffix in ("md", "mm", "mmd"):
+        assert b"One, Two lines" in WRITE[suffix](SHEETS)
+        assert b"One, Two" not in WRITE[suffix](replace(SHEETS, roots=SHEETS.roots[:1]))
