@@ -20,6 +20,7 @@ import hashlib
 import html
 import itertools
 import json
+import plistlib
 import sys
 import zipfile
 from collections.abc import Iterator
@@ -33,6 +34,7 @@ LONG_AGO: Final = (2024, 1, 1, 0, 0, 0)
 MOMENT: Final = "1704067200000"
 """The same date in milliseconds since 1970."""
 ISO_MOMENT: Final = "2024-01-01T00:00:00.000Z"
+SHORT_MOMENT: Final = ISO_MOMENT[:19]
 
 XMIND_8: Final = "R3.7.8.201807240049"
 XMIND_2020: Final = "10.1.2.202004142327"
@@ -61,6 +63,12 @@ MIND_MEISTER: Final = "Travel and Places/A weekend in Lisbon.mind"
 MINDOMO: Final = "History/Ways of writing.mom"
 I_MIND_MAP: Final = "Arts and Culture/The orchestra.imx"
 EDRAW_MIND: Final = "Technology and Engineering/The bicycle.emmx"
+MIND_MANAGER: Final = "Business/Meetings that end on time.mmap"
+SIMPLE_MIND: Final = "Health/A good night's sleep.smmx"
+I_THOUGHTS: Final = "Philosophy and Religion/Greek philosophers.itmz"
+MIND_NODE: Final = "Arts and Culture/Mixing colours.mindnode"
+VYM: Final = "Computers and Software/Regular expressions.vym"
+NOVA_MIND: Final = "Marketing/A small campaign.nm5"
 
 
 @dataclass
@@ -363,11 +371,178 @@ def _edraw_mind_words(part: Element, lines: list[str]) -> None:
         SubElement(SubElement(text, "pp"), "tp").text = line
 
 
+# --- MindManager -------------------------------------------------------------------------------
+
+
+def _mind_manager_members(sheets: list[Sheet]) -> dict[str, bytes]:
+    (sheet,) = sheets
+    namespace = {"xmlns:ap": "http://schemas.mindjet.com/MindManager/Application/2003"}
+    document = Element("ap:Map", {**namespace, "OId": _id("map")})
+    document.append(Element("ap:OneTopic"))
+    document[0].append(_mind_manager_topic(sheet.root))
+    facts = SubElement(document, "ap:DocumentGroup")
+    SubElement(facts, "ap:DateTimeStamps", Created=SHORT_MOMENT, LastModified=SHORT_MOMENT)
+    SubElement(facts, "ap:Author", UserName="Mapshelf")
+    return {"Document.xml": _xml(document)}
+
+
+def _mind_manager_topic(topic: Topic, *place: int) -> Element:
+    element = Element("ap:Topic", OId=_id(topic.text, *place))
+    for kind, children in topic.by_kind():
+        group = "ap:SubTopics" if kind == "attached" else "ap:FloatingTopics"
+        below = (_mind_manager_topic(child, *place, n) for n, child in enumerate(children))
+        SubElement(element, group).extend(below)
+    SubElement(element, "ap:Text", PlainText=topic.text)
+    if topic.link:
+        SubElement(element, "ap:Hyperlink", Url=topic.link)
+    if topic.note:
+        body = SubElement(SubElement(element, "ap:NotesGroup"), "ap:NotesXhtmlData")
+        page = SubElement(body, "html", xmlns="http://www.w3.org/1999/xhtml")
+        for line in topic.note:
+            SubElement(page, "p").text = line
+    return element
+
+
+# --- SimpleMind --------------------------------------------------------------------------------
+
+
+def _simple_mind_members(sheets: list[Sheet]) -> dict[str, bytes]:
+    (sheet,) = sheets
+    document = Element(
+        "simplemind-mindmaps", {"doc-version": "3", "generator": "Mapshelf", "gen-version": "2.7.0"}
+    )
+    page = SubElement(document, "mindmap")
+    meta = SubElement(page, "meta")
+    SubElement(meta, "title", text=sheet.title)
+    SubElement(meta, "main-centraltheme", id="0")
+    topics = SubElement(page, "topics")
+    pending = [(-1, sheet.root)]
+    for number in itertools.count():
+        if not pending:
+            break
+        parent, topic = pending.pop(0)
+        parent = -1 if topic.kind == "detached" else parent
+        numbers = {"id": f"{number}", "parent": f"{parent}", "guid": _id(number, topic.text)}
+        element = SubElement(topics, "topic", {**numbers, "text": topic.text})
+        if topic.link:
+            SubElement(element, "link", urllink=topic.link)
+        if topic.note:
+            SubElement(element, "note").text = "\n".join(topic.note)
+        pending += [(number, child) for child in topic.children]
+    return {"document/mindmap.xml": _with_doctype(document, "simplemind-mindmaps")}
+
+
+def _with_doctype(element: Element, name: str) -> bytes:
+    prolog = f'<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE {name}>\n'
+    return (prolog + tostring(element, encoding="unicode")).encode()
+
+
+# --- iThoughts ---------------------------------------------------------------------------------
+
+
+def _i_thoughts_members(sheets: list[Sheet]) -> dict[str, bytes]:
+    facts = {"version": "4.0", "app": "com.toketaware.ios.ithoughts", "app-version": "7.28"}
+    document = Element("iThoughts", {**facts, "modified": SHORT_MOMENT})
+    topics = SubElement(document, "topics")
+    topics.extend(_i_thoughts_topic(sheet.root) for sheet in sheets)
+    return {"mapdata.xml": _xml(document)}
+
+
+def _i_thoughts_topic(topic: Topic, *place: int) -> Element:
+    element = Element("topic", uuid=_id(topic.text, *place), text=topic.text, created=SHORT_MOMENT)
+    if topic.note:
+        element.set("note", "\n".join(topic.note))
+    if topic.link:
+        element.set("link", topic.link)
+    element.extend(_i_thoughts_topic(child, *place, n) for n, child in enumerate(topic.children))
+    return element
+
+
+# --- MindNode ----------------------------------------------------------------------------------
+
+
+def _mind_node_members(sheets: list[Sheet]) -> dict[str, bytes]:
+    tree = {"mainNodes": [_mind_node_node(sheet.root, n) for n, sheet in enumerate(sheets)]}
+    document = {"version": 7, "title": sheets[0].title, "author": "Mapshelf", "mindMap": tree}
+    return {"contents.xml": plistlib.dumps(document, fmt=plistlib.FMT_BINARY)}
+
+
+def _mind_node_node(topic: Topic, *place: int) -> dict[str, object]:
+    return {
+        "nodeID": _id(topic.text, *place),
+        "title": {"text": f"<p>{html.escape(topic.text)}</p>"},
+        "note": {"text": "".join(f"<p>{html.escape(line)}</p>" for line in topic.note)},
+        "subnodes": [_mind_node_node(child, *place, n) for n, child in enumerate(topic.children)],
+    }
+
+
+# --- VYM ---------------------------------------------------------------------------------------
+
+
+def _vym_members(sheets: list[Sheet]) -> dict[str, bytes]:
+    document = Element("vymmap", version="2.8.23", author="Mapshelf", date=SHORT_MOMENT[:10])
+    document.extend(_vym_branch("mapcenter", sheet.root) for sheet in sheets)
+    return {"map.xml": _with_doctype(document, "vymmap")}
+
+
+def _vym_branch(name: str, topic: Topic, *place: int) -> Element:
+    element = Element(name, uuid=f"{{{_id(topic.text, *place)}}}")
+    if topic.link:
+        element.set("url", topic.link)
+    SubElement(element, "heading", textMode="plainText", text=topic.text)
+    if topic.note:
+        note = SubElement(element, "vymnote", fonthint="var")
+        page = SubElement(SubElement(note, "html"), "body")
+        for line in topic.note:
+            SubElement(page, "p").text = line
+    for number, child in enumerate(topic.children):
+        element.append(_vym_branch("branch", child, *place, number))
+    return element
+
+
+# --- NovaMind ----------------------------------------------------------------------------------
+
+
+def _nova_mind_members(sheets: list[Sheet]) -> dict[str, bytes]:
+    document = Element("document", title=sheets[0].title)
+    maps, topics = SubElement(document, "maps"), SubElement(document, "topics")
+    for number, sheet in enumerate(sheets):
+        page = SubElement(maps, "map", id=_id(number))
+        page.append(_nova_mind_node(sheet.root, topics, number))
+    meta = Element("meta", {"file-version": "6"})
+    for name in ("created", "last-saved"):
+        saved = SubElement(meta, name, timestamp=ISO_MOMENT)
+        SubElement(saved, "application", name="NovaMind", version="6.0.5.11825")
+    return {"meta.xml": _xml(meta), "content.xml": _xml(document)}
+
+
+def _nova_mind_node(topic: Topic, topics: Element, *place: int) -> Element:
+    reference = _id(topic.text, *place)
+    said = SubElement(topics, "topic", id=reference)
+    text = SubElement(said, "rich-text")
+    run = text if not topic.link else SubElement(text, "hyperlink", url=topic.link)
+    SubElement(run, "text-run").text = topic.text
+    if topic.note:
+        notes = SubElement(SubElement(said, "notes"), "rich-text")
+        SubElement(notes, "text-run").text = "\n".join(topic.note)
+    node = Element("topic-node", {"id": _id(reference), "topic-ref": reference})
+    below = SubElement(node, "sub-topics")
+    for number, child in enumerate(topic.children):
+        below.append(_nova_mind_node(child, topics, *place, number))
+    return node
+
+
 MORE_SAMPLES: Final = {
     MIND_MEISTER: _mind_meister_members,
     MINDOMO: _mindomo_members,
     I_MIND_MAP: _i_mind_map_members,
     EDRAW_MIND: _edraw_mind_members,
+    MIND_MANAGER: _mind_manager_members,
+    SIMPLE_MIND: _simple_mind_members,
+    I_THOUGHTS: _i_thoughts_members,
+    MIND_NODE: _mind_node_members,
+    VYM: _vym_members,
+    NOVA_MIND: _nova_mind_members,
 }
 
 
