@@ -228,6 +228,21 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class OriginalFile:
+    """The file a map was read from, as it was then.
+
+    Attributes:
+        name: its name without folders, empty if it is not known any more.
+        digest: SHA-256 of what is in it.
+        content: what is in it, zlib-compressed.
+    """
+
+    name: str
+    digest: bytes
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
 class MapDraft:
     """What an import knows of a map; ``None`` means it says nothing about that field.
 
@@ -238,6 +253,7 @@ class MapDraft:
         software: name of the program; the store finds or gives its id.
         source: the file the map was read from. It identifies the map when ``id`` is ``None``.
         outline: the topics, as ``outlines.encode_outline`` gives them.
+        content: what is in the file that ``source`` names, zlib-compressed.
     """
 
     id: str | None = None
@@ -261,6 +277,7 @@ class MapDraft:
     template: bool | None = None
     source: Source | None = None
     outline: bytes | None = None
+    content: bytes | None = None
 
 
 class Verdict(Enum):

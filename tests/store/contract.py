@@ -24,6 +24,7 @@ from mapshelf.model import (
     Map,
     MapDraft,
     Named,
+    OriginalFile,
     Outcome,
     Source,
     Verdict,
@@ -53,6 +54,12 @@ def put(store: Store, draft: MapDraft) -> Map:
 
 def present(store: Store) -> dict[str, Map]:
     return {found.id: found for found in store.maps(0, ALL)}
+
+
+def name_of(store: Store, found: Map) -> str:
+    content = store.content(found.file_id)
+    assert content is not None
+    return content.name
 
 
 def verdicts(outcomes: list[Outcome]) -> list[Verdict]:
@@ -209,7 +216,7 @@ class StoreContract:
     def test_a_complete_draft_comes_out_as_it_went_in(self, store: Store) -> None:
         found = put(store, complete())
         for field in fields(MapDraft):
-            if field.name not in ("source", "outline"):
+            if field.name not in ("source", "outline", "content"):
                 assert getattr(found, field.name) == getattr(complete(), field.name), field.name
         assert found.software_id == 1
         assert store.outline(77) == complete().outline
@@ -310,6 +317,62 @@ class StoreContract:
         store.put_maps([MapDraft(id="Complete", views=0)])
         assert store.outline(77) == outline("new")
         assert store.outline(78) is None
+
+    def test_content_comes_out_as_it_went_in(self, store: Store, reopen: Open) -> None:
+        found = put(store, title("t", source=source(name="folder/plan.mm"), content=b"packed"))
+        kept = OriginalFile("plan.mm", source("folder/plan.mm").digest, b"packed")
+        assert store.content(found.file_id) == kept
+        assert store.content(put(store, title("without")).file_id) is None
+        assert store.content(99) is None
+        store.close()
+        assert reopen().content(found.file_id) == kept
+
+    def test_unchanged_content_is_not_written_again(self, store: Store) -> None:
+        found = put(store, title("t", source=source(), content=b"packed"))
+        revision = store.revision()
+        for content in (b"packed", b"packed by another zlib", None):
+            again = title("t", source=source(modified=9), content=content)
+            assert verdicts(store.put_maps([again])) == [UNCHANGED]
+            store.put_maps([MapDraft(id=found.id, content=None)])
+            assert store.content(found.file_id) == OriginalFile(
+                source().name, source().digest, b"packed"
+            )
+        assert store.revision() == revision
+
+    def test_edited_content_replaces_what_was_there_and_is_a_change(self, store: Store) -> None:
+        found = put(store, title("t", source=source(), content=b"packed"))
+        revision = store.revision()
+        edited = source(digest=b"e" * 32)
+        assert verdicts(store.put_maps([title("t", source=edited, content=b"new")])) == [CHANGED]
+        assert store.content(found.file_id) == OriginalFile(edited.name, edited.digest, b"new")
+        assert [change.file_id for change in store.changes(revision, ALL)] == [found.file_id]
+        assert len(store.maps(0, ALL)) == 1
+
+    def test_content_bears_the_name_its_file_has_now(self, store: Store) -> None:
+        found = put(store, title("t", id="t", source=source("a.mm"), content=b"packed"))
+        store.put_maps([MapDraft(id="t", source=source("A.opml"))])
+        assert name_of(store, found) == "a.mm"
+        moved = replace(source("a.mm"), path=b"/maps/z.mm", name="z.mm")
+        assert store.move_source(source("a.mm").path, moved)
+        assert name_of(store, found) == "z.mm"
+        store.put_maps([title("other", id="o"), MapDraft(id="o", source=moved)])
+        assert name_of(store, found) == "A.opml"
+        store.put_maps([MapDraft(id="o", source=source("A.opml"))])
+        assert name_of(store, found) == ""
+
+    def test_content_goes_with_its_map(self, store: Store) -> None:
+        found = put(store, title("t", id="t", source=source(), content=b"packed"))
+        store.delete_maps(["t"])
+        assert store.content(found.file_id) is None
+        assert put(store, title("again", id="t")).file_id == found.file_id
+        assert store.content(found.file_id) is None
+        assert store.check() == []
+
+    def test_content_of_no_file_is_refused(self, store: Store) -> None:
+        store.put_maps([title("t", id="t")])
+        outcomes = store.put_maps([title("n", content=b"x"), MapDraft(id="t", content=b"x")])
+        assert verdicts(outcomes) == [REFUSED, REFUSED]
+        assert store.revision() == 1
 
     def test_outcomes_stand_in_the_order_of_the_drafts(self, store: Store) -> None:
         store.put_maps([title("a", id="a"), title("b", id="b")])

@@ -18,6 +18,7 @@ from mapshelf.model import (
     Map,
     MapDraft,
     Named,
+    OriginalFile,
     Outcome,
     Source,
     Token,
@@ -64,6 +65,10 @@ class Store(Protocol):
         letters and digits that no map ever had, unless the draft names them. Unknown owners are
         registered, unknown category and software names get the next id. A ``category_id`` is
         kept as it is given, under the name given with it.
+
+        ``content`` is kept under the digest of its source; it MUST be refused without one. With
+        the digest that is there already it MUST NOT be written again, whatever its bytes: what
+        they unpack to is the same.
         """
 
     def delete_maps(self, ids: Iterable[str]) -> int:
@@ -74,6 +79,9 @@ class Store(Protocol):
 
     def outline(self, file_id: int) -> bytes | None:
         """Return the encoded outline of a map, ``None`` if it has none."""
+
+    def content(self, file_id: int) -> OriginalFile | None:
+        """Return the file a map was read from, ``None`` if it is not kept."""
 
     def sources(self, paths: Sequence[bytes]) -> dict[bytes, Source]:
         """Return, by path, the sources known among ``paths``."""

@@ -34,6 +34,7 @@ from mapshelf.model import (
     Map,
     MapDraft,
     Named,
+    OriginalFile,
     Outcome,
     Source,
     Token,
@@ -163,6 +164,17 @@ class SQLiteStore:
         """See ``Store``."""
         rows = self._all("SELECT outline FROM outlines WHERE file_id = ?", (file_id,))
         return rows[0][0] if rows else None
+
+    def content(self, file_id: int) -> OriginalFile | None:
+        """See ``Store``."""
+        rows = self._all(
+            # Of several sources, the name of the one this came from.
+            "SELECT coalesce((SELECT s.name FROM sources AS s WHERE s.file_id = f.file_id"
+            " ORDER BY s.digest <> f.digest, s.path LIMIT 1), ''), f.digest, f.content"
+            " FROM files AS f WHERE f.file_id = ?",
+            (file_id,),
+        )
+        return OriginalFile(rows[0][0].rpartition("/")[2], *rows[0][1:]) if rows else None
 
     def sources(self, paths: Sequence[bytes]) -> dict[bytes, Source]:
         """See ``Store``."""
@@ -380,6 +392,8 @@ class _Batch:
         return outcomes
 
     def _put(self, draft: MapDraft) -> Outcome:
+        if draft.content is not None and draft.source is None:
+            raise Conflict("the content of a file needs the file it is from")
         existing = self._existing(draft)
         if existing is None:
             return self._add(draft)
@@ -389,7 +403,9 @@ class _Batch:
             )
         changed = updated(existing, draft, self._references(draft, existing))
         self._keep_source(existing.file_id, draft)
-        if changed == existing and not self._outline_differs(existing.file_id, draft.outline):
+        differs = self._keep_content(existing.file_id, draft)
+        differs |= self._outline_differs(existing.file_id, draft.outline)
+        if changed == existing and not differs:
             return Outcome(Verdict.UNCHANGED, existing.id)
         self._write(changed, draft)
         return Outcome(Verdict.CHANGED, existing.id)
@@ -418,6 +434,7 @@ class _Batch:
         )
         self._write(new, draft)
         self._keep_source(file_id, draft)
+        self._keep_content(file_id, draft)
         return Outcome(Verdict.ADDED, public_id)
 
     def _identity(self, draft: MapDraft) -> tuple[int, str]:
@@ -549,6 +566,21 @@ class _Batch:
                     source.digest,
                 ),
             )
+
+    def _keep_content(self, file_id: int, draft: MapDraft) -> bool:
+        """Keep what is in the file of a draft; tell whether it is other than what was kept."""
+        if draft.content is None or draft.source is None:
+            return False
+        kept = self._database.execute(
+            "SELECT digest FROM files WHERE file_id = ?", (file_id,)
+        ).fetchone()
+        if kept == (draft.source.digest,):
+            return False
+        self._database.execute(
+            "INSERT OR REPLACE INTO files (file_id, digest, content) VALUES (?, ?, ?)",
+            (file_id, draft.source.digest, draft.content),
+        )
+        return True
 
     def _write(self, new: Map, draft: MapDraft) -> None:
         """Write a map as a change of its own; rows that refer to it stay as they are."""

@@ -88,6 +88,13 @@ CREATE TABLE sources (
 CREATE INDEX sources_map ON sources (file_id);
 CREATE INDEX sources_digest ON sources (digest);
 
+-- The map files themselves, zlib-compressed; digest is the SHA-256 of what they unpack to.
+CREATE TABLE files (
+    file_id INTEGER PRIMARY KEY REFERENCES maps (file_id) ON DELETE CASCADE,
+    digest  BLOB NOT NULL,
+    content BLOB NOT NULL
+) STRICT;
+
 -- Deleted maps: the feed tells of them, and their ids are not given again.
 CREATE TABLE deleted (
     file_id  INTEGER PRIMARY KEY,
