@@ -69,10 +69,10 @@ def _check(data: bytes, limits: Limits) -> None:
         ValueError: it is cut short.
     """
     offset_size, reference_size, count, _, table = _TRAILER.unpack(data[-_TRAILER.size :])
-    if count > limits.elements:
-        raise TooLarge(f"it has more than {limits.elements:,} objects")
     if not 1 <= offset_size <= 8 or table + count * offset_size > len(data):
         raise ValueError("no offset table")
+    if count > limits.elements:
+        raise TooLarge(f"it has more than {limits.elements:,} objects")
     starts = sorted(
         int.from_bytes(data[place : place + offset_size], "big")
         for place in range(table, table + count * offset_size, offset_size)
