@@ -2,6 +2,7 @@
 
 import json
 import re
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -166,6 +167,66 @@ def test_import_of_a_line_without_end_is_refused_alone(mapshelf: Mapshelf, tmp_p
     assert "line 1: longer than" in done.stderr
 
 
+def zip_of(path: Path, **members: bytes) -> Path:
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        for name, data in members.items():
+            file.writestr(name, data)
+    return path
+
+
+def test_import_of_a_zip_works_like_a_folder(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    soil = MAP.format(title="Soil", topic="Worms").encode()
+    members = {"Science/soil.mm": soil, "notes.txt": b"-", ".hidden/a.mm": soil, "b.mm": b"no map"}
+    path = zip_of(tmp_path / "maps.zip", **members)
+
+    first = mapshelf.run("import", path, expect=1)
+    again = mapshelf.run("import", path, expect=1)
+
+    (record,) = mapshelf.exported()
+    assert (record["Title"], record["Category"]) == ("Soil", "Science")
+    assert first.stdout == "added 1, changed 0, unchanged 0, refused 1\n"
+    assert again.stdout == "added 0, changed 0, unchanged 1, refused 1\n"
+    assert f"refused {path}/b.mm: not a mind map" in first.stderr
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"PK\x03\x04 cut short", "the archive is damaged or cut short"),
+        (b"", "the archive is damaged or cut short"),
+    ],
+)
+def test_import_of_a_broken_zip(
+    mapshelf: Mapshelf, tmp_path: Path, data: bytes, reason: str
+) -> None:
+    path = tmp_path / "maps.zip"
+    path.write_bytes(data)
+
+    done = mapshelf.run("import", path, expect=1)
+
+    assert f"refused {path}: {reason}" in done.stderr
+
+
+def test_import_of_a_zip_whose_names_lead_out_of_it(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    outside = write_map(tmp_path / "secret.mm", "Secret")
+    path = zip_of(tmp_path / "maps.zip", **{"../secret.mm": outside.read_bytes()})
+
+    done = mapshelf.run("import", path, expect=1)
+
+    assert "leads out of it" in done.stderr
+    assert not mapshelf.exported()
+
+
+def test_import_of_a_zip_bomb(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    soil = MAP.format(title="Soil", topic="Worms").encode()
+    path = zip_of(tmp_path / "maps.zip", **{"a.mm": b" " * 40_000_000, "b.mm": soil})
+
+    done = mapshelf.run("import", path, expect=1)
+
+    assert f"refused {path}/a.mm: it unpacks to more than" in done.stderr
+    assert [record["Title"] for record in mapshelf.exported()] == ["Soil"]
+
+
 # -- export -------------------------------------------------------------------------------------
 
 
@@ -302,13 +363,14 @@ def test_check_of_a_damaged_store(mapshelf: Mapshelf) -> None:
 def test_import_of_the_corpus_takes_every_true_map_and_refuses_every_impostor(
     mapshelf: Mapshelf,
 ) -> None:
-    suffixes = (".mm", ".xmind")
-    files = [path for path in (CORPUS / "dev").rglob("*") if path.suffix in suffixes]
+    names = ("freemind", "freeplane", "xmind-old", "xmind-zen", "not-mm")
+    folders = [CORPUS / "dev" / name for name in names]
+    files = [path for folder in folders for path in folder.iterdir()]
     impostors = {path for path in files if path.parent.name.startswith("not-")}
     broken = {path for path in files if b"<<<<<<< " in path.read_bytes()}
 
-    first = mapshelf.run("import", CORPUS / "dev", expect=1)
-    again = mapshelf.run("import", CORPUS / "dev", expect=1)
+    first = mapshelf.run("import", *folders, expect=1)
+    again = mapshelf.run("import", *folders, expect=1)
 
     refused = re.findall(r"^mapshelf: refused (.*?): (.*)$", first.stderr, re.MULTILINE)
     reasons = {Path(name): reason for name, reason in refused}

@@ -65,10 +65,10 @@ def _import_maps(
     store: Store, paths: list[Path], attribution: Attribution, report: Report, progress: Progress
 ) -> None:
     task = progress.add_task("Looking for maps", total=None)
-    candidates = list(scan(paths, report))
-    progress.update(task, description="Reading maps", total=len(candidates))
-    report.notify = lambda: progress.advance(task)
     with SandboxedReader() as reader:
+        candidates = list(scan(paths, report, reader.members))
+        progress.update(task, description="Reading maps", total=len(candidates))
+        report.notify = lambda: progress.advance(task)
         import_maps(store, candidates, reader, attribution, report)
 
 

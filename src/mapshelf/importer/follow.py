@@ -13,7 +13,7 @@ from typing import Final
 
 from mapshelf.importer.maps import Attribution, import_maps
 from mapshelf.importer.report import Report
-from mapshelf.importer.scan import Candidate, scan
+from mapshelf.importer.scan import Candidate, is_gone, scan
 from mapshelf.model import Verdict
 from mapshelf.readers.sandbox import SandboxedReader
 from mapshelf.store import Store
@@ -78,7 +78,7 @@ class Follower:
         a disk may be away for a while.
         """
         for folder in reachable:
-            missing = [path for path in self._known_below(folder) if _is_gone(path)]
+            missing = [path for path in self._known_below(folder) if is_gone(path)]
             if missing:
                 count = self._store.delete_sources(missing)
                 log.info("removed %d maps whose files are gone", count)
@@ -88,14 +88,3 @@ class Follower:
         while some := self._store.sources_below(prefix, after, LISTED):
             yield from (source.path for source in some)
             after = some[-1].path
-
-
-def _is_gone(path: bytes) -> bool:
-    """Tell whether nothing is at ``path`` for sure; what cannot be looked at may be there."""
-    try:
-        os.lstat(path)
-    except (FileNotFoundError, NotADirectoryError):
-        return True
-    except OSError:
-        return False
-    return False

@@ -10,7 +10,7 @@ from typing import Final
 
 from mapshelf.exchange import size_of
 from mapshelf.importer.report import Report, printable
-from mapshelf.importer.scan import Candidate
+from mapshelf.importer.scan import Candidate, is_gone
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
 from mapshelf.readers.sandbox import ReadFile, RefusedFile, SandboxedReader
 from mapshelf.store import Store
@@ -119,7 +119,7 @@ class _Import:
     def _take_over(self, source: Source) -> None:
         """If ``source`` is a known file under a new name, let the map follow it."""
         for known in self._store.sources_of(source.digest):
-            if not os.path.lexists(known.path) and self._store.move_source(known.path, source):
+            if is_gone(known.path) and self._store.move_source(known.path, source):
                 return
 
     def _write(self) -> None:

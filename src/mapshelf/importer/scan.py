@@ -9,24 +9,30 @@ folders are not followed: they lead out of what the operator meant to publish.
 
 import os
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Final
 
+from mapshelf.errors import UnreadableFile
 from mapshelf.importer.report import Report, printable
 from mapshelf.model import Source, Verdict
 from mapshelf.readers import READERS, Limits
+from mapshelf.readers.bundles import Member, split_path
 from mapshelf.readers.content import Content
 from mapshelf.readers.limits import KIB
 
-SUFFIXES: Final = frozenset(suffix for reader in READERS for suffix in reader.suffixes)
+SUFFIXES: Final = tuple(suffix for reader in READERS for suffix in reader.suffixes)
 """Extensions, in small letters, of the files that are looked at in folders."""
 
 SHARED: Final = tuple(suffix for reader in READERS for suffix in reader.shared)
 """Extensions of which only files that begin like a map are looked at in folders."""
 
 _HEAD: Final = 64 * KIB
+
+
+BUNDLE: Final = ".zip"
+"""Extension of the archives that are looked into when they are named."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +56,24 @@ class Candidate:
         return source is not None and (source.size, source.modified) == (self.size, self.modified)
 
 
-def scan(paths: Iterable[Path], report: Report) -> Iterator[Candidate]:
+Lister = Callable[[str], list[Member]]
+"""Tells what is in a bundle; raises ``UnreadableFile``."""
+
+
+def scan(
+    paths: Iterable[Path], report: Report, members: Lister | None = None
+) -> Iterator[Candidate]:
     """Yield the files under ``paths``, each once, in a stable order.
 
-    What cannot be looked at is noted in ``report``.
+    A zip file that is named is looked into like a folder with ``members``, if that is given. What
+    cannot be looked at is noted in ``report``.
     """
     seen: set[str] = set()
     for named in paths:
         top = os.path.normpath(named.absolute())
+        if members and Path(top).suffix.lower() == BUNDLE:
+            yield from _bundled(top, members, report)
+            continue
         for path in _files(Path(top), report):
             if path in seen:
                 continue
@@ -91,11 +107,42 @@ def _files(path: Path, report: Report) -> Iterator[str]:
                 yield str(found)
 
 
+def _bundled(bundle: str, members: Lister, report: Report) -> Iterator[Candidate]:
+    try:
+        modified = os.stat(bundle).st_mtime_ns
+        for member in members(bundle):
+            parts = PurePosixPath(member.name).parts
+            hidden = any(part.startswith(".") for part in parts)
+            if not hidden and member.name.lower().endswith(SUFFIXES):
+                path = os.path.join(bundle, member.name)
+                yield Candidate(path, printable(member.name), member.size, modified)
+    except OSError as error:
+        report.note(Verdict.REFUSED, printable(bundle), _reason(error))
+    except UnreadableFile as error:
+        report.note(Verdict.REFUSED, printable(bundle), str(error))
+
+
+def is_gone(path: bytes) -> bool:
+    """Tell whether nothing is at ``path`` for sure; what cannot be looked at may be there.
+
+    What was in a bundle is there as long as the bundle is.
+    """
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return True
+    except NotADirectoryError:
+        return split_path(os.fsdecode(path)) is None
+    except OSError:
+        return False
+    return False
+
+
 def _looks_like_a_map(name: str, path: Path) -> bool:
     if name.startswith("."):
         return False
     lowered = name.lower()
-    return lowered.endswith(tuple(SUFFIXES)) or (
+    return lowered.endswith(SUFFIXES) or (
         lowered.endswith(SHARED) and _begins_like_a_map(path, lowered)
     )
 

@@ -29,12 +29,12 @@ import multiprocessing
 import os
 import resource
 import signal
-import stat
 import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
 from types import TracebackType
@@ -45,6 +45,7 @@ from pebble import ProcessExpired, ProcessPool
 from mapshelf.errors import TooLarge, UnreadableFile
 from mapshelf.outlines import encode_outline
 from mapshelf.readers import READERS, Reader, read, summary
+from mapshelf.readers.bundles import Member, list_members, open_regular, read_member, split_path
 from mapshelf.readers.limits import MIB, Limits
 
 _LOG: Final = logging.getLogger(__name__)
@@ -178,12 +179,28 @@ class SandboxedReader:
         while pending:
             yield self._result(*pending.popleft())
 
-    def _submit(self, path: str) -> "Future[Result]":
-        if self._pool is None or not self._pool.active:
-            self._stop()
-            self._pool = self._start()
+    def members(self, path: str) -> list[Member]:
+        """Return the files in the bundle at ``path`` (see ``mapshelf.readers.bundles``).
+
+        Raises:
+            UnreadableFile: it is no bundle, or breaks a limit.
+        """
         try:
-            return self._pool.schedule(
+            return (
+                self._ready_pool()
+                .schedule(
+                    _list_limited, args=(path, self._limits), timeout=self._limits.wall_seconds
+                )
+                .result()
+            )
+        except (TimeoutError, ProcessExpired, MemoryError, BrokenProcessPool) as error:
+            raise TooLarge("listing what it holds takes more than is allowed") from error
+        except OSError as error:
+            raise UnreadableFile(f"it cannot be opened: {error.strerror}") from error
+
+    def _submit(self, path: str) -> "Future[Result]":
+        try:
+            return self._ready_pool().schedule(
                 _read_limited,
                 args=(path, self._limits, self._readers),
                 timeout=self._limits.wall_seconds,
@@ -192,6 +209,12 @@ class SandboxedReader:
             future: Future[Result] = Future()
             future.set_exception(BrokenProcessPool(str(error)))
             return future
+
+    def _ready_pool(self) -> ProcessPool:
+        if self._pool is None or not self._pool.active:
+            self._stop()
+            self._pool = self._start()
+        return self._pool
 
     def _result(self, path: str, future: "Future[Result]") -> Result:
         for _ in range(_TRIES - 1):
@@ -254,18 +277,13 @@ class SandboxedReader:
 
 
 def _load(path: str, limits: Limits) -> tuple[bytes, os.stat_result]:
-    # Without O_NONBLOCK, opening a pipe nobody writes to would wait for ever.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise UnreadableFile("it is not an ordinary file")
+    bundled = split_path(path)
+    if bundled:
+        return read_member(*bundled, limits)
+    with open_regular(path) as (file, status):
         if status.st_size > limits.file:
             raise _too_large(limits)
-        with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(limits.file + 1)  # it may grow meanwhile; one byte more tells
-    finally:
-        os.close(descriptor)
+        data = file.read(limits.file + 1)  # it may grow meanwhile; one byte more tells
     if len(data) > limits.file:
         raise _too_large(limits)
     return data, status
@@ -302,6 +320,18 @@ def _address_space() -> int:
 def _read_limited(
     path: str, limits: Limits, readers: Callable[[], tuple[Reader, ...]] | None
 ) -> Result:
+    with _processor_time(limits):
+        return read_file(path, limits, READERS if readers is None else readers())
+
+
+def _list_limited(path: str, limits: Limits) -> list[Member]:
+    with _processor_time(limits):
+        return list_members(path)
+
+
+@contextmanager
+def _processor_time(limits: Limits) -> Iterator[None]:
+    """Grant the processor time of one file."""
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     used = resource.getrusage(resource.RUSAGE_SELF)
     allowed = math.ceil(used.ru_utime + used.ru_stime) + limits.cpu_seconds
@@ -309,6 +339,6 @@ def _read_limited(
         allowed = min(allowed, hard)
     resource.setrlimit(resource.RLIMIT_CPU, (allowed, hard))
     try:
-        return read_file(path, limits, READERS if readers is None else readers())
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))

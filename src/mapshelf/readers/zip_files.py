@@ -22,7 +22,7 @@ _METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _PIECE: Final = 64 * KIB
 
 # Whatever zipfile and the codecs below it raise for archives that are not what they should be.
-_DAMAGE: Final = (
+DAMAGE: Final = (
     zipfile.BadZipFile,
     zlib.error,
     struct.error,
@@ -55,7 +55,7 @@ class Archive:
             raise TooLarge(f"the archive has more than {10 * limits.members:,} members")
         try:
             self._file = zipfile.ZipFile(io.BytesIO(data))
-        except _DAMAGE as error:
+        except DAMAGE as error:
             raise BrokenFile("the archive is damaged or cut short") from error
         members = self._file.infolist()
         if len(members) > limits.members:
@@ -66,8 +66,8 @@ class Archive:
         self._limits = limits
         self._unpacked = 0
         self._contents: dict[str, bytes] = {}
-        self._members = {_plain(member.filename): member for member in members}
-        self._copies = Counter(_plain(member.filename) for member in members)
+        self._members = {plain_name(member.filename): member for member in members}
+        self._copies = Counter(plain_name(member.filename) for member in members)
         self.names = frozenset(self._members)
 
     def read(self, name: str) -> bytes:
@@ -83,14 +83,11 @@ class Archive:
         if self._copies[name] > 1:
             # Which one a program takes differs; nobody should see another map than we do.
             raise BrokenFile(f"the archive holds {name} more than once")
-        if member.flag_bits & _ENCRYPTED:
-            raise BrokenFile(f"{name} in the archive is encrypted; save the map without password")
-        if member.compress_type not in _METHODS:
-            raise BrokenFile(f"{name} in the archive is packed in an unusual way")
+        refuse_locked(member, name)
         if name not in self._contents:
             try:
                 self._contents[name] = self._unpack(member)
-            except _DAMAGE as error:
+            except DAMAGE as error:
                 raise BrokenFile(f"{name} in the archive is damaged") from error
         return self._contents[name]
 
@@ -114,8 +111,21 @@ class Archive:
             )
 
 
-def _plain(name: str) -> str:
+def plain_name(name: str) -> str:
+    """Return a member's name with slashes, and none at its beginning."""
     return name.replace("\\", "/").lstrip("/")
+
+
+def refuse_locked(member: zipfile.ZipInfo, name: str) -> None:
+    """Refuse a member that cannot be unpacked.
+
+    Raises:
+        BrokenFile: it is encrypted, or packed in a way we do not unpack.
+    """
+    if member.flag_bits & _ENCRYPTED:
+        raise BrokenFile(f"{name} in the archive is encrypted; save the map without password")
+    if member.compress_type not in _METHODS:
+        raise BrokenFile(f"{name} in the archive is packed in an unusual way")
 
 
 def _refuse_overlaps(data: bytes, members: list[zipfile.ZipInfo]) -> None:
