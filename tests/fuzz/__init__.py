@@ -1,0 +1,1 @@
+"""Fuzzing of every reader, outside the test suite: see docs/fuzzing.md."""
