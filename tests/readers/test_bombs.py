@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from mapshelf.errors import BrokenFile, NotAMap, TooLarge, UnreadableFile
 from mapshelf.model import Outline
 from mapshelf.outlines import decode_outline, encode_outline
-from mapshelf.readers import Limits, read
+from mapshelf.readers import READERS, Limits, Reader, read
+from mapshelf.readers.content import Content
 from mapshelf.readers.json_files import parse_json
 from mapshelf.readers.limits import KIB, MIB
 from tests.readers.samples import (
@@ -30,6 +31,7 @@ from tests.readers.samples import (
 )
 
 LIMITS = Limits()
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 GOOD_XML = xmind_xml("<title>good</title>")
 
 
@@ -276,7 +278,25 @@ SAMPLES = {
 }
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+def smallest_example(reader: Reader) -> Path:
+    """Return the smallest sample of ours that ``reader`` reads."""
+    suffixes = (*reader.suffixes, *reader.shared)
+    found = [path for path in EXAMPLES.glob("*/*.*") if path.name.endswith(suffixes)]
+    return min(
+        (path for path in found if reader.sniff(Content(path.read_bytes(), LIMITS, path.name))),
+        key=lambda path: path.stat().st_size,
+    )
+
+
+SAMPLES |= {reader.name: smallest_example(reader).read_bytes() for reader in READERS}
+NAMES = {reader.name: smallest_example(reader).name for reader in READERS}
+"""By their names texts are told from notes of any other kind."""
+
+FORMAL = [name for name, data in SAMPLES.items() if data.lstrip()[:1] in (b"P", b"<", b"{")]
+"""Archives, XML and JSON, of which a part is never a whole."""
+
+
+@pytest.mark.parametrize("name", FORMAL)
 @pytest.mark.parametrize("tenth", range(10))
 def test_truncated_at_every_tenth(name: str, tenth: int) -> None:
     data = SAMPLES[name]
@@ -284,10 +304,61 @@ def test_truncated_at_every_tenth(name: str, tenth: int) -> None:
         read(data[: len(data) * tenth // 10], LIMITS)
 
 
-def read_or_refuse(data: bytes) -> Outline | None:
+@pytest.mark.parametrize("name", sorted(SAMPLES.keys() - set(FORMAL)))
+@pytest.mark.parametrize("tenth", range(10))
+def test_text_truncated_at_every_tenth(name: str, tenth: int) -> None:
+    data = SAMPLES[name]
+    read_or_refuse(data[: len(data) * tenth // 10], NAMES[name])
+
+
+@pytest.mark.parametrize("name", [name for name, data in SAMPLES.items() if data[:2] == b"PK"])
+@pytest.mark.parametrize("tenth", range(10))
+def test_members_truncated_at_every_tenth(name: str, tenth: int) -> None:
+    """A sound archive of members cut short, which no check sum gives away."""
+    for member, content in members_of(SAMPLES[name]).items():
+        cut = content[: len(content) * tenth // 10]
+        read_or_refuse(archive_of({**members_of(SAMPLES[name]), member: cut}))
+
+
+def with_entities(source: bytes) -> bytes:
+    """Return XML with a DOCTYPE of the name its program may write, but with a declaration."""
+    text = re.sub(r"<!DOCTYPE[^>]*>", "", source.decode("utf-8-sig"))
+    root = re.search(r"<([A-Za-z][\w:.-]*)", text)
+    assert root is not None
+    declaration = f'<!DOCTYPE {root[1]} [<!ENTITY a "{"ha" * 100}">]>'
+    return (text[: root.start()] + declaration + text[root.start() :]).encode()
+
+
+@pytest.mark.parametrize("name", FORMAL)
+def test_no_reader_takes_entities(name: str) -> None:
+    data = SAMPLES[name]
+    if data.startswith(b"<"):
+        data = with_entities(data)
+    elif data.startswith(b"PK"):
+        members = members_of(data)
+        marked = {
+            member: with_entities(content)
+            for member, content in members.items()
+            if isinstance(content, bytes) and content.lstrip(b"\xef\xbb\xbf").startswith(b"<")
+        }
+        data = archive_of({**members, **marked})
+        if not marked or "content.json" in members:
+            return  # a map in JSON or a binary list has nowhere to put them
+    else:
+        return
+    with pytest.raises(BrokenFile, match="DOCTYPE"):
+        read(data, LIMITS)
+
+
+def members_of(data: bytes) -> dict[str, str | bytes]:
+    with zipfile.ZipFile(io.BytesIO(data)) as file:
+        return {name: file.read(name) for name in file.namelist()}
+
+
+def read_or_refuse(data: bytes, name: str = "") -> Outline | None:
     """Return what ``read`` returns, ``None`` if it refused properly; anything else is raised."""
     try:
-        outline = read(data, Limits(topics=1_000, unpacked=MIB))
+        outline = read(data, Limits(topics=1_000, unpacked=MIB), name=name)
     except UnreadableFile as error:
         message = str(error)
     else:
@@ -305,12 +376,12 @@ FRAGMENTS = [b"<", b"&", b"]]>", b"<![CDATA[", b"<!--", b"<!DOCTYPE x[", b"PK\x0
 FRAGMENTS += [b"\\ud800", b"[" * 50, b"<node>" * 30, b"\xff\xfe", b"&#xd800;", b"\x00"]
 
 
-@settings(max_examples=600, deadline=None, derandomize=True)
+@settings(max_examples=2_000, deadline=None, derandomize=True)
 @given(
     name=st.sampled_from(sorted(SAMPLES)),
     edits=st.lists(
         st.tuples(
-            st.integers(0, 2000),
+            st.integers(0, 20_000),
             st.integers(0, 40),
             st.one_of(
                 st.binary(max_size=12),
@@ -323,12 +394,33 @@ FRAGMENTS += [b"\\ud800", b"[" * 50, b"<node>" * 30, b"\xff\xfe", b"&#xd800;", b
 @example(name="freemind", edits=[])
 @example(name="xmind json", edits=[])
 def test_no_mutation_escapes_the_error_tree(name: str, edits: list[Edit]) -> None:
-    data = bytearray(SAMPLES[name])
-    for position, length, replacement in edits:
-        start = position % (len(data) + 1)
-        data[start : start + length] = replacement
-    outline = read_or_refuse(bytes(data))
+    outline = read_or_refuse(mutated(SAMPLES[name], edits), NAMES.get(name, ""))
     assert edits or outline is not None
+
+
+@settings(max_examples=2_000, deadline=None, derandomize=True)
+@given(
+    name=st.sampled_from([name for name, data in SAMPLES.items() if data[:2] == b"PK"]),
+    which=st.integers(0, 10),
+    edits=st.lists(
+        st.tuples(st.integers(0, 20_000), st.integers(0, 40), st.sampled_from(FRAGMENTS)),
+        max_size=6,
+    ),
+)
+def test_no_mutation_inside_an_archive_escapes(name: str, which: int, edits: list[Edit]) -> None:
+    members = members_of(SAMPLES[name])
+    member = sorted(members)[which % len(members)]
+    content = members[member]
+    assert isinstance(content, bytes)
+    read_or_refuse(archive_of({**members, member: mutated(content, edits)}))
+
+
+def mutated(data: bytes, edits: list[Edit]) -> bytes:
+    changed = bytearray(data)
+    for position, length, replacement in edits:
+        start = position % (len(changed) + 1)
+        changed[start : start + length] = replacement
+    return bytes(changed)
 
 
 @settings(max_examples=300, deadline=None, derandomize=True)
@@ -339,7 +431,10 @@ def test_no_mutation_escapes_the_error_tree(name: str, edits: list[Edit]) -> Non
             st.lists(inner, max_size=4)
             | st.dictionaries(
                 st.sampled_from(
-                    ["rootTopic", "title", "children", "attached", "notes", "plain", "content"]
+                    [
+                        *("rootTopic", "title", "children", "attached", "notes", "plain"),
+                        *("content", "ideas", "1", "attr", "root", "data", "text"),
+                    ]
                 ),
                 inner,
                 max_size=4,
@@ -351,3 +446,8 @@ def test_no_mutation_escapes_the_error_tree(name: str, edits: list[Edit]) -> Non
 def test_no_json_escapes_the_error_tree(content: object) -> None:
     read_or_refuse(archive(content__json=json.dumps(content), metadata__json=json.dumps(content)))
     read_or_refuse(archive(content__json=json.dumps([{"rootTopic": content}])))
+    read_or_refuse(json.dumps({"ideas": content, "attr": content, "title": content}).encode())
+    read_or_refuse(
+        json.dumps({"root": {"data": content, "children": [content], "text": 1}}).encode()
+    )
+    read_or_refuse(json.dumps({"root": {"data": {"text": ""}, "children": [content]}}).encode())
