@@ -16,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
-from mapshelf.snapshot import builder, listing
-from tests.snapshot.world import page, prove_lists, prove_searches, world_in
+from mapshelf.snapshot import arrays, builder, ids, listing
+from tests.snapshot.world import World, page, prove_ids, prove_lists, prove_searches, world_in
 from tests.store.drafts import outline
 
 WORDS = ["tea", "Teapot", "Ärger", "日本語", "zoo"]
@@ -160,3 +160,16 @@ def test_a_snapshot_of_mostly_removed_maps_is_compacted(tmp_path: Path) -> None:
         assert (world.folder / "column-alive.npy").stat().st_size < 128 + 20
         prove_lists(snapshot, world.maps())
         assert len(snapshot) == 11
+
+
+@pytest.mark.parametrize("key", [0, 2**64 - 1])
+def test_ids_of_one_hash_are_told_apart(
+    world: World, monkeypatch: pytest.MonkeyPatch, key: int
+) -> None:
+    for module in (arrays, ids):
+        monkeypatch.setattr(module, "id_key", lambda public_id: key)
+    world.put(*(MapDraft(id=f"m{n}", title=f"t{n}") for n in range(20)))
+    world.published()
+    world.store.delete_maps(["m3", "m4"])
+    world.put(MapDraft(id="m5", title="changed"), MapDraft(id="late", title="late"))
+    prove_ids(world.published(), world.maps(), ["m3", "m4", "m20", ""])

@@ -4,7 +4,7 @@
 by the words of the design and not by the code of the snapshot.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from itertools import pairwise, product
 from pathlib import Path
@@ -16,7 +16,7 @@ from mapshelf.folding import fold, index_words
 from mapshelf.model import Map, MapDraft
 from mapshelf.outlines import outline_text
 from mapshelf.query import FILTERS, ORDERS, MapQuery
-from mapshelf.snapshot import Builder, Page, Snapshot, SnapshotDirectory
+from mapshelf.snapshot import Builder, Page, Record, Snapshot, SnapshotDirectory
 from mapshelf.snapshot.directory import verify
 from mapshelf.snapshot.rating import rating
 from mapshelf.snapshot.records import encode_record
@@ -128,6 +128,18 @@ def prove_lists(snapshot: Snapshot, maps: list[Map]) -> None:
             assert part == Page(len(want), encoded(want[1:3]))
     for owner in {one.owner for one in maps} | {"nobody"}:
         assert snapshot.maps_of(owner.upper()) == sum(one.owner == owner for one in maps)
+    prove_ids(snapshot, maps, ["", "nobody", "\xe9", "\udcff", "x" * 10_000])
+
+
+def prove_ids(snapshot: Snapshot, maps: list[Map], others: Iterable[str]) -> None:
+    """Look up every map by its public id, and ids that no map has."""
+    by_id = {one.id: one for one in maps}
+    for one in maps:
+        found = snapshot.find(one.id, BASE)
+        assert found == Record(one.file_id, encoded([one])[1:-1])
+        assert found.title == one.title
+    for public_id in {*others, *(one.id.swapcase() for one in maps)} - set(by_id):
+        assert snapshot.find(public_id, BASE) is None
 
 
 def prove_searches(snapshot: Snapshot, world: World, words: list[str]) -> None:

@@ -2,6 +2,6 @@
 
 from mapshelf.snapshot.builder import Builder
 from mapshelf.snapshot.directory import SnapshotDirectory, verify
-from mapshelf.snapshot.snapshot import Page, Snapshot
+from mapshelf.snapshot.snapshot import Page, Record, Snapshot
 
-__all__ = ["Builder", "Page", "Snapshot", "SnapshotDirectory", "verify"]
+__all__ = ["Builder", "Page", "Record", "Snapshot", "SnapshotDirectory", "verify"]

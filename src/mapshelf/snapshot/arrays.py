@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
+import xxhash
 
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.model import Map
@@ -24,13 +25,19 @@ COLUMNS: Final[dict[str, np.dtype[Any]]] = {
     "length": np.dtype("<u4"),
     "alive": np.dtype("?"),
     "file_id": np.dtype("<i8"),
+    "id": np.dtype("<u8"),
     "downloads": np.dtype("<i8"),
     "views": np.dtype("<i8"),
     "date": np.dtype("<i8"),
     "rating": np.dtype("<f8"),
     **{f"filter-{row.name}": np.dtype("<u8") for row in FILTERS},
 }
-"""What is known of each slot: where its record lies, its sort keys, its filter keys."""
+"""What is known of each slot: where its record lies, its ids, its sort keys, its filter keys."""
+
+
+def id_key(public_id: str) -> int:
+    """Return the hash by which a map is found, a number of 64 bits."""
+    return xxhash.xxh3_64_intdigest(public_id.encode())
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +55,7 @@ class Entry:
             self.length,
             True,
             self.map.file_id,
+            id_key(self.map.id),
             self.map.downloads,
             self.map.views,
             self.map.date_added,

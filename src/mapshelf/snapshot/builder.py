@@ -31,6 +31,7 @@ from mapshelf.snapshot.directory import (
     verify,
     write_manifest,
 )
+from mapshelf.snapshot.ids import write_ids
 from mapshelf.snapshot.listing import Orders, write_listing
 from mapshelf.snapshot.records import encode_record, record_title
 from mapshelf.snapshot.text import TextIndexWriter, link_index
@@ -244,6 +245,7 @@ class _State:
         for name in COLUMNS:
             save(folder, f"column-{name}", self.columns[name])
         write_listing(folder, self.columns, self.orders)
+        write_ids(folder, self.columns)
         self.text.publish(folder / TEXT)
         facts = {
             "store": store,

@@ -24,7 +24,7 @@ import xxhash
 
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Version of everything a snapshot holds; one of another version is built anew."""
 
 MANIFEST: Final = "manifest.json"

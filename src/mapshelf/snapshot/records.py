@@ -55,6 +55,12 @@ def encode_record(record: Map) -> bytes:
     )
 
 
+def record_ids(record: bytes) -> tuple[int, str]:
+    """Return the file id and the public id in an encoded record."""
+    _, _, _, file_id, _, _, _, public_id, _ = record.split(b'"', 8)
+    return int(file_id), public_id.decode()
+
+
 def record_title(record: bytes) -> str:
     """Return the title in an encoded record."""
     # Quotes inside JSON text are escaped, so these marks are found at their places alone.

@@ -13,8 +13,9 @@ from mapshelf.errors import SnapshotDamaged
 from mapshelf.query import MapQuery, owner_key
 from mapshelf.snapshot.arrays import Array, load
 from mapshelf.snapshot.directory import RECORDS, TEXT, read_manifest
+from mapshelf.snapshot.ids import Ids
 from mapshelf.snapshot.listing import Listing, map_file
-from mapshelf.snapshot.records import with_base_url
+from mapshelf.snapshot.records import record_ids, record_title, with_base_url
 from mapshelf.snapshot.text import TextIndex
 
 ORDERED_SEARCHES: Final = 1 << 23
@@ -37,6 +38,24 @@ class Page:
     body: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One map of the catalogue.
+
+    Attributes:
+        file_id: its key in the store.
+        body: its Map object as JSON in UTF-8.
+    """
+
+    file_id: int
+    body: bytes
+
+    @property
+    def title(self) -> str:
+        """The map's title."""
+        return record_title(self.body)
+
+
 class Snapshot:
     """The snapshot in ``folder``.
 
@@ -50,12 +69,14 @@ class Snapshot:
         self.revision: int = manifest["revision"]
         self._listing = Listing(folder)
         self._text = TextIndex(folder / TEXT)
+        self._ids = Ids(folder)
         self._starts = load(folder, "column-start").data
         self._lengths = load(folder, "column-length").data
         length = sum(chunk[0] for chunk in manifest["records"])
         self._records = map_file(folder / RECORDS, length)
         self._ordered: OrderedDict[tuple[object, ...], Array] = OrderedDict()
-        if not len(self._listing) == len(self._text) == manifest["maps"]:
+        sizes = {len(self._listing), len(self._text), len(self._ids)}
+        if sizes != {manifest["maps"]}:
             raise SnapshotDamaged("the parts of the snapshot hold different numbers of maps")
 
     def __len__(self) -> int:
@@ -67,6 +88,16 @@ class Snapshot:
         starts, lengths, records = self._starts, self._lengths, self._records
         bodies = [records[starts[slot] : starts[slot] + lengths[slot]] for slot in slots]
         return Page(total, with_base_url(b"[" + b",".join(bodies) + b"]", base_url))
+
+    def find(self, public_id: str, base_url: bytes) -> Record | None:
+        """Return the map with this public id, ``None`` if there is none."""
+        for slot in self._ids.candidates(public_id):
+            start = self._starts[slot]
+            record = self._records[start : start + self._lengths[slot]]
+            file_id, found = record_ids(record)
+            if found == public_id:
+                return Record(file_id, with_base_url(record, base_url))
+        return None
 
     def maps_of(self, owner: str) -> int:
         """Return how many maps ``owner`` has published."""
