@@ -1,8 +1,8 @@
 """The application as Granian's own interface calls it, which costs less than ASGI.
 
 RSGI hands over a request as one object and takes an answer in one call, without messages between:
-a quarter more requests a second here (see ``docs/benchmarks.md``). It adds nothing else: what is
-answered is decided in ``app``, and any ASGI server may be used instead.
+a sixth more requests for the same work of the processor (see ``docs/benchmarks.md``). It adds
+nothing else: what is answered is decided in ``app``, and any ASGI server may be used instead.
 """
 
 import asyncio

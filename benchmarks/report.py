@@ -1,0 +1,199 @@
+"""``python -m benchmarks.report``: put the figures of a results file into the documentation.
+
+What stands between the two marks in ``docs/benchmarks.md`` is written here; the rest by people.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+
+from benchmarks.machine import ROOT
+
+DOCUMENT: Final = ROOT / "docs" / "benchmarks.md"
+BEGIN: Final = "<!-- figures: begin -->"
+END: Final = "<!-- figures: end -->"
+
+Results = dict[str, Any]
+
+TITLES: Final = {
+    "listing": "Lists, in process (milliseconds)",
+    "searching": "Searches with their page, in process (milliseconds)",
+    "building": "Keeping up, in process (milliseconds)",
+}
+COLUMNS: Final = {"p50": "p50", "p99": "p99", "max": "max", "p99 of processor": "cpu_p99"}
+SERVED: Final = ("one page", "nginx", "users/me", "many listings", "many searches", "a mixture")
+
+
+def main() -> None:
+    """Rewrite the generated part."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.report", description=__doc__)
+    parser.add_argument("results", type=Path, nargs="*", help="parts in later files win")
+    given = parser.parse_args()
+    results = _merged([orjson.loads(path.read_bytes()) for path in given.results])
+    before, _, rest = DOCUMENT.read_text("utf-8").partition(BEGIN)
+    after = rest.partition(END)[2]
+    figures = "\n".join(_report(results))
+    DOCUMENT.write_text(f"{before}{BEGIN}\n\n{figures}\n{END}{after}", "utf-8")
+
+
+def _merged(files: list[Results]) -> Results:
+    """Return one set of results; the machine is that of the last file."""
+    merged = dict(files[-1])
+    sizes: dict[str, Results] = {}
+    for file in files:
+        for size, parts in file["sizes"].items():
+            sizes[size] = sizes.get(size, {}) | parts
+    merged["sizes"] = {size: sizes[size] for size in sorted(sizes, key=int)}
+    return merged
+
+
+def _report(results: Results) -> Iterator[str]:
+    yield from _machine(results)
+    sizes: dict[str, Results] = results["sizes"]
+    yield from _building(sizes)
+    for part, title in TITLES.items():
+        measured = {size: figures[part] for size, figures in sizes.items() if part in figures}
+        yield from _times(title, measured)
+    served = {size: figures["serving"] for size, figures in sizes.items() if "serving" in figures}
+    yield from _serving(served)
+    yield from _memory(served)
+    fresh = {size: part["freshness"] for size, part in sizes.items() if "freshness" in part}
+    yield from _freshness(fresh)
+
+
+def _machine(results: Results) -> Iterator[str]:
+    machine = results["machine"]
+    packages = ", ".join(f"{name} {number}" for name, number in machine["packages"].items())
+    yield f"Measured {results['date']} at commit {machine['commit']}, seed {results['seed']}, on"
+    yield f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB;"
+    yield f"{machine['system']}, Linux {machine['kernel']}; Python {machine['python']}, {packages},"
+    yield f"SQLite {machine['sqlite']}, {machine['wrk'].split(' [')[0]}, {machine['nginx']}."
+    yield "Load averages before and after:"
+    yield "; ".join(
+        f"{int(size):,} maps {_loads(part['load_before'])} and {_loads(part['load_after'])}"
+        for size, part in results["sizes"].items()
+    )
+    yield ""
+
+
+def _loads(load: list[float]) -> str:
+    return " ".join(f"{value:.1f}" for value in load)
+
+
+def _building(sizes: dict[str, Results]) -> Iterator[str]:
+    yield "### Building"
+    yield ""
+    yield from _header("maps", "put into the store (s)", "store", "snapshot (s)", "of processor")
+    for size, part in sizes.items():
+        build = part["full_build"]
+        yield _row(
+            f"{int(size):,}",
+            f"{part['store']['seconds']:.1f}",
+            _megabytes(part["store"]["store_bytes"]),
+            f"{build['seconds']:.1f}, {_megabytes(build['snapshot_bytes'])}",
+            f"{build['cpu_seconds']:.1f} s",
+        )
+    yield ""
+
+
+def _times(title: str, measured: dict[str, Results]) -> Iterator[str]:
+    yield f"### {title}"
+    yield ""
+    columns = (f"{int(size):,}: {name}" for size in measured for name in COLUMNS)
+    yield from _header("", *columns)
+    questions = dict.fromkeys(name for part in measured.values() for name in part)
+    for question in questions:
+        cells: list[str] = []
+        for part in measured.values():
+            answer = part.get(question, {})
+            cells += [_number(answer.get(key)) for key in COLUMNS.values()]
+        if any(cells):
+            yield _row(question, *cells)
+    yield ""
+
+
+def _serving(served: dict[str, Results]) -> Iterator[str]:
+    yield "### Over HTTP: one worker on one core, 32 connections"
+    yield ""
+    yield from _header(
+        "maps", "asked", "requests/s", "per second of processor", "p50 ms", "p99 ms", "failed"
+    )
+    for size, part in served.items():
+        for name in (name for name in SERVED if name in part):
+            answer = part[name]
+            yield _row(
+                f"{int(size):,}",
+                name,
+                f"{answer['requests_per_second']:,.0f}",
+                f"{answer['requests_per_cpu_second']:,.0f}",
+                _number(answer["p50_ms"]),
+                _number(answer["p99_ms"]),
+                str(answer["failed"]),
+            )
+    yield ""
+    for size, part in served.items():
+        yield (
+            f"At {int(size):,} maps *one page* reaches {part['share_of_nginx']:.0%} of nginx by "
+            f"the clock and {part['share_of_nginx_by_cpu']:.0%} by processor time "
+            f"({part['nginx']['body_bytes']:,} bytes a page, the same body: "
+            f"{part['nginx']['same_body']}, headers only one of them has: "
+            f"{', '.join(part['nginx']['other_headers']) or 'none'})."
+        )
+    yield ""
+
+
+def _memory(served: dict[str, Results]) -> Iterator[str]:
+    yield "### Memory of a worker (MB) and start"
+    yield ""
+    yield from _header(
+        "maps", "ready (s)", "own at rest", "own after load", "USS after load", "USS, two workers"
+    )
+    for size, part in served.items():
+        yield _row(
+            f"{int(size):,}",
+            f"{part['ready_seconds']:.2f}",
+            str(part["memory_at_rest"]["own_mb"]),
+            str(part["memory_after_load"]["own_mb"]),
+            str(part["memory_after_load"]["uss_mb"]),
+            " and ".join(str(worker["uss_mb"]) for worker in part["memory_of_two_workers"]),
+        )
+    yield ""
+
+
+def _freshness(fresh: dict[str, Results]) -> Iterator[str]:
+    yield "### From the store to HTTP (milliseconds)"
+    yield ""
+    yield from _header("maps", "idle: p50", "max", "under load: p50", "max", "requests", "failed")
+    for size, part in fresh.items():
+        calm, busy, clients = part["without load"], part["under load"], part["clients"]
+        times = (calm["p50"], calm["max"], busy["p50"], busy["max"])
+        requests = f"{clients['requests']:,}"
+        yield _row(f"{int(size):,}", *map(_number, times), requests, str(clients["failed"]))
+    yield ""
+
+
+def _header(*names: str) -> Iterator[str]:
+    yield _row(*names)
+    yield _row("---", *("---:" for _ in names[1:]))
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _number(value: float | None) -> str:
+    """Return a number with three digits that count."""
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _megabytes(count: int) -> str:
+    return f"{count / 1e6:,.0f} MB"
+
+
+if __name__ == "__main__":
+    main()
