@@ -118,7 +118,7 @@ class Topic:
     """One node of a map, with its children in the order the author gave them.
 
     Attributes:
-        id: the file's own identifier where it has one, else empty.
+        id: identifies it within the map, empty until it is given one (``readers.identity``).
         text: what the topic says, plain text, may have several lines.
         note: the note attached to it, plain text, empty if none.
         note_html: the same note as HTML that is safe to show, empty if it is plain.

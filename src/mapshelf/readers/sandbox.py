@@ -46,6 +46,7 @@ from mapshelf.errors import TooLarge, UnreadableFile
 from mapshelf.outlines import encode_outline
 from mapshelf.readers import READERS, Reader, read, summary
 from mapshelf.readers.bundles import Member, list_members, open_regular, read_member, split_path
+from mapshelf.readers.identity import identify
 from mapshelf.readers.limits import MIB, Limits
 
 _LOG: Final = logging.getLogger(__name__)
@@ -109,6 +110,7 @@ def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) 
     try:
         data, status = _load(path, limits)
         outline = read(data, limits, readers, os.path.basename(path))
+        identify(outline)
         return ReadFile(
             path=path,
             size=len(data),

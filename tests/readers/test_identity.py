@@ -1,0 +1,61 @@
+"""Every topic has an id of its own, and the same one after the file was edited elsewhere."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mapshelf.model import Outline, Topic
+from mapshelf.readers.identity import identify
+
+TREES = st.recursive(
+    st.builds(Topic, st.sampled_from(["a", "b", ""]), st.sampled_from(["", "", "x", "y"])),
+    lambda below: st.builds(
+        lambda text, children: Topic(text, children=children),
+        st.sampled_from(["a", "b", ""]),
+        st.lists(below, max_size=4),
+    ),
+    max_leaves=40,
+)
+
+
+def ids(*roots: Topic) -> list[str]:
+    outline = Outline(roots)
+    identify(outline)
+    return [topic.id for _, topic in outline.topics()]
+
+
+def test_an_id_of_the_file_is_kept() -> None:
+    root, child = ids(Topic("root", "ID_1", children=[Topic("child", "ID_2")]))
+    assert (root, child) == ("ID_1", "ID_2")
+
+
+def test_an_id_given_twice_is_kept_once() -> None:
+    first, second = ids(Topic("a", "ID_1", children=[Topic("b", "ID_1")]))
+    assert first == "ID_1"
+    assert second.startswith("t")
+
+
+def test_a_made_id_stays_when_siblings_come_and_go() -> None:
+    _, _, before = ids(Topic("root", children=[Topic("a"), Topic("b")]))
+    _, _, _, after = ids(Topic("root", children=[Topic("new"), Topic("a"), Topic("b")]))
+    assert before == after
+
+
+def test_a_made_id_changes_with_the_words_above() -> None:
+    _, before = ids(Topic("root", children=[Topic("a")]))
+    _, after = ids(Topic("another", children=[Topic("a")]))
+    assert before != after
+
+
+@given(st.lists(TREES, min_size=1, max_size=3))
+def test_every_id_is_unlike_all_others(roots: list[Topic]) -> None:
+    found = ids(*roots)
+    assert all(found)
+    assert len(set(found)) == len(found)
+
+
+def test_deep_trees() -> None:
+    root = topic = Topic("0")
+    for number in range(1, 5000):
+        topic.children.append(Topic(str(number)))
+        topic = topic.children[0]
+    assert len(set(ids(root))) == 5000
