@@ -10,6 +10,7 @@ import io
 import json
 import re
 import zipfile
+from collections import Counter
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -20,9 +21,11 @@ import pytest
 from mapshelf.errors import BrokenFile, NotAMap
 from mapshelf.model import Outline
 from mapshelf.outlines import decode_outline, encode_outline
-from mapshelf.readers import Limits, read
+from mapshelf.readers import READERS, Limits, read
+from mapshelf.readers.content import Content
 from mapshelf.readers.sandbox import ReadFile, RefusedFile, SandboxedReader
 
+REPOSITORY = Path(__file__).resolve().parents[2]
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 MANIFEST = CORPUS / "manifest.tsv"
 
@@ -302,7 +305,7 @@ def test_mindmup(row: Row) -> None:
 
 @by_file([row for row in of_formats("mup") if damaged(row)])
 def test_damaged_mindmup(row: Row) -> None:
-    """Half of each character was thrown away by whoever saved them: there is no text to save."""
+    """From the first title on their bytes are shifted by some bits: there is no text to save."""
     with pytest.raises(BrokenFile, match="JSON is broken at line"):
         read(data_of(row), Limits())
 
@@ -392,3 +395,32 @@ def test_whole_corpus_through_the_sandbox() -> None:
     read_paths = {result.path for result in results if isinstance(result, ReadFile)}
     assert read_paths == {str(CORPUS / row["file"]) for row in rows() if is_sound(row)}
     assert all(result.title for result in results if isinstance(result, ReadFile))
+
+
+@pytest.mark.skipif(not MANIFEST.exists(), reason="nothing to count")
+def test_the_documentation_tells_the_numbers() -> None:
+    files, topics = Counter[str](), Counter[str]()
+    for row in filter(is_sound, rows()):
+        content = Content(data_of(row), Limits(), Path(row["file"]).name)
+        reader = next(reader for reader in READERS if reader.sniff(content))
+        files[reader.name] += 1
+        topics[reader.name] += count(reader.read(content))
+    page = (REPOSITORY / "docs" / "formats.md").read_text(encoding="utf-8")
+    told = {
+        row["name"]: (row["files"], row["topics"])
+        for row in re.finditer(
+            r"^\| \[?(?P<name>[^]|\[]+?)(?:\]\([^)]*\))? \|[^|]*\|[^|]*"
+            r"\| (?P<files>none|\d+) \| ?(?P<topics>[\d,]*) ?\|$",
+            page,
+            re.MULTILINE,
+        )
+    }
+    assert told == {
+        reader.name: (f"{files[reader.name]}", f"{topics[reader.name]:,}")
+        if files[reader.name]
+        else ("none", "")
+        for reader in READERS
+    }
+    refused = len(rows()) - files.total()
+    assert f"{len(rows())} files of other people" in page
+    assert f"{refused} files are refused" in page
