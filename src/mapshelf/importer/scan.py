@@ -15,6 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from mapshelf.errors import UnreadableFile
+from mapshelf.errors import UnreadableFile
 from mapshelf.importer.report import Report, printable
 from mapshelf.model import Source, Verdict
 from mapshelf.readers import READERS, Limits
@@ -152,13 +153,15 @@ def _begins_like_a_map(path: Path, name: str) -> bool:
     try:
         # Neither links nor pipes are followed or waited for.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        with open(descriptor, "rb") as file:
+            head = Content(file.read(_HEAD) if _is_ordinary(descriptor) else b"", Limits())
+        return any(
+            reader.sniff(head)
+            for reader in READERS
+            if reader.shared and name.endswith(reader.shared)
+        )
+    except (OSError, UnreadableFile):
         return False
-    with open(descriptor, "rb") as file:
-        head = Content(file.read(_HEAD) if _is_ordinary(descriptor) else b"", Limits())
-    return any(
-        reader.sniff(head) for reader in READERS if reader.shared and name.endswith(reader.shared)
-    )
 
 
 def _is_ordinary(descriptor: int) -> bool:
