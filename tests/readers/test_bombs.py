@@ -192,6 +192,16 @@ def test_attribute_of_8_mb_is_cut() -> None:
     assert root.links == ()
 
 
+def test_formatting_of_endless_notes_is_left_out() -> None:
+    note = f"<richcontent TYPE='NOTE'><html>{'<b>x</b>' * 1_000}</html></richcontent>"
+    children = f'<node TEXT="a">{note}</node>' * 200
+    root = read(freemind(f'<node TEXT="r">{children}</node>'), LIMITS).roots[0]
+    assert all(child.note for child in root.children)
+    formatted = [bool(child.note_html) for child in root.children]
+    assert formatted == sorted(formatted, reverse=True)
+    assert 50 < formatted.count(True) < 150
+
+
 def test_names_that_climb_out_of_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -18,6 +18,10 @@ Node = TypeVar("Node")
 _MAX_REFERENCE: Final = 4096
 """Characters of an id or link. A longer one is left out: unlike text, it means nothing cut."""
 
+_MAX_TAGS: Final = 200_000
+"""HTML tags in all notes of a map that are kept for display, which take half a second to clean.
+Notes beyond keep their text. The most in a map of the corpus are 2,343."""
+
 
 def grow(
     roots: Iterable[Node],
@@ -39,12 +43,16 @@ def grow(
     """
     grown: list[Topic] = []
     pending = [(1, node, grown) for node in reversed(list(roots))]
-    count = 0
+    count = tags = 0
     while pending:
         depth, node, siblings = pending.pop()
         count += 1
         _check(count, depth, limits)
-        topic = _tidy(topic_of(node), limits)
+        topic = topic_of(node)
+        tags += topic.note_html.count("<")
+        if tags > _MAX_TAGS:
+            topic.note_html = ""
+        topic = _tidy(topic, limits)
         siblings.append(topic)
         children = list(children_of(node))
         pending.extend((depth + 1, child, topic.children) for child in reversed(children))
