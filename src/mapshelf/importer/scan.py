@@ -15,7 +15,6 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from mapshelf.errors import UnreadableFile
-from mapshelf.errors import UnreadableFile
 from mapshelf.importer.report import Report, printable
 from mapshelf.model import Source, Verdict
 from mapshelf.readers import READERS, Limits

@@ -49,9 +49,11 @@ class Content:
         """The lines of the text, whatever ends them.
 
         Raises:
-            TooLarge: there are too many.
+            TooLarge: there are too many, or they are too long together.
         """
         text = self.text
+        if len(text) > self.limits.prose:
+            raise TooLarge(f"it has more than {self.limits.prose:,} characters of plain text")
         if text.count("\n") + text.count("\r") > self.limits.lines:
             raise TooLarge(f"it has more than {self.limits.lines:,} lines")
         return text.replace("\r\n", "\n").replace("\r", "\n").split("\n")

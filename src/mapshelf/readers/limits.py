@@ -62,4 +62,12 @@ class Limits:
     @property
     def lines(self) -> int:
         """Lines of formats that are plain text: a topic has one, and its note some more."""
-        return 5 * self.topics
+        return 2 * self.topics
+
+    @property
+    def prose(self) -> int:
+        """Characters of formats that are plain text. Real ones have some ten thousand.
+
+        Every mark in them has to be looked at, which costs more than XML or JSON does.
+        """
+        return self.file // 16

@@ -56,7 +56,9 @@ _BLOCKS: Final = (
 
 def sniff(content: Content) -> bool:
     """Tell whether ``content`` holds a mind map of PlantUML, be it among other text."""
-    return content.archive is None and _START.search(content.text) is not None
+    if content.archive is not None or "startmindmap" not in content.text.lower():
+        return False
+    return _START.search(content.text) is not None
 
 
 def read(content: Content) -> Outline:
