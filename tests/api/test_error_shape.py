@@ -15,7 +15,15 @@ from tests.api import openapi
 from tests.harness import Service, Shelf, serve
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "DELETE")
-PATHS = ("/maps", "/users/me", "/openapi.json", "/nothing")
+PATHS = (
+    "/maps",
+    "/maps/unknown0",
+    "/maps/unknown0/outline.md",
+    "/maps/unknown0/file",
+    "/users/me",
+    "/openapi.json",
+    "/nothing",
+)
 
 
 def leave(shelf: Shelf, service: Service) -> None:

@@ -1,6 +1,7 @@
 """The OpenAPI document tells the truth: it matches the code's tables and every real answer."""
 
 import json
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,7 +11,7 @@ import pytest
 from mapshelf.api import errors
 from mapshelf.api.app import METHODS
 from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
-from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft
+from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft, Source
 from mapshelf.query import (
     DEFAULT_LIMIT,
     FILTERS,
@@ -20,10 +21,11 @@ from mapshelf.query import (
     ORDERS,
     PARAMETERS,
 )
+from mapshelf.writers import WRITERS
 from tests.api import openapi
 from tests.api.openapi import COMPONENTS, DOCUMENT, documented, resolved
 from tests.conftest import Serving
-from tests.harness import Service
+from tests.harness import Service, outline_of
 
 ROWS = {*errors.TABLE.values(), errors.FAULT}
 
@@ -72,14 +74,21 @@ def test_every_reference_leads_somewhere_and_every_component_is_used() -> None:
 def test_every_operation_is_described_and_no_other(service: Service) -> None:
     assert {(path, method) for path, method, _ in operations()} == {
         (path, method.lower())
-        for path in ("/maps", "/users/me", "/openapi.json")
+        for path in (
+            "/maps",
+            "/maps/{ID}",
+            "/maps/{ID}/outline.{format}",
+            "/maps/{ID}/file",
+            "/users/me",
+            "/openapi.json",
+        )
         for method in METHODS
     }
     for path, method, operation in operations():
         assert operation["summary"]
         assert operation["description"]
         signed = operation.get("security", DOCUMENT["security"]) != []
-        response = service.request(method.upper(), path, signed=False)
+        response = service.request(method.upper(), openapi.example_of(path), signed=False)
         assert (response.status_code == 401) == signed
     ids = [operation["operationId"] for _, _, operation in operations()]
     assert len(set(ids)) == len(ids)
@@ -91,6 +100,16 @@ def test_every_parameter_is_described_and_no_other() -> None:
     assert {row.name for row in FILTERS} <= set(parameters)
     assert all(one["description"] and not one.get("required") for one in parameters.values())
     assert parameters_of("/users/me") == parameters_of("/openapi.json") == {}
+
+
+def test_every_format_is_described_and_no_other() -> None:
+    answer = documented("GET", "/maps/pR4vT9xB/outline.md", 200)
+    assert list(answer["content"]) == [writer.media_type for writer in WRITERS]
+    described = COMPONENTS["parameters"]["format"]
+    assert described["schema"]["enum"] == [writer.suffix for writer in WRITERS]
+    assert all(
+        f"`{writer.suffix}` ({writer.name})" in described["description"] for writer in WRITERS
+    )
 
 
 def test_bounds_and_defaults_are_those_of_the_parser() -> None:
@@ -147,6 +166,9 @@ FULL = MapDraft(
     copyright="© 2024",
     licence_type_id=4,
     software="XMind",
+    source=Source(b"/maps/a.mm", "a.mm", 3, 1, b"d" * 32),
+    outline=outline_of("Root", "Topic"),
+    content=zlib.compress(b"<map"),
 )
 
 
@@ -180,6 +202,13 @@ ASKED = [
     "/maps?query=quotes&order_by=rating",
     "/maps?limit=x",
     "/maps?x=" + "y" * MAXIMUM_QUERY_STRING,
+    "/maps/Q7xK2mZp",
+    *(f"/maps/Q7xK2mZp/outline.{writer.suffix}" for writer in WRITERS),
+    "/maps/Q7xK2mZp/outline.pdf",
+    "/maps/Q7xK2mZp/file",
+    "/maps/unknown0",
+    "/maps/unknown0/outline.md",
+    "/maps/unknown0/file",
     "/users/me",
     "/openapi.json",
     "/nothing",

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
@@ -17,7 +18,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from mapshelf.model import MapDraft
+from mapshelf.model import MapDraft, Source
+from tests.api.openapi import COMPONENTS
 from tests.harness import outline_of, shelf_with
 
 SEED = 20240229
@@ -62,7 +64,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         MapDraft(title=f"Map {n}", description="some words", outline=outline_of("a", "b c"))
         for n in range(60)
     )
-    with shelf_with(folder, *drafts) as shelf:
+    one = MapDraft(
+        id=COMPONENTS["parameters"]["ID"]["example"],
+        title="The one of the examples",
+        outline=outline_of("a", "b"),
+        source=Source(b"/maps/a.mm", "a.mm", 3, 1, b"d" * 32),
+        content=zlib.compress(b"<map"),
+    )
+    with shelf_with(folder, one, *drafts) as shelf:
         token = shelf.token()
     port = free_port()
     command = [sys.executable, "-m", "mapshelf", "serve", "--data", str(folder)]

@@ -1,7 +1,8 @@
 """The ASGI application: every route, and the order in which a request is looked at.
 
 A request meets, in this order: the rules of HTTP, the routes (404, 405), the token (401), the
-parameters (400). Whoever has no valid token learns nothing about its parameters.
+parameters (400) or the map that the path names (404). Whoever has no valid token learns nothing
+about its parameters, nor which maps there are.
 """
 
 import asyncio
@@ -9,9 +10,10 @@ import contextlib
 import itertools
 import secrets
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from importlib.resources import files
-from typing import Final, TypeVar
+from typing import Concatenate, Final, ParamSpec, TypeVar
 
 import xxhash
 
@@ -30,28 +32,35 @@ from mapshelf.api.http import (
     read_request,
 )
 from mapshelf.api.maps import list_maps
+from mapshelf.api.one_map import export_outline, find_map, original_file, show_map
+from mapshelf.api.routing import Route, Routes
 from mapshelf.api.users import own_profile
 from mapshelf.errors import MethodNotAllowed, UnknownPath
 from mapshelf.model import User
 from mapshelf.settings import Settings
-from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot import Record, SnapshotDirectory
 from mapshelf.store import Store, open_store
+from mapshelf.writers import WRITERS
 
 T = TypeVar("T")
+P = ParamSpec("P")
 
 METHODS: Final = ("GET", "HEAD", "OPTIONS")
 """Every operation reads, so every path takes the same methods."""
 
-EXPOSED_HEADERS: Final = b"ETag, Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count"
+EXPOSED_HEADERS: Final = (
+    b"Content-Disposition, ETag, Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count"
+)
 """Headers that scripts of other origins may read."""
 
+FORMATS: Final = {writer.suffix: writer for writer in WRITERS}
+"""What outlines are given out as, by the end of the path."""
 
-@dataclass(frozen=True, slots=True)
-class Route:
-    """An operation: what answers it, and whether anybody may ask."""
+PARTS: Final = {"id": "[^/]+", "format": "|".join(FORMATS)}
+"""The parts of paths that vary."""
 
-    answer: Callable[[Request, User | None], Response]
-    public: bool = False
+EXPORTS_AT_ONCE: Final = 2
+"""Outlines and files made at the same time; more wait, so that they hold up nothing else."""
 
 
 class Application:
@@ -67,11 +76,18 @@ class Application:
         self._store: Store | None = None
         self._authenticator: Authenticator | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._routes: dict[str, Route] = {
-            "/maps": Route(self._maps),
-            "/users/me": Route(self._users_me),
-            "/openapi.json": Route(self._openapi_json, public=True),
-        }
+        self._exports = ThreadPoolExecutor(EXPORTS_AT_ONCE, "export")
+        self._routes = Routes(
+            {
+                "/maps": Route(self._maps),
+                "/maps/{id}": Route(self._map),
+                "/maps/{id}/outline.{format}": Route(self._outline),
+                "/maps/{id}/file": Route(self._file),
+                "/users/me": Route(self._users_me),
+                "/openapi.json": Route(self._openapi_json, public=True),
+            },
+            PARTS,
+        )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection scope of ASGI."""
@@ -103,15 +119,39 @@ class Application:
 
     # -- the routes -----------------------------------------------------------------------
 
-    def _maps(self, request: Request, user: User | None) -> Response:
+    async def _maps(self, request: Request, user: User | None) -> Response:
         return list_maps(self._catalogue.edition(), request.query_string, self._base_url)
 
-    def _users_me(self, request: Request, user: User | None) -> Response:
+    async def _map(self, request: Request, user: User | None) -> Response:
+        return show_map(self._found(request))
+
+    async def _outline(self, request: Request, user: User | None) -> Response:
+        writer = FORMATS[request.parts["format"]]
+        return await self._made_apart(export_outline, self._found(request), writer)
+
+    async def _file(self, request: Request, user: User | None) -> Response:
+        return await self._made_apart(original_file, self._found(request))
+
+    async def _users_me(self, request: Request, user: User | None) -> Response:
         assert user is not None
         return own_profile(self._catalogue.edition(), user)
 
-    def _openapi_json(self, request: Request, user: User | None) -> Response:
+    async def _openapi_json(self, request: Request, user: User | None) -> Response:
         return self._openapi
+
+    def _found(self, request: Request) -> Record:
+        """Return the map that the path names."""
+        return find_map(self._catalogue.edition(), request.parts["id"], self._base_url)
+
+    async def _made_apart(
+        self, make: Callable[Concatenate[Store, P], Response], *given: P.args, **named: P.kwargs
+    ) -> Response:
+        """Return what ``make`` makes of the store, while the event loop goes on."""
+        assert self._store is not None, "the application has not been started"
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(
+            self._exports, partial(make, self._store, *given, **named)
+        )
 
     # -- around them ----------------------------------------------------------------------
 
@@ -141,16 +181,17 @@ class Application:
         return response, ((b"x-request-id", request_id.encode()), *closing)
 
     async def _respond(self, request: Request) -> Response:
-        route = self._routes.get(request.path)
-        if route is None:
+        found = self._routes.find(request.path)
+        if found is None:
             raise UnknownPath("There is nothing at this address.")
+        route, request.parts = found
         if request.method not in METHODS:
             raise MethodNotAllowed(METHODS)
         if request.method == "OPTIONS":
             return _PREFLIGHT
         user = None if route.public else await self._user(request)
         request.check_size()
-        response = route.answer(request, user)
+        response = await route.answer(request, user)
         if_none_match = request.headers.get(b"if-none-match")
         if if_none_match is None:
             return response

@@ -22,6 +22,12 @@ MAXIMUM_QUERY_STRING: Final = 8192
 MAXIMUM_BODY: Final = 65_536
 """Bytes of a body that is let pass unread, because some clients send one with everything."""
 
+CHECKED_EACH_TIME: Final[Headers] = (
+    (b"cache-control", b"private, no-cache"),
+    (b"vary", b"Authorization, Accept-Encoding"),
+)
+"""Headers of what a client may keep for itself, and must ask about before using it again."""
+
 READ: Final = frozenset(
     (b"host", b"authorization", b"if-none-match", b"content-length", b"transfer-encoding")
 )
@@ -40,12 +46,14 @@ class Request:
         path: percent-decoded, without the query string.
         query_string: as sent.
         headers: those the service reads, by their name in small letters.
+        parts: what stands in the parts of the path that vary, by their names.
     """
 
     method: str
     path: str
     query_string: bytes
     headers: dict[bytes, bytes]
+    parts: dict[str, str] = field(default_factory=dict)
 
     def check_size(self) -> None:
         """Refuse a request that is larger than any of ours.
@@ -128,10 +136,14 @@ def repeated_header(name: bytes) -> MalformedRequest:
 
 def json_response(status: int, body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> Response:
     """Return a response whose body is JSON in UTF-8."""
-    content = (
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-    )
+    return body_response(status, b"application/json", body, headers)
+
+
+def body_response(
+    status: int, media_type: bytes, body: bytes, headers: Iterable[tuple[bytes, bytes]]
+) -> Response:
+    """Return a response with a body."""
+    content = ((b"content-type", media_type), (b"content-length", str(len(body)).encode()))
     return Response(status, (*content, *headers), body)
 
 

@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 import xxhash
 
 from mapshelf.api.catalogue import Edition
-from mapshelf.api.http import Response, json_response
+from mapshelf.api.http import CHECKED_EACH_TIME, Response, json_response
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.snapshot import Page
 
@@ -29,8 +29,7 @@ def _headers(query: MapQuery, page: Page, base_url: str) -> list[tuple[bytes, by
     headers = [
         (b"x-total-count", str(page.total).encode()),
         (b"etag", _etag(page)),
-        (b"cache-control", b"private, no-cache"),
-        (b"vary", b"Authorization, Accept-Encoding"),
+        *CHECKED_EACH_TIME,
     ]
     links = ", ".join(f'<{url}>; rel="{rel}"' for rel, url in _links(query, page.total, base_url))
     if links:
