@@ -68,6 +68,7 @@ _TAG: Final = re.compile(
     r"(?:\s[^<>]{0,1000})?/?>",
     re.IGNORECASE,
 )
+_SPECIAL: Final = re.compile(r"[\0!&*<=\[\\_`~]")
 _BOX: Final = re.compile(r"\[([ xX])\](?=\s)")
 _KEPT: Final = re.compile("\0(\\d{1,7})\0")
 
@@ -282,6 +283,8 @@ def _box(found: re.Match[str]) -> str:
 
 def _plain(words: str) -> tuple[str, list[str]]:
     """Return the plain text of ``words``, and the links in it."""
+    if not _SPECIAL.search(words):
+        return words, []
     kept: list[str] = []
     links: list[str] = []
 
