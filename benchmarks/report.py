@@ -23,6 +23,7 @@ TITLES: Final = {
     "searching": "Searches with their page, in process (milliseconds)",
     "building": "Keeping up, in process (milliseconds)",
 }
+PARTS: Final = ("listing", "searching", "building", "serving", "freshness")
 COLUMNS: Final = {"p50": "p50", "p99": "p99", "max": "max", "p99 of processor": "cpu_p99"}
 SERVED: Final = ("one page", "nginx", "users/me", "many listings", "many searches", "a mixture")
 
@@ -46,6 +47,7 @@ def _merged(files: list[Results]) -> Results:
     for file in files:
         for size, parts in file["sizes"].items():
             sizes[size] = sizes.get(size, {}) | parts
+    merged["loads"] = [_loads(file) for file in files]
     merged["sizes"] = {size: sizes[size] for size in sorted(sizes, key=int)}
     return merged
 
@@ -67,20 +69,24 @@ def _report(results: Results) -> Iterator[str]:
 def _machine(results: Results) -> Iterator[str]:
     machine = results["machine"]
     packages = ", ".join(f"{name} {number}" for name, number in machine["packages"].items())
-    yield f"Measured {results['date']} at commit {machine['commit']}, seed {results['seed']}, on"
+    yield f"Measured with seed {results['seed']} on"
     yield f"{machine['cpu']}, {machine['cores']} cores, {machine['memory_gib']} GiB;"
     yield f"{machine['system']}, Linux {machine['kernel']}; Python {machine['python']}, {packages},"
     yield f"SQLite {machine['sqlite']}, {machine['wrk'].split(' [')[0]}, {machine['nginx']}."
-    yield "Load averages before and after:"
-    yield "; ".join(
-        f"{int(size):,} maps {_loads(part['load_before'])} and {_loads(part['load_after'])}"
-        for size, part in results["sizes"].items()
-    )
+    yield "Load averages before and after each run:"
+    yield ""
+    yield from results["loads"]
     yield ""
 
 
-def _loads(load: list[float]) -> str:
-    return " ".join(f"{value:.1f}" for value in load)
+def _loads(file: Results) -> str:
+    """Return how busy the machine was during one run."""
+    loads = (
+        f"{int(size):,} maps {part['load_before']} and {part['load_after']}"
+        f" ({', '.join(name for name in PARTS if name in part)})"
+        for size, part in file["sizes"].items()
+    )
+    return f"* {file['date']}, commit {file['machine']['commit']}: {'; '.join(loads)}"
 
 
 def _building(sizes: dict[str, Results]) -> Iterator[str]:
