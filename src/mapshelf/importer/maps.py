@@ -21,6 +21,9 @@ LOOKED_UP: Final = 500
 WRITTEN: Final = 100
 """Most maps written in one transaction."""
 
+WRITTEN_BYTES: Final = 32 << 20
+"""Bytes of files after which what was read is written: files may be large."""
+
 WRITE_INTERVAL: Final = 0.5
 """Seconds after which what was read is written, so that it shows while the rest is read."""
 
@@ -61,6 +64,7 @@ class _Import:
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
         self._drafts: dict[str, MapDraft] = {}
+        self._bytes = 0
         self._written = time.monotonic()
 
     def run(self, candidates: Iterable[Candidate], reader: SandboxedReader) -> None:
@@ -70,8 +74,9 @@ class _Import:
                 self._report.note(Verdict.REFUSED, printable(result.path), result.reason)
                 continue
             self._drafts[result.path] = self._draft(result, reading)
+            self._bytes += len(result.content)
             late = time.monotonic() - self._written > WRITE_INTERVAL
-            if late or len(self._drafts) >= WRITTEN:
+            if late or len(self._drafts) >= WRITTEN or self._bytes >= WRITTEN_BYTES:
                 self._write()
         self._write()
 
@@ -114,6 +119,7 @@ class _Import:
             template=found.template,
             source=source,
             outline=found.outline,
+            content=found.content,
         )
 
     def _take_over(self, source: Source) -> None:
@@ -127,6 +133,7 @@ class _Import:
             outcomes = self._store.put_maps(list(self._drafts.values()))
             self._report.note_all(map(printable, self._drafts), outcomes)
             self._drafts.clear()
+        self._bytes = 0
         self._written = time.monotonic()
 
 
