@@ -736,7 +736,8 @@ def test_cors_lets_any_origin_read_every_answer_and_its_headers(
     assert "Set-Cookie" not in headers
     exposed = {name.strip() for name in headers["Access-Control-Expose-Headers"].split(",")}
     assert exposed == {
-        "ETag", "Link", "Retry-After", "WWW-Authenticate", "X-Request-Id", "X-Total-Count",
+        "Content-Disposition", "ETag", "Link", "Retry-After", "WWW-Authenticate", "X-Request-Id",
+        "X-Total-Count",
     }  # fmt: skip
 
 
