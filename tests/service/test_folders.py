@@ -3,12 +3,15 @@
 import os
 import random
 import shutil
+import subprocess
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from mapshelf.importer import Follower
+from mapshelf.model import MapDraft, Outcome
 from mapshelf.readers.sandbox import SandboxedReader
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
@@ -74,6 +77,91 @@ def test_a_folder_that_is_away_removes_nothing(store: Store, folder: Path) -> No
         folder.rename(folder.with_name("away"))
         follower.look()
         assert {found.title for found in store.maps(0, 10)} == {"A"}
+
+
+def test_a_disk_that_is_away_when_following_begins_removes_nothing(
+    store: Store, folder: Path
+) -> None:
+    path = old_map(folder / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        Follower(store, reader, [folder]).look()
+        path.unlink()
+        follower = Follower(store, reader, [folder])
+        follower.look()
+        assert {found.title for found in store.maps(0, 10)} == {"A"}
+        old_map(folder / "b.mm", "B")
+        follower.look()
+    assert {found.title for found in store.maps(0, 10)} == {"B"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root may mount a disk")
+def test_a_disk_that_goes_away_removes_nothing(store: Store, folder: Path) -> None:
+    disk = folder / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "none", disk], check=False).returncode:
+        pytest.skip("this machine lets nobody mount a disk")
+    try:
+        old_map(disk / "a.mm", "A")
+        old_map(folder / "b.mm", "B")
+        with SandboxedReader(workers=1) as reader:
+            follower = Follower(store, reader, [folder])
+            follower.look()
+            subprocess.run(["umount", disk], check=True)
+            follower.look()
+            assert {found.title for found in store.maps(0, 10)} == {"A", "B"}
+    finally:
+        subprocess.run(["umount", disk], check=False, stderr=subprocess.DEVNULL)
+
+
+def test_a_folder_may_be_spelled_in_any_way(store: Store, folder: Path) -> None:
+    path = old_map(folder / "a.mm", "A")
+    old_map(folder / "b.mm", "B")
+    link = folder.with_name("link")
+    link.symlink_to(folder)
+    with SandboxedReader(workers=1) as reader:
+        for spelling in (folder, folder / ".." / folder.name, link):
+            Follower(store, reader, [spelling]).look()
+        assert len(store.maps(0, 10)) == 2
+        path.unlink()
+        Follower(store, reader, [folder / ".." / folder.name]).look()
+    assert {found.title for found in store.maps(0, 10)} == {"B"}
+
+
+def test_a_folder_renamed_while_it_is_imported_keeps_its_maps(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old_map(folder / "a" / "1.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        follower = Follower(store, reader, [folder])
+        follower.look()
+        (before,) = store.maps(0, 10)
+        old_map(folder / "2.mm", "B")
+        put = store.put_maps
+
+        def rename_meanwhile(drafts: Sequence[MapDraft]) -> list[Outcome]:
+            if (folder / "a").exists():
+                (folder / "a").rename(folder / "b")
+            return put(drafts)
+
+        monkeypatch.setattr(store, "put_maps", rename_meanwhile)
+        follower.look()
+        follower.look()
+    assert before.id in {found.id for found in store.maps(0, 10)}
+    assert len(store.maps(0, 10)) == 2
+
+
+@pytest.mark.parametrize("year", [1500, 2300])
+def test_a_file_with_an_odd_time_is_taken_like_any_other(
+    store: Store, folder: Path, year: int
+) -> None:
+    path = old_map(folder / "a.mm", "A")
+    seconds = (year - 1970) * 365 * 86_400
+    os.utime(path, (seconds, seconds))
+    with SandboxedReader(workers=1) as reader:
+        follower = Follower(store, reader, [folder])
+        follower.look()
+        follower.look()
+    assert {found.title for found in store.maps(0, 10)} == {"A"}
 
 
 def test_a_renamed_file_keeps_its_map(store: Store, folder: Path) -> None:

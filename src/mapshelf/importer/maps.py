@@ -10,7 +10,7 @@ from typing import Final
 
 from mapshelf.exchange import size_of
 from mapshelf.importer.report import Report, printable
-from mapshelf.importer.scan import Candidate, is_gone
+from mapshelf.importer.scan import Candidate, is_gone, time_of
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
 from mapshelf.readers.sandbox import ReadFile, RefusedFile, SandboxedReader
 from mapshelf.store import Store
@@ -100,7 +100,7 @@ class _Import:
             path=os.fsencode(found.path),
             name=reading.name,
             size=found.size,
-            modified=found.modified_ns,
+            modified=time_of(found.modified_ns),
             digest=found.digest,
         )
         category = self._attribution.category
@@ -112,7 +112,7 @@ class _Import:
             title=found.title,
             description=found.description,
             category=category,
-            date_added=found.modified_ns // 1_000_000,
+            date_added=time_of(found.modified_ns) // 1_000_000,
             owner=self._attribution.owner,
             size=size_of(found.size),
             software=found.software or None,

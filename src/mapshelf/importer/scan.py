@@ -35,6 +35,10 @@ BUNDLE: Final = ".zip"
 """Extension of the archives that are looked into when they are named."""
 
 
+LAST_TIME: Final = 2**63 - 1
+"""Nanoseconds since 1970-01-01 UTC of the last time that is kept, in the year 2262."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A file that may be a map.
@@ -43,13 +47,15 @@ class Candidate:
         path: absolute.
         name: path below the folder that was named, or the file's name if it was named itself.
         size: bytes.
-        modified: modification time in nanoseconds since 1970-01-01 UTC.
+        modified: modification time, see ``time_of``.
+        device: number of the file system it lies on.
     """
 
     path: str
     name: str
     size: int
     modified: int
+    device: int = 0
 
     def is_still(self, source: Source | None) -> bool:
         """Tell whether the file looks like it did when it was read as ``source``."""
@@ -70,7 +76,7 @@ def scan(
     """
     seen: set[str] = set()
     for named in paths:
-        top = os.path.normpath(named.absolute())
+        top = top_of(named)
         if members and Path(top).suffix.lower() == BUNDLE:
             yield from _bundled(top, members, report)
             continue
@@ -84,7 +90,8 @@ def scan(
                 report.note(Verdict.REFUSED, printable(path), _reason(error))
                 continue
             name = os.path.relpath(path, top if path != top else os.path.dirname(top))
-            yield Candidate(path, printable(name), status.st_size, status.st_mtime_ns)
+            modified = time_of(status.st_mtime_ns)
+            yield Candidate(path, printable(name), status.st_size, modified, status.st_dev)
 
 
 def _files(path: Path, report: Report) -> Iterator[str]:
@@ -107,9 +114,19 @@ def _files(path: Path, report: Report) -> Iterator[str]:
                 yield str(found)
 
 
+def top_of(named: Path) -> str:
+    """Return the one spelling of a path that was named, whatever links lead to it."""
+    return os.path.realpath(named)
+
+
+def time_of(nanoseconds: int) -> int:
+    """Return a modification time as it is kept: file systems can tell times no store can hold."""
+    return max(-LAST_TIME, min(LAST_TIME, nanoseconds))
+
+
 def _bundled(bundle: str, members: Lister, report: Report) -> Iterator[Candidate]:
     try:
-        modified = os.stat(bundle).st_mtime_ns
+        modified = time_of(os.stat(bundle).st_mtime_ns)
         for member in members(bundle):
             parts = PurePosixPath(member.name).parts
             hidden = any(part.startswith(".") for part in parts)
