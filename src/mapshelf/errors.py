@@ -11,6 +11,7 @@
     ├── InvalidToken           no token, or one that is not valid
     ├── StoreError             the store refused or failed
     │   ├── StoreUnavailable   it cannot be reached now; later may work
+    │   ├── StoreMissing       there is none, and none was to be made
     │   ├── StoreDamaged       what it holds is not what was written
     │   └── Conflict           the write contradicts what is stored
     │       └── AlreadyExists  a name that must be unique is taken
@@ -84,6 +85,10 @@ class StoreError(MapshelfError):
 
 class StoreUnavailable(StoreError):
     """The store cannot be reached or is busy; the same call may work later."""
+
+
+class StoreMissing(StoreError):
+    """There is no catalogue, and the caller did not want a new one."""
 
 
 class StoreDamaged(StoreError):

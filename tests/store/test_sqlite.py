@@ -10,7 +10,13 @@ from pathlib import Path
 import apsw
 import pytest
 
-from mapshelf.errors import InvalidSetting, StoreDamaged, StoreError, StoreUnavailable
+from mapshelf.errors import (
+    InvalidSetting,
+    StoreDamaged,
+    StoreError,
+    StoreMissing,
+    StoreUnavailable,
+)
 from mapshelf.model import MapDraft
 from mapshelf.settings import sqlite_url
 from mapshelf.store import open_store, sqlite
@@ -97,6 +103,11 @@ def test_urls(tmp_path: Path) -> None:
         "sqlite:c.db",
         "sqlite://",
         "sqlite:",
+        "sqlite://[x",
+        "sqlite:///c.db%00",
+        "sqlite:///%ff.db",
+        "sqlite:///c.db?mode=ro",
+        "sqlite:///c.db#x",
     ],
 )
 def test_urls_that_name_no_store(url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -165,6 +176,60 @@ def test_a_newer_catalogue_is_refused(path: Path) -> None:
     raw(path, f"PRAGMA user_version = {len(sqlite.MIGRATIONS) + 1}")
     with pytest.raises(StoreDamaged, match="newer version"):
         SQLiteStore(path)
+
+
+def test_a_catalogue_with_the_schema_of_another_day_is_refused(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = sqlite._script
+    monkeypatch.setattr(sqlite, "_script", lambda name: script(name) + "CREATE TABLE more (a);")
+    SQLiteStore(path).close()
+    monkeypatch.undo()
+    before = path.read_bytes()
+    with pytest.raises(StoreDamaged, match="development version"):
+        SQLiteStore(path)
+    assert path.read_bytes() == before
+
+
+def test_remarks_in_a_script_change_no_schema(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = sqlite._script
+    monkeypatch.setattr(sqlite, "_script", lambda name: "-- A word more.\n\n" + script(name))
+    SQLiteStore(path).close()
+    monkeypatch.undo()
+    SQLiteStore(path).close()
+
+
+def test_a_catalogue_of_before_schemas_were_marked_is_refused(path: Path) -> None:
+    SQLiteStore(path).close()
+    raw(path, "PRAGMA user_version = 1")
+    with pytest.raises(StoreDamaged, match="development version"):
+        SQLiteStore(path)
+
+
+# -- none there -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["catalogue.db", "folder/catalogue.db", "file/catalogue.db"])
+def test_none_is_made_unless_wanted(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreMissing, match="there is no catalogue in"):
+        open_store(f"sqlite://{tmp_path}/{name}", create=False)
+    assert [found.name for found in tmp_path.iterdir()] == ["file"]
+
+
+def test_an_empty_file_is_left_empty_unless_a_catalogue_is_wanted(path: Path) -> None:
+    path.touch()
+    with pytest.raises(StoreMissing):
+        SQLiteStore(path, create=False)
+    assert path.read_bytes() == b""
+    assert [found.name for found in path.parent.iterdir()] == [path.name]
+
+
+def test_one_that_is_there_is_opened(path: Path) -> None:
+    SQLiteStore(path).close()
+    store = SQLiteStore(path, create=False)
+    fill(store, 1)
+    store.close()
 
 
 def test_an_empty_file_becomes_a_catalogue(path: Path) -> None:
@@ -267,6 +332,32 @@ def test_a_locked_database_is_unavailable_then_works(
     store.close()
 
 
+def test_opening_waits_for_nobody_who_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 50)
+    SQLiteStore(path).close()
+    other = apsw.Connection(str(path))
+    other.execute("BEGIN IMMEDIATE")
+    store = SQLiteStore(path)
+    assert store.check() == []
+    store.close()
+    other.execute("ROLLBACK")
+    other.close()
+
+
+def test_opening_writes_nothing_to_a_catalogue_that_is_up_to_date(path: Path) -> None:
+    first = SQLiteStore(path)  # which keeps the log there
+    before = {found.name: found.read_bytes() for found in path.parent.glob("*.db*")}
+    store = SQLiteStore(path)
+    assert store.check() == []
+    after = {found.name: found.read_bytes() for found in path.parent.glob("*.db*")}
+    assert {name: after[name] == before[name] for name in after if "-shm" not in name} == {
+        "catalogue.db": True,
+        "catalogue.db-wal": True,
+    }
+    store.close()
+    first.close()
+
+
 def test_a_short_lock_is_waited_for(store: SQLiteStore, path: Path) -> None:
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")
@@ -314,7 +405,7 @@ def test_a_full_disk_is_unavailable_and_leaves_nothing(store: SQLiteStore) -> No
 def test_migrations_are_applied_once(path: Path) -> None:
     SQLiteStore(path).close()
     database = apsw.Connection(str(path))
-    assert database.pragma("user_version") == len(sqlite.MIGRATIONS)
+    assert database.pragma("user_version") & 0xFF == len(sqlite.MIGRATIONS)
     assert database.pragma("application_id") == sqlite.APPLICATION_ID
     schema = list(database.execute("SELECT sql FROM sqlite_schema"))
     database.close()

@@ -1,7 +1,7 @@
 """The store: the one place of truth. Callers open it here and know only its contract."""
 
 from pathlib import Path
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from mapshelf.errors import InvalidSetting
 from mapshelf.store.contract import Store
@@ -10,20 +10,37 @@ from mapshelf.store.sqlite import SQLiteStore
 __all__ = ["Store", "open_store"]
 
 
-def open_store(url: str) -> Store:
+def open_store(url: str, *, create: bool = True) -> Store:
     """Open the database at ``url``, bringing its schema up to date.
 
     Args:
         url: ``sqlite:///absolute/path``.
+        create: whether to make a catalogue where there is none.
 
     Raises:
         InvalidSetting: no store answers to this kind of URL.
+        StoreMissing: there is no catalogue, and none is to be made.
         StoreUnavailable: the database cannot be opened now.
-        StoreDamaged: the database is not one of ours, or of a newer version.
+        StoreDamaged: the database is not one of ours, or of another version.
     """
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise InvalidSetting(f"the database URL {url!r} is not sound: {error}") from error
     if parts.scheme == "sqlite":
-        if parts.netloc or not parts.path.startswith("/"):
-            raise InvalidSetting(f"a SQLite database URL must be like sqlite:///path, not {url}")
-        return SQLiteStore(Path(unquote(parts.path)))
+        plain = not (parts.netloc or parts.query or parts.fragment)
+        if not plain or not parts.path.startswith("/"):
+            raise InvalidSetting(f"a SQLite database URL must be like sqlite:///path, not {url!r}")
+        return SQLiteStore(_path(parts.path), create=create)
     raise InvalidSetting(f"no store answers to a database URL that begins with {parts.scheme}:")
+
+
+def _path(quoted: str) -> Path:
+    path = unquote_to_bytes(quoted)
+    try:
+        text = path.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InvalidSetting(f"the path of a database must be UTF-8, not {path!r}") from error
+    if "\0" in text:
+        raise InvalidSetting("the path of a database cannot hold a NUL character")
+    return Path(text)

@@ -6,7 +6,11 @@ readers go on while one writes; ``synchronous=FULL`` makes an acknowledged write
 cut. Each store object has one connection for writing and one for reading, each behind a lock.
 """
 
+import hashlib
 import heapq
+import os
+import re
+import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,6 +28,7 @@ from mapshelf.errors import (
     NotFound,
     StoreDamaged,
     StoreError,
+    StoreMissing,
     StoreUnavailable,
 )
 from mapshelf.model import (
@@ -55,7 +60,7 @@ BUSY_TIMEOUT: Final = 10_000
 """Milliseconds to wait for another process's write before giving up."""
 
 MIGRATIONS: Final = ("sqlite_0001.sql",)
-"""Scripts in the order they were added; ``user_version`` counts how many a database has had."""
+"""Scripts in the order they were added; ``user_version`` tells which a database has had."""
 
 MAP_COLUMNS: Final = """
     m.file_id, m.id, m.title, m.description, m.thumbs_up, m.thumbs_down, m.views, m.downloads,
@@ -79,28 +84,37 @@ def milliseconds() -> int:
 
 
 class SQLiteStore:
-    """A ``Store`` in the SQLite database at ``path``, made if it is not there.
+    """A ``Store`` in the SQLite database at ``path``, made if need be and ``create`` is set.
+
+    Opening a catalogue that is up to date writes nothing: it works while another process writes,
+    and on a disk that is full.
 
     Raises:
         InvalidSetting: the SQLite library is too old to be trusted with a WAL database.
+        StoreMissing: there is no catalogue, and ``create`` is not set.
         StoreUnavailable: the file cannot be opened.
-        StoreDamaged: the file is not a catalogue, or one of a newer version.
+        StoreDamaged: the file is not a catalogue, or one of a newer or a development version.
     """
 
-    def __init__(self, path: Path, clock: Callable[[], int] = milliseconds) -> None:
+    def __init__(
+        self, path: Path, clock: Callable[[], int] = milliseconds, *, create: bool = True
+    ) -> None:
         version = apsw.sqlite_lib_version()
         if tuple(map(int, version.split("."))) < SAFE_VERSION:
             raise InvalidSetting(f"SQLite {version} is too old; 3.51.3 or newer is needed")
         self._clock = clock
         with _translated():
-            try:
-                path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            except OSError as error:
-                raise StoreUnavailable(f"cannot make {path.parent}: {error.strerror}") from error
-            self._writer = _Connection(path)
-            self._reader = _Connection(path)
-        with self._writing() as database:
-            _migrate(database, clock())
+            if create:
+                _make_folder(path.parent)
+            else:
+                _look_for(path)
+            self._writer = _Connection(path, create=create)
+            self._reader = _Connection(path, create=create)
+        with self._reading() as database:
+            current = _migrations_had(database) == len(MIGRATIONS)
+        if not current:
+            with self._writing() as database:
+                _migrate(database, clock())
 
     def close(self) -> None:
         """See ``Store``."""
@@ -346,12 +360,15 @@ class SQLiteStore:
 class _Connection:
     """A connection with its lock: apsw refuses use from two threads at once."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, create: bool) -> None:
         self._lock = threading.Lock()
-        self._database: apsw.Connection | None = apsw.Connection(str(path))
+        flags = apsw.SQLITE_OPEN_READWRITE | (apsw.SQLITE_OPEN_CREATE if create else 0)
+        self._database: apsw.Connection | None = apsw.Connection(str(path), flags)
         self._database.set_busy_timeout(BUSY_TIMEOUT)
         with _transaction(self._database, "DEFERRED"):
-            _migrations_had(self._database)  # before anything of somebody else's file changes
+            # Before anything of somebody else's file changes.
+            if not _migrations_had(self._database) and not create:
+                raise StoreMissing(f"there is no catalogue in {path}")
         _make_private(path)
         _use_wal(self._database)
         for pragma in ("synchronous = FULL", "foreign_keys = ON"):
@@ -638,9 +655,26 @@ def _transaction(database: apsw.Connection, kind: str) -> Iterator[None]:
         raise
 
 
+def _make_folder(folder: Path) -> None:
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreUnavailable(f"cannot make {folder}: {error.strerror}") from error
+
+
+def _look_for(path: Path) -> None:
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError) as error:
+        raise StoreMissing(f"there is no catalogue in {path}") from error
+    except OSError as error:
+        raise StoreUnavailable(f"cannot open {path}: {error.strerror}") from error
+
+
 def _make_private(path: Path) -> None:
     try:
-        path.chmod(0o600)
+        if stat.S_IMODE(path.stat().st_mode) != 0o600:
+            path.chmod(0o600)
     except OSError as error:
         raise StoreUnavailable(f"cannot make {path} private: {error.strerror}") from error
 
@@ -685,27 +719,51 @@ def _migrate(database: apsw.Connection, now: int) -> None:
     if version == 0:
         database.pragma("application_id", APPLICATION_ID)
     for name in MIGRATIONS[version:]:
-        database.execute((files("mapshelf.store") / "migrations" / name).read_text("utf-8"))
+        database.execute(_script(name))
     if version == 0:
         _seed(database, now)
-    database.pragma("user_version", len(MIGRATIONS))
+    database.pragma("user_version", _mark(len(MIGRATIONS)))
 
 
 def _migrations_had(database: apsw.Connection) -> int:
     """Return how many migrations the database has had, 0 if it is new.
 
     Raises:
-        StoreDamaged: it is somebody else's, or of a newer version.
+        StoreDamaged: it is somebody else's, or of a newer or a development version.
     """
-    (version,) = _row(database, "PRAGMA user_version")
+    (mark,) = _row(database, "PRAGMA user_version")
     (application,) = _row(database, "PRAGMA application_id")
     if application != APPLICATION_ID:
-        if version or application or database.execute("SELECT 1 FROM sqlite_schema").fetchone():
+        if mark or application or database.execute("SELECT 1 FROM sqlite_schema").fetchone():
             raise StoreDamaged("the database holds something other than a catalogue")
         return 0
+    version = int(mark) & 0xFF
     if version > len(MIGRATIONS):
         raise StoreDamaged("the database was written by a newer version of Mapshelf")
-    return int(version)
+    if mark != _mark(version):
+        raise StoreDamaged(
+            "the database was made by a development version of Mapshelf, with another schema;"
+            " export with that version and import anew"
+        )
+    return version
+
+
+def _mark(count: int) -> int:
+    """Return what tells a database that has had the first ``count`` migrations.
+
+    The lowest byte is the count. Above it stand 23 bits of a digest of the scripts, since one that
+    is not released yet may still change. The header of the file has room for no more, and is the
+    one place that can be read whatever else is damaged.
+    """
+    digest = hashlib.sha256()
+    for name in MIGRATIONS[:count]:
+        statements = re.sub("--.*", "", _script(name))  # remarks change nothing
+        digest.update(" ".join(statements.split()).encode())
+    return (int.from_bytes(digest.digest()[:3]) >> 1) << 8 | count
+
+
+def _script(name: str) -> str:
+    return (files("mapshelf.store") / "migrations" / name).read_text("utf-8")
 
 
 def _seed(database: apsw.Connection, now: int) -> None:
