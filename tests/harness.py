@@ -16,6 +16,7 @@ from typing import Any, Final, Self, TypeVar
 import httpx
 
 from mapshelf.api import create_app
+from mapshelf.errors import SnapshotDamaged
 from mapshelf.model import MapDraft, Outline, Topic, Verdict
 from mapshelf.outlines import encode_outline
 from mapshelf.settings import Settings, sqlite_url
@@ -50,8 +51,13 @@ class Shelf:
         return [outcome.id for outcome in outcomes]
 
     def publish(self) -> None:
-        """Publish a snapshot of what the store holds."""
-        self._builder.advance()
+        """Publish a snapshot of what the store holds, with another builder if need be."""
+        try:
+            self._builder.advance()
+        except SnapshotDamaged:
+            self._builder.close()
+            self._builder = Builder(self.store, SnapshotDirectory(self.settings.snapshots))
+            self._builder.advance()
 
     def token(self, user: str = READER, *, expires: int | None = None) -> str:
         """Return a new token of ``user``."""

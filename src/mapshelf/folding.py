@@ -32,6 +32,10 @@ LONGEST_WORD: Final = 64
 """Words are cut to this many characters, in maps and in queries alike."""
 
 
+LONGEST_QUERY: Final = 500
+"""Characters of a query after folding, which can make eighteen of one."""
+
+
 def fold(text: str) -> str:
     """Return ``text`` without case, accents, width and compatibility forms."""
     if text.isascii():
@@ -55,7 +59,7 @@ def index_words(text: str) -> str:
 
 def query_words(text: str) -> list[str]:
     """Return the words that a map must hold, one after the other, to match ``text``."""
-    runs = list(_runs(fold(text)))
+    runs = list(_runs(fold(text)[:LONGEST_QUERY]))
     # What follows a run shows that it ends there; the last one may go on in the map.
     ended = [word for run in runs[:-1] for word in (*run.words, *run.ending)]
     return ended + [word for run in runs[-1:] for word in (run.words or run.ending)]

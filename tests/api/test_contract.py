@@ -105,7 +105,7 @@ def test_token_with_another_checksum_is_refused(service: Service) -> None:
 def test_token_header_given_twice_is_refused(service: Service) -> None:
     header = (b"Authorization", f"Bearer {service.token}".encode())
     response = service.run(service.client.get("/maps", headers=[header, header]))
-    assert refused(response) == BAD_REQUEST
+    assert refused(response) == (401, 0, "invalid_request")
 
 
 # -- 401 -------------------------------------------------------------------------------------

@@ -1,6 +1,7 @@
 """The service starts, follows what is imported, and ends in order."""
 
 import os
+import shutil
 import signal
 import subprocess
 import threading
@@ -187,3 +188,41 @@ def _runs(process: int) -> bool:
     except OSError:
         return False
     return state != "Z"
+
+
+def test_a_snapshot_that_is_lost_is_built_anew_while_serving(mapshelf: Mapshelf) -> None:
+    mapshelf.run("import", EXAMPLES)
+    with serving(mapshelf) as service:
+        service.wait_until_ready()
+        wait_for(lambda: service.total() > 10)
+        before = current_snapshot(mapshelf)
+        shutil.rmtree(mapshelf.data / "snapshots")
+
+        wait_for(lambda: current_snapshot(mapshelf) not in ("", before))
+        mapshelf.run("user", "add", "bob")
+        wait_for(lambda: service.total() > 10)
+
+
+def test_a_snapshot_that_a_worker_cannot_use_is_built_anew(mapshelf: Mapshelf) -> None:
+    mapshelf.run("import", EXAMPLES)
+    with serving(mapshelf) as service:
+        service.wait_until_ready()
+        wait_for(lambda: service.total() > 10)
+        folder = mapshelf.data / "snapshots" / current_snapshot(mapshelf)
+        os.truncate(folder / "records.bin", 100)
+        (worker,) = [
+            found for child in _children(service.process.pid) for found in _children(child)
+        ]
+        os.kill(worker, signal.SIGKILL)
+
+        wait_for(lambda: current_snapshot(mapshelf) not in ("", folder.name))
+        service.wait_until_ready()
+        assert service.total() > 10
+
+
+def current_snapshot(mapshelf: Mapshelf) -> str:
+    """Return the name of the current snapshot, empty if there is none."""
+    try:
+        return (mapshelf.data / "snapshots" / "current").read_text("ascii")
+    except FileNotFoundError:
+        return ""

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from importlib.resources import files
-from typing import Concatenate, Final, ParamSpec, TypeVar
+from typing import Final, TypeVar
 
 import xxhash
 
@@ -37,13 +37,13 @@ from mapshelf.api.routing import Route, Routes
 from mapshelf.api.users import own_profile
 from mapshelf.errors import MethodNotAllowed, UnknownPath
 from mapshelf.model import User
+from mapshelf.query import parse_query
 from mapshelf.settings import Settings
 from mapshelf.snapshot import Record, SnapshotDirectory
 from mapshelf.store import Store, open_store
 from mapshelf.writers import WRITERS
 
 T = TypeVar("T")
-P = ParamSpec("P")
 
 METHODS: Final = ("GET", "HEAD", "OPTIONS")
 """Every operation reads, so every path takes the same methods."""
@@ -59,8 +59,8 @@ FORMATS: Final = {writer.suffix: writer for writer in WRITERS}
 PARTS: Final = {"id": "[^/]+", "format": "|".join(FORMATS)}
 """The parts of paths that vary."""
 
-EXPORTS_AT_ONCE: Final = 2
-"""Outlines and files made at the same time; more wait, so that they hold up nothing else."""
+THREADS: Final = 2
+"""Searches, outlines and files made at the same time; more wait, and hold up nothing else."""
 
 
 class Application:
@@ -76,7 +76,7 @@ class Application:
         self._store: Store | None = None
         self._authenticator: Authenticator | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._exports = ThreadPoolExecutor(EXPORTS_AT_ONCE, "export")
+        self._threads = ThreadPoolExecutor(THREADS, "apart")
         self._routes = Routes(
             {
                 "/maps": Route(self._maps),
@@ -112,6 +112,7 @@ class Application:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        self._threads.shutdown(wait=True)
         if self._authenticator:
             await asyncio.to_thread(self._authenticator.write_use)
         if self._store:
@@ -120,17 +121,27 @@ class Application:
     # -- the routes -----------------------------------------------------------------------
 
     async def _maps(self, request: Request, user: User | None) -> Response:
-        return list_maps(self._catalogue.edition(), request.query_string, self._base_url)
+        edition, key = self._catalogue.edition(), request.query_string
+        response = edition.kept(key)
+        if response is None:
+            query = parse_query(key)
+            make = partial(list_maps, edition.snapshot, query, self._base_url)
+            # A list takes microseconds; a search may take long enough to hold up all others.
+            response = await self._apart(make) if query.text else make()
+            edition.keep(key, response)
+        return response
 
     async def _map(self, request: Request, user: User | None) -> Response:
         return show_map(self._found(request))
 
     async def _outline(self, request: Request, user: User | None) -> Response:
         writer = FORMATS[request.parts["format"]]
-        return await self._made_apart(export_outline, self._found(request), writer)
+        found = self._found(request)
+        return await self._apart(partial(export_outline, self._opened_store(), found, writer))
 
     async def _file(self, request: Request, user: User | None) -> Response:
-        return await self._made_apart(original_file, self._found(request))
+        found = self._found(request)
+        return await self._apart(partial(original_file, self._opened_store(), found))
 
     async def _users_me(self, request: Request, user: User | None) -> Response:
         assert user is not None
@@ -143,15 +154,13 @@ class Application:
         """Return the map that the path names."""
         return find_map(self._catalogue.edition(), request.parts["id"], self._base_url)
 
-    async def _made_apart(
-        self, make: Callable[Concatenate[Store, P], Response], *given: P.args, **named: P.kwargs
-    ) -> Response:
-        """Return what ``make`` makes of the store, while the event loop goes on."""
+    def _opened_store(self) -> Store:
         assert self._store is not None, "the application has not been started"
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(
-            self._exports, partial(make, self._store, *given, **named)
-        )
+        return self._store
+
+    async def _apart(self, make: Callable[[], Response]) -> Response:
+        """Return what ``make`` makes in a thread, while the event loop goes on."""
+        return await asyncio.get_running_loop().run_in_executor(self._threads, make)
 
     # -- around them ----------------------------------------------------------------------
 

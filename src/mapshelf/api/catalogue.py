@@ -70,7 +70,7 @@ class Catalogue:
     def refresh(self) -> None:
         """Take up the current snapshot if it is another than the one in hand.
 
-        A snapshot that cannot be used is told of once in the log, and left alone.
+        A snapshot that cannot be used is told of once, in the log and to whoever builds.
         """
         name = ""
         try:
@@ -84,6 +84,7 @@ class Catalogue:
                 if name and self._directory.current() == name:
                     log.warning("snapshot %s cannot be used: %s", name, error)
                     self._refused = name
+                    self._directory.refuse(name)
 
     async def follow(self) -> None:
         """Keep up with what is published, until cancelled."""

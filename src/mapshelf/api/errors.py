@@ -20,6 +20,7 @@ from mapshelf.errors import (
     MethodNotAllowed,
     NotFound,
     SnapshotError,
+    SnapshotMissing,
     StoreUnavailable,
     UnknownPath,
 )
@@ -62,7 +63,9 @@ FAULT: Final = ErrorRow(500, 500, "server_error", "Something went wrong on our s
 def error_response(error: Exception, request_id: str) -> Response:
     """Return the Error object for ``error`` (specification, section 2.3)."""
     row = next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), FAULT)
-    if row.status >= 500:
+    if isinstance(error, SnapshotMissing):  # a service that starts, which is no fault
+        log.info("request %s: %s", request_id, error)
+    elif row.status >= 500:
         log.error("request %s: %s", request_id, error, exc_info=error if row is FAULT else None)
     body = orjson.dumps(
         {

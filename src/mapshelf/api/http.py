@@ -33,9 +33,6 @@ READ: Final = frozenset(
 )
 """Headers the service reads."""
 
-SINGLE: Final = frozenset((b"host", b"authorization"))
-"""Headers that must not be there twice."""
-
 
 @dataclass(slots=True)
 class Request:
@@ -116,22 +113,28 @@ def read_request(scope: Scope) -> Request:
     """Return the request in an ASGI scope.
 
     Raises:
-        MalformedRequest: there is no Host header, or a header that must be single is there twice.
+        MalformedRequest: there is no Host header, or more than one.
     """
     headers: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:
         if name in READ:
-            if name in headers and name in SINGLE:
-                raise repeated_header(name)
-            headers[name] = value
+            take_header(headers, name, value)
     request = Request(scope["method"], scope["path"], scope["query_string"], headers)
     request.check_host(scope["http_version"])
     return request
 
 
-def repeated_header(name: bytes) -> MalformedRequest:
-    """Return the error for a header that must be single."""
-    return MalformedRequest(f"The {name.decode().title()} header is there twice.")
+def take_header(headers: dict[bytes, bytes], name: bytes, value: bytes) -> None:
+    """Add a header to ``headers``; of one that is repeated the values form a list (RFC 9110, 5.3).
+
+    Raises:
+        MalformedRequest: it is a second Host.
+    """
+    if name in headers:
+        if name == b"host":
+            raise MalformedRequest("The Host header is there twice.")
+        value = headers[name] + b", " + value
+    headers[name] = value
 
 
 def json_response(status: int, body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> Response:

@@ -4,25 +4,15 @@ from urllib.parse import urlencode
 
 import xxhash
 
-from mapshelf.api.catalogue import Edition
 from mapshelf.api.http import CHECKED_EACH_TIME, Response, json_response
-from mapshelf.query import MapQuery, parse_query
-from mapshelf.snapshot import Page
+from mapshelf.query import MapQuery
+from mapshelf.snapshot import Page, Snapshot
 
 
-def list_maps(edition: Edition, query_string: bytes, base_url: bytes) -> Response:
-    """Return the page of maps that ``query_string`` asks for.
-
-    Raises:
-        InvalidParameter: it asks for something the interface does not offer.
-    """
-    response = edition.kept(query_string)
-    if response is None:
-        query = parse_query(query_string)
-        page = edition.snapshot.page(query, base_url)
-        response = json_response(200, page.body, _headers(query, page, base_url.decode()))
-        edition.keep(query_string, response)
-    return response
+def list_maps(snapshot: Snapshot, query: MapQuery, base_url: bytes) -> Response:
+    """Return the page of maps that ``query`` asks for."""
+    page = snapshot.page(query, base_url)
+    return json_response(200, page.body, _headers(query, page, base_url.decode()))
 
 
 def _headers(query: MapQuery, page: Page, base_url: str) -> list[tuple[bytes, bytes]]:

@@ -9,7 +9,7 @@ import asyncio
 from typing import Any, Final, Protocol
 
 from mapshelf.api.app import Application
-from mapshelf.api.http import READ, SINGLE, Headers, Request, Response, repeated_header
+from mapshelf.api.http import READ, Headers, Request, Response, take_header
 
 TextHeaders = list[tuple[str, str]]
 
@@ -66,16 +66,13 @@ def _read_request(scope: HTTPScope) -> Request:
     """Return the request in an RSGI scope.
 
     Raises:
-        MalformedRequest: there is no Host header, or a header that must be single is there twice.
+        MalformedRequest: there is no Host header, or more than one.
     """
     headers: dict[bytes, bytes] = {}
     sent = scope.headers
     for text, name in _READ:
-        value = sent.get(text)
-        if value is not None:
-            if name in SINGLE and len(sent.get_all(text)) > 1:
-                raise repeated_header(name)
-            headers[name] = value.encode()
+        for value in sent.get_all(text):
+            take_header(headers, name, value.encode())
     request = Request(scope.method, scope.path, scope.query_string.encode(), headers)
     request.check_host(scope.http_version)
     return request

@@ -9,6 +9,7 @@ and index grow in files.
 import logging
 import os
 import shutil
+import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import BinaryIO, Final
 import numpy as np
 import xxhash
 
-from mapshelf.errors import SnapshotDamaged, SnapshotError, StoreDamaged
+from mapshelf.errors import SnapshotDamaged, SnapshotError, SnapshotMissing, StoreDamaged
 from mapshelf.model import Change
 from mapshelf.outlines import outline_text
 from mapshelf.query import ORDERS
@@ -71,7 +72,13 @@ class Builder:
         """Publish a snapshot of the store as it is now; tell whether there was anything new.
 
         Where the store fails in between, the next call goes on from there.
+
+        Raises:
+            SnapshotDamaged: the last snapshot is lost, or was refused by a worker: only another
+                builder can go on.
         """
+        if self._state.published:
+            self._check_last()
         revision = self._store.revision()
         if self._state.published and revision == self._state.shown:
             return False
@@ -86,6 +93,15 @@ class Builder:
     def close(self) -> None:
         """Let go of the files."""
         self._state.close()
+
+    def _check_last(self) -> None:
+        name = self._state.last
+        try:
+            lost = self._directory.current() != name
+        except SnapshotMissing:
+            lost = True
+        if lost or self._directory.is_refused(name):
+            raise SnapshotDamaged(f"the snapshot {name} is lost or damaged")
 
     def _start_anew(self, reason: str) -> None:
         log.info("building the snapshot anew: %s", reason)
@@ -115,7 +131,7 @@ class Builder:
         folder = self._directory.new_folder(state.number)
         state.write(folder, self._store.identity())
         self._directory.publish(folder)
-        state.published, state.shown = True, state.revision
+        state.shown, state.last = state.revision, folder.name
         state.changed.clear()
 
     def _blank(self) -> "_State":
@@ -137,7 +153,9 @@ class Builder:
         try:
             folder = self._directory.folder(self._directory.current())
             verify(folder)
-            return self._taken_up(folder)
+            state = self._taken_up(folder)
+            self._directory.forgive()
+            return state
         except SnapshotError as error:
             log.info("building a snapshot from nothing: %s", error)
             return None
@@ -166,13 +184,14 @@ class Builder:
             number=manifest["number"],
             revision=manifest["revision"],
             shown=manifest["revision"],
-            published=True,
+            last=folder.name,
             checksums={name: tuple(value) for name, value in manifest["files"].items()},
         )
 
     def _last_number(self) -> int:
         names = (path.name for path in self._directory.path.iterdir())
-        return max((int(name) for name in names if name.isdigit()), default=0)
+        # Numbers rise even if all snapshots were deleted, for workers know them by their names.
+        return max((int(name) for name in names if name.isdigit()), default=int(time.time()))
 
     def _clear_work(self) -> None:
         shutil.rmtree(self._work, ignore_errors=True)
@@ -189,7 +208,7 @@ class _State:
         revision: how far in the change feed it has come.
         shown: how far the last snapshot has.
         changed: the slots changed since the last snapshot.
-        published: whether a snapshot was made of this state before.
+        last: the name of the last snapshot, empty if none was made of this state.
         checksums: those of the last snapshot.
     """
 
@@ -202,8 +221,13 @@ class _State:
     revision: int = 0
     shown: int = 0
     changed: list[int] = field(default_factory=list)
-    published: bool = False
+    last: str = ""
     checksums: Checksums = field(default_factory=dict)
+
+    @property
+    def published(self) -> bool:
+        """Whether a snapshot was made of this state before."""
+        return bool(self.last)
 
     def apply(self, changes: Sequence[Change]) -> list[int]:
         """Apply changes, each of another map; return the slots concerned."""

@@ -3,6 +3,7 @@
     snapshots/
       current            the name of the snapshot to read, replaced by a rename
       lock               held by the one process that builds
+      refused            the name of a snapshot that a worker could not use
       work-…/            what the builder writes: records and the search index
       000000000042/      a snapshot: arrays, sets, links to records and index, manifest.json
 
@@ -11,6 +12,7 @@ Nothing is forced to disk: a snapshot that a power cut leaves half written fails
 is built anew.
 """
 
+import contextlib
 import fcntl
 import os
 import shutil
@@ -42,6 +44,7 @@ class SnapshotDirectory:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._pointer = path / "current"
+        self._complaint = path / "refused"
 
     def current(self) -> str:
         """Return the name of the current snapshot.
@@ -57,6 +60,22 @@ class SnapshotDirectory:
         if not name.isdigit():
             raise SnapshotMissing("what names the current snapshot is damaged")
         return name.decode("ascii")
+
+    def refuse(self, name: str) -> None:
+        """Tell whoever builds that the snapshot with this name cannot be used."""
+        with contextlib.suppress(OSError):  # then it is lost altogether, which shows by itself
+            self._complaint.write_text(name, "ascii")
+
+    def is_refused(self, name: str) -> bool:
+        """Tell whether somebody could not use the snapshot with this name."""
+        try:
+            return self._complaint.read_bytes() == name.encode()
+        except OSError:
+            return False
+
+    def forgive(self) -> None:
+        """Forget what was refused."""
+        self._complaint.unlink(missing_ok=True)
 
     def folder(self, name: str) -> Path:
         """Return the folder of the snapshot with this name."""
@@ -76,7 +95,7 @@ class SnapshotDirectory:
 
     def new_folder(self, number: int) -> Path:
         """Make the folder for the snapshot numbered so, empty even if one was left behind."""
-        folder = self.path / f"{number:012d}"
+        folder = self.path / name_of(number)
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
@@ -93,6 +112,11 @@ class SnapshotDirectory:
         for other in self.path.iterdir():
             if other.name.isdigit() and other.name not in (folder.name, before):
                 shutil.rmtree(other, ignore_errors=True)
+
+
+def name_of(number: int) -> str:
+    """Return the name of the snapshot with this number."""
+    return f"{number:012d}"
 
 
 def write_manifest(folder: Path, facts: dict[str, Any], known: Checksums) -> Checksums:

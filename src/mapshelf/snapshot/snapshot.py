@@ -4,6 +4,7 @@ A worker opens the new one when it is published and drops the old one when the l
 uses it is done; the files stay readable until then, even after their names are gone.
 """
 
+import threading
 from collections import OrderedDict
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +76,8 @@ class Snapshot:
         length = sum(chunk[0] for chunk in manifest["records"])
         self._records = map_file(folder / RECORDS, length)
         self._ordered: OrderedDict[tuple[object, ...], Array] = OrderedDict()
+        # Searches run in threads, and the ordered ones share what they found.
+        self._ordering = threading.Lock()
         sizes = {len(self._listing), len(self._text), len(self._ids)}
         if sizes != {manifest["maps"]}:
             raise SnapshotDamaged("the parts of the snapshot hold different numbers of maps")
@@ -116,13 +119,14 @@ class Snapshot:
     def _in_order(self, text: str, filters: tuple[tuple[str, int], ...], order: str) -> Array:
         """Return the slots of all maps that match, in order; recent ones are kept for paging."""
         key = (text, filters, order)
-        slots = self._ordered.pop(key, None)
-        if slots is None:
-            slots = self._listing.rank(order, self._text.matching(text, filters))
-        self._ordered[key] = slots
-        while len(self._ordered) > 1 and self._keeps_too_much():
-            self._ordered.popitem(last=False)
-        return slots
+        with self._ordering:
+            slots = self._ordered.pop(key, None)
+            if slots is None:
+                slots = self._listing.rank(order, self._text.matching(text, filters))
+            self._ordered[key] = slots
+            while len(self._ordered) > 1 and self._keeps_too_much():
+                self._ordered.popitem(last=False)
+            return slots
 
     def _keeps_too_much(self) -> bool:
         if len(self._ordered) > ORDERED_SEARCHES_COUNT:
