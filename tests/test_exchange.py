@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from mapshelf.errors import InvalidRecord
 from mapshelf.exchange import (
     FIELDS,
-    LARGEST_ID,
     LARGEST_NUMBER,
     LONGEST_LINE,
+    LONGEST_TEXT,
     format_date,
     format_record,
     format_size,
     parse_record,
     size_of,
 )
-from mapshelf.model import MAP_KEYS, Map, MapDraft
+from mapshelf.model import LARGEST_ID, MAP_KEYS, Map, MapDraft
 from mapshelf.tokens import ALPHABET
 from tests.store.drafts import COUNTS, DATES, NAMES, TEXTS, URLS
 
@@ -89,6 +89,7 @@ def test_blanks_around_a_record(white: bytes) -> None:
     assert parse_record(white + b'{"ID":"a"}' + white) == (MapDraft(id="a"), [])
 
 
+LARGEST = "999999999999.99"
 NUMBERS = ["-1", "+1", "1.0", "1e3", " 1", "1 ", "x", "٣", "²", "9" * 20, "9" * 5000, "0x1", "1_0"]
 IMPOSSIBLE: dict[str, list[str]] = {
     "File_ID": [*NUMBERS, "0", str(LARGEST_ID + 1)],
@@ -207,12 +208,28 @@ def test_the_last_of_two_equal_keys_counts() -> None:
 
 
 def test_a_line_of_the_longest_length_is_read() -> None:
-    frame = len(b'{"Title":""}')
-    line = b'{"Title":"' + b"x" * (LONGEST_LINE - frame) + b'"}'
-    assert len(line) == LONGEST_LINE
-    assert parse_record(line)[0].title == "x" * (LONGEST_LINE - frame)
+    line = b'{"Title":"x"}'.ljust(LONGEST_LINE)
+    assert parse_record(line)[0].title == "x"
     with pytest.raises(InvalidRecord, match="longer than"):
         parse_record(line + b" ")
+
+
+@pytest.mark.parametrize("letter", ["x", "é", "😀"])
+def test_a_value_of_the_longest_length_is_read(letter: str) -> None:
+    text = letter * (LONGEST_TEXT // len(letter.encode()))
+    record = orjson.dumps({"Description": text})
+    assert parse_record(record)[0].description == text
+    with pytest.raises(InvalidRecord, match="Description is longer than"):
+        parse_record(orjson.dumps({"Description": text + letter}))
+
+
+def test_the_largest_values_come_out_as_they_went_in() -> None:
+    values = {"Title": "\x01" * LONGEST_TEXT, "Description": '"' * LONGEST_TEXT, "Size": LARGEST}
+    draft, _ = parse_record(orjson.dumps(values))
+    assert draft.size is not None
+    assert format_size(draft.size) == LARGEST
+    with pytest.raises(InvalidRecord, match="Size must be"):
+        parse_record(b'{"Size": "999999999999.996"}')
 
 
 @given(st.binary())

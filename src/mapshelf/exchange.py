@@ -16,16 +16,19 @@ from urllib.parse import urlsplit
 import orjson
 
 from mapshelf.errors import InvalidRecord
-from mapshelf.model import Map, MapDraft, is_user_name
+from mapshelf.model import LARGEST_ID, Map, MapDraft, is_user_name
 
 LARGEST_NUMBER: Final = 2**63 - 1
 """Counters go up to here."""
 
-LARGEST_ID: Final = 2**53
-"""Ids go up to here: beyond, programs that read numbers as floating point confuse them."""
+LARGEST_SIZE: Final = 10**14 - 1
+"""Sizes go up to here, in hundredths of a kilobyte."""
 
-LONGEST_LINE: Final = 1 << 20
-"""Bytes of a record."""
+LONGEST_TEXT: Final = 1 << 18
+"""Bytes of a value. What is within is so when it is exported, too."""
+
+LONGEST_LINE: Final = 1 << 24
+"""Bytes of a record: all values at their longest, with most characters escaped."""
 
 _EPOCH: Final = datetime(1970, 1, 1)  # UTC throughout, but written without a zone
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?", re.ASCII)
@@ -107,6 +110,8 @@ def size_of(count: int) -> int:
 def _read(field: Field, text: object) -> Any:
     if not isinstance(text, str):
         raise InvalidRecord(f"{field.key} must be a string")
+    if len(text.encode()) > LONGEST_TEXT:
+        raise InvalidRecord(f"{field.key} is longer than {LONGEST_TEXT} bytes")
     if "\0" in text:
         raise InvalidRecord(f"{field.key} holds a NUL character")
     if not text and not field.blank:
@@ -145,7 +150,10 @@ def _date(text: str) -> int:
 def _size(text: str) -> int:
     if not _SIZE.fullmatch(text):
         raise ValueError(f"a decimal number of kilobytes, not {text[:40]!r}")
-    return int((Decimal(text) * 100).to_integral_value(ROUND_HALF_UP))
+    hundredths = int((Decimal(text) * 100).to_integral_value(ROUND_HALF_UP))
+    if hundredths > LARGEST_SIZE:
+        raise ValueError(f"at most {format_size(LARGEST_SIZE)}, not {text[:40]!r}")
+    return hundredths
 
 
 def _address(text: str) -> str:

@@ -41,6 +41,9 @@ UNCATEGORISED: Final = "Uncategorised"
 """Category of the maps for which none is known."""
 
 
+LARGEST_ID: Final = 2**53
+"""Ids go up to here: beyond, programs that read numbers as floating point confuse them."""
+
 USER_NAME_LENGTH: Final = 100
 """Most characters of a username."""
 

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from mapshelf.errors import AlreadyExists, NotFound, StoreUnavailable
 from mapshelf.exchange import format_record, parse_record
 from mapshelf.model import (
+    LARGEST_ID,
     SYSTEM_USER,
     UNCATEGORISED,
     Change,
@@ -672,6 +673,15 @@ class StoreContract:
     ) -> None:
         assert store.identity() == reopen().identity()
         assert store.identity() != empty().identity()
+
+    def test_the_largest_ids_leave_room_for_what_comes_back_from_an_export(
+        self, store: Store
+    ) -> None:
+        put(store, title("t", category_id=LARGEST_ID, category="Last"))
+        assert put(store, title("u", category="New")).category_id == len(seed.CATEGORIES) + 1
+        put(store, title("v", id="Last", file_id=LARGEST_ID))
+        (outcome,) = store.put_maps([title("w")])
+        assert outcome.verdict is Verdict.REFUSED
 
     # -- users ----------------------------------------------------------------------------
 

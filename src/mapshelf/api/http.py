@@ -1,8 +1,7 @@
 """A request and a response, as little of them as the service needs.
 
-Written by hand on plain ASGI although frameworks do this well: the two operations take a few
-microseconds, and the Request and Response objects of the frameworks we measured cost more than
-that (a fifth of the throughput and more, see ``docs/benchmarks.md``).
+Written by hand although frameworks do this well: an answer takes a few microseconds, and the
+Request and Response objects of a framework, made anew for each, would take longer than that.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping

@@ -32,6 +32,7 @@ from mapshelf.errors import (
     StoreUnavailable,
 )
 from mapshelf.model import (
+    LARGEST_ID,
     SYSTEM_USER,
     UNCATEGORISED,
     Change,
@@ -462,7 +463,7 @@ class _Batch:
         ).fetchone()
         file_id = draft.file_id
         if file_id is None:
-            file_id = grave[0] if grave else self._last_file_id() + 1
+            file_id = grave[0] if grave else self._next_file_id()
         if grave and grave[0] != file_id:
             raise Conflict(f"ID {public_id} had File_ID {grave[0]} here, not {file_id}")
         holder = self._database.execute(
@@ -486,8 +487,11 @@ class _Batch:
             if not taken:
                 return candidate
 
-    def _last_file_id(self) -> int:
-        return _integer(self._database, "SELECT file_id FROM sequence")
+    def _next_file_id(self) -> int:
+        following = _integer(self._database, "SELECT file_id + 1 FROM sequence")
+        if following > LARGEST_ID:
+            raise Conflict(f"no File_ID is left: there is a map with {LARGEST_ID}")
+        return following
 
     def _references(self, draft: MapDraft, existing: Map | None) -> References:
         """Find or make the rows that ``draft`` refers to, else those ``existing`` does."""
@@ -553,9 +557,12 @@ class _Batch:
         return self._categories[key]
 
     def _insert_category(self, category_id: int | None, name: str) -> Row:
+        # An imported category with the largest id of all must not use up those for others.
+        following = "(SELECT max(id) + 1 FROM categories WHERE id < ?4)"
         return self._database.execute(
-            "INSERT INTO categories (id, name, name_key) VALUES (?, ?, ?) RETURNING id, name",
-            (category_id, name.strip(), name_key(name)),
+            "INSERT INTO categories (id, name, name_key)"
+            f" VALUES (coalesce(?1, {following}), ?2, ?3) RETURNING id, name",
+            (category_id, name.strip(), name_key(name), LARGEST_ID),
         ).fetchall()[0]
 
     def _outline_differs(self, file_id: int, outline: bytes | None) -> bool:
