@@ -278,3 +278,12 @@ def test_children_load_no_part_of_the_store(tmp_path: Path) -> None:
     ).stdout
     heavy = {"numpy", "tantivy", "apsw", "granian", "rich", "mapshelf.store", "mapshelf.api"}
     assert heavy.isdisjoint(output.split())
+
+
+def test_children_that_still_start_end_in_silence(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """With many children the first has read its file long before the last has started."""
+    with SandboxedReader(workers=8) as reader:
+        assert list(reader.read([write_map(tmp_path, "map.mm")]))
+    assert capfd.readouterr().err == ""

@@ -25,7 +25,6 @@ the clock, that may write no file. A child that breaks a limit costs its own fil
 import hashlib
 import logging
 import math
-import multiprocessing
 import os
 import resource
 import signal
@@ -38,8 +37,9 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
-from typing import Final, Self
+from typing import Any, Final, Self
 
 from pebble import ProcessExpired, ProcessPool
 
@@ -160,6 +160,7 @@ class SandboxedReader:
         self._limits = limits or Limits()
         self._readers = readers
         self._pool: ProcessPool | None = None
+        self._children = _Children()
 
     def __enter__(self) -> Self:
         return self
@@ -259,11 +260,12 @@ class SandboxedReader:
         return "the process reading it crashed"
 
     def _start(self) -> ProcessPool:
+        self._children = _Children()
         pool = ProcessPool(
             max_workers=self._workers,
             initializer=_confine,
             initargs=(self._limits.memory,),
-            context=multiprocessing.get_context("spawn"),
+            context=self._children,
         )
         # Threads and processes inherit what is blocked where they are started; so do children
         # that replace others later. The tracker would unblock it, were it not running already.
@@ -278,8 +280,37 @@ class SandboxedReader:
     def _stop(self) -> None:
         if self._pool is not None:
             self._pool.stop()  # type: ignore[no-untyped-call]
+            self._children.end()
             self._pool.join()
             self._pool = None
+
+
+class _Children(SpawnContext):
+    """Starts the children of one pool, and can end them at once.
+
+    The pool alone would take away the locks from children that are still starting, which print a
+    traceback of that.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._made: list[SpawnProcess] = []
+        self._ended = False
+
+    def Process(self, *arguments: Any, **named: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
+        """Make a child, as the pool expects of its context."""
+        if self._ended:
+            raise BrokenPipeError("the pool has been stopped")
+        self._made = [child for child in self._made if child.exitcode is None]
+        self._made.append(SpawnProcess(*arguments, **named))
+        return self._made[-1]
+
+    def end(self) -> None:
+        """Kill the children, and start no more."""
+        self._ended = True
+        for child in self._made:
+            if child.pid is not None:
+                child.kill()
 
 
 def _load(path: str, limits: Limits) -> tuple[bytes, os.stat_result]:
