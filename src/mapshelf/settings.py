@@ -1,13 +1,24 @@
 """What the operator decides, gathered once by the command line and passed on from there."""
 
+import os
+import re
 from dataclasses import dataclass
+from ipaddress import AddressValueError, IPv6Address
 from pathlib import Path
-from urllib.parse import quote, urlsplit
+from typing import Final
+from urllib.parse import quote
 
 from mapshelf.errors import InvalidSetting
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
+
+_BASE_URL: Final = re.compile(
+    r"https?://(?:\[(?P<ipv6>[^]]*)\]|[a-z0-9._~-]+)(?::(?P<port>[0-9]{1,5}))?"
+    r"(?:/(?:[a-z0-9._~!$&'()*+,;=:@/-]|%[0-9a-f]{2})*)?",
+    re.IGNORECASE | re.ASCII,
+)
+"""RFC 3986, without users, passwords, queries and fragments."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +45,7 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where to listen, and with how many processes."""
+    """Where to listen (``host`` is an IP address), and with how many processes."""
 
     host: str
     port: int
@@ -48,7 +59,7 @@ def snapshots_folder(data: Path) -> Path:
 
 def sqlite_url(data: Path) -> str:
     """Return the URL of the SQLite database that ``data`` holds unless told otherwise."""
-    return "sqlite://" + quote(str(data.absolute() / "catalogue.db"))
+    return "sqlite://" + quote(os.fsencode(data.absolute() / "catalogue.db"))
 
 
 def checked_base_url(url: str) -> str:
@@ -57,10 +68,14 @@ def checked_base_url(url: str) -> str:
     Raises:
         InvalidSetting: it is not the absolute http(s) address of a service.
     """
-    parts = urlsplit(url)
-    plain = url.isascii() and url.isprintable() and not any(c in url for c in ' "<>\\^`{|}')
-    if parts.scheme not in ("http", "https") or not parts.netloc or not plain:
-        raise InvalidSetting(f"the base URL must be like https://maps.example.org, not {url}")
-    if parts.query or parts.fragment:
-        raise InvalidSetting(f"the base URL must have no query and no fragment: {url}")
+    found = _BASE_URL.fullmatch(url)
+    if not found:
+        raise InvalidSetting(f"the base URL must be like https://maps.example.org, not {url!r}")
+    if found["port"] and not 0 < int(found["port"]) < 2**16:
+        raise InvalidSetting(f"the base URL has a port that is none: {url!r}")
+    if found["ipv6"] is not None:
+        try:
+            IPv6Address(found["ipv6"])
+        except AddressValueError as error:
+            raise InvalidSetting(f"the base URL has an address that is none: {url!r}") from error
     return url.rstrip("/")

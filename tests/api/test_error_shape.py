@@ -144,3 +144,13 @@ def test_errors_of_ours_tell_nothing_internal(
         assert not [word for word in INTERNAL if word in told]
         assert response.headers["X-Request-Id"] in caplog.text
         assert service.token not in caplog.text
+
+
+def test_a_service_that_starts_logs_no_errors(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    with under(CONDITIONS["no snapshot"], tmp_path) as service:
+        assert service.get("/maps").status_code == 503
+    told = {record.levelno for record in caplog.records if record.name.startswith("mapshelf.api")}
+    assert told == {logging.INFO}

@@ -46,7 +46,9 @@ class Mapshelf:
 
     def token(self, user: str = "alice", *options: str) -> str:
         """Register ``user`` if need be, and return a new token."""
-        if user not in [line.split("\t")[1] for line in self.lines("user", "list")]:
+        there = (self.data / "catalogue.db").exists()
+        users = [line.split("\t")[1] for line in self.lines("user", "list")] if there else []
+        if user not in users:
             self.run("user", "add", user)
         (token,) = self.lines("token", "create", user, *options)
         return token

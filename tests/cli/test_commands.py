@@ -1,10 +1,14 @@
 """Each command does what its help says, and its exit code tells how it went."""
 
 import json
+import os
 import re
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
+import apsw
 import pytest
 
 from tests.cli.process import CORPUS, EXAMPLES, Mapshelf
@@ -164,7 +168,7 @@ def test_import_of_a_line_without_end_is_refused_alone(mapshelf: Mapshelf, tmp_p
     done = mapshelf.run("import", path, expect=1)
 
     assert done.stdout == "added 1, changed 0, unchanged 0, refused 1\n"
-    assert "line 1: longer than" in done.stderr
+    assert "line 1: Title is longer than" in done.stderr
 
 
 def zip_of(path: Path, **members: bytes) -> Path:
@@ -227,6 +231,53 @@ def test_import_of_a_zip_bomb(mapshelf: Mapshelf, tmp_path: Path) -> None:
     assert [record["Title"] for record in mapshelf.exported()] == ["Soil"]
 
 
+def test_import_that_fails_half_way_tells_what_went_in(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    mapshelf.run("user", "add", "alice")
+    database = apsw.Connection(str(mapshelf.data / "catalogue.db"))
+    database.execute(
+        "CREATE TRIGGER full BEFORE INSERT ON maps WHEN new.title = 'boom'"
+        " BEGIN SELECT RAISE(ABORT, 'no room'); END"
+    )
+    database.close()
+    path = tmp_path / "maps.ndjson"
+    titles = [*("fine" for _ in range(1200)), "boom"]
+    path.write_text("".join(json.dumps({"Title": title}) + "\n" for title in titles))
+
+    done = mapshelf.run("import", path, expect=1)
+
+    assert done.stdout == "added 1000, changed 0, unchanged 0, refused 0\n"
+    assert done.stderr == "mapshelf: the SQLite database refused: no room\n"
+    assert len(mapshelf.exported()) == 1000
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file that reads as EIO")
+def test_import_of_records_that_cannot_be_read(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    path = tmp_path / "maps.ndjson"
+    path.symlink_to("/proc/self/mem")
+
+    done = mapshelf.run("import", path, expect=1)
+
+    assert done.stderr == f"mapshelf: {path} cannot be read: Input/output error\n"
+
+
+def test_import_without_a_terminal_prints_nothing_but_its_report(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
+    done = mapshelf.run("import", write_map(tmp_path / "soil.mm", "Soil"))
+
+    assert done.stderr == ""
+
+
+def test_import_through_a_link_is_the_same_folder(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    write_map(tmp_path / "maps" / "soil.mm", "Soil")
+    (tmp_path / "link").symlink_to("maps")
+    mapshelf.run("import", tmp_path / "maps")
+
+    done = mapshelf.run("import", tmp_path / "link", os.path.relpath(tmp_path / "maps"))
+
+    assert done.stdout == "added 0, changed 0, unchanged 1, refused 0\n"
+
+
 # -- export -------------------------------------------------------------------------------------
 
 
@@ -244,6 +295,8 @@ def test_export_into_an_empty_catalogue_gives_the_same_export(
 
 
 def test_export_to_a_place_that_cannot_be_written(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    mapshelf.run("user", "add", "alice")
+
     done = mapshelf.run("export", tmp_path / "nowhere" / "all.ndjson", expect=1)
 
     assert "cannot be written" in done.stderr
@@ -314,15 +367,66 @@ def test_token_revoke(mapshelf: Mapshelf) -> None:
         ["serve", "--workers", "none"],
         ["serve", "--base-url", "maps.example.org"],
         ["serve", "/etc/passwd"],
+        ["serve", "--host", "nowhere.invalid"],
+        ["serve", "--host", ""],
+        ["serve", "--host", "a" * 70],
+        ["serve", "--base-url", "http://[::1"],
+        ["serve", "--base-url", "http://[::g]"],
+        ["serve", "--base-url", "https://x/?"],
+        ["serve", "--base-url", "https://x#"],
+        ["serve", "--base-url", "http://x:99999"],
+        ["serve", "--base-url", "http://x:0"],
+        ["serve", "--base-url", "http://x:abc"],
+        ["serve", "--base-url", "http://:80"],
+        ["serve", "--base-url", "http://x/%zz"],
+        ["serve", "--base-url", "http://x/\n"],
+        ["serve", "--base-url", "http://me:secret@x"],
+        ["token", "create", "alice", "--label", "x\ty\nz"],
         ["check", "--database", "mysql://localhost/maps"],
+        ["check", "--database", "sqlite://[x"],
+        ["check", "--database", "sqlite:///x%00"],
+        ["check", "--database", "sqlite:///%ff"],
+        ["check", "--database", ""],
     ],
-    ids=" ".join,
+    ids=lambda words: ascii(" ".join(words)),
 )
 def test_wrong_usage_ends_with_2_and_says_why(mapshelf: Mapshelf, arguments: list[str]) -> None:
     done = mapshelf.run(*arguments, expect=2)
 
     assert done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("folder", ["", "\udcff", "~nobody-is-called-so/maps"], ids=ascii)
+def test_a_data_folder_that_cannot_be_one(tmp_path: Path, folder: str) -> None:
+    command = [sys.executable, "-m", "mapshelf", "user", "add", "alice", "--data", folder]
+
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert done.returncode == 2, done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["check"],
+        ["export"],
+        ["user", "list"],
+        ["user", "disable", "alice"],
+        ["token", "list", "system"],
+        ["token", "create", "system"],
+        ["token", "revoke", "1"],
+    ],
+    ids=" ".join,
+)
+def test_no_catalogue_is_made_by_accident(mapshelf: Mapshelf, arguments: list[str]) -> None:
+    done = mapshelf.run(*arguments, expect=1)
+
+    assert done.stderr == f"mapshelf: there is no catalogue in {mapshelf.data}/catalogue.db\n"
+    assert done.stdout == ""
+    assert not mapshelf.data.exists()
 
 
 def test_data_folder_may_come_from_the_environment(
@@ -332,15 +436,50 @@ def test_data_folder_may_come_from_the_environment(
 
     monkeypatch.setenv("MAPSHELF_DATA", str(tmp_path / "elsewhere"))
 
+    assert main(["user", "add", "alice"]) == 0
     assert main(["user", "list"]) == 0
-    assert "system" in capsys.readouterr().out
+    assert "alice" in capsys.readouterr().out
     assert (tmp_path / "elsewhere" / "catalogue.db").exists()
+
+
+def test_an_empty_variable_says_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from mapshelf.cli import main  # noqa: PLC0415 - not as a process, to set its environment
+
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("MAPSHELF_DATA", "")
+    monkeypatch.setenv("MAPSHELF_DATABASE", "")
+
+    assert main(["user", "add", "alice"]) == 0
+    assert not list((tmp_path / "here").iterdir())
+
+
+def test_what_is_said_beats_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mapshelf.cli import main  # noqa: PLC0415 - not as a process, to set its environment
+
+    files = {name: tmp_path / name for name in ("environment", "explicit")}
+    monkeypatch.setenv("MAPSHELF_DATA", str(tmp_path / "unused"))
+    monkeypatch.setenv("MAPSHELF_DATABASE", f"sqlite://{files['environment']}")
+
+    assert main(["user", "add", "alice", "--data", str(tmp_path / "data")]) == 0
+    assert [found.name for found in tmp_path.iterdir()] == ["data"]
+    assert main(["user", "add", "alice"]) == 0
+    assert files["environment"].exists()
+    database = ["--database", f"sqlite://{files['explicit']}"]
+    assert main(["user", "add", "alice", "--data", str(tmp_path / "unused"), *database]) == 0
+    assert files["explicit"].exists()
+    assert not (tmp_path / "unused").exists()
 
 
 # -- check --------------------------------------------------------------------------------------
 
 
 def test_check_of_a_sound_catalogue(mapshelf: Mapshelf) -> None:
+    mapshelf.run("user", "add", "alice")
+
     done = mapshelf.run("check")
 
     assert "snapshot: none yet" in done.stdout

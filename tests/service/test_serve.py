@@ -113,6 +113,17 @@ def test_urls_begin_with_the_base_url(mapshelf: Mapshelf, tmp_path: Path) -> Non
     assert "<https://maps.example.org/shelf/maps?" in headers["link"]
 
 
+def test_a_host_may_be_a_name(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    mapshelf.run("import", write_map(tmp_path / "soil.mm", "Soil"))
+
+    with serving(mapshelf, "--host", "localhost") as service:
+        service.wait_until_ready()
+        (found,), _ = service.get("/maps")
+
+    port = service.url.rpartition(":")[2]
+    assert found["URL"].startswith(f"http://localhost:{port}/")
+
+
 def test_a_port_that_is_taken_is_told_in_a_line(mapshelf: Mapshelf) -> None:
     with serving(mapshelf) as service:
         service.wait_until_ready()

@@ -34,10 +34,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that ``arguments`` spell, by default those of the process."""
     given = _parse(sys.argv[1:] if arguments is None else arguments)
     try:
-        given.data = (given.data or _default_data()).expanduser()
-        given.database = (
-            given.database or os.environ.get("MAPSHELF_DATABASE") or sqlite_url(given.data)
-        )
+        given.data, given.database = _catalogue(given.data, given.database)
         code: int = given.run(given)
     except InvalidSetting as error:
         return _fail(error, 2)
@@ -57,9 +54,28 @@ def _fail(error: MapshelfError, code: int) -> int:
     return code
 
 
+def _catalogue(data: Path | None, database: str | None) -> tuple[Path, str]:
+    """Return folder and database of the catalogue: what is said here beats the environment."""
+    if database is None and data is None:
+        database = os.environ.get("MAPSHELF_DATABASE") or None
+    folder = _sound(data or _default_data())
+    return folder, sqlite_url(folder) if database is None else database
+
+
 def _default_data() -> Path:
     configured = os.environ.get("MAPSHELF_DATA")
     return Path(configured) if configured else user_data_path("mapshelf", appauthor=False)
+
+
+def _sound(folder: Path) -> Path:
+    try:
+        expanded = folder.expanduser()
+        str(expanded).encode()
+    except RuntimeError as error:
+        raise InvalidSetting(f"{str(folder)!r} names a home folder that is not there") from error
+    except UnicodeEncodeError as error:
+        raise InvalidSetting(f"the data folder needs a UTF-8 name, not {str(folder)!r}") from error
+    return expanded
 
 
 def _parse(arguments: Sequence[str]) -> argparse.Namespace:

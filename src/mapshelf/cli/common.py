@@ -14,20 +14,30 @@ def catalogue_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--data",
         metavar="DIR",
-        type=Path,
+        type=_folder,
         help="folder of the catalogue (or MAPSHELF_DATA; default: your data folder)",
     )
     parser.add_argument(
         "--database",
         metavar="URL",
-        help="database of the catalogue (or MAPSHELF_DATABASE; default: SQLite in --data)",
+        help="database of the catalogue (default: SQLite in --data, else MAPSHELF_DATABASE)",
     )
 
 
+def _folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("a folder must have a name")
+    return Path(text)
+
+
 @contextmanager
-def opened(given: argparse.Namespace) -> Iterator[Store]:
-    """Open the store that the options name, and close it again."""
-    store = open_store(given.database)
+def opened(given: argparse.Namespace, *, create: bool = False) -> Iterator[Store]:
+    """Open the store that the options name, and close it again.
+
+    A new catalogue is made for commands that fill one (``create``). Others would hide that the
+    folder is mistyped.
+    """
+    store = open_store(given.database, create=create)
     try:
         yield store
     finally:
@@ -38,6 +48,13 @@ def user_name(text: str) -> str:
     """Read a username, for argparse."""
     if not is_user_name(text):
         raise argparse.ArgumentTypeError("a username is one printable line without outer blanks")
+    return text
+
+
+def one_line(text: str) -> str:
+    """Read a text for a table, for argparse."""
+    if not text.isprintable():
+        raise argparse.ArgumentTypeError("must be one printable line")
     return text
 
 

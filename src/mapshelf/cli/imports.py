@@ -46,13 +46,22 @@ def _run(given: argparse.Namespace) -> int:
     records = [path for path in given.paths if path.suffix.lower() == RECORDS and path.is_file()]
     maps = [path for path in given.paths if path not in records]
     report = Report()
-    with opened(given) as store, _progress() as progress:
+    with opened(given, create=True) as store:
+        try:
+            _import(store, records, maps, Attribution(given.owner, given.category), report)
+        finally:
+            _tell(report)  # what went in before a failure is in
+    return 0 if report.complete else 1
+
+
+def _import(
+    store: Store, records: list[Path], maps: list[Path], attribution: Attribution, report: Report
+) -> None:
+    with _progress() as progress:
         for path in records:
             _import_records(store, path, report, progress)
         if maps:
-            _import_maps(store, maps, Attribution(given.owner, given.category), report, progress)
-    _tell(report)
-    return 0 if report.complete else 1
+            _import_maps(store, maps, attribution, report, progress)
 
 
 def _import_records(store: Store, path: Path, report: Report, progress: Progress) -> None:
@@ -81,11 +90,13 @@ def _tell(report: Report) -> None:
 
 
 def _progress() -> Progress:
+    console = Console(stderr=True)
     return Progress(
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
         TimeElapsedColumn(),
-        console=Console(stderr=True),
+        console=console,
         transient=True,
+        disable=not console.is_terminal,  # it would leave an empty line in files
     )

@@ -45,11 +45,12 @@ def _run(given: argparse.Namespace) -> int:
     for folder in given.folders:
         if not folder.is_dir():
             raise InvalidSetting(f"{folder} is not a folder")
-    settings = _settings(given)
-    _claim_port(given.host, given.port)
+    hosts = _resolved(given.host)
+    settings = _settings(given, hosts)
+    host = _claim_port(given.host, hosts, given.port)
     # Opened once here, so that what is wrong with the store is said once, and before all else.
     open_store(settings.database).close()
-    address = Address(given.host, given.port, given.workers)
+    address = Address(host, given.port, given.workers)
     children = [
         Child("builder", "mapshelf.service.building:build", (settings,)),
         Child("web", "mapshelf.service.web:answer", (settings, address)),
@@ -61,9 +62,9 @@ def _run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _settings(given: argparse.Namespace) -> Settings:
+def _settings(given: argparse.Namespace, hosts: list[str]) -> Settings:
     host = f"[{given.host}]" if ":" in given.host else given.host
-    everywhere = given.host in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
+    everywhere = hosts[0] in ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
     default = f"http://{'localhost' if everywhere else host}:{given.port}"
     base_url = given.base_url or os.environ.get("MAPSHELF_BASE_URL") or default
     if not given.cors_origin.isascii() or not given.cors_origin.isprintable():
@@ -83,15 +84,34 @@ def _workers(text: str) -> int:
     return int(text)
 
 
-def _claim_port(host: str, port: int) -> None:
-    """Say at once, and in a line, if the port cannot be had."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+def _resolved(host: str) -> list[str]:
+    """Return the IP addresses of a host, those of IPv4 first, since everything reaches them.
+
+    Raises:
+        InvalidSetting: it has none.
+    """
     try:
-        with socket.socket(family) as trial:
-            trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            trial.bind((host, port))
-    except OSError as error:
-        raise StoreUnavailable(f"cannot listen on {host} port {port}: {error.strerror}") from error
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise InvalidSetting(f"{host!r} is not a host to listen on: {error}") from error
+    if any(len(address) == 4 and address[3] for *_, address in found):
+        raise InvalidSetting(f"{host!r} has a zone, which cannot be listened on")
+    found.sort(key=lambda one: one[0] != socket.AF_INET)
+    return [str(address[0]) for *_, address in found]
+
+
+def _claim_port(name: str, hosts: list[str], port: int) -> str:
+    """Return the first of ``hosts`` where the port is free; say at once if it cannot be had."""
+    refused = OSError()
+    for host in hosts:
+        try:
+            with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as trial:
+                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                trial.bind((host, port))
+            return host
+        except OSError as error:
+            refused = error
+    raise StoreUnavailable(f"cannot listen on {name} port {port}: {refused.strerror}") from refused
 
 
 def _announce(settings: Settings, address: Address) -> bool:

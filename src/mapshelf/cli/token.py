@@ -4,7 +4,14 @@ import argparse
 import time
 from typing import Final
 
-from mapshelf.cli.common import catalogue_options, opened, positive, table_line, user_name
+from mapshelf.cli.common import (
+    catalogue_options,
+    one_line,
+    opened,
+    positive,
+    table_line,
+    user_name,
+)
 from mapshelf.errors import Conflict
 from mapshelf.exchange import format_date
 from mapshelf.model import Token
@@ -30,7 +37,7 @@ def define(parser: argparse.ArgumentParser) -> None:
     create = actions.add_parser("create", help="print a new token, once")
     catalogue_options(create)
     create.add_argument("user", metavar="USER", type=user_name)
-    create.add_argument("--label", default="", help="what the token is for")
+    create.add_argument("--label", default="", type=one_line, help="what the token is for")
     create.add_argument(
         "--expires",
         metavar="DAYS",

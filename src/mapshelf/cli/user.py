@@ -23,7 +23,7 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 
 def _add(given: argparse.Namespace) -> int:
-    with opened(given) as store:
+    with opened(given, create=True) as store:
         store.add_user(given.name)
     return 0
 

@@ -25,18 +25,16 @@ def import_records(store: Store, path: Path, report: Report) -> None:
     A bad line is noted in ``report`` under its number, and the others go in.
 
     Raises:
-        UnreadableFile: the file cannot be opened.
+        UnreadableFile: the file cannot be opened or read; what was noted until then is safe.
         StoreError: the store failed; what was noted as added or changed until then is safe.
     """
     try:
         file = path.open("rb")
     except OSError as error:
-        raise UnreadableFile(
-            f"{printable(str(path))} cannot be opened: {error.strerror}"
-        ) from error
+        raise _unreadable(path, "opened", error) from error
     with file:
         drafts: dict[str, MapDraft] = {}
-        for name, line in _lines(file, printable(str(path))):
+        for name, line in _lines(file, path):
             try:
                 drafts[name], strangers = parse_record(line)
             except InvalidRecord as error:
@@ -58,21 +56,36 @@ def export_records(store: Store, file: BinaryIO) -> int:
     return count
 
 
-def _lines(file: BinaryIO, name: str) -> Iterator[tuple[str, bytes]]:
+def _unreadable(path: Path, done: str, error: OSError) -> UnreadableFile:
+    reason = error.strerror or "input/output error"
+    return UnreadableFile(f"{printable(str(path))} cannot be {done}: {reason}")
+
+
+def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[str, bytes]]:
     """Yield the lines that are not blank, under a name that tells where they stand.
 
     Of a line that is too long just its beginning is yielded, which is too long as well.
+
+    Raises:
+        UnreadableFile: the file cannot be read further.
     """
-    number = 0
-    while line := file.readline(LONGEST_LINE + 2):
+    number, name = 0, printable(str(path))
+    while line := _line(file, path, LONGEST_LINE + 2):
         number += 1
         rest = line
         while rest and not rest.endswith(b"\n"):
-            rest = file.readline(LONGEST_LINE)
+            rest = _line(file, path, LONGEST_LINE)
         if number == 1:
             line = line.removeprefix(_BYTE_ORDER_MARK)
         if line.strip():
             yield f"{name}, line {number}", line.rstrip(b"\r\n")
+
+
+def _line(file: BinaryIO, path: Path, most: int) -> bytes:
+    try:
+        return file.readline(most)
+    except OSError as error:
+        raise _unreadable(path, "read", error) from error
 
 
 def _write(store: Store, drafts: dict[str, MapDraft], report: Report) -> None:
