@@ -284,6 +284,8 @@ def test_children_that_still_start_end_in_silence(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     """With many children the first has read its file long before the last has started."""
-    with SandboxedReader(workers=8) as reader:
-        assert list(reader.read([write_map(tmp_path, "map.mm")]))
+    path = write_map(tmp_path, "map.mm")
+    for _ in range(4):  # whether one is at the wrong point just then is a matter of luck
+        with SandboxedReader(workers=6) as reader:
+            assert list(reader.read([path]))
     assert capfd.readouterr().err == ""
