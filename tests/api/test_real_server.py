@@ -203,3 +203,25 @@ def test_a_body_that_nobody_reads_does_not_disturb_the_next_request(
             following = client.get("/maps?limit=0")
             assert following.content == b"[]"
             assert "Connection" not in following.headers
+
+
+@pytest.mark.parametrize(
+    ("status", "request_line", "extra"),
+    [
+        (b"400", b"GET /maps HTTP/1.1", b"Content-Length: x"),
+        (b"400", b"GET /maps HTTP/1.1", b"Transfer-Encoding: x"),
+        (b"400", b"GET /maps HTTP/1.1", b"no header"),
+        (b"400", b"hello", b"X: x"),
+        (b"414", b"GET /maps?" + b"x" * 65_536 + b" HTTP/1.1", b"X: x"),
+        (b"431", b"GET /maps HTTP/1.1", b"\r\n".join(b"X: %d" % n for n in range(100))),
+    ],
+    ids=["length", "encoding", "header", "line", "address", "headers"],
+)
+def test_what_is_no_http_is_answered_without_a_body(
+    server: Server, status: bytes, request_line: bytes, extra: bytes
+) -> None:
+    """As docs/api.md says; the application never sees these."""
+    answer = raw(server, b"\r\n".join((request_line, HOST, extra, b"", b"")))
+    assert answer.startswith(b"HTTP/1.1 %s " % status)
+    assert b"connection: close" in answer
+    assert answer.endswith(b"\r\n\r\n")
