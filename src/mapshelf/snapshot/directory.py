@@ -4,7 +4,7 @@
       current            the name of the snapshot to read, replaced by a rename
       lock               held by the one process that builds
       refused            the name of a snapshot that a worker could not use
-      work-…/            what the builder writes: records and the search index
+      work/              what the builder writes: records and the search index
       000000000042/      a snapshot: arrays, sets, links to records and index, manifest.json
 
 A snapshot's folder is complete before ``current`` names it, and is never written to afterwards.
