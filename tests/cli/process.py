@@ -16,7 +16,7 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 REPOSITORY: Final = Path(__file__).parents[2]
-CORPUS: Final = REPOSITORY.parent / "shared" / "corpus"
+CORPUS: Final = (REPOSITORY.parent / "shared" / "corpus").resolve()
 EXAMPLES: Final = REPOSITORY / "examples"
 PATIENCE: Final = 60.0
 """Seconds to wait for anything: far more than is ever needed, for slow machines."""

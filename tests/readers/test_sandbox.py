@@ -205,10 +205,12 @@ def test_name_that_is_not_text(tmp_path: Path) -> None:
 
 PROGRAM = textwrap.dedent(
     """
-    import itertools, sys
+    import itertools, signal, sys
     from mapshelf.readers.sandbox import SandboxedReader
 
     def main():
+        # Whoever runs the tests in the background lets them ignore interrupts.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         with SandboxedReader(workers=2) as reader:
             for number, _ in enumerate(reader.read(itertools.repeat(sys.argv[1]))):
                 if number == 20:
@@ -229,21 +231,24 @@ def test_no_child_survives_the_parent(
 ) -> None:
     script = tmp_path / "program.py"
     script.write_text(PROGRAM)
-    parent = subprocess.Popen(
+    with subprocess.Popen(
         [sys.executable, str(script), write_map(tmp_path, "map.mm")],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
-    )
-    assert parent.stdout is not None
-    assert parent.stdout.readline() == "running\n"
-    assert len(processes_of_session(parent.pid)) >= 3
-    if to_group:
-        os.killpg(parent.pid, signal_number)
-    else:
-        parent.send_signal(signal_number)
-    _, errors = parent.communicate(timeout=20)
+    ) as parent:
+        try:
+            assert parent.stdout is not None
+            assert parent.stdout.readline() == "running\n"
+            assert len(processes_of_session(parent.pid)) >= 3
+            if to_group:
+                os.killpg(parent.pid, signal_number)
+            else:
+                parent.send_signal(signal_number)
+            _, errors = parent.communicate(timeout=20)
+        finally:
+            parent.kill()
     assert parent.returncode != 0
     # One for the parent's own KeyboardInterrupt at most; the children say nothing.
     assert errors.count("Traceback") <= (signal_number == signal.SIGINT)
