@@ -24,6 +24,8 @@
     │   ├── NotAMap            it is something else
     │   ├── BrokenFile         it is a map, but damaged or not as its format says
     │   └── TooLarge           it is over one of the limits for untrusted files
+    ├── CannotWrite            a file that was asked for cannot be written
+    ├── CannotListen           the address to serve at cannot be had
     └── InvalidSetting         a command-line option or environment variable is wrong
 
 Foreign exceptions are translated into these where they enter: ``apsw`` in ``store/sqlite.py``,
@@ -137,6 +139,14 @@ class BrokenFile(UnreadableFile):
 
 class TooLarge(UnreadableFile):
     """The file exceeds one of the limits for untrusted files."""
+
+
+class CannotWrite(MapshelfError):
+    """A file that was asked for cannot be written."""
+
+
+class CannotListen(MapshelfError):
+    """The address to serve at is taken, or not one of this machine."""
 
 
 class InvalidSetting(MapshelfError):

@@ -1,7 +1,7 @@
 """What several commands need of the command line."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -58,11 +58,16 @@ def one_line(text: str) -> str:
     return text
 
 
-def positive(text: str) -> int:
-    """Read a whole number from 1, for argparse."""
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text) > 0):
-        raise argparse.ArgumentTypeError(f"must be a whole number from 1, not {text!r}")
-    return int(text)
+def whole_number(most: int) -> Callable[[str], int]:
+    """Return what reads a whole number from 1 to ``most``, for argparse."""
+
+    def read(text: str) -> int:
+        digits = text.isascii() and text.isdigit() and len(text) <= len(str(most))
+        if not (digits and 0 < int(text) <= most):
+            raise argparse.ArgumentTypeError(f"must be a number from 1 to {most}, not {text!r}")
+        return int(text)
+
+    return read
 
 
 def table_line(*values: object) -> str:

@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 from mapshelf.cli.common import catalogue_options, opened
-from mapshelf.errors import UnreadableFile
+from mapshelf.errors import CannotWrite
 from mapshelf.importer import export_records
 from mapshelf.store import Store
 
@@ -37,4 +37,4 @@ def _export_to(store: Store, path: Path) -> None:
             export_records(store, file)
         unfinished.replace(path)
     except OSError as error:
-        raise UnreadableFile(f"{path} cannot be written: {error.strerror}") from error
+        raise CannotWrite(f"{path} cannot be written: {error.strerror}") from error

@@ -7,8 +7,8 @@ import sys
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 
-from mapshelf.cli.common import catalogue_options
-from mapshelf.errors import InvalidSetting, StoreUnavailable
+from mapshelf.cli.common import catalogue_options, whole_number
+from mapshelf.errors import CannotListen, InvalidSetting
 from mapshelf.service.process import set_up_logging
 from mapshelf.service.supervisor import Child, Supervisor
 from mapshelf.settings import DEFAULT_HOST, DEFAULT_PORT, Address, Settings, checked_base_url
@@ -20,11 +20,13 @@ def define(parser: argparse.ArgumentParser) -> None:
     catalogue_options(parser)
     parser.add_argument("folders", metavar="FOLDER", nargs="*", type=Path)
     parser.add_argument("--host", default=DEFAULT_HOST, help=f"default {DEFAULT_HOST}")
-    parser.add_argument("--port", default=DEFAULT_PORT, type=_port, help=f"default {DEFAULT_PORT}")
+    parser.add_argument(
+        "--port", default=DEFAULT_PORT, type=whole_number(65_535), help=f"default {DEFAULT_PORT}"
+    )
     parser.add_argument(
         "--workers",
         metavar="N",
-        type=_workers,
+        type=whole_number(256),
         default=os.cpu_count() or 1,
         help="processes that answer, default one for each processor",
     )
@@ -72,18 +74,6 @@ def _settings(given: argparse.Namespace, hosts: list[str]) -> Settings:
     return Settings(given.data, given.database, checked_base_url(base_url), given.cors_origin)
 
 
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 5 and 0 < int(text) < 2**16):
-        raise argparse.ArgumentTypeError(f"a port is a number from 1 to 65535, not {text!r}")
-    return int(text)
-
-
-def _workers(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and len(text) <= 3 and 0 < int(text) <= 256):
-        raise argparse.ArgumentTypeError(f"must be a number from 1 to 256, not {text!r}")
-    return int(text)
-
-
 def _resolved(host: str) -> list[str]:
     """Return the IP addresses of a host, those of IPv4 first, since everything reaches them.
 
@@ -111,7 +101,7 @@ def _claim_port(name: str, hosts: list[str], port: int) -> str:
             return host
         except OSError as error:
             refused = error
-    raise StoreUnavailable(f"cannot listen on {name} port {port}: {refused.strerror}") from refused
+    raise CannotListen(f"cannot listen on {name} port {port}: {refused.strerror}") from refused
 
 
 def _announce(settings: Settings, address: Address) -> bool:

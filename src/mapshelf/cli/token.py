@@ -8,13 +8,13 @@ from mapshelf.cli.common import (
     catalogue_options,
     one_line,
     opened,
-    positive,
     table_line,
     user_name,
+    whole_number,
 )
 from mapshelf.errors import Conflict
 from mapshelf.exchange import format_date
-from mapshelf.model import Token
+from mapshelf.model import LARGEST_ID, Token
 from mapshelf.store import Store
 from mapshelf.tokens import new_token, token_digest
 
@@ -41,7 +41,7 @@ def define(parser: argparse.ArgumentParser) -> None:
     create.add_argument(
         "--expires",
         metavar="DAYS",
-        type=_days,
+        type=whole_number(LONGEST),
         default=EXPIRES,
         help=f"days until it is refused, default {EXPIRES}",
     )
@@ -52,15 +52,8 @@ def define(parser: argparse.ArgumentParser) -> None:
     listing.set_defaults(run=_list)
     revoke = actions.add_parser("revoke", help="refuse a token from now on")
     catalogue_options(revoke)
-    revoke.add_argument("token_id", metavar="TOKEN_ID", type=positive)
+    revoke.add_argument("token_id", metavar="TOKEN_ID", type=whole_number(LARGEST_ID))
     revoke.set_defaults(run=_revoke)
-
-
-def _days(text: str) -> int:
-    days = positive(text)
-    if days > LONGEST:
-        raise argparse.ArgumentTypeError(f"must be at most {LONGEST}")
-    return days
 
 
 def _create(given: argparse.Namespace) -> int:
