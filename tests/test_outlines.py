@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from mapshelf.errors import StoreDamaged
 from mapshelf.model import Outline, Topic
-from mapshelf.outlines import FORMAT, LONGEST_TEXT, decode_outline, encode_outline, outline_text
+from mapshelf.outlines import FORMAT, LONGEST_TEXT, decode_outline, encode_outline, outline_passages
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 FIELDS: dict[str, Any] = {
@@ -43,9 +43,12 @@ def test_round_trip(outline: Outline) -> None:
     data = encode_outline(outline)
     assert decode_outline(data) == outline
     assert encode_outline(decode_outline(data)) == data
-    topics = [topic for _, topic in outline.topics()]
-    assert outline_text(data) == "\n".join(
-        part for topic in topics for part in (topic.text, topic.note) if part
+    topics = list(outline.topics())
+    passages = outline_passages(data)
+    assert passages.shallow == tuple(t.text for depth, t in topics if depth <= 1 and t.text)
+    assert sorted(passages.deep) == sorted(
+        [t.text for depth, t in topics if depth > 1 and t.text]
+        + [t.note for _, t in topics if t.note]
     )
 
 
@@ -65,7 +68,9 @@ def test_very_deep_trees() -> None:
     assert [(depth, topic.text) for depth, topic in decoded.topics()] == [
         (level, str(level)) for level in range(10_000)
     ]
-    assert outline_text(data).count("\n") == 9_999
+    passages = outline_passages(data)
+    assert passages.shallow == ("0", "1")
+    assert passages.deep == tuple(str(level) for level in range(2, 10_000))
     dismantle(root)
     dismantle(decoded.roots[0])
 
@@ -83,8 +88,14 @@ def test_very_wide_trees() -> None:
 
 
 def test_text_for_the_index_is_bounded() -> None:
-    data = encode_outline(Outline((Topic("x" * (LONGEST_TEXT + 5)),)))
-    assert outline_text(data) == "x" * LONGEST_TEXT
+    whole = Topic("x" * 100, note="n" * (LONGEST_TEXT - 100), children=[Topic("left out")])
+    passages = outline_passages(encode_outline(Outline((whole,))))
+    assert passages.shallow == ("x" * 100,)
+    assert passages.deep == ("n" * (LONGEST_TEXT - 100),)
+    longer = Topic("x" * (LONGEST_TEXT + 5), note="left out")
+    passages = outline_passages(encode_outline(Outline((longer,))))
+    assert passages.shallow == ("x" * LONGEST_TEXT,)
+    assert not "".join(passages.deep)
 
 
 def document(**changes: object) -> bytes:
@@ -129,6 +140,6 @@ def test_another_format_is_refused(version: object) -> None:
 @given(st.binary())
 def test_any_bytes_are_damage_at_worst(data: bytes) -> None:
     for candidate in (data, zlib.compress(data)):
-        for read in (decode_outline, outline_text):
+        for read in (decode_outline, outline_passages):
             with pytest.raises(StoreDamaged):
                 read(candidate)

@@ -23,10 +23,13 @@ _UNSPACED: Final = (
 # Letters and digits of any script, with the vowel signs of the Indic ones, which Python's \w
 # leaves out.
 _WORD: Final = re.compile(
-    rf"(?P<unspaced>[{_UNSPACED}]+)|(?:[^\W_{_UNSPACED}]|[\u0900-\u0dff\u0f00-\u0fff])+"
+    rf"(?P<unspaced>[{_UNSPACED}]+)|(?:[^\W_{_UNSPACED}]|[\u0900-\u0dff\u0f00-\u0fff])+|\x1f"
 )
 _UNSPACED_CHARACTER: Final = re.compile(f"[{_UNSPACED}]")
-_ASCII_WORD: Final = re.compile("[0-9a-z]+")
+_ASCII_WORD: Final = re.compile(r"[0-9a-z]+|\x1f")
+
+SEPARATOR: Final = "\x1f"
+"""Stands between texts that have nothing to do with each other, so that no phrase spans them."""
 
 LONGEST_WORD: Final = 64
 """Words are cut to this many characters, in maps and in queries alike."""
@@ -45,6 +48,22 @@ def fold(text: str) -> str:
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
 
+def composed(text: str) -> str:
+    """Return ``text`` in small letters of one width, with its accents: as stemmers know words."""
+    if text.isascii():
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return _ACCENTS.sub("", unicodedata.normalize("NFC", folded))
+
+
+def plain_words(composed_text: str) -> set[str]:
+    """Return the different words of a text that is written with spaces, runs of others left out."""
+    if composed_text.isascii():
+        return set(_ASCII_WORD.findall(composed_text)) - {SEPARATOR}
+    found = (match for match in _WORD.finditer(composed_text) if not match["unspaced"])
+    return {match[0][:LONGEST_WORD] for match in found} - {SEPARATOR}
+
+
 def index_words(text: str) -> str:
     """Return the words of ``text`` as they go into the search index, separated by spaces.
 
@@ -59,15 +78,15 @@ def index_words(text: str) -> str:
 
 def query_words(text: str) -> list[str]:
     """Return the words that a map must hold, one after the other, to match ``text``."""
-    runs = list(_runs(fold(text)[:LONGEST_QUERY]))
+    runs = list(_runs(fold(text)[:LONGEST_QUERY].replace(SEPARATOR, " ")))
     # What follows a run shows that it ends there; the last one may go on in the map.
     ended = [word for run in runs[:-1] for word in (*run.words, *run.ending)]
     return ended + [word for run in runs[-1:] for word in (run.words or run.ending)]
 
 
-def is_lone_character(word: str) -> bool:
-    """Tell whether ``word`` is a single character of an unspaced script."""
-    return len(word) == 1 and _UNSPACED_CHARACTER.match(word) is not None
+def is_unspaced(word: str) -> bool:
+    """Tell whether ``word`` is a pair of characters, or one, of a script without spaces."""
+    return _UNSPACED_CHARACTER.match(word) is not None
 
 
 class _Run:

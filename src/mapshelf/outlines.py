@@ -6,7 +6,7 @@ fifth: outlines are the bulk of a catalogue's store.
 """
 
 import zlib
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import orjson
@@ -54,8 +54,23 @@ def decode_outline(data: bytes) -> Outline:
         raise StoreDamaged("an outline in the store cannot be read") from error
 
 
-def outline_text(data: bytes) -> str:
-    """Return texts and notes of all topics in ``data``, one a line, for the search index.
+@dataclass(frozen=True, slots=True)
+class Passages:
+    """What a map says in its topics, for the search index.
+
+    Attributes:
+        shallow: texts of the central and the main topics.
+        deep: texts of all other topics, and all notes.
+        language: the language they are in, empty if unknown.
+    """
+
+    shallow: tuple[str, ...] = ()
+    deep: tuple[str, ...] = ()
+    language: str = ""
+
+
+def outline_passages(data: bytes) -> Passages:
+    """Return texts and notes of all topics in ``data``.
 
     At most ``LONGEST_TEXT`` characters, so that one map cannot hold up all others.
 
@@ -63,11 +78,27 @@ def outline_text(data: bytes) -> str:
         StoreDamaged: as ``decode_outline``.
     """
     try:
-        topics = orjson.loads(zlib.decompress(data))["topics"]
-        text = "\n".join(part for topic in topics for part in (topic[2], topic[3]) if part)
-        return text[:LONGEST_TEXT]
+        return _passages(orjson.loads(zlib.decompress(data)))
     except (zlib.error, ValueError, LookupError, TypeError) as error:
         raise StoreDamaged("an outline in the store cannot be read") from error
+
+
+def _passages(document: dict[str, Any]) -> Passages:
+    shallow: list[str] = []
+    deep: list[str] = []
+    depths: list[int] = []
+    room = LONGEST_TEXT
+    for parent, _, text, note, *_ in document["topics"]:
+        depth = depths[parent] + 1 if parent >= 0 else 0
+        depths.append(depth)
+        if text:
+            (shallow if depth <= 1 else deep).append(text[:room])
+        if note:
+            deep.append(note[: max(0, room - len(text))])
+        room -= len(text) + len(note)
+        if room <= 0:
+            break
+    return Passages(tuple(shallow), tuple(deep), document.get("language", ""))
 
 
 def _outline(document: dict[str, Any]) -> Outline:

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from mapshelf.exchange import LARGEST_NUMBER
 from mapshelf.model import MAP_KEYS, Map, MapDraft, Named
+from mapshelf.parts import Part, parse_text
 from mapshelf.query import MAXIMUM_OFFSET, NO_ID, ORDERS, UNKNOWN_ID, MapQuery, owner_key
 from mapshelf.snapshot import Page
 from mapshelf.snapshot.rating import rating
 from mapshelf.snapshot.records import encode_record, record_title, slug, with_base_url
-from mapshelf.snapshot.text import Part, parse_text
 from mapshelf.store.merge import References, created
 from tests.snapshot.world import BASE, World, encoded, in_order, page, prove_lists, titles
 from tests.store.drafts import DRAFTS, outline
@@ -200,16 +200,22 @@ def test_rating_is_a_share(up: int, down: int) -> None:
         ("Tea", [Part(("tea",), prefix=True)]),
         ("tea pot", [Part(("tea",)), Part(("pot",), prefix=True)]),
         ("tea ", [Part(("tea",))]),
-        ('"tea pot"', [Part(("tea", "pot"))]),
-        ('"tea pot', [Part(("tea", "pot"))]),
-        ("-tea", [Part(("tea",), excluded=True)]),
-        ('-"tea pot" x', [Part(("tea", "pot"), excluded=True), Part(("x",), prefix=True)]),
-        ("a-b", [Part(("a", "b"), prefix=True)]),
+        ('"tea pot"', [Part(("tea", "pot"), exact=True)]),
+        ('"tea pot', [Part(("tea", "pot"), exact=True)]),
+        ("-tea", [Part(("tea",), excluded=True, exact=True)]),
+        (
+            '-"tea pot" x',
+            [Part(("tea", "pot"), excluded=True, exact=True), Part(("x",), prefix=True)],
+        ),
+        ("a-b", [Part(("a", "b"), prefix=True, together="ab")]),
+        ("TeaPot.", [Part(("teapot",), prefix=True)]),
+        ("TeaPot", [Part(("teapot",), prefix=True, pieces=("tea", "pot"))]),
         ("- tea", [Part(("tea",), prefix=True)]),
         ('""', []),
         ("日", [Part(("日",), prefix=True)]),
         ("日 x", [Part(("日",), prefix=True), Part(("x",), prefix=True)]),
-        ("日本", [Part(("日本",), prefix=True)]),
+        ("日本", [Part(("日本",))]),
+        ("日本 x2", [Part(("日本",)), Part(("x2",), prefix=True, pieces=("x", "2"))]),
     ],
 )
 def test_parse_text(text: str, parts: list[Part]) -> None:
@@ -299,24 +305,43 @@ def test_title_counts_more_than_description_more_than_topics(world: World) -> No
     assert titles(world.published(), text="word", order=None) == ["word other", "b", "c"]
 
 
-def test_pages_of_a_search_join_without_gap_or_repetition(world: World) -> None:
-    """Most maps tie here, and of equal ones the newest comes first."""
-    texts = ["tea", "tea tea", "tea pot", "green tea", "teapot"]
-    world.put(*(MapDraft(title=texts[n * n % 5]) for n in range(150)))
-    world.put(*(MapDraft(id=found.id, views=1) for found in world.maps()[:60:3]))
-    snapshot = world.published()
-    whole = orjson.loads(page(snapshot, text="tea", order=None).body)
-    assert len(whole) == 150
-    for text in texts:
-        alike = [int(one["File_ID"]) for one in whole if one["Title"] == text]
+TEXTS = ["tea", "tea tea", "tea pot", "green tea", "teapot"]
+
+
+def test_of_equal_maps_the_popular_come_first_and_then_the_newer(world: World) -> None:
+    world.put(*(MapDraft(title=TEXTS[n * n % 5]) for n in range(60)))
+    world.put(*(MapDraft(id=found.id, views=1) for found in world.maps()[:20:3]))
+    whole = orjson.loads(page(world.published(), text="tea", order=None).body)
+    assert len(whole) == 60
+    for text in TEXTS:
+        alike = [(int(one["Views"]), int(one["File_ID"])) for one in whole if one["Title"] == text]
         assert alike == sorted(alike, reverse=True)
-    for size in (1, 7, 50):
-        joined = []
-        for offset in range(0, 160, size):
-            found = page(snapshot, text="tea", order=None, offset=offset, limit=size)
-            assert found.total == 150
-            joined += orjson.loads(found.body)
-        assert joined == whole, size
+
+
+def test_popularity_never_outweighs_a_better_match(world: World) -> None:
+    world.put(
+        MapDraft(title="tea", description="plain"),
+        MapDraft(title="the story of tea", views=10**9, downloads=10**9),
+        MapDraft(title="drinks", outline=outline("tea"), views=10**12, downloads=10**12),
+    )
+    found = titles(world.published(), text="tea", order=None)
+    assert found == ["tea", "the story of tea", "drinks"]
+
+
+def test_pages_of_a_search_join_without_gap_or_repetition(world: World) -> None:
+    """Most maps tie here, across the blocks in which hits are put in order."""
+    world.put(*(MapDraft(title=TEXTS[n * n % 5], views=n % 7) for n in range(150)))
+    snapshot = world.published()
+    for order in (None, *ORDERS):
+        whole = orjson.loads(page(snapshot, text="tea", order=order).body)
+        assert len(whole) == len({one["ID"] for one in whole}) == 150
+        for size in (1, 7, 50):
+            joined = []
+            for offset in range(0, 160, size):
+                found = page(snapshot, text="tea", order=order, offset=offset, limit=size)
+                assert found.total == 150
+                joined += orjson.loads(found.body)
+            assert joined == whole, (order, size)
 
 
 def test_a_beginning_with_very_many_endings(world: World) -> None:

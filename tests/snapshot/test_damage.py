@@ -11,7 +11,13 @@ import xxhash
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing, StoreUnavailable
 from mapshelf.model import Change, MapDraft
 from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory, builder
-from mapshelf.snapshot.directory import FORMAT, read_manifest, verify
+from mapshelf.snapshot.directory import (
+    FORMAT,
+    GROWING,
+    read_manifest,
+    verify,
+)
+from mapshelf.snapshot.directory import published_length as published_length_of
 from mapshelf.store.sqlite import SQLiteStore
 from tests.snapshot.world import World, prove_lists, prove_searches, titles
 from tests.store.drafts import outline
@@ -41,7 +47,7 @@ def sound(world: World) -> None:
 
 def files_of(folder: Path) -> list[str]:
     """Return the files of a snapshot; readers of the index leave others beside them."""
-    return ["manifest.json", "records.bin", *sorted(read_manifest(folder)["files"])]
+    return ["manifest.json", *GROWING, *sorted(read_manifest(folder)["files"])]
 
 
 def flip(path: Path, place: int) -> None:
@@ -54,8 +60,8 @@ def flip(path: Path, place: int) -> None:
 
 def published_length(world: World, path: Path) -> int:
     """Return how many bytes of a file are part of the snapshot."""
-    if path.name == "records.bin":
-        return sum(length for length, _ in read_manifest(world.folder)["records"])
+    if path.name in GROWING:
+        return published_length_of(read_manifest(world.folder), path.name)
     return path.stat().st_size
 
 

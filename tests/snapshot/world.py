@@ -14,7 +14,7 @@ import orjson
 
 from mapshelf.folding import fold, index_words
 from mapshelf.model import Map, MapDraft
-from mapshelf.outlines import outline_text
+from mapshelf.outlines import outline_passages
 from mapshelf.query import FILTERS, ORDERS, MapQuery
 from mapshelf.snapshot import Builder, Page, Record, Snapshot, SnapshotDirectory
 from mapshelf.snapshot.directory import verify
@@ -165,7 +165,9 @@ def prove_searches(snapshot: Snapshot, world: World, words: list[str]) -> None:
 def _words(world: World, found: Map) -> set[str]:
     outline = world.store.outline(found.file_id)
     texts = [found.title, found.description, found.owner, found.category]
-    texts.append(outline_text(outline) if outline else "")
+    if outline:
+        passages = outline_passages(outline)
+        texts += [*passages.shallow, *passages.deep]
     return {word for text in texts for word in index_words(text).split()}
 
 

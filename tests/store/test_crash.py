@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mapshelf.outlines import outline_text
+from mapshelf.outlines import outline_passages
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
 from tests.store.child import acknowledged, start
@@ -64,7 +64,7 @@ class Expected:
         for one in [one for one in found.values() if "n" in one.id]:
             outline = store.outline(one.file_id)
             assert outline is not None
-            assert len(outline_text(outline)) == 3000
+            assert len(outline_passages(outline).shallow[0]) == 3000
         batches = {one.id.rpartition("i")[0] for one in found.values() if "n" in one.id}
         whole = set(found) | self.gone
         assert all(f"{batch}i{i}" in whole for batch in batches for i in range(3))

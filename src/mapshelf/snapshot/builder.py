@@ -7,35 +7,36 @@ and index grow in files.
 """
 
 import logging
-import os
 import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, Final
 
 import numpy as np
-import xxhash
 
 from mapshelf.errors import SnapshotDamaged, SnapshotError, SnapshotMissing, StoreDamaged
 from mapshelf.model import Change
-from mapshelf.outlines import outline_text
+from mapshelf.outlines import Passages, outline_passages
 from mapshelf.query import ORDERS
 from mapshelf.snapshot.arrays import COLUMNS, Columns, Entry, load, save
 from mapshelf.snapshot.directory import (
     RECORDS,
     TEXT,
+    WORDS,
     Checksums,
     SnapshotDirectory,
     read_manifest,
     verify,
     write_manifest,
 )
+from mapshelf.snapshot.growing import MOST_CHUNKS, Chunks, GrowingFile
 from mapshelf.snapshot.ids import write_ids
+from mapshelf.snapshot.lexicon import LexiconWriter
 from mapshelf.snapshot.listing import Orders, write_listing
 from mapshelf.snapshot.records import encode_record, record_title
-from mapshelf.snapshot.text import TextIndexWriter, link_index
+from mapshelf.snapshot.text import Indexed, TextIndexWriter, document_of, link_index, words_of
 from mapshelf.store import Store
 
 BATCH: Final = 1000
@@ -143,6 +144,7 @@ class Builder:
             columns=columns,
             orders=Orders(columns, records.titles_in(columns), {}),
             records=records,
+            lexicon=LexiconWriter(self._work / f"words-{number}.bin", []),
             text=TextIndexWriter(self._work / TEXT),
             slots={},
             number=number,
@@ -167,18 +169,21 @@ class Builder:
         columns = Columns({name: np.array(load(folder, f"column-{name}")) for name in COLUMNS})
         permutations = {order: np.array(load(folder, f"order-{order}")) for order in ORDERS}
         self._clear_work()
-        path = self._work / f"records-{manifest['number']}.bin"
+        records_path = self._work / f"records-{manifest['number']}.bin"
+        words_path = self._work / f"words-{manifest['number']}.bin"
         try:
-            path.hardlink_to(folder / RECORDS)
+            records_path.hardlink_to(folder / RECORDS)
+            words_path.hardlink_to(folder / WORDS)
             link_index(folder / TEXT, self._work / TEXT)
         except OSError as error:
             raise SnapshotDamaged("the files of the snapshot cannot be taken up") from error
-        records = _Records(path, manifest["garbage"], [tuple(c) for c in manifest["records"]])
+        records = _Records(records_path, manifest["garbage"], _chunks(manifest[RECORDS]))
         alive = np.flatnonzero(columns["alive"])
         return _State(
             columns=columns,
             orders=Orders(columns, records.titles_in(columns), permutations),
             records=records,
+            lexicon=LexiconWriter(words_path, _chunks(manifest[WORDS])),
             text=TextIndexWriter(self._work / TEXT),
             slots=dict(zip(columns["file_id"][alive].tolist(), alive.tolist(), strict=True)),
             number=manifest["number"],
@@ -215,6 +220,7 @@ class _State:
     columns: Columns
     orders: Orders
     records: "_Records"
+    lexicon: LexiconWriter
     text: TextIndexWriter
     slots: dict[int, int]
     number: int
@@ -266,6 +272,9 @@ class _State:
             self.records = self.records.rewritten(self.columns, self.number)
             self.orders.read_titles_from(self.records.titles_in(self.columns))
         self.records.link_to(folder / RECORDS)
+        if self.lexicon.is_scattered():
+            self.lexicon = self.lexicon.rewritten(self.number)
+        self.lexicon.link_to(folder / WORDS)
         for name in COLUMNS:
             save(folder, f"column-{name}", self.columns[name])
         write_listing(folder, self.columns, self.orders)
@@ -277,12 +286,14 @@ class _State:
             "revision": self.revision,
             "maps": len(self.slots),
             "garbage": self.records.garbage,
-            "records": self.records.chunks,
+            RECORDS: self.records.chunks,
+            WORDS: self.lexicon.chunks,
         }
         self.checksums = write_manifest(folder, facts, self.checksums)
 
     def close(self) -> None:
         self.records.close()
+        self.lexicon.close()
         self.text.close()
 
     def _remove(self, slot: int, file_id: int) -> None:
@@ -297,40 +308,36 @@ class _State:
 
     def _index(self, slot: int, change: Change, *, replace: bool) -> None:
         assert change.map is not None
-        topics = ""
+        passages = Passages()
         try:
-            topics = outline_text(change.outline) if change.outline else ""
+            passages = outline_passages(change.outline) if change.outline else passages
         except StoreDamaged as error:
             # One damaged outline must not keep all other maps from being shown.
             log.error("the topics of map %s are left out of the search: %s", change.map.id, error)
-        self.text.put(slot, change.map, change.source, topics, replace=replace)
+        document = document_of(Indexed(slot, change.map, change.source, passages))
+        self.text.put(document, replace=replace)
+        self.lexicon.add(words_of(document))
+
+
+def _chunks(noted: Sequence[Sequence[Any]]) -> Chunks:
+    return [(length, checksum) for length, checksum in noted]
 
 
 class _Records:
-    """The growing file of records.
+    """The growing file of records."""
 
-    ``chunks`` are length and checksum of what was added for each snapshot: what lies beyond
-    them was never published, and is cut off.
-    """
-
-    def __init__(self, path: Path, garbage: int, chunks: list[tuple[int, str]]) -> None:
-        self._path = path
-        self._file: BinaryIO = path.open("ab+")
-        self._length = sum(length for length, _ in chunks)
-        self._file.truncate(self._length)
-        self._chunk = xxhash.xxh3_64()
-        self._chunk_length = 0
+    def __init__(self, path: Path, garbage: int, chunks: Chunks) -> None:
+        self._file = GrowingFile(path, chunks)
         self.garbage = garbage
-        self.chunks = chunks
+
+    @property
+    def chunks(self) -> Chunks:
+        """What was published of the file."""
+        return self._file.chunks
 
     def append(self, record: bytes) -> int:
         """Add a record; return where it begins."""
-        start = self._length
-        self._file.write(record)
-        self._chunk.update(record)
-        self._chunk_length += len(record)
-        self._length += len(record)
-        return start
+        return self._file.append(record)
 
     def forget(self, length: int) -> None:
         """Note that a record of this length has been replaced."""
@@ -338,39 +345,33 @@ class _Records:
 
     def is_wasteful(self) -> bool:
         """Tell whether most of the file is replaced records, or it has too many chunks."""
-        return self.garbage > max(LITTLE, self._length // 2) or len(self.chunks) > BATCH
+        return self.garbage > max(LITTLE, len(self._file) // 2) or len(self.chunks) > MOST_CHUNKS
 
     def rewritten(self, columns: Columns, number: int) -> "_Records":
         """Return a new file of the living records alone, and say in ``columns`` where they are."""
         self._file.flush()
-        fresh = _Records(self._path.with_name(f"records-{number}-rewritten.bin"), 0, [])
+        path = self._file.path
+        fresh = _Records(path.with_name(f"records-{number}-rewritten.bin"), 0, [])
         starts, lengths = columns["start"], columns["length"]
         for slot in np.flatnonzero(columns["alive"]).tolist():
-            starts[slot] = fresh.append(self._read(int(starts[slot]), int(lengths[slot])))
+            starts[slot] = fresh.append(self._file.read(int(starts[slot]), int(lengths[slot])))
         self.close()
-        self._path.unlink()
+        path.unlink()
         return fresh
 
     def link_to(self, path: Path) -> None:
-        """Finish a chunk and give the file its name in a snapshot."""
-        self._file.flush()
-        if self._chunk_length:
-            self.chunks.append((self._chunk_length, self._chunk.hexdigest()))
-            self._chunk, self._chunk_length = xxhash.xxh3_64(), 0
-        path.hardlink_to(self._path)
+        """Give the file its name in a snapshot."""
+        self._file.link_to(path)
 
     def titles_in(self, columns: Columns) -> Callable[[Sequence[int]], list[str]]:
         """Return a function that gives the titles of slots."""
 
         def titles(slots: Sequence[int]) -> list[str]:
             self._file.flush()
-            starts, lengths = columns["start"], columns["length"]
-            return [record_title(self._read(int(starts[s]), int(lengths[s]))) for s in slots]
+            read, starts, lengths = self._file.read, columns["start"], columns["length"]
+            return [record_title(read(int(starts[s]), int(lengths[s]))) for s in slots]
 
         return titles
 
     def close(self) -> None:
         self._file.close()
-
-    def _read(self, start: int, length: int) -> bytes:
-        return os.pread(self._file.fileno(), length, start)

@@ -26,11 +26,15 @@ import xxhash
 
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Version of everything a snapshot holds; one of another version is built anew."""
 
 MANIFEST: Final = "manifest.json"
 RECORDS: Final = "records.bin"
+WORDS: Final = "words.bin"
+GROWING: Final = (RECORDS, WORDS)
+"""Files that go on growing (``growing.py``): the manifest has the chunks of each under its name."""
+
 TEXT: Final = "text"
 _CHUNK: Final = 1 << 20
 
@@ -122,7 +126,7 @@ def name_of(number: int) -> str:
 def write_manifest(folder: Path, facts: dict[str, Any], known: Checksums) -> Checksums:
     """Complete a snapshot: write ``facts`` with the size and checksum of every file.
 
-    The records file is left out, since it goes on growing: its facts come from the builder.
+    Growing files are left out: their facts come from the builder.
 
     Args:
         folder: the snapshot.
@@ -168,12 +172,18 @@ def verify(folder: Path) -> dict[str, Any]:
     for name, expected in manifest["files"].items():
         if tuple(expected) != _checksum(folder / name):
             raise SnapshotDamaged(f"{name} is missing or has been altered")
-    start = 0
-    for length, checksum in manifest["records"]:
-        if (length, checksum) != _checksum(folder / RECORDS, start, length):
-            raise SnapshotDamaged(f"{RECORDS} has been altered")
-        start += length
+    for name in GROWING:
+        start = 0
+        for length, checksum in manifest[name]:
+            if (length, checksum) != _checksum(folder / name, start, length):
+                raise SnapshotDamaged(f"{name} has been altered")
+            start += length
     return manifest
+
+
+def published_length(manifest: dict[str, Any], name: str) -> int:
+    """Return how many bytes of a growing file are part of the snapshot."""
+    return sum(length for length, _ in manifest[name])
 
 
 def _checksums(folder: Path, known: Checksums) -> Iterator[tuple[str, tuple[int, str]]]:
@@ -184,7 +194,7 @@ def _checksums(folder: Path, known: Checksums) -> Iterator[tuple[str, tuple[int,
             segment = path.parent.name == TEXT and not name.endswith(".json")
             if segment and relative in known:
                 yield relative, known[relative]
-            elif name != RECORDS:
+            elif name not in GROWING:
                 yield relative, _checksum(path)
 
 

@@ -6,17 +6,22 @@ uses it is done; the files stay readable until then, even after their names are 
 
 import threading
 from collections import OrderedDict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+import numpy as np
+
 from mapshelf.errors import SnapshotDamaged
+from mapshelf.parts import Part, parse_text
 from mapshelf.query import MapQuery, owner_key
 from mapshelf.snapshot.arrays import Array, load
-from mapshelf.snapshot.directory import RECORDS, TEXT, read_manifest
+from mapshelf.snapshot.directory import RECORDS, TEXT, WORDS, published_length, read_manifest
 from mapshelf.snapshot.ids import Ids
+from mapshelf.snapshot.lexicon import Lexicon
 from mapshelf.snapshot.listing import Listing, map_file
 from mapshelf.snapshot.records import record_ids, record_title, with_base_url
+from mapshelf.snapshot.spelling import Spelling
 from mapshelf.snapshot.text import TextIndex
 
 ORDERED_SEARCHES: Final = 1 << 23
@@ -26,6 +31,13 @@ ORDERED_SEARCHES_COUNT: Final = 256
 """Most such searches to keep: those that find nothing have no slots to count."""
 
 
+FIRST_PAGES: Final = 200
+"""Maps up to which a search in an order of its own is cut short; further pages rank all matches."""
+
+CORRECTIONS: Final = 1024
+"""Misspelt searches whose correction is kept at hand."""
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """An answer to a ``MapQuery``.
@@ -33,10 +45,12 @@ class Page:
     Attributes:
         total: how many maps match in all.
         body: the JSON array of the Map objects of the page, as UTF-8.
+        corrected: what was searched for instead, because nothing matches as it was written.
     """
 
     total: int
     body: bytes
+    corrected: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +71,15 @@ class Record:
         return record_title(self.body)
 
 
+@dataclass(frozen=True, slots=True)
+class _Selected:
+    """A page before it is put together: the slots of its maps, with what ``Page`` tells."""
+
+    total: int
+    slots: list[int]
+    corrected: str = ""
+
+
 class Snapshot:
     """The snapshot in ``folder``.
 
@@ -70,14 +93,15 @@ class Snapshot:
         self.revision: int = manifest["revision"]
         self._listing = Listing(folder)
         self._text = TextIndex(folder / TEXT)
+        self._lexicon = Lexicon(folder / WORDS, published_length(manifest, WORDS))
         self._ids = Ids(folder)
         self._starts = load(folder, "column-start").data
         self._lengths = load(folder, "column-length").data
-        length = sum(chunk[0] for chunk in manifest["records"])
-        self._records = map_file(folder / RECORDS, length)
+        self._records = map_file(folder / RECORDS, published_length(manifest, RECORDS))
         self._ordered: OrderedDict[tuple[object, ...], Array] = OrderedDict()
-        # Searches run in threads, and the ordered ones share what they found.
-        self._ordering = threading.Lock()
+        self._corrections: OrderedDict[tuple[Part, ...], list[Part] | None] = OrderedDict()
+        # Searches run in threads, and share what they found.
+        self._lock = threading.Lock()
         sizes = {len(self._listing), len(self._text), len(self._ids)}
         if sizes != {manifest["maps"]}:
             raise SnapshotDamaged("the parts of the snapshot hold different numbers of maps")
@@ -87,10 +111,11 @@ class Snapshot:
 
     def page(self, query: MapQuery, base_url: bytes) -> Page:
         """Return the page of maps that ``query`` asks for."""
-        total, slots = self._selected(query)
+        found = self._selected(query)
         starts, lengths, records = self._starts, self._lengths, self._records
-        bodies = [records[starts[slot] : starts[slot] + lengths[slot]] for slot in slots]
-        return Page(total, with_base_url(b"[" + b",".join(bodies) + b"]", base_url))
+        bodies = [records[starts[slot] : starts[slot] + lengths[slot]] for slot in found.slots]
+        body = with_base_url(b"[" + b",".join(bodies) + b"]", base_url)
+        return Page(found.total, body, found.corrected)
 
     def find(self, public_id: str, base_url: bytes) -> Record | None:
         """Return the map with this public id, ``None`` if there is none."""
@@ -106,23 +131,55 @@ class Snapshot:
         """Return how many maps ``owner`` has published."""
         return self._listing.count("owner", owner_key(owner))
 
-    def _selected(self, query: MapQuery) -> tuple[int, list[int]]:
+    def _selected(self, query: MapQuery) -> "_Selected":
         if not query.text:
             selection = self._listing.select(query)
-            return selection.total, selection.slots
-        if query.order is None:
-            found = self._text.best(query.text, query.filters, query.offset, query.limit)
-            return found.total, found.slots
-        slots = self._in_order(query.text, query.filters, query.order)
-        return len(slots), slots[query.offset : query.offset + query.limit].tolist()
+            return _Selected(selection.total, selection.slots)
+        parts = parse_text(query.text)
+        found = self._searched(parts, query)
+        if found.total:
+            return found
+        corrected = self._corrected(parts)
+        if corrected is None:
+            return found
+        text = " ".join(map(str, corrected))
+        return replace(self._searched(corrected, query), corrected=text)
 
-    def _in_order(self, text: str, filters: tuple[tuple[str, int], ...], order: str) -> Array:
+    def _searched(self, parts: list[Part], query: MapQuery) -> "_Selected":
+        if query.order is None:
+            found = self._text.best(parts, query.filters, query.offset, query.limit)
+            return _Selected(found.total, found.slots)
+        end = query.offset + query.limit
+        if end > FIRST_PAGES:
+            slots = self._in_order(parts, query.filters, query.order)
+            return _Selected(len(slots), slots[query.offset : end].tolist())
+        first = self._text.first(parts, query.filters, query.order, max(1, end))
+        ranked = [self._listing.rank(query.order, part) for part in (first.before, first.tied)]
+        return _Selected(first.total, np.concatenate(ranked)[query.offset : end].tolist())
+
+    def _corrected(self, parts: list[Part]) -> list[Part] | None:
+        """Return what a search was meant to say, ``None`` if it matches something as it is."""
+        key = tuple(parts)
+        with self._lock:
+            if key in self._corrections:
+                return self._corrections[key]
+        matches = self._text.count(parts, ())
+        corrected = None if matches else Spelling(self._text, self._lexicon).corrected(parts)
+        with self._lock:
+            self._corrections[key] = corrected
+            if len(self._corrections) > CORRECTIONS:
+                self._corrections.popitem(last=False)
+        return corrected
+
+    def _in_order(
+        self, parts: list[Part], filters: tuple[tuple[str, int], ...], order: str
+    ) -> Array:
         """Return the slots of all maps that match, in order; recent ones are kept for paging."""
-        key = (text, filters, order)
-        with self._ordering:
+        key = (tuple(parts), filters, order)
+        with self._lock:
             slots = self._ordered.pop(key, None)
             if slots is None:
-                slots = self._listing.rank(order, self._text.matching(text, filters))
+                slots = self._listing.rank(order, self._text.matching(parts, filters))
             self._ordered[key] = slots
             while len(self._ordered) > 1 and self._keeps_too_much():
                 self._ordered.popitem(last=False)

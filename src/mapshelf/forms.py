@@ -1,0 +1,158 @@
+"""Other ways to write a word, so that a search finds what it means and not only what it says.
+
+Inflected forms meet in their stem (plan, plans, planning; Planung, Planungen). A stem is written
+with a mark before it, so that it never passes for a word. What stands together without a space
+(camelCase, hyphens, dots, addresses) is found by its pieces and as a whole.
+
+A map's words get the stems of its own language: with those of every language ``data`` would find
+``date``. A query has no language, so it is looked up with the stems of all of them.
+"""
+
+import re
+import threading
+from functools import lru_cache
+from typing import Final
+
+import Stemmer
+
+from mapshelf.folding import LONGEST_WORD, composed, fold, plain_words
+
+STEM: Final = "~"
+"""Stands before a stem."""
+
+SHORTEST_STEMMED: Final = 3
+"""Shorter words have no inflected forms worth the mistakes."""
+
+LANGUAGES: Final = {
+    "ca": "catalan",
+    "cs": "czech",
+    "da": "danish",
+    "de": "german",
+    "en": "english",
+    "es": "spanish",
+    "et": "estonian",
+    "eu": "basque",
+    "fi": "finnish",
+    "fr": "french",
+    "hu": "hungarian",
+    "id": "indonesian",
+    "it": "italian",
+    "lt": "lithuanian",
+    "nl": "dutch",
+    "no": "norwegian",
+    "pl": "polish",
+    "pt": "portuguese",
+    "ro": "romanian",
+    "sv": "swedish",
+    "tr": "turkish",
+}
+"""Stemmers of languages in Latin letters, by the code of ISO 639-1."""
+
+UNKNOWN_LANGUAGE: Final = ("english", "german")
+"""Stemmers for Latin words of a map whose language is not known: they confuse the fewest words."""
+
+SCRIPTS: Final = (
+    (re.compile("[a-z\u00df-\u024f]"), tuple(LANGUAGES.values())),
+    (re.compile("[\u0370-\u03ff]"), ("greek",)),
+    (re.compile("[\u0400-\u04ff]"), ("russian",)),
+    (re.compile("[\u0531-\u058f]"), ("armenian",)),
+    (re.compile("[\u0600-\u06ff]"), ("arabic",)),
+    (re.compile("[\u0900-\u097f]"), ("hindi",)),
+    (re.compile("[\u0b80-\u0bff]"), ("tamil",)),
+)
+"""Stemmers for words that hold a letter of a script."""
+
+_TOKEN: Final = re.compile(r"[^\W_]+")
+# Case and digits count inside a word only: "MindMap" and "XMLFile2", but not "Mind" and "MAP".
+_SMALL: Final = "a-z\u00df-\u00f6\u00f8-\u00ff\u0430-\u045f"
+_CAPITAL: Final = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0410-\u042f\u0400-\u040f"
+_PIECE: Final = re.compile(
+    rf"[{_CAPITAL}]+(?=[{_CAPITAL}][{_SMALL}])|[{_CAPITAL}]?[{_SMALL}]+|[{_CAPITAL}]+|\d+"
+)
+_JOINED: Final = re.compile(r"\w+(?:[-._@'\u2019+&]\w+)+")
+_JOINT: Final = re.compile(r"[\W_]+")
+
+
+def index_forms(text: str, language: str = "") -> set[str]:
+    """Return the forms under which the words of ``text`` are found, besides the words themselves.
+
+    Args:
+        text: what a map says.
+        language: the map's language, as in ``LANGUAGES``; anything else counts as unknown.
+    """
+    latin = (LANGUAGES[language],) if language in LANGUAGES else UNKNOWN_LANGUAGE
+    whole = composed(text)
+    words = plain_words(whole)
+    words.update(*map(pieces_of, set(_TOKEN.findall(text))))
+    words.update(_JOINT.sub("", found)[:LONGEST_WORD] for found in _JOINED.findall(whole))
+    forms = set(map(fold, words))
+    return forms.union(*(stems(word, latin) for word in words))
+
+
+def query_stems(word: str) -> list[str]:
+    """Return the stems, in any language, that stand for ``word``; none if it has no forms."""
+    return sorted(stems(composed(word), LANGUAGES_OF_LATIN))
+
+
+@lru_cache(1 << 16)
+def pieces_of(word: str) -> tuple[str, ...]:
+    """Return the pieces of a word in camelCase, in small letters; none if it is in one piece."""
+    if word.isalpha() and (word[1:].islower() or word.isupper()):
+        return ()
+    pieces = tuple(piece.lower() for piece in _PIECE.findall(word))
+    return pieces if len(pieces) > 1 and sum(map(len, pieces)) == len(word) else ()
+
+
+def written_together(text: str) -> str:
+    """Return what hyphens and dots join in ``text`` as one word, empty if that is not all of it."""
+    found = _JOINED.search(composed(text))
+    if found is None or _JOINT.sub("", found[0]) != _JOINT.sub("", composed(text)):
+        return ""
+    return fold(_JOINT.sub("", found[0])[:LONGEST_WORD])
+
+
+LANGUAGES_OF_LATIN: Final = tuple(LANGUAGES.values())
+
+
+@lru_cache(1 << 16)
+def stems(word: str, latin: tuple[str, ...]) -> frozenset[str]:
+    """Return the marked stems of a word in small letters, accents and all.
+
+    A word with accents has the stems it would have without them too, since people leave them out.
+
+    Args:
+        word: the word.
+        latin: the stemmers for words in Latin letters.
+    """
+    if len(word) < SHORTEST_STEMMED:
+        return frozenset((STEM + fold(word),))
+    plain = fold(word)
+    found = {STEM + fold(_stem(name, word)) for name in _stemmers_for(word, latin)}
+    if plain != word:
+        found |= {STEM + _stem(name, plain) for name in _stemmers_for(plain, latin)}
+    return frozenset(found or {STEM + plain})
+
+
+def _stemmers_for(word: str, latin: tuple[str, ...]) -> tuple[str, ...]:
+    for pattern, names in SCRIPTS:
+        if pattern.search(word):
+            return latin if names == LANGUAGES_OF_LATIN else names
+    return ()
+
+
+class _Stemmers(threading.local):
+    """The stemmers of this thread: they keep a state of their own while at work."""
+
+    def __init__(self) -> None:
+        self.by_name: dict[str, Stemmer.Stemmer] = {}
+
+
+_STEMMERS: Final = _Stemmers()
+
+
+def _stem(name: str, word: str) -> str:
+    stemmer = _STEMMERS.by_name.get(name)
+    if stemmer is None:
+        stemmer = _STEMMERS.by_name[name] = Stemmer.Stemmer(name)
+    stem: str = stemmer.stemWord(word)
+    return stem

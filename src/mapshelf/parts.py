@@ -1,0 +1,73 @@
+"""What a search text asks for, as data: there is no way to write one wrongly.
+
+What it may contain is small on purpose: words, phrases in quotes, ``-`` before what must not
+occur. All must hold for a map, in any order; the last word may be the beginning of one.
+"""
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+from mapshelf.folding import is_unspaced, query_words
+from mapshelf.forms import pieces_of, query_stems, written_together
+
+_PARTS: Final = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<chunk>[^\s"]+))')
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Words that must follow each other, or must not.
+
+    Attributes:
+        words: the words, folded; several where a hyphen or the script joins them, or in quotes.
+        excluded: whether a map with them does not match.
+        exact: whether only these words will do, and no other form of them.
+        prefix: whether the last word may be the beginning of one.
+        together: the words written as one, empty where that is not the same (``e-mail``).
+        pieces: what the only word is made of (``MindMap``), if anything.
+    """
+
+    words: tuple[str, ...]
+    excluded: bool = False
+    exact: bool = False
+    prefix: bool = False
+    together: str = ""
+    pieces: tuple[str, ...] = ()
+
+    def stems(self) -> list[str]:
+        """Return the stems that stand for the only word, none if no other form of it will do."""
+        return query_stems(self.words[0]) if len(self.words) == 1 and not self.exact else []
+
+    def __str__(self) -> str:
+        text = " ".join(self.words)
+        return ("-" if self.excluded else "") + (f'"{text}"' if self.exact else text)
+
+
+def parse_text(text: str) -> list[Part]:
+    """Return the parts of a search text, none if it holds no word at all."""
+    parts: list[Part] = []
+    for match in _PARTS.finditer(text):
+        chunk = match["chunk"]
+        words = tuple(query_words(match["phrase"] if chunk is None else chunk))
+        if not words:
+            continue
+        if chunk is None or match["minus"]:
+            parts.append(Part(words, excluded=match["minus"] == "-", exact=True))
+        else:
+            parts.append(_loose(chunk, words, last=match.end() == len(text)))
+    # Said twice means no more than said once, and costs the same again.
+    return list(dict.fromkeys(parts))
+
+
+def _loose(chunk: str, words: tuple[str, ...], *, last: bool) -> Part:
+    pieces = tuple(word for piece in pieces_of(chunk) for word in query_words(piece))
+    together = written_together(chunk) if len(words) > 1 else ""
+    return Part(words, prefix=_may_go_on(words, last=last), together=together, pieces=pieces)
+
+
+def _may_go_on(words: tuple[str, ...], *, last: bool) -> bool:
+    """Tell whether the last of these words may be the beginning of one in the map."""
+    if is_unspaced(words[-1]):
+        # Pairs are complete. A lone character begins some pair wherever it occurs.
+        return len(words) == 1 and len(words[-1]) == 1
+    return last

@@ -1,0 +1,118 @@
+"""The words of a catalogue, to find those that a misspelt one was meant for.
+
+A search engine can follow an automaton through its dictionary, which takes it 60 ms and more. Here
+every word has a signature, the set of its letters as 64 bits: a typo changes at most two of them,
+so comparing signatures, which NumPy does for a million words in a few milliseconds, leaves a
+few hundred words whose distance is worth computing.
+
+Words are only ever added: one that no map holds any more costs nothing but its place, since whoever
+asks looks up how often a word occurs.
+
+Source of the distance: F. J. Damerau, "A technique for computer detection and correction of
+spelling errors" (1964), in its restricted form (optimal string alignment).
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+from rapidfuzz.distance import OSA
+
+from mapshelf.folding import is_unspaced
+from mapshelf.snapshot.growing import MOST_CHUNKS, Chunks, GrowingFile
+from mapshelf.snapshot.listing import map_file
+
+SHORTEST: Final = 3
+"""Letters of the shortest words that are known: a typo may have made one longer."""
+
+LONGEST: Final = 40
+"""Bytes of the longest words that are known."""
+
+_ENTRY: Final = np.dtype([("signature", "<u8"), ("word", f"S{LONGEST}")])
+
+
+def typos_in(word: str) -> int:
+    """Return how many typos a word may have and still be known again."""
+    return 0 if len(word) < 4 else 1 if len(word) < 8 else 2
+
+
+class Lexicon:
+    """The words of one snapshot, for reading."""
+
+    def __init__(self, path: Path, length: int) -> None:
+        self._entries = np.frombuffer(map_file(path, length), _ENTRY)
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def nearest(self, word: str) -> list[tuple[int, str]]:
+        """Return the words that ``word`` may have been meant for, each with its distance."""
+        allowed = typos_in(word)
+        if not allowed or is_unspaced(word) or not word.isalpha():
+            return []
+        differing = np.bitwise_count(self._entries["signature"] ^ np.uint64(_signature(word)))
+        found = []
+        for entry in self._entries["word"][differing <= 2 * allowed].tolist():
+            other = entry.decode()
+            distance = OSA.distance(word, other, score_cutoff=allowed)
+            if 0 < distance <= allowed:
+                found.append((distance, other))
+        return found
+
+
+class LexiconWriter:
+    """The words while snapshots are being built."""
+
+    def __init__(self, path: Path, chunks: Chunks) -> None:
+        self._file = GrowingFile(path, chunks)
+        data = self._file.read(0, len(self._file))
+        self._known = {word.decode() for word in np.frombuffer(data, _ENTRY)["word"].tolist()}
+
+    @property
+    def chunks(self) -> Chunks:
+        """What was published of the file."""
+        return self._file.chunks
+
+    def add(self, words: Iterable[str]) -> None:
+        """Take in words, folded, that are not known yet."""
+        for word in words:
+            if word not in self._known and _is_worth_knowing(word):
+                self._known.add(word)
+                entry = np.array((_signature(word), word.encode()), _ENTRY)
+                self._file.append(entry.tobytes())
+
+    def is_scattered(self) -> bool:
+        """Tell whether the file was published in too many chunks."""
+        return len(self.chunks) > MOST_CHUNKS
+
+    def rewritten(self, number: int) -> "LexiconWriter":
+        """Return a new file of the same words, in one chunk."""
+        path = self._file.path
+        self.close()
+        fresh = LexiconWriter(path.with_name(f"words-{number}-rewritten.bin"), [])
+        fresh.add(self._known)
+        path.unlink()
+        return fresh
+
+    def link_to(self, path: Path) -> None:
+        """Give the file its name in a snapshot."""
+        self._file.link_to(path)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+
+def _is_worth_knowing(word: str) -> bool:
+    if not (SHORTEST <= len(word) <= LONGEST and word.isalpha()):
+        return False
+    return len(word.encode()) <= LONGEST and not is_unspaced(word)
+
+
+def _signature(word: str) -> int:
+    signature = 0
+    for letter in word:
+        # Multiplying by a large odd number spreads the letters of any script over the bits.
+        signature |= 1 << ((ord(letter) * 0x9E3779B1 >> 13) & 63)
+    return signature

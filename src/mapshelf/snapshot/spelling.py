@@ -1,0 +1,63 @@
+"""What a search was meant to say when nothing matches it as it is written.
+
+Words that no map holds are taken for misspelt, and the nearest known word is put in their place,
+of equally near ones the most frequent. If every word is known, one of them may still be somebody
+else's typo: then each is tried in turn, against words that are far more frequent.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from mapshelf.parts import Part
+from mapshelf.snapshot.lexicon import Lexicon
+from mapshelf.snapshot.text import TextIndex
+
+FAR_MORE: Final = 8
+"""A word that is known is given up for one that so many times more maps hold."""
+
+MOST_WORDS: Final = 8
+"""Words of a search that are looked up; nobody mistypes more."""
+
+
+class Spelling:
+    """Corrects searches by the words of one snapshot."""
+
+    def __init__(self, index: TextIndex, lexicon: Lexicon) -> None:
+        self._index = index
+        self._lexicon = lexicon
+
+    def corrected(self, parts: Sequence[Part]) -> list[Part] | None:
+        """Return parts that some map matches in place of these, ``None`` if there are none."""
+        for candidate in self._candidates(list(parts)):
+            if self._index.count(candidate, ()):
+                return candidate
+        return None
+
+    def _candidates(self, parts: list[Part]) -> Iterator[list[Part]]:
+        places = [i for i, part in enumerate(parts) if _is_correctable(part)][:MOST_WORDS]
+        unknown = [i for i in places if not self._index.count([parts[i]], ())]
+        if unknown:
+            better = {i: self._better(parts[i].words[0], 1) for i in unknown}
+            if all(better.values()):
+                yield [_with_word(part, better.get(i)) for i, part in enumerate(parts)]
+            return
+        for i in places:
+            frequency = self._index.frequency(parts[i].words[0])
+            word = self._better(parts[i].words[0], FAR_MORE * max(1, frequency))
+            if word:
+                yield [*parts[:i], _with_word(parts[i], word), *parts[i + 1 :]]
+
+    def _better(self, word: str, least: int) -> str | None:
+        """Return the nearest word to ``word`` that at least ``least`` maps hold."""
+        near = self._lexicon.nearest(word)
+        known = [(distance, -self._index.frequency(other), other) for distance, other in near]
+        return min((found for found in known if -found[1] >= least), default=(0, 0, None))[2]
+
+
+def _is_correctable(part: Part) -> bool:
+    return len(part.words) == 1 and not part.exact and not part.excluded
+
+
+def _with_word(part: Part, word: str | None) -> Part:
+    return replace(part, words=(word,), pieces=()) if word else part

@@ -1,0 +1,83 @@
+"""The fields of the search index, what a word found in each counts for, and how they are kept.
+
+All weights stand here. How they were chosen, and what follows from them, is in docs/search.md.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+import tantivy
+
+from mapshelf.errors import SnapshotDamaged
+from mapshelf.query import FILTERS, ORDERS
+
+ZONES: Final = ("title", "description", "topics")
+"""Where words stand as they are written, in their order. ``topics`` also takes the names of owner
+and category and the path of the file, and main topics twice."""
+
+FORMS: Final = ("title_forms", "forms")
+"""Every form of the words of the title, and of all words: inflected, in pieces, written together.
+A word as it is written matches here too, so it counts for more than a form of it."""
+
+BEGINNINGS: Final = ("title_beginnings", "beginnings")
+"""What the words begin with: for those of the title all beginnings, for others the short ones."""
+
+LONGEST_BEGINNING: Final = 4
+"""Characters of the longest beginnings kept of words outside the title. Few enough words have a
+longer one for these words to be looked up instead."""
+
+NAME: Final = "name"
+"""The whole title."""
+
+WEIGHTS: Final = {
+    "title": 8.0,
+    "description": 3.0,
+    "topics": 1.0,
+    "title_forms": 4.0,
+    "forms": 0.5,
+    "title_beginnings": 0.8,
+    "beginnings": 0.1,
+    NAME: 20.0,
+}
+"""What a match in each field counts for, times how rare the word is there."""
+
+PHRASE_WEIGHT: Final = 4.0
+"""What counts when the title has the words searched for in a row."""
+
+
+def schema() -> tantivy.Schema:
+    """Return the schema of the index."""
+    builder = tantivy.SchemaBuilder()
+    for name in ZONES:
+        builder.add_text_field(name, tokenizer_name="whitespace")
+    for name in (*FORMS, *BEGINNINGS):
+        builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
+    builder.add_text_field(NAME, tokenizer_name="raw", index_option="basic")
+    builder.add_unsigned_field("slot", indexed=True, fast=True)
+    for name in ("file_id", "popularity"):
+        builder.add_unsigned_field(name, fast=True)
+    for order in ORDERS:
+        builder.add_unsigned_field(order_field(order), indexed=True, fast=True)
+    for row in FILTERS:
+        builder.add_unsigned_field(filter_field(row.name), indexed=True)
+    return builder.build()
+
+
+def filter_field(name: str) -> str:
+    """Return the field that holds a filter's keys."""
+    return f"filter_{name}"
+
+
+def order_field(order: str) -> str:
+    """Return the field that holds an order's coarse keys."""
+    return f"order_{order}"
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what Tantivy raises into our own errors."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        raise SnapshotDamaged(f"the search index cannot be used: {error}") from error

@@ -1,0 +1,148 @@
+"""The search index of one snapshot, for reading."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import numpy as np
+import tantivy
+from tantivy import DocAddress, Order, Query
+
+from mapshelf.parts import Part
+from mapshelf.snapshot.arrays import Array
+from mapshelf.snapshot.text.fields import order_field, schema, translated
+from mapshelf.snapshot.text.queries import Queries
+
+BLOCK: Final = 64
+"""Hits that are put in order together: near ties go to the more popular map inside a block."""
+
+NEAR: Final = 0.05
+"""Scores that differ by less than this share of themselves are a near tie."""
+
+Filters = tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page of a search: how many maps match in all, and the slots of these."""
+
+    total: int
+    slots: list[int]
+
+
+@dataclass(frozen=True, slots=True)
+class First:
+    """What is known of the first maps of a search in an order of its own.
+
+    Attributes:
+        total: how many maps match in all.
+        before: slots of those that come before all ``tied`` ones, in no order.
+        tied: slots of those among which the listing decides, in no order.
+    """
+
+    total: int
+    before: Array
+    tied: Array
+
+
+class TextIndex:
+    """The index of one snapshot, for reading.
+
+    Raises:
+        SnapshotDamaged: the folder holds no index, or a broken one.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        with translated():
+            index = tantivy.Index.open(str(directory))
+            self._searcher = index.searcher()
+        self._queries = Queries(schema(), self._searcher)
+
+    def __len__(self) -> int:
+        return self._searcher.num_docs
+
+    def frequency(self, word: str) -> int:
+        """Return about how many maps hold ``word``; 0 if none does, or a form of a word."""
+        return self._searcher.doc_freq("forms", word)
+
+    def count(self, parts: Sequence[Part], filters: Filters) -> int:
+        """Return how many maps match."""
+        return _count(self._searcher.search(self._queries.of(parts, filters), limit=1))
+
+    def best(self, parts: Sequence[Part], filters: Filters, offset: int, limit: int) -> Found:
+        """Return a page of the maps that match, the most relevant first.
+
+        The engine ranks by score alone. Hits are taken in blocks, always the same ones whatever
+        the page, and inside a block near ties go to the more popular map, then to the newer.
+        """
+        if limit == 0 or offset >= len(self):
+            return Found(self.count(parts, filters), [])
+        first = offset // BLOCK * BLOCK
+        last = -(-(offset + limit) // BLOCK) * BLOCK
+        query = self._queries.of(parts, filters)
+        result = self._searcher.search(query, limit=min(last, len(self)) - first, offset=first)
+        ranked = self._ranked(result.hits)
+        return Found(_count(result), ranked[offset - first : offset - first + limit])
+
+    def first(self, parts: Sequence[Part], filters: Filters, order: str, count: int) -> First:
+        """Return at least the first ``count`` of the maps that match, as far as keys tell."""
+        query, field = self._queries.of(parts, filters), order_field(order)
+        direction = Order.Asc if order == "alpha" else Order.Desc
+        result = self._searcher.search(
+            query, limit=count + 1, order_by_field=field, order=direction
+        )
+        hits, total, nothing = result.hits, _count(result), np.zeros(0, "<u4")
+        if len(hits) <= count or hits[count][0] != hits[count - 1][0]:
+            return First(total, nothing, self._slots(hits[:count]))
+        key = int(hits[count][0])
+        before = self._slots([hit for hit in hits if hit[0] != key])
+        return First(total, before, self._all_slots(self._queries.with_key(query, field, key)))
+
+    def matching(self, parts: Sequence[Part], filters: Filters) -> Array:
+        """Return the slots of all maps that match, in no order."""
+        return self._all_slots(self._queries.of(parts, filters))
+
+    def _all_slots(self, query: Query) -> Array:
+        total = _count(self._searcher.search(query, limit=1))
+        if total == 0:
+            return np.zeros(0, "<u4")
+        # Ordering by the slot makes the slots themselves the keys of the hits.
+        hits = self._searcher.search(query, limit=total, count=False, order_by_field="slot").hits
+        return np.fromiter((key for key, _ in hits), "<u4", len(hits))
+
+    def _ranked(self, hits: list[tuple[float, DocAddress]]) -> list[int]:
+        """Return the slots of hits that come with falling scores, block by block."""
+        addresses = [address for _, address in hits]
+        popular = self._numbers("popularity", addresses)
+        file_ids = self._numbers("file_id", addresses)
+        slots = self._numbers("slot", addresses)
+        ranked: list[int] = []
+        for start in range(0, len(hits), BLOCK):
+            block = range(start, min(start + BLOCK, len(hits)))
+            group = dict(zip(block, _groups([hits[i][0] for i in block]), strict=True))
+            order = sorted(block, key=lambda i: (group[i], -popular[i], -file_ids[i]))
+            ranked += [slots[i] for i in order]
+        return ranked
+
+    def _slots(self, hits: list[tuple[float, DocAddress]]) -> Array:
+        return np.array(self._numbers("slot", [address for _, address in hits]), "<u4")
+
+    def _numbers(self, name: str, addresses: list[DocAddress]) -> list[int]:
+        return [int(value or 0) for value in self._searcher.fast_field_values(name, addresses)]
+
+
+def _groups(scores: Sequence[float]) -> list[int]:
+    """Return, for falling scores, the number of the near tie that each belongs to."""
+    groups: list[int] = []
+    leader = 0.0
+    for score in scores:
+        fresh = not groups or score < leader * (1 - NEAR)
+        groups.append(groups[-1] + fresh if groups else 0)
+        leader = score if fresh else leader
+    return groups
+
+
+def _count(result: tantivy.SearchResult) -> int:
+    count: int = result.count  # type: ignore[attr-defined]  # missing from Tantivy's stubs
+    return count

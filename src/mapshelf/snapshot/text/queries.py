@@ -1,0 +1,151 @@
+"""From the parts of a search text to a query of the engine.
+
+For every part a map must match one of several clauses, whose scores add up: its words where they
+are written, their other forms, what begins with the last one. Clauses over single words are what
+the engine is fastest with, so forms and short beginnings are words of fields of their own.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+import tantivy
+from tantivy import Occur, Query
+
+from mapshelf.parts import Part
+from mapshelf.snapshot.text.documents import name_of
+from mapshelf.snapshot.text.fields import (
+    FORMS,
+    LONGEST_BEGINNING,
+    NAME,
+    PHRASE_WEIGHT,
+    WEIGHTS,
+    ZONES,
+    filter_field,
+)
+
+MOST_ENDINGS: Final = 4096
+"""Words with a certain beginning that are looked up, the most frequent ones; seldom are there
+half as many."""
+
+SHORT_BEGINNING: Final = 3
+"""Beginnings with fewer letters are not followed inside a phrase: too many words have them."""
+
+Clauses = list[tuple[Occur, Query]]
+
+
+class Queries:
+    """Makes queries for one state of the index."""
+
+    def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
+        self._schema = schema
+        self._searcher = searcher
+
+    def of(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
+        """Return the query for maps that match all parts and all filters."""
+        wanted = [part for part in parts if not part.excluded]
+        excluded = [part for part in parts if part.excluded]
+        if not parts:
+            return Query.empty_query()
+        clauses: Clauses = []
+        if len(wanted) == 1:
+            clauses.append((Occur.Must, _any([*self._part(wanted[0]), *self._name(wanted)])))
+        elif wanted:
+            clauses += [(Occur.Must, _any(self._part(part))) for part in wanted]
+            clauses += self._name(wanted) + self._title_phrase(wanted)
+        else:
+            clauses.append((Occur.Must, Query.all_query()))
+        clauses += [(Occur.MustNot, _any(self._exactly(part))) for part in excluded]
+        clauses += [(Occur.Must, self._unscored(filter_field(name), key)) for name, key in filters]
+        return Query.boolean_query(clauses) if len(clauses) > 1 else clauses[0][1]
+
+    def with_key(self, query: Query, field: str, key: int) -> Query:
+        """Return ``query`` for the maps alone that have ``key`` in ``field``."""
+        return Query.boolean_query([(Occur.Must, query), (Occur.Must, self._unscored(field, key))])
+
+    def _unscored(self, field: str, key: int) -> Query:
+        return Query.const_score_query(Query.term_query(self._schema, field, key), 0.0)
+
+    def _part(self, part: Part) -> Clauses:
+        clauses = self._exactly(part)
+        if part.exact:
+            return clauses
+        for stem in part.stems():
+            clauses += [self._word(field, stem) for field in FORMS]
+        if part.together:
+            clauses += [self._word(field, part.together) for field in FORMS]
+        if part.pieces:
+            clauses += self._rows(part.pieces)
+        if part.prefix:
+            clauses += self._beginning(part)
+        return clauses
+
+    def _exactly(self, part: Part) -> Clauses:
+        """Return clauses for the words of a part as they are written."""
+        clauses = self._rows(part.words)
+        if part.exact and len(part.words) == 1:
+            clauses.append(self._word("forms", part.words[0]))
+        return clauses
+
+    def _rows(self, words: Sequence[str]) -> Clauses:
+        return [
+            (Occur.Should, Query.boost_query(self._row(zone, words), WEIGHTS[zone]))
+            for zone in ZONES
+        ]
+
+    def _row(self, field: str, words: Sequence[str]) -> Query:
+        if len(words) == 1:
+            return Query.term_query(self._schema, field, words[0])
+        return Query.phrase_query(self._schema, field, list(words))
+
+    def _word(self, field: str, word: str) -> tuple[Occur, Query]:
+        term = Query.term_query(self._schema, field, word)
+        return Occur.Should, Query.boost_query(term, WEIGHTS[field])
+
+    def _name(self, wanted: Sequence[Part]) -> Clauses:
+        words = [word for part in wanted for word in part.words]
+        return [self._word(NAME, name_of(words))]
+
+    def _title_phrase(self, wanted: Sequence[Part]) -> Clauses:
+        words = [word for part in wanted for word in part.words]
+        phrase = Query.phrase_query(self._schema, "title", [*words])
+        return [(Occur.Should, Query.boost_query(phrase, PHRASE_WEIGHT))]
+
+    # -- beginnings -----------------------------------------------------------------------
+
+    def _beginning(self, part: Part) -> Clauses:
+        *whole, last = part.words
+        if whole:
+            rows = [self._row_beginning(zone, whole, last) for zone in ZONES]
+            return [(Occur.Should, row) for row in rows]
+        return [self._word("title_beginnings", last), (Occur.Should, self._elsewhere(last))]
+
+    def _elsewhere(self, beginning: str) -> Query:
+        """Return the query for maps with a word that begins so, in the title or not."""
+        if len(beginning) <= LONGEST_BEGINNING:
+            return self._word("beginnings", beginning)[1]
+        words = self._searcher.terms_with_prefix("forms", beginning, limit=MOST_ENDINGS)
+        found = Query.term_set_query(self._schema, "forms", [word for word, _ in words])
+        return Query.const_score_query(found, WEIGHTS["beginnings"])
+
+    def _row_beginning(self, zone: str, whole: Sequence[str], last: str) -> Query:
+        """Return the query for words in a row of which the last is a beginning.
+
+        Tantivy is slow with one that many words begin with, and gives up on one that has
+        thousands. The others must then occur in a row, and it anywhere in the same map.
+        """
+        loose = Query.boolean_query(
+            [(Occur.Must, self._row(zone, whole)), (Occur.Must, self._elsewhere(last))]
+        )
+        if last.isascii() and len(last) < SHORT_BEGINNING:
+            found = loose
+        else:
+            found = Query.regex_phrase_query(self._schema, zone, [*whole, f"{last}.*"])
+            try:
+                self._searcher.search(found, limit=1)
+            except ValueError:
+                found = loose
+        return Query.const_score_query(found, WEIGHTS[zone] * WEIGHTS["beginnings"])
+
+
+def _any(clauses: Clauses) -> Query:
+    return Query.boolean_query(clauses)
