@@ -5,11 +5,12 @@ with a mark before it, so that it never passes for a word. What stands together 
 (camelCase, hyphens, dots, addresses) is found by its pieces and as a whole.
 
 A map's words get the stems of its own language: with those of every language ``data`` would find
-``date``. A query has no language, so it is looked up with the stems of all of them.
+``date``. A query has no language, so it is looked up with the stems of all that the maps are in.
 """
 
 import re
 import threading
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
@@ -51,8 +52,9 @@ LANGUAGES: Final = {
 UNKNOWN_LANGUAGE: Final = ("english", "german")
 """Stemmers for Latin words of a map whose language is not known: they confuse the fewest words."""
 
+_LATIN: Final = re.compile("[a-z\u00df-\u024f]")
+
 SCRIPTS: Final = (
-    (re.compile("[a-z\u00df-\u024f]"), tuple(LANGUAGES.values())),
     (re.compile("[\u0370-\u03ff]"), ("greek",)),
     (re.compile("[\u0400-\u04ff]"), ("russian",)),
     (re.compile("[\u0531-\u058f]"), ("armenian",)),
@@ -60,7 +62,7 @@ SCRIPTS: Final = (
     (re.compile("[\u0900-\u097f]"), ("hindi",)),
     (re.compile("[\u0b80-\u0bff]"), ("tamil",)),
 )
-"""Stemmers for words that hold a letter of a script."""
+"""Stemmers for words that hold a letter of another script."""
 
 _TOKEN: Final = re.compile(r"[^\W_]+")
 # Case and digits count inside a word only: "MindMap" and "XMLFile2", but not "Mind" and "MAP".
@@ -89,9 +91,10 @@ def index_forms(text: str, language: str = "") -> set[str]:
     return forms.union(*(stems(word, latin) for word in words))
 
 
-def query_stems(word: str) -> list[str]:
-    """Return the stems, in any language, that stand for ``word``; none if it has no forms."""
-    return sorted(stems(composed(word), LANGUAGES_OF_LATIN))
+def query_stems(word: str, languages: Iterable[str]) -> list[str]:
+    """Return the stems that stand for ``word`` in any of these languages, or an unknown one."""
+    known = (LANGUAGES[code] for code in languages if code in LANGUAGES)
+    return sorted(stems(composed(word), tuple(sorted({*known, *UNKNOWN_LANGUAGE}))))
 
 
 @lru_cache(1 << 16)
@@ -109,9 +112,6 @@ def written_together(text: str) -> str:
     if found is None or _JOINT.sub("", found[0]) != _JOINT.sub("", composed(text)):
         return ""
     return fold(_JOINT.sub("", found[0])[:LONGEST_WORD])
-
-
-LANGUAGES_OF_LATIN: Final = tuple(LANGUAGES.values())
 
 
 @lru_cache(1 << 16)
@@ -134,10 +134,9 @@ def stems(word: str, latin: tuple[str, ...]) -> frozenset[str]:
 
 
 def _stemmers_for(word: str, latin: tuple[str, ...]) -> tuple[str, ...]:
-    for pattern, names in SCRIPTS:
-        if pattern.search(word):
-            return latin if names == LANGUAGES_OF_LATIN else names
-    return ()
+    if _LATIN.search(word):
+        return latin
+    return next((names for pattern, names in SCRIPTS if pattern.search(word)), ())
 
 
 class _Stemmers(threading.local):

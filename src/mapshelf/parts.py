@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from mapshelf.folding import is_unspaced, query_words
-from mapshelf.forms import pieces_of, query_stems, written_together
+from mapshelf.forms import pieces_of, written_together
 
 _PARTS: Final = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<chunk>[^\s"]+))')
 
@@ -34,9 +34,19 @@ class Part:
     together: str = ""
     pieces: tuple[str, ...] = ()
 
-    def stems(self) -> list[str]:
-        """Return the stems that stand for the only word, none if no other form of it will do."""
-        return query_stems(self.words[0]) if len(self.words) == 1 and not self.exact else []
+    @property
+    def is_character(self) -> bool:
+        """Whether it is a single character of a script without spaces, a word or a part of one."""
+        return (
+            self.prefix
+            and len(self.words) == 1 == len(self.words[0])
+            and is_unspaced(self.words[0])
+        )
+
+    @property
+    def has_forms(self) -> bool:
+        """Whether other forms of the word will do."""
+        return len(self.words) == 1 and not self.exact
 
     def __str__(self) -> str:
         text = " ".join(self.words)
@@ -69,5 +79,5 @@ def _may_go_on(words: tuple[str, ...], *, last: bool) -> bool:
     """Tell whether the last of these words may be the beginning of one in the map."""
     if is_unspaced(words[-1]):
         # Pairs are complete. A lone character begins some pair wherever it occurs.
-        return len(words) == 1 and len(words[-1]) == 1
+        return len(words[-1]) == 1
     return last

@@ -11,7 +11,13 @@ from mapshelf.model import Map
 from mapshelf.outlines import Passages
 from mapshelf.query import FILTERS
 from mapshelf.snapshot.rating import POPULARITIES, popularity, rating
-from mapshelf.snapshot.text.fields import LONGEST_BEGINNING, NAME, filter_field, order_field
+from mapshelf.snapshot.text.fields import (
+    LANGUAGE,
+    LONGEST_BEGINNING,
+    NAME,
+    filter_field,
+    order_field,
+)
 
 LONGEST_NAME: Final = 1024
 """Bytes of a title to be known by the whole of it; nobody types a longer one."""
@@ -49,20 +55,21 @@ def document_of(indexed: Indexed) -> Document:
     about = (found.owner, found.category, indexed.source)
     title = index_words(found.title).split(" ")
     description = index_words(found.description)
-    shallow, deep = _apart((*passages.shallow, *about)), _apart(passages.deep)
+    branches, topics = _apart((*passages.shallow, *about)), _apart(passages.deep)
     title_forms = index_forms(found.title, passages.language).union(title)
     others = "\n".join((found.description, *about, *passages.shallow, *passages.deep))
     forms = index_forms(others, passages.language).union(title_forms)
-    written = forms.union(*(text.split(" ") for text in (description, shallow, deep)))
+    written = forms.union(*(text.split(" ") for text in (description, branches, topics)))
     return {
         "slot": indexed.slot,
         "file_id": found.file_id,
         "popularity": level,
         NAME: name_of(title),
+        LANGUAGE: passages.language,
         "title": _measured(title, level),
         "description": description,
-        # Main topics count twice.
-        "topics": f"{shallow} {SEPARATOR} {shallow} {SEPARATOR} {deep}",
+        "branches": branches,
+        "topics": topics,
         "title_forms": " ".join(title_forms),
         "forms": " ".join(forms),
         "title_beginnings": " ".join(_beginnings(title_forms)),

@@ -12,9 +12,9 @@ import tantivy
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.query import FILTERS, ORDERS
 
-ZONES: Final = ("title", "description", "topics")
-"""Where words stand as they are written, in their order. ``topics`` also takes the names of owner
-and category and the path of the file, and main topics twice."""
+ZONES: Final = ("title", "description", "branches", "topics")
+"""Where words stand as they are written, in their order. ``branches`` are the main topics, with the
+names of owner and category and the path of the file; ``topics`` are all others, and all notes."""
 
 FORMS: Final = ("title_forms", "forms")
 """Every form of the words of the title, and of all words: inflected, in pieces, written together.
@@ -27,12 +27,16 @@ LONGEST_BEGINNING: Final = 4
 """Characters of the longest beginnings kept of words outside the title. Few enough words have a
 longer one for these words to be looked up instead."""
 
+LANGUAGE: Final = "language"
+"""The code of the map's language."""
+
 NAME: Final = "name"
 """The whole title."""
 
 WEIGHTS: Final = {
     "title": 8.0,
-    "description": 3.0,
+    "description": 5.0,
+    "branches": 2.0,
     "topics": 1.0,
     "title_forms": 4.0,
     "forms": 0.5,
@@ -41,6 +45,9 @@ WEIGHTS: Final = {
     NAME: 20.0,
 }
 """What a match in each field counts for, times how rare the word is there."""
+
+CHARACTER_WEIGHT: Final = 10.0
+"""What a single character of an unspaced script counts for, next to the beginning of a word."""
 
 PHRASE_WEIGHT: Final = 4.0
 """What counts when the title has the words searched for in a row."""
@@ -53,7 +60,8 @@ def schema() -> tantivy.Schema:
         builder.add_text_field(name, tokenizer_name="whitespace")
     for name in (*FORMS, *BEGINNINGS):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
-    builder.add_text_field(NAME, tokenizer_name="raw", index_option="basic")
+    for name in (NAME, LANGUAGE):
+        builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
     builder.add_unsigned_field("slot", indexed=True, fast=True)
     for name in ("file_id", "popularity"):
         builder.add_unsigned_field(name, fast=True)

@@ -11,10 +11,14 @@ from typing import Final
 import tantivy
 from tantivy import Occur, Query
 
+from mapshelf.forms import LANGUAGES, query_stems
 from mapshelf.parts import Part
 from mapshelf.snapshot.text.documents import name_of
 from mapshelf.snapshot.text.fields import (
+    BEGINNINGS,
+    CHARACTER_WEIGHT,
     FORMS,
+    LANGUAGE,
     LONGEST_BEGINNING,
     NAME,
     PHRASE_WEIGHT,
@@ -39,6 +43,7 @@ class Queries:
     def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
         self._schema = schema
         self._searcher = searcher
+        self._languages = [code for code in LANGUAGES if searcher.doc_freq(LANGUAGE, code)]
 
     def of(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
         """Return the query for maps that match all parts and all filters."""
@@ -66,11 +71,15 @@ class Queries:
         return Query.const_score_query(Query.term_query(self._schema, field, key), 0.0)
 
     def _part(self, part: Part) -> Clauses:
+        if part.is_character:
+            begun = [self._word(field, part.words[0])[1] for field in BEGINNINGS]
+            return [(Occur.Should, Query.boost_query(one, CHARACTER_WEIGHT)) for one in begun]
         clauses = self._exactly(part)
         if part.exact:
             return clauses
-        for stem in part.stems():
-            clauses += [self._word(field, stem) for field in FORMS]
+        if part.has_forms:
+            stems = query_stems(part.words[0], self._languages)
+            clauses += [self._word(field, stem) for stem in stems for field in FORMS]
         if part.together:
             clauses += [self._word(field, part.together) for field in FORMS]
         if part.pieces:
