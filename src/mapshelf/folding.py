@@ -16,16 +16,16 @@ from typing import Final
 _ACCENTS: Final = re.compile("[\u0300-\u036f\u0591-\u05c7\u064b-\u0652\u0670]")
 
 # Han, kana, Hangul, Thai, Lao, Myanmar and Khmer: written without spaces, or with few.
-_UNSPACED: Final = (
+UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 # Letters and digits of any script, with the vowel signs of the Indic ones, which Python's \w
 # leaves out.
 _WORD: Final = re.compile(
-    rf"(?P<unspaced>[{_UNSPACED}]+)|(?:[^\W_{_UNSPACED}]|[\u0900-\u0dff\u0f00-\u0fff])+|\x1f"
+    rf"(?P<unspaced>[{UNSPACED}]+)|(?:[^\W_{UNSPACED}]|[\u0900-\u0dff\u0f00-\u0fff])+|\x1f"
 )
-_UNSPACED_CHARACTER: Final = re.compile(f"[{_UNSPACED}]")
+_UNSPACED_CHARACTER: Final = re.compile(f"[{UNSPACED}]")
 _ASCII_WORD: Final = re.compile(r"[0-9a-z]+|\x1f")
 
 SEPARATOR: Final = "\x1f"

@@ -117,6 +117,27 @@ class Snapshot:
         body = with_base_url(b"[" + b",".join(bodies) + b"]", base_url)
         return Page(found.total, body, found.corrected)
 
+    def search(self, query: MapQuery, base_url: bytes) -> "Hits":
+        """Return the page of maps that ``query`` asks for, one by one, and what was looked for."""
+        found = self._selected(query)
+        parts = parse_text(found.corrected or query.text)
+        records = [self._record(slot, base_url) for slot in found.slots]
+        return Hits(found.total, records, found.corrected, Marker(parts, self._text.languages))
+
+    def titles(self, text: str, limit: int) -> list[str]:
+        """Return titles, all different, of maps whose titles hold what has been typed so far."""
+        slots = self._text.titled(parse_text(text), 2 * limit)
+        titles = (self._record(slot, b"").title for slot in slots)
+        return list({fold(title): title for title in titles}.values())[:limit]
+
+    def facets(self, query: MapQuery) -> Facets:
+        """Return how many of the maps that ``query`` means have which value of what."""
+        return count_facets(self._columns, self._matching(query), self._named)
+
+    def count(self, name: str, key: int) -> int:
+        """Return how many maps have ``key`` in the filter ``name``."""
+        return self._listing.count(name, key)
+
     def find(self, public_id: str, base_url: bytes) -> Record | None:
         """Return the map with this public id, ``None`` if there is none."""
         for slot in self._ids.candidates(public_id):

@@ -1,0 +1,128 @@
+"""Selecting maps by a text, in any order: the search index and the listing put together.
+
+By relevance a page comes from the search index alone. In an order of its own, first pages come from
+the index too, as far as its coarse keys tell; further pages rank all matches, and what was ranked
+is kept for the next page. A search that matches nothing is tried again as it may have been meant.
+"""
+
+import threading
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Final
+
+import numpy as np
+
+from mapshelf.parts import Part, parse_text
+from mapshelf.query import MapQuery
+from mapshelf.snapshot.arrays import Array
+from mapshelf.snapshot.lexicon import Lexicon
+from mapshelf.snapshot.listing import Listing
+from mapshelf.snapshot.spelling import Spelling
+from mapshelf.snapshot.text import TextIndex
+
+ORDERED_SEARCHES: Final = 1 << 23
+"""Maps, over all recent searches in an order of their own, whose slots are kept at hand."""
+
+ORDERED_SEARCHES_COUNT: Final = 256
+"""Most such searches to keep: those that find nothing have no slots to count."""
+
+FIRST_PAGES: Final = 200
+"""Maps up to which a search in an order of its own is cut short."""
+
+CORRECTIONS: Final = 1024
+"""Searches that match nothing whose correction is kept at hand."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """A page of maps.
+
+    Attributes:
+        total: how many match in all.
+        slots: those of the page.
+        parts: what was searched for in the end.
+        corrected: whether that is not what was asked, because nothing matches it.
+    """
+
+    total: int
+    slots: list[int]
+    parts: tuple[Part, ...] = ()
+    corrected: bool = False
+
+
+class Searching:
+    """The searches of one snapshot; they may run in several threads."""
+
+    def __init__(self, listing: Listing, text: TextIndex, lexicon: Lexicon) -> None:
+        self._listing = listing
+        self._text = text
+        self._spelling = Spelling(text, lexicon)
+        self._ordered: OrderedDict[tuple[object, ...], Array] = OrderedDict()
+        self._corrections: OrderedDict[tuple[Part, ...], tuple[Part, ...] | None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def select(self, query: MapQuery) -> Selected:
+        """Return the page that ``query`` asks for."""
+        if not query.text:
+            selection = self._listing.select(query)
+            return Selected(selection.total, selection.slots)
+        parts = tuple(parse_text(query.text))
+        found = self._select(parts, query)
+        meant = None if found.total else self._meant(parts)
+        return replace(self._select(meant, query), corrected=True) if meant else found
+
+    def all_matching(self, query: MapQuery) -> Array:
+        """Return the slots of all maps that ``query`` is about, in no order."""
+        if not query.text:
+            return self._listing.all_matching(query)
+        found = self.select(replace(query, limit=0, offset=0))
+        return self._text.matching(found.parts, query.filters)
+
+    def titled(self, text: str, limit: int) -> list[int]:
+        """Return slots of maps whose titles hold what has been typed so far."""
+        return self._text.titled(parse_text(text), limit)
+
+    def _select(self, parts: tuple[Part, ...], query: MapQuery) -> Selected:
+        if query.order is None:
+            found = self._text.best(parts, query.filters, query.offset, query.limit)
+            return Selected(found.total, found.slots, parts)
+        end = query.offset + query.limit
+        if end > FIRST_PAGES:
+            slots = self._in_order(parts, query.filters, query.order)
+            return Selected(len(slots), slots[query.offset : end].tolist(), parts)
+        first = self._text.first(parts, query.filters, query.order, max(1, end))
+        ranked = [self._listing.rank(query.order, part) for part in (first.before, first.tied)]
+        slots = np.concatenate(ranked)[query.offset : end]
+        return Selected(first.total, slots.tolist(), parts)
+
+    def _meant(self, parts: tuple[Part, ...]) -> tuple[Part, ...] | None:
+        """Return what a search was meant to say, ``None`` if that is what it says."""
+        with self._lock:
+            if parts in self._corrections:
+                return self._corrections[parts]
+        # It may match, and only not pass the filters.
+        meant = None if self._text.count(parts, ()) else self._spelling.corrected(parts)
+        with self._lock:
+            self._corrections[parts] = meant
+            if len(self._corrections) > CORRECTIONS:
+                self._corrections.popitem(last=False)
+        return meant
+
+    def _in_order(
+        self, parts: tuple[Part, ...], filters: tuple[tuple[str, int], ...], order: str
+    ) -> Array:
+        """Return the slots of all maps that match, in order; recent ones are kept for paging."""
+        key = (parts, filters, order)
+        with self._lock:
+            slots = self._ordered.pop(key, None)
+            if slots is None:
+                slots = self._listing.rank(order, self._text.matching(parts, filters))
+            self._ordered[key] = slots
+            while len(self._ordered) > 1 and self._keeps_too_much():
+                self._ordered.popitem(last=False)
+            return slots
+
+    def _keeps_too_much(self) -> bool:
+        if len(self._ordered) > ORDERED_SEARCHES_COUNT:
+            return True
+        return sum(map(len, self._ordered.values())) > ORDERED_SEARCHES
