@@ -3,7 +3,8 @@
 * Which of the two it is, the version tells: WiseMapping's are names (``tango``, ``pela``).
 * A text of several lines is in an element of its own; newer versions write text and notes as
   HTML where they are formatted. The oldest files (of no version) have notes in an attribute, which
-  may be written as in an address (``a%20note``). (The bare extension ``.wxml`` is mostly a WeChat template.)
+  may be written as in an address (``a%20note``). (The bare extension ``.wxml`` is mostly a WeChat
+  template.)
 * Topics that hang on nothing become further roots behind the central one.
 * Icons, relationships and positions are not read.
 """
