@@ -35,6 +35,7 @@ OUTLINES = st.builds(
     copyright=TEXT,
     created=st.none() | st.integers(-(2**53), 2**53),
     modified=st.none() | st.integers(-(2**53), 2**53),
+    language=st.sampled_from(["", "en", "zh"]),
 )
 
 
@@ -96,6 +97,12 @@ def test_text_for_the_index_is_bounded() -> None:
     passages = outline_passages(encode_outline(Outline((longer,))))
     assert passages.shallow == ("x" * LONGEST_TEXT,)
     assert not "".join(passages.deep)
+
+
+def test_topics_and_levels_are_counted() -> None:
+    flat, deep = Topic("a", children=[Topic("b"), Topic("c")]), chain(4)
+    assert (Outline((flat, deep)).topic_count, Outline((flat, deep)).depth) == (7, 4)
+    assert (Outline((Topic("a"),)).topic_count, Outline((Topic("a"),)).depth) == (1, 1)
 
 
 def document(**changes: object) -> bytes:

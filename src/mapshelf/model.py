@@ -158,6 +158,8 @@ class Outline:
         copyright: copyright or licence statement, as far as the file tells.
         created: when it was made, milliseconds since 1970-01-01 UTC, if the file tells.
         modified: when it was last edited, likewise.
+        language: ISO 639-1 code of the language it is in, as far as that can be guessed. No file
+            tells it; whoever reads files fills it in (``readers.summary.language``).
     """
 
     roots: tuple[Topic, ...]
@@ -168,11 +170,22 @@ class Outline:
     copyright: str = ""
     created: int | None = None
     modified: int | None = None
+    language: str = ""
 
     def topics(self) -> Iterator[tuple[int, Topic]]:
         """Yield every topic of every sheet with its depth (0 for a root), in document order."""
         for root in self.roots:
             yield from root.walk()
+
+    @property
+    def topic_count(self) -> int:
+        """Number of topics in all sheets together."""
+        return sum(1 for _ in self.topics())
+
+    @property
+    def depth(self) -> int:
+        """Levels of topics in the deepest sheet, its root counting as one."""
+        return 1 + max((depth for depth, _ in self.topics()), default=-1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ import orjson
 from mapshelf.errors import StoreDamaged
 from mapshelf.model import Outline, Topic
 
-FORMAT: Final = 2
+FORMAT: Final = 3
 """Written first in every encoded outline; a reader of another version refuses it."""
 
 

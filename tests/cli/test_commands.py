@@ -2,6 +2,7 @@
 
 import json
 import os
+import plistlib
 import re
 import subprocess
 import sys
@@ -191,6 +192,18 @@ def test_import_of_a_zip_works_like_a_folder(mapshelf: Mapshelf, tmp_path: Path)
     assert first.stdout == "added 1, changed 0, unchanged 0, refused 1\n"
     assert again.stdout == "added 0, changed 0, unchanged 1, refused 1\n"
     assert f"refused {path}/b.mm: not a mind map" in first.stderr
+
+
+def test_import_of_a_document_that_is_a_folder_in_a_zip(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    trip = plistlib.dumps({"mindMap": {"mainNodes": [{"title": "Rome"}]}})
+    inside = {"contents.xml": trip, "resources/other.mm": b"no map of its own"}
+    members = {f"Education/Trip.mindnode/{name}": data for name, data in inside.items()}
+
+    done = mapshelf.run("import", zip_of(tmp_path / "maps.zip", **members))
+
+    (record,) = mapshelf.exported()
+    assert (record["Title"], record["Category"]) == ("Rome", "Education")
+    assert done.stdout == "added 1, changed 0, unchanged 0, refused 0\n"
 
 
 @pytest.mark.parametrize(

@@ -60,3 +60,36 @@ def test_links_pipes_and_closed_files_with_a_shared_extension_are_passed_over(
     os.mkfifo(tmp_path / "pipe.md")
     (tmp_path / "folder.md").mkdir()
     assert found(tmp_path) == ["map.md"]
+
+
+def document(folder: Path, *names: str) -> Path:
+    """Make a document that is a folder, as MindNode does on a Mac."""
+    for name in names:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("<plist/>")
+    return folder
+
+
+def test_a_document_that_is_a_folder_is_one_map(tmp_path: Path) -> None:
+    beside = ("QuickLook/Preview.jpg", "resources/other.mm", "style.mindnodestyle/contents.xml")
+    document(tmp_path / "Plans" / "Trip.MindNode", "contents.xml", "a.mm", *beside)
+    document(tmp_path / "empty.mindnode", "other.txt", "map.mm")
+    document(tmp_path / "folder.xmind", "contents.xml")
+    (tmp_path / "link.mindnode").symlink_to(tmp_path / "Plans" / "Trip.MindNode")
+    names = sorted(candidate.name for candidate in scan([tmp_path], Report()))
+    assert names == ["Plans/Trip.MindNode/contents.xml", "empty.mindnode/map.mm"]
+
+
+def test_a_document_that_is_a_folder_can_be_named(tmp_path: Path) -> None:
+    named = document(tmp_path / "Trip.mindnode", "contents.xml", "resources/other.mm")
+    names = [candidate.name for candidate in scan([named], Report())]
+    assert names == ["Trip.mindnode/contents.xml"]
+
+
+def test_a_link_in_a_document_is_refused(tmp_path: Path) -> None:
+    folder = document(tmp_path / "Trip.mindnode", "other.txt")
+    (folder / "contents.xml").symlink_to("other.txt")
+    report = Report()
+    assert found(tmp_path, report) == []
+    assert [reason for _, reason in report.refusals] == ["it is a symbolic link"]

@@ -4,6 +4,9 @@ import io
 import json
 import random
 import re
+import subprocess
+import sys
+import textwrap
 import time
 import warnings
 import zipfile
@@ -119,6 +122,12 @@ BOMBS: list[Bomb] = [
         "more than 100,000 topics",
     ),
     ("too many elements", lambda: freemind("<a/>" * 1_000_001), TooLarge, "1,000,000 XML"),
+    (
+        "too much to mend",
+        lambda: freemind(f"<node TEXT='{'& ' * (15 * MIB)}'/>"),
+        TooLarge,
+        "more than 1,000,000 references",
+    ),
     ("file too large", lambda: b" " * (32 * MIB + 1), TooLarge, "larger than 32 MiB"),
     ("zip bomb", lambda: archive(content__xml=b" " * 60 * MIB), TooLarge, "100 times"),
     (
@@ -155,6 +164,61 @@ def test_bomb_is_refused(
     assert time.process_time() - start < LIMITS.cpu_seconds / 2
     assert re.search(re.escape(message), str(caught.value))
     assert "\n" not in str(caught.value)
+
+
+EATABLE: dict[str, Callable[[], bytes]] = {
+    "attribute of 8 MB": lambda: freemind(f'<node TEXT="{"é" * 4 * MIB}"/>'),
+    "attribute of 30 MB": lambda: freemind(f'<node TEXT="{"a" * 30 * MIB}"/>'),
+    "ideographs of 30 MB": lambda: freemind(f'<node TEXT="{"思" * 10 * MIB}"/>'),
+    "a million references to mend": lambda: freemind(
+        f"<node TEXT='{'&nbsp;' * 999_000}{'a' * 20 * MIB}'/>"
+    ),
+    "forbidden characters of 30 MB": lambda: freemind(
+        f'<node TEXT="{(chr(1) + "a") * 15 * MIB}"/>'
+    ),
+    "a million elements": lambda: freemind(f"<node>{'<a/>' * 999_000}</node>"),
+    "100,000 topics": lambda: freemind(f"<node>{'<node/>' * 99_999}</node>"),
+    "900,000 JSON objects": lambda: (
+        b'{"formatVersion": 2, "ideas": {}, "a": [' + b"{}," * 900_000 + b"0]}"
+    ),
+    "JSON string of 30 MB": lambda: (
+        b'{"formatVersion": 2, "ideas": {}, "title": "' + b"\\u601d" * 5 * MIB + b'"}'
+    ),
+}
+"""What may cost much and is read all the same."""
+
+PEAK = textwrap.dedent(
+    """
+    import sys
+    from mapshelf.readers import Limits
+    from mapshelf.readers.sandbox import RefusedFile, read_file
+
+    result = read_file(sys.argv[1], Limits())
+    # Not what getrusage tells: that begins with what the process that started this one occupied.
+    with open("/proc/self/status") as status:
+        kilobytes = next(line.split()[1] for line in status if line.startswith("VmHWM:"))
+    print(kilobytes, result.reason if isinstance(result, RefusedFile) else "")
+    """
+)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the peak of a process")
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [(bomb[1], bomb[3]) for bomb in BOMBS] + [(make, "") for make in EATABLE.values()],
+    ids=[bomb[0] for bomb in BOMBS] + list(EATABLE),
+)
+def test_bomb_takes_less_than_256_mb(
+    make: Callable[[], bytes], message: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "bomb.mm"
+    path.write_bytes(make())
+    command = [sys.executable, "-c", PEAK, str(path)]
+    output = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    kilobytes, _, reason = output.strip().partition(" ")
+    assert int(kilobytes) < 256 * 1_000_000 / KIB
+    assert message in reason
+    assert bool(message) == bool(reason)
 
 
 def survives_encoding(outline: Outline) -> bool:

@@ -21,7 +21,7 @@ import pytest
 from mapshelf.errors import BrokenFile, NotAMap
 from mapshelf.model import Outline
 from mapshelf.outlines import decode_outline, encode_outline
-from mapshelf.readers import READERS, Limits, read
+from mapshelf.readers import READERS, Limits, read, summary
 from mapshelf.readers.content import Content
 from mapshelf.readers.sandbox import ReadFile, RefusedFile, SandboxedReader
 
@@ -34,6 +34,13 @@ pytestmark = pytest.mark.skipif(
 )
 
 Row = dict[str, str]
+
+MISTOLD = {
+    "dev/freemind/0270.mm": "es",
+    "dev/freeplane/0232.mm": "nl",
+    "dev/freeplane/0235.mm": "nl",
+}
+"""Maps in another language than the manifest says: seen by reading them."""
 
 NODE = re.compile(r"<node[\s/>]")
 COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)
@@ -79,6 +86,19 @@ def outline_of(row: Row) -> Outline:
     outline = read(data_of(row), Limits())
     assert decode_outline(encode_outline(outline)) == outline
     return outline
+
+
+@pytest.mark.skipif(not rows(), reason="there is no corpus here")
+def test_languages_are_right_or_not_told() -> None:
+    """Compare with the manifest, which tells the language that prevails in the repository."""
+    told = {row["file"]: row["language"] for row in rows() if is_sound(row)} | MISTOLD
+    sure = [row for row in rows() if len(told.get(row["file"], "")) == 2]
+    guesses = {row["file"]: summary.language(read(data_of(row), Limits())) for row in sure}
+    wrong = [file for file, guess in guesses.items() if guess not in ("", told[file])]
+    assert wrong == []
+    right = sum(guess != "" for guess in guesses.values())
+    page = (REPOSITORY / "docs" / "formats.md").read_text(encoding="utf-8")
+    assert f"{right} of {len(sure)} maps" in page
 
 
 def count(outline: Outline) -> int:

@@ -48,6 +48,15 @@ def test_nodes_of_both_kinds_of_list_and_of_a_compressed_folder(
     )
 
 
+@pytest.mark.parametrize("form", FORMATS)
+def test_the_list_alone(form: plistlib.PlistFormat) -> None:
+    """As it lies in a document that is a folder."""
+    outline = read(plistlib.dumps(document({"title": "r"}), fmt=form), LIMITS)
+    assert outline.roots == (Topic("r"),)
+    with pytest.raises(NotAMap):
+        read(plistlib.dumps({"other": "list"}, fmt=form), LIMITS)
+
+
 def test_facts() -> None:
     outline = outline_of({"title": "r"}, author="Ann", comments="about", keywords="k")
     assert (outline.roots[0].note, outline.author) == ("about\nKeywords: k", "Ann")

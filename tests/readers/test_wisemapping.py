@@ -34,6 +34,27 @@ def test_formatted_text_and_notes() -> None:
     assert (root.text, root.note, root.note_html) == ("bold title", "a b", "<p>a <b>b</b></p>")
 
 
+@pytest.mark.parametrize(
+    ("note", "text"),
+    [
+        ('<note text="What%20now%3F%0A%C3%A9%20"/>', "What now?\né"),
+        ('<note text="%E9t%E9"/>', "été"),
+        ('<note text="100%25 of 5%25"/>', "100%25 of 5%25"),
+        ('<note text="50%"/>', "50%"),
+        ("<note><text><![CDATA[two\nlines]]></text></note>", "two\nlines"),
+        ("<note><text><![CDATA[]]></text></note>", ""),
+    ],
+)
+def test_notes_of_old_versions(note: str, text: str) -> None:
+    data = f'<map name="8007"><topic central="true" text="x">{note}</topic></map>'.encode()
+    assert read(data, LIMITS).roots[0].note == text
+
+
+def test_the_central_topic_by_a_number() -> None:
+    outline = outline_of('<topic text="loose"/><topic central="-1" text="Centre"/>')
+    assert [root.text for root in outline.roots] == ["Centre", "loose"]
+
+
 @pytest.mark.parametrize("version", ["tango", "pela", "beta", "unheard-of"])
 def test_versions(version: str) -> None:
     assert outline_of('<topic central="true" text="x"/>', version).roots[0].text == "x"

@@ -1,6 +1,7 @@
 """The catalogue stays in step with folders, whatever happens in them, and to the service."""
 
 import os
+import plistlib
 import random
 import shutil
 import subprocess
@@ -56,6 +57,33 @@ def test_what_leaves_the_folder_leaves_the_catalogue(store: Store, folder: Path)
         follower.look()
         assert {found.title for found in store.maps(0, 10)} == {"A"}
         (folder / "a.mm").unlink()
+        follower.look()
+        assert not store.maps(0, 10)
+
+
+def test_a_document_that_is_a_folder_is_followed(store: Store, folder: Path) -> None:
+    """As of MindNode on a Mac: its map is known by the file in it, and lies where it lies."""
+    main = folder / "Education" / "Trip.mindnode" / "contents.xml"
+
+    def write(title: str) -> None:
+        main.parent.mkdir(parents=True, exist_ok=True)
+        tree = {"mindMap": {"mainNodes": [{"title": title}]}}
+        main.write_bytes(plistlib.dumps(tree, fmt=plistlib.FMT_XML))
+        os.utime(main, (LONG_AGO, LONG_AGO + len(title)))
+
+    with SandboxedReader(workers=1) as reader:
+        follower = Follower(store, reader, [folder])
+        write("Rome")
+        follower.look()
+        (before,) = store.maps(0, 10)
+        assert (before.title, before.category, before.software) == ("Rome", "Education", "MindNode")
+        write("Rome and Naples")
+        follower.look()
+        main.parent.rename(folder / "Education" / "Italy.mindnode")
+        follower.look()
+        (after,) = store.maps(0, 10)
+        assert (after.title, after.id) == ("Rome and Naples", before.id)
+        shutil.rmtree(folder / "Education" / "Italy.mindnode")
         follower.look()
         assert not store.maps(0, 10)
 

@@ -85,6 +85,7 @@ def outlines(draw: st.DrawFn) -> Outline:
         copyright=draw(TEXTS),
         created=draw(moments),
         modified=draw(moments),
+        language=draw(st.sampled_from(["", "en", "zh"])),
     )
 
 

@@ -197,7 +197,7 @@ def test_text_is_a_line_for_each_topic(outline: Outline) -> None:
 TOPIC_KEYS: Final = ("id", "text", "note", "note_html", "links", "children")
 MAP_KEYS: Final = (
     *("format", "version", "software", "software_version", "template", "author", "copyright"),
-    *("created", "modified", "topics"),
+    *("created", "modified", "language", "topic_count", "depth", "topics"),
 )
 
 
@@ -211,7 +211,10 @@ def test_json_holds_everything(outline: Outline) -> None:
     assert document["template"] == outline.template
     for name in ("created", "modified"):
         assert milliseconds(document[name]) == getattr(outline, name)
+    assert document["language"] == outline.language
     want = [(depth, sounded(topic)) for depth, topic in outline.topics()]
+    assert document["topic_count"] == len(want)
+    assert document["depth"] == 1 + max(depth for depth, _ in want)
     assert list(from_json(document["topics"])) == want
 
 

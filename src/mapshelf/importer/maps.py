@@ -5,12 +5,11 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import Final
 
 from mapshelf.exchange import size_of
 from mapshelf.importer.report import Report, printable
-from mapshelf.importer.scan import Candidate, is_gone, time_of
+from mapshelf.importer.scan import Candidate, folder_of, is_gone, time_of
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
 from mapshelf.readers.sandbox import ReadFile, RefusedFile, SandboxedReader
 from mapshelf.store import Store
@@ -106,7 +105,7 @@ class _Import:
         category = self._attribution.category
         if not reading.known:
             self._take_over(source)
-            folder = name_key(Path(found.path).parent.name)
+            folder = name_key(folder_of(found.path))
             category = category or self._categories.get(folder, UNCATEGORISED)
         return MapDraft(
             title=found.title,

@@ -3,8 +3,10 @@
 In a folder the extension decides whether a file is looked at, since folders hold much that is no
 map and nobody wants to be told so; what it is, its content decides. Some maps bear an extension
 that stands for much else (Markdown, PlantUML): of these the beginning is looked at here, and the
-others are passed over in silence. A file that is named is always looked at. Symbolic links in
-folders are not followed: they lead out of what the operator meant to publish.
+others are passed over in silence. A file that is named is always looked at. Some documents are
+folders that only look like files (on a Mac): of these the file with the map in it stands for the
+whole, so that nothing behind this module needs to know of them. Symbolic links in folders are not
+followed: they lead out of what the operator meant to publish.
 """
 
 import os
@@ -27,6 +29,11 @@ SUFFIXES: Final = tuple(suffix for reader in READERS for suffix in reader.suffix
 
 SHARED: Final = tuple(suffix for reader in READERS for suffix in reader.shared)
 """Extensions of which only files that begin like a map are looked at in folders."""
+
+DOCUMENTS: Final = tuple(
+    f"{suffix}/{reader.main}" for reader in READERS if reader.main for suffix in reader.suffixes
+)
+"""How paths end, in small letters, of files that hold the map of a document that is a folder."""
 
 _HEAD: Final = 64 * KIB
 
@@ -89,7 +96,8 @@ def scan(
             except OSError as error:
                 report.note(Verdict.REFUSED, printable(path), _reason(error))
                 continue
-            name = os.path.relpath(path, top if path != top else os.path.dirname(top))
+            whole = os.path.dirname(path) if _is_in_document(path) else path
+            name = os.path.relpath(path, top if whole != top else os.path.dirname(top))
             modified = time_of(status.st_mtime_ns)
             yield Candidate(path, printable(name), status.st_size, modified, status.st_dev)
 
@@ -104,14 +112,23 @@ def _files(path: Path, report: Report) -> Iterator[str]:
 
     for folder, subfolders, names in os.walk(path, onerror=refuse):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
-        for name in sorted(names):
+        main = [name for name in names if _is_in_document(os.path.join(folder, name))]
+        if main:  # what else is in a document is not for itself
+            subfolders.clear()
+        for name in main or sorted(names):
             found = Path(folder, name)
-            if not _looks_like_a_map(name, found):
+            if not main and not _looks_like_a_map(name, found):
                 continue
             if found.is_symlink():
                 report.note(Verdict.REFUSED, printable(str(found)), "it is a symbolic link")
             else:
                 yield str(found)
+
+
+def folder_of(path: str) -> str:
+    """Return the name of the folder a map lies in; a document that is a folder is none."""
+    place = Path(path).parent
+    return place.parent.name if _is_in_document(path) else place.name
 
 
 def top_of(named: Path) -> str:
@@ -127,16 +144,26 @@ def time_of(nanoseconds: int) -> int:
 def _bundled(bundle: str, members: Lister, report: Report) -> Iterator[Candidate]:
     try:
         modified = time_of(os.stat(bundle).st_mtime_ns)
-        for member in members(bundle):
-            parts = PurePosixPath(member.name).parts
-            hidden = any(part.startswith(".") for part in parts)
-            if not hidden and member.name.lower().endswith(SUFFIXES):
-                path = os.path.join(bundle, member.name)
-                yield Candidate(path, printable(member.name), member.size, modified)
+        for member in _maps_among(members(bundle)):
+            path = os.path.join(bundle, member.name)
+            yield Candidate(path, printable(member.name), member.size, modified)
     except OSError as error:
         report.note(Verdict.REFUSED, printable(bundle), _reason(error))
     except UnreadableFile as error:
         report.note(Verdict.REFUSED, printable(bundle), str(error))
+
+
+def _maps_among(members: list[Member]) -> Iterator[Member]:
+    main = {member.name for member in members if _is_in_document(member.name)}
+    documents = {PurePosixPath(name).parent for name in main}
+    for member in members:
+        path = PurePosixPath(member.name)
+        if any(part.startswith(".") for part in path.parts):
+            continue
+        if member.name in main or (
+            member.name.lower().endswith(SUFFIXES) and documents.isdisjoint(path.parents)
+        ):
+            yield member
 
 
 def is_gone(path: bytes) -> bool:
@@ -153,6 +180,11 @@ def is_gone(path: bytes) -> bool:
     except OSError:
         return False
     return False
+
+
+def _is_in_document(path: str) -> bool:
+    """Tell whether a file holds the map of a document that is a folder."""
+    return path.replace(os.sep, "/").lower().endswith(DOCUMENTS)
 
 
 def _looks_like_a_map(name: str, path: Path) -> bool:

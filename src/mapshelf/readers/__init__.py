@@ -54,6 +54,8 @@ class Reader:
             ``UnreadableFile`` and its kinds.
         shared: extensions, in small letters, that its files share with many others. Of these a
             folder offers only files whose beginning ``sniff`` recognises.
+        main: name of the file with the map in it, in small letters, where a document may be a
+            folder that bears one of ``suffixes`` (on a Mac such a folder looks like a file).
     """
 
     name: str
@@ -61,6 +63,7 @@ class Reader:
     sniff: Callable[[Content], bool]
     read: Callable[[Content], Outline]
     shared: tuple[str, ...] = ()
+    main: str = ""
 
 
 READERS: Final = (
@@ -85,7 +88,7 @@ READERS: Final = (
     Reader("OPML", (".opml",), opml.sniff, opml.read),
     Reader("SimpleMind", (".smmx",), simplemind.sniff, simplemind.read),
     Reader("iThoughts", (".itmz",), ithoughts.sniff, ithoughts.read),
-    Reader("MindNode", (".mindnode",), mindnode.sniff, mindnode.read),
+    Reader("MindNode", (".mindnode",), mindnode.sniff, mindnode.read, main=mindnode.MAIN),
     Reader("VYM", (".vym",), vym.sniff, vym.read),
     Reader("NovaMind", (".nm5",), novamind.sniff, novamind.read),
     Reader("MindMup", (".mup",), mindmup.sniff, mindmup.read),

@@ -1,7 +1,7 @@
 """MindNode: an archive with ``contents.xml``, which is a property list, mostly a binary one.
 
-* The document is a folder on a Mac unless it was saved as a file; such a folder has to be
-  compressed, by the Finder or by whatever fetched it, and is then read as if it had been a file.
+* The document is a folder on a Mac unless it was saved as a file. What is in that folder may be
+  compressed as it is, by the Finder or by whatever fetched it; and the list alone is read, too.
 * Titles and notes are HTML, plain text, or (where that stands alone) RTF.
 * Several main nodes become several roots. Connections, tags, tasks and pictures are not read.
 * The file tells the version of its format only, not of the program.
@@ -24,7 +24,9 @@ from mapshelf.readers.zip_files import Archive
 
 Node = dict[str, object]
 
-_MEMBER: Final = "contents.xml"
+MAIN: Final = "contents.xml"
+"""Member of the archive, or file in the folder, that holds the property list."""
+
 _IN_FOLDER: Final = re.compile(r"[^/]+\.mindnode/contents\.xml")
 _HTML: Final = re.compile(r"\s*<(?:p|html|body|div|span|ul|ol|!doctype)\b", re.IGNORECASE)
 _RTF: Final = re.compile(
@@ -38,7 +40,8 @@ _CODE_PAGE: Final = re.compile(r"\\ansicpg(\d{3,5})")
 def sniff(content: Content) -> bool:
     """Tell whether ``content`` is a map of MindNode: a file, a compressed folder or its list."""
     if content.archive is None:
-        return content.data.startswith(MAGIC) and b"mainNodes" in content.data
+        is_list = content.data.startswith(MAGIC) or content.root_name == "plist"
+        return is_list and b"mainNodes" in content.data
     return _member(content.archive) is not None
 
 
@@ -50,7 +53,7 @@ def read(content: Content) -> Outline:
         TooLarge: it exceeds a limit.
     """
     archive = content.archive
-    data = content.data if archive is None else archive.read(_member(archive) or _MEMBER)
+    data = content.data if archive is None else archive.read(_member(archive) or MAIN)
     document = as_object(parse_plist(data, content.limits))
     tree = as_object(document.get("mindMap"))
     if not tree:
@@ -75,8 +78,8 @@ def _outline(document: Node, tree: Node, limits: Limits) -> Outline:
 
 
 def _member(archive: Archive) -> str | None:
-    if _MEMBER in archive.names:
-        return _MEMBER
+    if MAIN in archive.names:
+        return MAIN
     inside = [name for name in archive.names if _IN_FOLDER.fullmatch(name)]
     return inside[0] if len(inside) == 1 else None
 

@@ -35,7 +35,7 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
@@ -114,6 +114,7 @@ def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) 
         data, status = _load(path, limits)
         outline = read(data, limits, readers, os.path.basename(path))
         identify(outline)
+        outline = replace(outline, language=summary.language(outline))
         return ReadFile(
             path=path,
             size=len(data),

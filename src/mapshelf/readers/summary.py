@@ -1,13 +1,15 @@
 """What the catalogue shows of a map, drawn from its outline.
 
 A map file has no title or description of its own; people take its central topic for the one and
-what hangs on it for the other, and so does this module, in one place for every format.
+what hangs on it for the other, and so does this module, in one place for every format. Nor does
+a file tell its language, which its words do.
 """
 
 from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Final
 
+from mapshelf.language import LOOKED_AT, guess_language
 from mapshelf.model import Outline
 from mapshelf.readers.cleaning import clean, one_line
 from mapshelf.readers.notes import MARKERS
@@ -44,6 +46,19 @@ def description(outline: Outline) -> str:
     if note := "\n".join(lines).strip():
         return _shorten(note, MAX_DESCRIPTION)
     return _listed(one_line(child.text) for child in root.children)
+
+
+def language(outline: Outline) -> str:
+    """Return the ISO 639-1 code of the language the topics and notes are in, empty when unsure."""
+    parts: list[str] = []
+    missing = LOOKED_AT
+    for _, topic in outline.topics():
+        if missing <= 0:
+            break
+        part = f"{topic.text}\n{topic.note}"[:missing]
+        parts.append(part)
+        missing -= len(part) + 1
+    return guess_language("\n".join(parts))
 
 
 def _listed(texts: Iterable[str]) -> str:

@@ -2,13 +2,16 @@
 
 * Which of the two it is, the version tells: WiseMapping's are names (``tango``, ``pela``).
 * A text of several lines is in an element of its own; newer versions write text and notes as
-  HTML where they are formatted. (The bare extension ``.wxml`` is mostly a WeChat template.)
+  HTML where they are formatted. The oldest files (of no version) have notes in an attribute, which
+  may be written as in an address (``a%20note``). (The bare extension ``.wxml`` is mostly a WeChat
+  template.)
 * Topics that hang on nothing become further roots behind the central one.
 * Icons, relationships and positions are not read.
 """
 
 import re
 from typing import Final
+from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from mapshelf.model import Outline, Topic
@@ -39,15 +42,19 @@ def read(content: Content) -> Outline:
         TooLarge: it exceeds a limit.
     """
     document = parse_xml(content.text, content.limits)
-    tops = sorted(document.findall("topic"), key=lambda topic: topic.get("central") != "true")
+    tops = sorted(document.findall("topic"), key=lambda topic: not _is_central(topic))
     roots = grow(tops, _topic, lambda topic: topic.findall("topic"), content.limits)
     return Outline(roots=roots, software="WiseMapping")
+
+
+def _is_central(topic: Element) -> bool:
+    return topic.get("central", "false") != "false"  # some say -1
 
 
 def _topic(topic: Element) -> Topic:
     note = Note()
     for part in topic.findall("note"):
-        body = part.findtext("content", part.text or "")
+        body = _body(part)
         if _is_html(part):
             note.add_html(body)
         else:
@@ -68,6 +75,24 @@ def _text(topic: Element) -> str:
             return html_to_text(part.text or "") if _is_html(part) else part.text or ""
     text = topic.get("text", "")
     return html_to_text(text) if topic.get("contentType") == "html" else text
+
+
+def _body(note: Element) -> str:
+    for name in ("content", "text"):
+        part = note.find(name)
+        if part is not None:
+            return part.text or ""
+    return note.text or _unescaped(note.get("text", ""))
+
+
+def _unescaped(text: str) -> str:
+    """Return an escaped note as it was typed. Notes with blanks in them are not escaped."""
+    if "%" not in text or len(text.split(maxsplit=1)) != 1:
+        return text
+    try:
+        return unquote(text, errors="strict")
+    except UnicodeDecodeError:
+        return unquote(text, encoding="latin-1")
 
 
 def _is_html(part: Element) -> bool:

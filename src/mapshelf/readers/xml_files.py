@@ -10,13 +10,14 @@ it is quadratic when one huge token arrives in small ones.
 """
 
 import re
+from functools import lru_cache
 from html.entities import html5
 from typing import Final
 from xml.etree.ElementTree import Element, TreeBuilder
 from xml.parsers.expat import ExpatError, ParserCreate, errors
 
 from mapshelf.errors import BrokenFile, TooLarge
-from mapshelf.readers.limits import Limits
+from mapshelf.readers.limits import MIB, Limits
 
 _OWN_ENTITIES: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
 
@@ -30,6 +31,7 @@ _REFERENCE: Final = re.compile(
 
 _SURROGATE_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 _FORBIDDEN: Final = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_PIECE: Final = MIB
 _ROOT_TAG: Final = re.compile(r"<([A-Za-z_][\w.:-]{0,100})[^<>]{0,4000}")
 _DOCTYPE: Final = re.compile(
     r"<!DOCTYPE\s+([\w.:-]{1,100})"
@@ -54,7 +56,7 @@ def parse_xml(text: str, limits: Limits, doctype: str = "") -> Element:
 
     Raises:
         BrokenFile: it is not well-formed even so, or has another DOCTYPE.
-        TooLarge: it has too many elements, attributes or levels.
+        TooLarge: it has too many elements, attributes or levels, or too much to mend.
     """
     if doctype:
         text = _without_doctype(text, doctype)
@@ -63,7 +65,7 @@ def parse_xml(text: str, limits: Limits, doctype: str = "") -> Element:
     except ExpatError:
         pass
     try:
-        return _parse(_mend(text), limits)
+        return _parse(_mend(text, limits), limits)
     except ExpatError as error:
         raise BrokenFile(_complaint(error, text)) from error
 
@@ -137,10 +139,15 @@ def _without_doctype(text: str, name: str) -> str:
     return text[:start] + "\n" * found[0].count("\n") + text[found.end() :]
 
 
-def _mend(text: str) -> str:
+def _mend(text: str, limits: Limits) -> str:
+    # Each is looked at by a function of ours: sixteen million would take twelve seconds.
+    if text.count("&") > limits.elements:
+        raise TooLarge(f"its XML is broken, with more than {limits.elements:,} references in it")
     text = _REFERENCE.sub(_mended_reference, text)
     text = _SURROGATE_PAIR.sub(_joined, text)
-    return _FORBIDDEN.sub("", text)
+    # Piece by piece, since what a substitution leaves is kept as a list until it is done.
+    pieces = (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
+    return "".join(_FORBIDDEN.sub("", piece) for piece in pieces)
 
 
 def _joined(pair: re.Match[str]) -> str:
@@ -158,6 +165,7 @@ def _mended_reference(match: re.Match[str]) -> str:
     return "&amp;"
 
 
+@lru_cache(maxsize=256)  # few names, many times over: one string stands for all of them
 def _mended_name(name: str) -> str:
     if name in _OWN_ENTITIES:
         return f"&{name};"

@@ -10,6 +10,9 @@
       "copyright": "",
       "created": "2024-01-31T23:59:59.000Z",   UTC; null if unknown
       "modified": null,
+      "language": "en",              a guess, ISO 639-1; empty if unsure
+      "topic_count": 2,              in all sheets together
+      "depth": 2,                    levels of topics, the central ones counting as one
       "topics": [                    the central topics, one for each sheet
         {
           "id": "a1",                the file's own; may be empty
@@ -54,6 +57,9 @@ def write(outline: Outline) -> bytes:
         "copyright": sound(outline.copyright),
         "created": _moment(outline.created),
         "modified": _moment(outline.modified),
+        "language": sound(outline.language),
+        "topic_count": outline.topic_count,
+        "depth": outline.depth,
     }
     pieces = [_opened(facts, "topics")]
     follows = False
