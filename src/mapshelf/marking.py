@@ -85,9 +85,7 @@ class Marker:
             )
         return self._known[token.text]
 
-    def _means(
-        self, number: int, part: Part, word: str, stems: set[str], pieces: set[str]
-    ) -> bool:
+    def _means(self, number: int, part: Part, word: str, stems: set[str], pieces: set[str]) -> bool:
         if part.together and word == part.together:
             return True
         if len(part.words) > 1:

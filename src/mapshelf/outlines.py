@@ -17,6 +17,9 @@ from mapshelf.model import Outline, Topic
 FORMAT: Final = 3
 """Written first in every encoded outline; a reader of another version refuses it."""
 
+READABLE: Final = (2, FORMAT)
+"""Formats that can be read: 2 had no language."""
+
 
 LONGEST_TEXT: Final = 4 << 20
 """Characters of one map that go into the search index."""
@@ -102,7 +105,7 @@ def _passages(document: dict[str, Any]) -> Passages:
 
 
 def _outline(document: dict[str, Any]) -> Outline:
-    if document["format"] != FORMAT:
+    if document["format"] not in READABLE:
         raise StoreDamaged(f"an outline in the store has format {document['format']}")
     roots: list[Topic] = []
     topics: list[Topic] = []
@@ -110,4 +113,4 @@ def _outline(document: dict[str, Any]) -> Outline:
         topic = Topic(text, identifier, note, note_html, tuple(links))
         (roots if parent < 0 else topics[parent].children).append(topic)
         topics.append(topic)
-    return Outline(tuple(roots), **{name: document[name] for name in FACTS})
+    return Outline(tuple(roots), **{name: document[name] for name in FACTS if name in document})

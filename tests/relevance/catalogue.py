@@ -17,6 +17,7 @@ import random
 import re
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
@@ -25,6 +26,7 @@ from mapshelf.model import MapDraft, Outline, Source, Topic
 from mapshelf.outlines import encode_outline
 from mapshelf.readers import Limits
 from mapshelf.readers.sandbox import ReadFile, read_file
+from mapshelf.readers.summary import language
 from tests.relevance.filler import fillers
 
 _HEAD: Final = re.compile("^== ", re.MULTILINE)
@@ -106,7 +108,7 @@ def filler_maps() -> Iterator[MapDraft]:
             thumbs_down=int(chance.paretovariate(2)) - 1,
             date_added=FIRST_DAY + chance.randrange(SPAN),
             source=_source(filler.file) if filler.file else None,
-            outline=encode_outline(Outline((filler.root,))),
+            outline=_encoded(filler.root),
         )
 
 
@@ -153,8 +155,14 @@ def _written(block: str) -> tuple[str, MapDraft]:
         thumbs_down=int(facts.get("down", "0")),
         date_added=_date(facts.get("date")) or FIRST_DAY + _by_chance(key, SPAN),
         source=_source(file) if file else None,
-        outline=encode_outline(Outline((root,))),
+        outline=_encoded(root),
     )
+
+
+def _encoded(root: Topic) -> bytes:
+    """Return the outline of a map as the importer would keep it."""
+    outline = Outline((root,))
+    return encode_outline(replace(outline, language=language(outline)))
 
 
 def _pairs(group: str) -> list[str]:

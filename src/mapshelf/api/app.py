@@ -33,7 +33,9 @@ from mapshelf.api.http import (
 )
 from mapshelf.api.maps import list_maps
 from mapshelf.api.one_map import export_outline, find_map, original_file, show_map
+from mapshelf.api.overview import show_categories, show_facets, show_software
 from mapshelf.api.routing import Route, Routes
+from mapshelf.api.search import search_maps, suggest
 from mapshelf.api.users import own_profile
 from mapshelf.errors import MethodNotAllowed, UnknownPath
 from mapshelf.model import User
@@ -49,7 +51,8 @@ METHODS: Final = ("GET", "HEAD", "OPTIONS")
 """Every operation reads, so every path takes the same methods."""
 
 EXPOSED_HEADERS: Final = (
-    b"Content-Disposition, ETag, Link, Retry-After, WWW-Authenticate, X-Request-Id, X-Total-Count"
+    b"Content-Disposition, ETag, Link, Retry-After, WWW-Authenticate, X-Corrected-Query, "
+    b"X-Request-Id, X-Total-Count"
 )
 """Headers that scripts of other origins may read."""
 
@@ -80,6 +83,11 @@ class Application:
         self._routes = Routes(
             {
                 "/maps": Route(self._maps),
+                "/search": Route(self._search),
+                "/suggest": Route(self._suggest),
+                "/facets": Route(self._facets),
+                "/categories": Route(self._categories),
+                "/software": Route(self._software),
                 "/maps/{id}": Route(self._map),
                 "/maps/{id}/outline.{format}": Route(self._outline),
                 "/maps/{id}/file": Route(self._file),
@@ -128,6 +136,36 @@ class Application:
             make = partial(list_maps, edition.snapshot, query, self._base_url)
             # A list takes microseconds; a search may take long enough to hold up all others.
             response = await self._apart(make) if query.text else make()
+            edition.keep(key, response)
+        return response
+
+    async def _search(self, request: Request, user: User | None) -> Response:
+        return await self._from_store(request, partial(search_maps, base_url=self._base_url))
+
+    async def _suggest(self, request: Request, user: User | None) -> Response:
+        return await self._from_store(request, suggest)
+
+    async def _facets(self, request: Request, user: User | None) -> Response:
+        return await self._from_store(request, show_facets)
+
+    async def _categories(self, request: Request, user: User | None) -> Response:
+        edition = self._catalogue.edition()
+        return await self._apart(partial(show_categories, edition.snapshot, self._opened_store()))
+
+    async def _software(self, request: Request, user: User | None) -> Response:
+        edition = self._catalogue.edition()
+        return await self._apart(partial(show_software, edition.snapshot, self._opened_store()))
+
+    async def _from_store(self, request: Request, make: Callable[..., Response]) -> Response:
+        """Return what ``make`` makes of snapshot, store and query, kept with the edition."""
+        edition = self._catalogue.edition()
+        key = request.path.encode() + b"?" + request.query_string
+        response = edition.kept(key)
+        if response is None:
+            query = parse_query(request.query_string)
+            response = await self._apart(
+                partial(make, edition.snapshot, self._opened_store(), query=query)
+            )
             edition.keep(key, response)
         return response
 

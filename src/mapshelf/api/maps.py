@@ -1,39 +1,44 @@
-"""``GET /maps``: a page of the list of maps (specification, section 4.1)."""
+"""``GET /maps``: a page of the list of maps (specification, section 4.1), and what pages share."""
 
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 import xxhash
 
 from mapshelf.api.http import CHECKED_EACH_TIME, Response, json_response
 from mapshelf.query import MapQuery
-from mapshelf.snapshot import Page, Snapshot
+from mapshelf.snapshot import Snapshot
 
 
 def list_maps(snapshot: Snapshot, query: MapQuery, base_url: bytes) -> Response:
     """Return the page of maps that ``query`` asks for."""
     page = snapshot.page(query, base_url)
-    return json_response(200, page.body, _headers(query, page, base_url.decode()))
+    address = f"{base_url.decode()}/maps"
+    return list_response(page.body, query, page.total, page.corrected, address)
 
 
-def _headers(query: MapQuery, page: Page, base_url: str) -> list[tuple[bytes, bytes]]:
+def list_response(
+    body: bytes, query: MapQuery, total: int, corrected: str, address: str
+) -> Response:
+    """Return a page of a list at ``address``, with the headers that lists have."""
     headers = [
-        (b"x-total-count", str(page.total).encode()),
-        (b"etag", _etag(page)),
+        (b"x-total-count", str(total).encode()),
+        (b"etag", list_etag(body, total)),
         *CHECKED_EACH_TIME,
     ]
-    links = ", ".join(f'<{url}>; rel="{rel}"' for rel, url in _links(query, page.total, base_url))
+    if corrected:
+        headers.append((b"x-corrected-query", quote(corrected).encode()))
+    links = ", ".join(f'<{url}>; rel="{rel}"' for rel, url in _links(query, total, address))
     if links:
         headers.append((b"link", links.encode()))
-    return headers
+    return json_response(200, body, headers)
 
 
-def _etag(page: Page) -> bytes:
-    """Return a validator for the page and its total, which shows in the headers."""
-    digest = xxhash.xxh3_128_hexdigest(page.body, seed=page.total)
-    return f'"{digest}"'.encode()
+def list_etag(body: bytes, total: int) -> bytes:
+    """Return a validator for a page and its total, which shows in the headers."""
+    return f'"{xxhash.xxh3_128_hexdigest(body, seed=total)}"'.encode()
 
 
-def _links(query: MapQuery, total: int, base_url: str) -> list[tuple[str, str]]:
+def _links(query: MapQuery, total: int, address: str) -> list[tuple[str, str]]:
     """Return the addresses of other pages by relation (RFC 8288); none if pages are empty."""
     if query.limit == 0:
         return []
@@ -46,5 +51,5 @@ def _links(query: MapQuery, total: int, base_url: str) -> list[tuple[str, str]]:
     offsets["last"] = last
     # Encoding is most of the work of a page, so what the addresses share is encoded once.
     given = urlencode((*query.given, ("limit", query.limit)))
-    start = f"{base_url}/maps?{given}&offset="
+    start = f"{address}?{given}&offset="
     return [(rel, f"{start}{offset}") for rel, offset in offsets.items()]

@@ -2,6 +2,17 @@
 
 from mapshelf.snapshot.builder import Builder
 from mapshelf.snapshot.directory import SnapshotDirectory, verify
-from mapshelf.snapshot.snapshot import Page, Record, Snapshot
+from mapshelf.snapshot.facets import Facets, Value
+from mapshelf.snapshot.snapshot import Hits, Page, Record, Snapshot
 
-__all__ = ["Builder", "Page", "Record", "Snapshot", "SnapshotDirectory", "verify"]
+__all__ = [
+    "Builder",
+    "Facets",
+    "Hits",
+    "Page",
+    "Record",
+    "Snapshot",
+    "SnapshotDirectory",
+    "Value",
+    "verify",
+]

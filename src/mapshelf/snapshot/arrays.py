@@ -20,6 +20,9 @@ from mapshelf.snapshot.rating import rating
 
 Array = npt.NDArray[Any]
 
+UNKNOWN_LICENCE: Final = -1
+"""Stands in the column for no licence type."""
+
 COLUMNS: Final[dict[str, np.dtype[Any]]] = {
     "start": np.dtype("<u8"),
     "length": np.dtype("<u4"),
@@ -30,6 +33,7 @@ COLUMNS: Final[dict[str, np.dtype[Any]]] = {
     "views": np.dtype("<i8"),
     "date": np.dtype("<i8"),
     "rating": np.dtype("<f8"),
+    "licence": np.dtype("<i8"),
     **{f"filter-{row.name}": np.dtype("<u8") for row in FILTERS},
 }
 """What is known of each slot: where its record lies, its ids, its sort keys, its filter keys."""
@@ -60,6 +64,7 @@ class Entry:
             self.map.views,
             self.map.date_added,
             rating(self.map.thumbs_up, self.map.thumbs_down),
+            UNKNOWN_LICENCE if self.map.licence_type_id is None else self.map.licence_type_id,
             *(row.key(self.map) for row in FILTERS),
         )
 

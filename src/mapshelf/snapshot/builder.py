@@ -17,6 +17,7 @@ from typing import Any, Final
 import numpy as np
 
 from mapshelf.errors import SnapshotDamaged, SnapshotError, SnapshotMissing, StoreDamaged
+from mapshelf.language import guess_language
 from mapshelf.model import Change
 from mapshelf.outlines import Passages, outline_passages
 from mapshelf.query import ORDERS
@@ -310,13 +311,20 @@ class _State:
         assert change.map is not None
         passages = Passages()
         try:
-            passages = outline_passages(change.outline) if change.outline else passages
+            passages = _passages(change)
         except StoreDamaged as error:
             # One damaged outline must not keep all other maps from being shown.
             log.error("the topics of map %s are left out of the search: %s", change.map.id, error)
         document = document_of(Indexed(slot, change.map, change.source, passages))
         self.text.put(document, replace=replace)
         self.lexicon.add(words_of(document))
+
+
+def _passages(change: Change) -> Passages:
+    if change.outline:
+        return outline_passages(change.outline)
+    assert change.map is not None
+    return Passages(language=guess_language(f"{change.map.title}. {change.map.description}"))
 
 
 def _chunks(noted: Sequence[Sequence[Any]]) -> Chunks:

@@ -193,6 +193,15 @@ class Listing:
         page = ranks[query.offset : end]
         return Selection(len(ranks), permutation[list(page)].tolist() if page else [])
 
+    def all_matching(self, query: MapQuery) -> Array:
+        """Return the slots of all maps that pass the filters of ``query``, in no order."""
+        permutation = self._permutations[DEFAULT_ORDER]
+        if not query.filters:
+            return permutation
+        ranks = self._matching(DEFAULT_ORDER, query.filters)
+        found: Array = permutation[np.array(ranks.to_array(), "<u4")]
+        return found
+
     def rank(self, order: str, slots: Array) -> Array:
         """Return ``slots`` in the order given."""
         if order not in self._ranks:

@@ -61,14 +61,14 @@ class Searching:
         self._corrections: OrderedDict[tuple[Part, ...], tuple[Part, ...] | None] = OrderedDict()
         self._lock = threading.Lock()
 
-    def select(self, query: MapQuery) -> Selected:
-        """Return the page that ``query`` asks for."""
+    def select(self, query: MapQuery, *, correct: bool = True) -> Selected:
+        """Return the page that ``query`` asks for, as it may be meant if it is to be corrected."""
         if not query.text:
             selection = self._listing.select(query)
             return Selected(selection.total, selection.slots)
         parts = tuple(parse_text(query.text))
         found = self._select(parts, query)
-        meant = None if found.total else self._meant(parts)
+        meant = self._meant(parts) if correct and not found.total else None
         return replace(self._select(meant, query), corrected=True) if meant else found
 
     def all_matching(self, query: MapQuery) -> Array:

@@ -27,11 +27,11 @@ class Spelling:
         self._index = index
         self._lexicon = lexicon
 
-    def corrected(self, parts: Sequence[Part]) -> list[Part] | None:
+    def corrected(self, parts: Sequence[Part]) -> tuple[Part, ...] | None:
         """Return parts that some map matches in place of these, ``None`` if there are none."""
         for candidate in self._candidates(list(parts)):
             if self._index.count(candidate, ()):
-                return candidate
+                return tuple(candidate)
         return None
 
     def _candidates(self, parts: list[Part]) -> Iterator[list[Part]]:

@@ -66,6 +66,16 @@ class TextIndex:
         """Return about how many maps hold ``word``; 0 if none does, or a form of a word."""
         return self._searcher.doc_freq("forms", word)
 
+    @property
+    def languages(self) -> list[str]:
+        """The codes of the languages that maps are in, as far as they have stems."""
+        return self._queries.languages
+
+    def titled(self, parts: Sequence[Part], limit: int) -> list[int]:
+        """Return slots of maps whose titles match all parts, the best first."""
+        hits = self._searcher.search(self._queries.in_title(parts), limit, count=False).hits
+        return self._numbers("slot", [address for _, address in hits])
+
     def count(self, parts: Sequence[Part], filters: Filters) -> int:
         """Return how many maps match."""
         return _count(self._searcher.search(self._queries.of(parts, filters), limit=1))

@@ -43,7 +43,7 @@ class Queries:
     def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
         self._schema = schema
         self._searcher = searcher
-        self._languages = [code for code in LANGUAGES if searcher.doc_freq(LANGUAGE, code)]
+        self.languages = [code for code in LANGUAGES if searcher.doc_freq(LANGUAGE, code)]
 
     def of(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
         """Return the query for maps that match all parts and all filters."""
@@ -63,6 +63,13 @@ class Queries:
         clauses += [(Occur.Must, self._unscored(filter_field(name), key)) for name, key in filters]
         return Query.boolean_query(clauses) if len(clauses) > 1 else clauses[0][1]
 
+    def in_title(self, parts: Sequence[Part]) -> Query:
+        """Return the query for maps whose titles match all parts that are wanted."""
+        wanted = [_any(self._in_title(part)) for part in parts if not part.excluded]
+        if not wanted:
+            return Query.empty_query()
+        return Query.boolean_query([(Occur.Must, one) for one in wanted])
+
     def with_key(self, query: Query, field: str, key: int) -> Query:
         """Return ``query`` for the maps alone that have ``key`` in ``field``."""
         return Query.boolean_query([(Occur.Must, query), (Occur.Must, self._unscored(field, key))])
@@ -78,7 +85,7 @@ class Queries:
         if part.exact:
             return clauses
         if part.has_forms:
-            stems = query_stems(part.words[0], self._languages)
+            stems = query_stems(part.words[0], self.languages)
             clauses += [self._word(field, stem) for stem in stems for field in FORMS]
         if part.together:
             clauses += [self._word(field, part.together) for field in FORMS]
@@ -86,6 +93,16 @@ class Queries:
             clauses += self._rows(part.pieces)
         if part.prefix:
             clauses += self._beginning(part)
+        return clauses
+
+    def _in_title(self, part: Part) -> Clauses:
+        clauses = [(Occur.Should, Query.boost_query(self._row("title", part.words), 2.0))]
+        if part.has_forms:
+            stems = query_stems(part.words[0], self.languages)
+            clauses += [self._word("title_forms", stem) for stem in stems]
+        if part.prefix:
+            # Of several words written together the last may be anywhere: this only completes.
+            clauses.append(self._word("title_beginnings", part.words[-1]))
         return clauses
 
     def _exactly(self, part: Part) -> Clauses:
