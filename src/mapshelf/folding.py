@@ -25,6 +25,7 @@ UNSPACED: Final = (
 _WORD: Final = re.compile(
     rf"(?P<unspaced>[{UNSPACED}]+)|(?:[^\W_{UNSPACED}]|[\u0900-\u0dff\u0f00-\u0fff])+|\x1f"
 )
+_SPACED_WORD: Final = re.compile(rf"(?:[^\W_{UNSPACED}]|[\u0900-\u0dff\u0f00-\u0fff])+|\x1f")
 _UNSPACED_CHARACTER: Final = re.compile(f"[{UNSPACED}]")
 _ASCII_WORD: Final = re.compile(r"[0-9a-z]+|\x1f")
 
@@ -60,8 +61,7 @@ def plain_words(composed_text: str) -> set[str]:
     """Return the different words of a text that is written with spaces, runs of others left out."""
     if composed_text.isascii():
         return set(_ASCII_WORD.findall(composed_text)) - {SEPARATOR}
-    found = (match for match in _WORD.finditer(composed_text) if not match["unspaced"])
-    return {match[0][:LONGEST_WORD] for match in found} - {SEPARATOR}
+    return {word[:LONGEST_WORD] for word in _SPACED_WORD.findall(composed_text)} - {SEPARATOR}
 
 
 def index_words(text: str) -> str:
@@ -72,7 +72,9 @@ def index_words(text: str) -> str:
     """
     folded = fold(text)
     if folded.isascii():
-        return " ".join(word[:LONGEST_WORD] for word in _ASCII_WORD.findall(folded))
+        return " ".join([word[:LONGEST_WORD] for word in _ASCII_WORD.findall(folded)])
+    if not _UNSPACED_CHARACTER.search(folded):
+        return " ".join([word[:LONGEST_WORD] for word in _SPACED_WORD.findall(folded)])
     return " ".join(word for run in _runs(folded) for word in (*run.words, *run.ending))
 
 

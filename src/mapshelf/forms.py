@@ -52,6 +52,9 @@ LANGUAGES: Final = {
 UNKNOWN_LANGUAGE: Final = ("english", "german")
 """Stemmers for Latin words of a map whose language is not known: they confuse the fewest words."""
 
+CACHED_WORDS: Final = 1 << 17
+"""Words whose forms are kept at hand: most of any text is made of the same few thousand."""
+
 _LATIN: Final = re.compile("[a-z\u00df-\u024f]")
 
 SCRIPTS: Final = (
@@ -71,12 +74,12 @@ _CAPITAL: Final = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0410-\u042f\u0400-\u040f"
 _PIECE: Final = re.compile(
     rf"[{_CAPITAL}]+(?=[{_CAPITAL}][{_SMALL}])|[{_CAPITAL}]?[{_SMALL}]+|[{_CAPITAL}]+|\d+"
 )
-_JOINED: Final = re.compile(r"\w+(?:[-._@'\u2019+&]\w+)+")
+_JOINED: Final = re.compile(r"\b\w++(?:[-._@'\u2019+&]\w++)+")
 _JOINT: Final = re.compile(r"[\W_]+")
 
 
-def index_forms(text: str, language: str = "") -> set[str]:
-    """Return the forms under which the words of ``text`` are found, besides the words themselves.
+def index_forms(text: str, language: str = "") -> tuple[set[str], set[str]]:
+    """Return the words of ``text`` with what they are made of and make, and the stems of them all.
 
     Args:
         text: what a map says.
@@ -87,8 +90,7 @@ def index_forms(text: str, language: str = "") -> set[str]:
     words = plain_words(whole)
     words.update(*map(pieces_of, set(_TOKEN.findall(text))))
     words.update(_JOINT.sub("", found)[:LONGEST_WORD] for found in _JOINED.findall(whole))
-    forms = set(map(fold, words))
-    return forms.union(*(stems(word, latin) for word in words))
+    return set(map(_folded, words)), set().union(*[stems(word, latin) for word in words])
 
 
 def query_stems(word: str, languages: Iterable[str]) -> list[str]:
@@ -97,7 +99,7 @@ def query_stems(word: str, languages: Iterable[str]) -> list[str]:
     return sorted(stems(composed(word), tuple(sorted({*known, *UNKNOWN_LANGUAGE}))))
 
 
-@lru_cache(1 << 16)
+@lru_cache(CACHED_WORDS)
 def pieces_of(word: str) -> tuple[str, ...]:
     """Return the pieces of a word in camelCase, in small letters; none if it is in one piece."""
     if word.isalpha() and (word[1:].islower() or word.isupper()):
@@ -114,7 +116,10 @@ def written_together(text: str) -> str:
     return fold(_JOINT.sub("", found[0])[:LONGEST_WORD])
 
 
-@lru_cache(1 << 16)
+_folded = lru_cache(CACHED_WORDS)(fold)
+
+
+@lru_cache(CACHED_WORDS)
 def stems(word: str, latin: tuple[str, ...]) -> frozenset[str]:
     """Return the marked stems of a word in small letters, accents and all.
 

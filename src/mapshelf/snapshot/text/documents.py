@@ -3,10 +3,11 @@
 import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
-from mapshelf.folding import SEPARATOR, fold, index_words
-from mapshelf.forms import STEM, index_forms
+from mapshelf.folding import LONGEST_WORD, SEPARATOR, fold, index_words
+from mapshelf.forms import CACHED_WORDS, STEM, index_forms
 from mapshelf.model import Map
 from mapshelf.outlines import Passages
 from mapshelf.query import FILTERS
@@ -56,10 +57,13 @@ def document_of(indexed: Indexed) -> Document:
     title = index_words(found.title).split(" ")
     description = index_words(found.description)
     branches, topics = _apart((*passages.shallow, *about)), _apart(passages.deep)
-    title_forms = index_forms(found.title, passages.language).union(title)
+    title_words, title_stems = index_forms(found.title, passages.language)
+    title_words.update(title)
     others = "\n".join((found.description, *about, *passages.shallow, *passages.deep))
-    forms = index_forms(others, passages.language).union(title_forms)
-    written = forms.union(*(text.split(" ") for text in (description, branches, topics)))
+    words, stems = index_forms(others, passages.language)
+    words |= title_words
+    # Pairs of characters have no other forms; but they have beginnings.
+    written = words.union(*(text.split(" ") for text in (description, branches, topics)))
     return {
         "slot": indexed.slot,
         "file_id": found.file_id,
@@ -70,9 +74,9 @@ def document_of(indexed: Indexed) -> Document:
         "description": description,
         "branches": branches,
         "topics": topics,
-        "title_forms": " ".join(title_forms),
-        "forms": " ".join(forms),
-        "title_beginnings": " ".join(_beginnings(title_forms)),
+        "title_forms": " ".join(title_words | title_stems),
+        "forms": " ".join(words | stems | title_stems),
+        "title_beginnings": " ".join(_beginnings(title_words)),
         "beginnings": " ".join(_beginnings(written, LONGEST_BEGINNING)),
         **{order_field(order): key(found) for order, key in COARSE_KEYS.items()},
         **{filter_field(row.name): row.key(found) for row in FILTERS},
@@ -93,13 +97,15 @@ def _apart(texts: Iterable[str]) -> str:
     return index_words(SEPARATOR.join(text for text in texts if text))
 
 
-def _beginnings(words: Iterable[str], longest: int | None = None) -> set[str]:
-    return {
-        word[:end]
-        for word in words
-        if word and word[0] not in (STEM, SEPARATOR)
-        for end in range(1, min(len(word), longest or len(word)) + 1)
-    }
+def _beginnings(words: Iterable[str], longest: int = LONGEST_WORD) -> set[str]:
+    return set().union(*[_beginnings_of(word, longest) for word in words])
+
+
+@lru_cache(CACHED_WORDS)
+def _beginnings_of(word: str, longest: int) -> frozenset[str]:
+    if word == SEPARATOR:
+        return frozenset()
+    return frozenset(word[:end] for end in range(1, min(len(word), longest) + 1))
 
 
 def _measured(title: list[str], level: int) -> str:
