@@ -17,7 +17,9 @@ from rich.table import Table
 from benchmarks import (
     building,
     catalogue,
+    changing,
     freshness,
+    hostile,
     listing,
     machine,
     processes,
@@ -29,7 +31,7 @@ from benchmarks.catalogue import Catalogue
 Measurement = Callable[[Catalogue], Iterator[tuple[str, Any]]]
 
 RESULTS: Final = Path(__file__).with_name("results")
-PARTS: Final = ("listing", "searching", "building", "serving", "freshness")
+PARTS: Final = ("listing", "searching", "building", "serving", "freshness", "changing", "hostile")
 
 console = Console()
 
@@ -38,7 +40,7 @@ def main() -> int:
     """Measure what was asked for."""
     given = _arguments()
     try:
-        if {"serving", "freshness"} & set(given.parts):
+        if {"serving", "freshness", "changing", "hostile"} & set(given.parts):
             processes.install_needed()
     except processes.Missing as missing:
         console.print(f"[red]{missing}[/red]")
@@ -66,6 +68,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=catalogue.SEED)
     parser.add_argument("--seconds", type=int, default=5, help="of load over HTTP, each time")
     parser.add_argument("--rounds", type=int, default=3, help="times that load is repeated")
+    parser.add_argument("--changing-seconds", type=int, default=60, help="of load with changes")
+    parser.add_argument("--hostile-texts", type=int, default=8000, help="searches for anything")
     parser.add_argument("--keep-snapshot", action="store_true", help="do not build it anew")
     return parser.parse_args()
 
@@ -85,6 +89,8 @@ def _measure(size: int, given: argparse.Namespace) -> dict[str, Any]:
         "building": building.measured,
         "serving": lambda chosen: serving.measured(chosen, given.seconds, given.rounds),
         "freshness": freshness.measured,
+        "hostile": lambda chosen: hostile.measured(chosen, given.hostile_texts),
+        "changing": lambda chosen: changing.measured(chosen, given.changing_seconds),
     }
     for name in given.parts:
         results[name] = _part(name, measurements[name], made)
@@ -113,7 +119,7 @@ def _built(made: Catalogue, given: argparse.Namespace) -> dict[str, Any]:
 
 def _part(name: str, measure: Measurement, made: Catalogue) -> dict[str, Any]:
     """Measure one part; those that alter the catalogue get a copy."""
-    if name not in ("building", "freshness"):
+    if name not in ("building", "freshness", "changing"):
         return _shown(name, measure(made))
     copy = made.folder.with_name(f"{made.folder.name}-copy")
     shutil.rmtree(copy, ignore_errors=True)

@@ -1,6 +1,7 @@
 """The process that builds: it follows the store and publishes a snapshot after every change."""
 
 import logging
+import os
 import threading
 import time
 from typing import Final
@@ -14,8 +15,14 @@ from mapshelf.store import open_store
 LOOK_INTERVAL: Final = 0.1
 """Seconds between looks at whether the store has changed."""
 
-REST_SHARE: Final = 1.0
+REST_SHARE: Final = 2.0
 """Seconds of rest for each second of building, so that requests get their share of the machine."""
+
+LONGEST_REST: Final = 2.0
+"""Seconds of rest at most: a change shows within five even in a very large catalogue."""
+
+NICENESS: Final = 10
+"""How far builders stand back where there is less of the machine than is asked for."""
 
 RETRY_INTERVAL: Final = 1.0
 """Seconds before another try when the store cannot be reached, or somebody else builds."""
@@ -30,6 +37,7 @@ def build(settings: Settings) -> None:
     """Keep the snapshots of an installation up to date until asked to end."""
     set_up_logging()
     end_with_parent()
+    os.nice(NICENESS)
     stop = stop_event()
     directory = SnapshotDirectory(settings.snapshots)
     while not stop.is_set():
@@ -64,7 +72,8 @@ def _advance(builder: Builder) -> float:
         log.warning("the store cannot be read: %s", error)
         return RETRY_INTERVAL
     took = time.monotonic() - began
-    return max(LOOK_INTERVAL, REST_SHARE * took) if fresh else LOOK_INTERVAL
+    rest = min(LONGEST_REST, REST_SHARE * took) if fresh else 0.0
+    return max(LOOK_INTERVAL, rest)
 
 
 def _tell(applied: int) -> None:

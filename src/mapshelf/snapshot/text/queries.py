@@ -31,9 +31,6 @@ MOST_ENDINGS: Final = 4096
 """Words with a certain beginning that are looked up, the most frequent ones; seldom are there
 half as many."""
 
-SHORT_BEGINNING: Final = 3
-"""Beginnings with fewer letters are not followed inside a phrase: too many words have them."""
-
 Clauses = list[tuple[Occur, Query]]
 
 
@@ -159,17 +156,16 @@ class Queries:
         Tantivy is slow with one that many words begin with, and gives up on one that has
         thousands. The others must then occur in a row, and it anywhere in the same map.
         """
-        loose = Query.boolean_query(
-            [(Occur.Must, self._row(zone, whole)), (Occur.Must, self._elsewhere(last))]
-        )
-        if last.isascii() and len(last) < SHORT_BEGINNING:
-            found = loose
-        else:
+        if not all(self._searcher.doc_freq(zone, word) for word in whole):
+            return Query.empty_query()
+        endings = self._searcher.terms_with_prefix(zone, last, limit=MOST_ENDINGS)
+        if not endings:
+            return Query.empty_query()
+        if len(endings) < MOST_ENDINGS:
             found = Query.regex_phrase_query(self._schema, zone, [*whole, f"{last}.*"])
-            try:
-                self._searcher.search(found, limit=1)
-            except ValueError:
-                found = loose
+        else:
+            row = self._row(zone, whole)
+            found = Query.boolean_query([(Occur.Must, row), (Occur.Must, self._elsewhere(last))])
         return Query.const_score_query(found, WEIGHTS[zone] * WEIGHTS["beginnings"])
 
 

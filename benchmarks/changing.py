@@ -1,0 +1,107 @@
+"""What steady changes cost those who read: the same load with none, and with 1,000 a minute.
+
+Changes are what a living catalogue sees: most are new counters or texts of maps that are there,
+some maps come, some go. They are put into the store by a process of its own, as an import does.
+"""
+
+import random
+import threading
+import time
+from collections.abc import Iterator
+from typing import Any, Final
+
+from benchmarks.catalogue import Catalogue, drafts_of
+from benchmarks.processes import get
+from benchmarks.requests import mixed_paths
+from benchmarks.serving import Target, service, wrk
+from mapshelf.model import Map, MapDraft
+from mapshelf.store import Store, open_store
+
+PER_MINUTE: Final = 1000
+AT_A_TIME: Final = 5
+CONNECTIONS: Final = 8
+LOOKS: Final = 10
+"""Times that is looked how long a change takes to show."""
+
+
+def measured(catalogue: Catalogue, seconds: int) -> Iterator[tuple[str, Any]]:
+    """Yield how readers fare without changes and with them; alters ``catalogue``."""
+    paths = mixed_paths(catalogue)
+    with service(catalogue) as (target, _):
+        wrk(target, paths, 5, CONNECTIONS)
+        calm = wrk(target, paths, seconds, CONNECTIONS)
+        yield "without changes", calm
+        changes = _Changes(catalogue, target)
+        changes.start()
+        busy = wrk(target, paths, seconds, CONNECTIONS)
+        changes.ended.set()
+        changes.join()
+        yield "with changes", busy
+        yield "p99 with changes, times that without", round(busy["p99_ms"] / calm["p99_ms"], 2)
+        yield "changes", {"made": changes.made, "per_minute": round(changes.per_minute())}
+        yield "seconds until one showed", {"worst": max(changes.lags, default=None)}
+
+
+class _Changes(threading.Thread):
+    """Changes the catalogue at a steady pace until told to end."""
+
+    def __init__(self, catalogue: Catalogue, target: Target) -> None:
+        super().__init__()
+        self._catalogue = catalogue
+        self._target = target
+        self._chance = random.Random(catalogue.seed)
+        self._fresh = iter(drafts_of(10**9, catalogue.seed + 1, 0))
+        self.ended = threading.Event()
+        self.made = 0
+        self.lags: list[float] = []
+        self._began = time.monotonic()
+
+    def per_minute(self) -> float:
+        """Return how many changes were made a minute."""
+        return 60 * self.made / (time.monotonic() - self._began)
+
+    def run(self) -> None:
+        store = open_store(self._catalogue.settings.database)
+        self._began = time.monotonic()
+        while not self.ended.wait(self._until_next()):
+            self._change(store)
+        store.close()
+
+    def _until_next(self) -> float:
+        due = self._began + 60 * self.made / PER_MINUTE
+        return max(0.0, due - time.monotonic())
+
+    def _change(self, store: Store) -> None:
+        found = store.maps(self._chance.randrange(self._catalogue.size), AT_A_TIME)
+        kind = self._chance.random()
+        if kind < 0.1:
+            store.delete_maps(one.id for one in found)
+        elif kind < 0.2:
+            store.put_maps([self._new() for _ in found])
+        else:
+            store.put_maps([self._edited(one) for one in found])
+        self.made += len(found)
+        if self.made % (PER_MINUTE // LOOKS) < AT_A_TIME:
+            self._look(store)
+
+    def _look(self, store: Store) -> None:
+        """Note how long a change takes until a client sees it."""
+        title = f"seen {self.made}"
+        (outcome,) = store.put_maps([MapDraft(title=title)])
+        began = time.monotonic()
+        path = f"/maps/{outcome.id}"
+        while get(self._target.port, path, self._target.token).status != 200:
+            time.sleep(0.02)
+        self.lags.append(round(time.monotonic() - began, 2))
+
+    def _new(self) -> MapDraft:
+        try:
+            return next(self._fresh)
+        except StopIteration:
+            self._fresh = iter(drafts_of(10**9, self._catalogue.seed + 1, self.made))
+            return next(self._fresh)
+
+    def _edited(self, found: Map) -> MapDraft:
+        views = found.views + self._chance.randrange(1, 50)
+        title = f"{found.title} {self._chance.randrange(100)}"
+        return MapDraft(id=found.id, views=views, title=title)
