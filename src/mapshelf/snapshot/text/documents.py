@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from mapshelf.folding import LONGEST_WORD, SEPARATOR, fold, index_words
+from mapshelf.folding import LONGEST_WORD, SEPARATOR, fold, index_words, is_unspaced
 from mapshelf.forms import CACHED_WORDS, STEM, index_forms
 from mapshelf.model import Map
 from mapshelf.outlines import Passages
@@ -21,7 +21,7 @@ from mapshelf.snapshot.text.fields import (
 )
 
 LONGEST_NAME: Final = 1024
-"""Bytes of a title to be known by the whole of it; nobody types a longer one."""
+"""Characters of a title to be known by the whole of it; nobody types a longer one."""
 
 COUNTED_TITLE: Final = 12
 """Words of a title up to which a shorter one is the better match."""
@@ -89,8 +89,20 @@ def words_of(document: Document) -> list[str]:
 
 
 def name_of(words: Iterable[str]) -> str:
-    """Return the title made of these words, as it is compared with a whole search text."""
-    return " ".join(words)[:LONGEST_NAME]
+    """Return what these words name, as a title is compared with a whole search text.
+
+    Blanks and hyphens do not count, and overlapping pairs of characters are put together again.
+    """
+    name, paired = "", False
+    for word in words:
+        if not is_unspaced(word):
+            name, paired = name + word, False
+        elif not paired:
+            name, paired = name + word, len(word) == 2
+        elif len(word) == 2:
+            # A single character after a pair only ends the run that the pair belongs to.
+            name += word[1] if name[-1] == word[0] else word
+    return name[:LONGEST_NAME]
 
 
 def _apart(texts: Iterable[str]) -> str:
