@@ -29,7 +29,7 @@ from benchmarks.catalogue import Catalogue
 Measurement = Callable[[Catalogue], Iterator[tuple[str, Any]]]
 
 RESULTS: Final = Path(__file__).with_name("results")
-PARTS: Final = ("listing", "searching", "building", "serving", "freshness")
+PARTS: Final = ("listing", "searching", "building", "serving", "freshness", "peers")
 
 console = Console()
 
@@ -38,8 +38,10 @@ def main() -> int:
     """Measure what was asked for."""
     given = _arguments()
     try:
-        if {"serving", "freshness"} & set(given.parts):
+        if {"serving", "freshness", "peers"} & set(given.parts):
             processes.install_needed()
+        if "peers" in given.parts:
+            processes.require_group("bench")
     except processes.Missing as missing:
         console.print(f"[red]{missing}[/red]")
         return 1
@@ -66,7 +68,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=catalogue.SEED)
     parser.add_argument("--seconds", type=int, default=5, help="of load over HTTP, each time")
     parser.add_argument("--rounds", type=int, default=3, help="times that load is repeated")
-    parser.add_argument("--keep-snapshot", action="store_true", help="do not build it anew")
+    parser.add_argument("--peers", type=lambda text: text.split(","), help="some of them, by name")
+    parser.add_argument(
+        "--keep-snapshot", action="store_true", help="build nothing anew that is there"
+    )
     return parser.parse_args()
 
 
@@ -85,10 +90,18 @@ def _measure(size: int, given: argparse.Namespace) -> dict[str, Any]:
         "building": building.measured,
         "serving": lambda chosen: serving.measured(chosen, given.seconds, given.rounds),
         "freshness": freshness.measured,
+        "peers": lambda chosen: _peers(chosen, given),
     }
     for name in given.parts:
         results[name] = _part(name, measurements[name], made)
     return results | {"load_after": machine.load()}
+
+
+def _peers(made: Catalogue, given: argparse.Namespace) -> Iterator[tuple[str, Any]]:
+    from benchmarks.peers import comparison  # noqa: PLC0415 - needs the group "bench"
+
+    names = given.peers or comparison.NAMES
+    return comparison.measured(made, given.seconds, console.print, names, keep=given.keep_snapshot)
 
 
 def _made(size: int, given: argparse.Namespace) -> Catalogue:
@@ -139,7 +152,8 @@ def _shown(name: str, answers: Iterator[tuple[str, Any]]) -> dict[str, Any]:
 
 def _told(answer: Any) -> str:
     if isinstance(answer, dict):
-        return "  ".join(f"{name} {value}" for name, value in answer.items())
+        plain = ((name, value) for name, value in answer.items() if not isinstance(value, dict))
+        return "  ".join(f"{name} {value}" for name, value in plain)
     return str(answer)
 
 
