@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -101,7 +102,8 @@ def _peers(made: Catalogue, given: argparse.Namespace) -> Iterator[tuple[str, An
     from benchmarks.peers import comparison  # noqa: PLC0415 - needs the group "bench"
 
     names = given.peers or comparison.NAMES
-    return comparison.measured(made, given.seconds, console.print, names, keep=given.keep_snapshot)
+    tell = partial(console.print, soft_wrap=True, highlight=False)
+    return comparison.measured(made, given.seconds, tell, names, keep=given.keep_snapshot)
 
 
 def _made(size: int, given: argparse.Namespace) -> Catalogue:

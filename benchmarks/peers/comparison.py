@@ -103,10 +103,14 @@ def measured(
         kinds = chosen(catalogue, engine.Engine(folder / "engine" / "index").count)
         cases = loads(kinds, catalogue.seed)
         yield "about", _about(kinds)
-        yield "Tantivy", {"build": facts, **_engine(folder / "engine" / "index", cases, seconds)}
+        bare = {"build": facts, **_engine(folder / "engine" / "index", cases, seconds)}
+        yield "Tantivy", bare
         for peer in peers(catalogue, folder):
             if peer.name in names:
-                yield peer.name, _measure(peer, cases, seconds, tell)
+                figures = _measure(peer, cases, seconds, tell)
+                yield peer.name, figures
+                if peer.name == "Mapshelf":
+                    yield "Mapshelf ÷ parts", above_parts(figures["cases"], bare["cases"])
     finally:
         if not keep:
             rmtree(folder, ignore_errors=True)
@@ -166,17 +170,16 @@ def address(question: Question | None, spelling: int, number: int) -> str:
     return "/maps?" + urlencode(parameters)
 
 
-def above_parts(results: dict[str, Result]) -> dict[str, float]:
+def above_parts(ours: dict[str, Result], bare: dict[str, Result]) -> dict[str, float]:
     """Return for each case how many times as long Mapshelf takes as its parts do.
 
-    The parts are a plain listing over HTTP and the bare engine's answer, by their medians.
+    The parts are a plain listing over HTTP and the bare engine's answer, all by their medians.
     """
-    ours, bare = (results.get(name, {}).get("cases", {}) for name in ("Mapshelf", "Tantivy"))
-    listing = ours.get("listing", {}).get("p50")
+    listing = ours["listing"]["p50"]
     return {
         name: round(case["p50"] / (listing + bare[name]["p50"]), 2)
         for name, case in ours.items()
-        if listing and "p50" in case and "p50" in bare.get(name, {})
+        if "p50" in case and "p50" in bare.get(name, {})
     }
 
 

@@ -49,10 +49,11 @@ _VECTOR: Final = " || ".join(
 )
 _BEFORE: Final = f"""
 create unlogged table loading ({_COLUMNS}, {", ".join(f"search_{name} text" for name in WEIGHTS)});
-create table maps ({_COLUMNS}, words tsvector not null);
 """
 _COPY: Final = f"copy loading ({', '.join(COLUMNS)}, {_TEXTS}) from stdin"
+# With a minimal log, a table that is made in the transaction that fills it is not logged at all.
 _AFTER: Final = f"""
+create table maps ({_COLUMNS}, words tsvector not null);
 insert into maps select {", ".join(COLUMNS)}, {_VECTOR} from loading;
 drop table loading;
 alter table maps add primary key (file_id);
@@ -207,7 +208,8 @@ class PostgresDatabase:
 
     def _run(self, statement: str, values: Any) -> list[tuple[Any, ...]]:
         with self._pool.connection() as connection:
-            return connection.execute(statement, values).fetchall()
+            rows: list[tuple[Any, ...]] = connection.execute(statement, values).fetchall()
+        return rows
 
 
 def _settings() -> dict[str, str]:
