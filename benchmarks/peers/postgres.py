@@ -171,10 +171,7 @@ class PostgresDatabase:
         count = f"select count(*) from {source} where {where}"
         window = [*values, request.limit, request.offset]
         if request.order:
-            # Apart, so that PostgreSQL may walk the order and stop when the page is full.
-            page = f"select {_ROW} from {source} where {where} order by {request.order}"
-            rows = self._run(f"{page} limit %s offset %s", window)
-            return self._run(count, values)[0][0], rows
+            return self._in_order(request, f"from {source} where {where}", values)
         # Together: every match is looked at anyway, to be ranked.
         best = f"""
             select m.file_id, count(*) over () as total, row_number() over (
@@ -185,6 +182,20 @@ class PostgresDatabase:
         rows = self._run(page, window)
         total = rows[0][0] if rows else self._run(count, values)[0][0] if request.offset else 0
         return total, [row[1:] for row in rows]
+
+    def _in_order(self, request: Request, matching: str, values: list[Any]) -> Answer:
+        # Materialized, or PostgreSQL may walk the order and try every map until the page is full:
+        # quick for common words, but half a second for phrases, whose number it cannot guess.
+        found = f"with m as materialized (select m.file_id, m.{request.column} {matching})"
+        page = f"""
+            {found}, page as (select file_id from m order by {request.order} limit %s offset %s)
+            select (select count(*) from m), {_ROW} from page join maps m using (file_id)
+            order by {request.order}
+        """
+        rows = self._run(page, [*values, request.limit, request.offset])
+        if rows:
+            return rows[0][0], [row[1:] for row in rows]
+        return self._run(f"{found} select count(*) from m", values)[0][0], []
 
     def _listed(self, request: Request) -> Answer:
         where = ""

@@ -27,11 +27,20 @@ TIME_LIMIT: Final = 10
 """Seconds after which a search is given up."""
 
 ORDERS: Final = {
-    "alpha": "m.title, m.file_id",
-    "date": "m.date_added desc, m.file_id desc",
+    "title": "m.title, m.file_id",
+    "date_added": "m.date_added desc, m.file_id desc",
     "downloads": "m.downloads desc, m.file_id desc",
     "views": "m.views desc, m.file_id desc",
 }
+"""The columns that maps can be ordered by, and how."""
+
+COLUMNS: Final = {
+    "alpha": "title",
+    "date": "date_added",
+    "downloads": "downloads",
+    "views": "views",
+}
+"""The column of each value of ``order_by``."""
 
 
 class TooSlow(Exception):
@@ -45,16 +54,21 @@ class Request:
     Attributes:
         parts: what to search for, nothing to list.
         category: id of the category to stay in.
-        order: columns to order by, ``None`` for relevance.
+        column: the column to order by, ``None`` for relevance.
         limit: most maps to return.
         offset: maps to skip.
     """
 
     parts: Sequence[Part]
     category: int | None
-    order: str | None
+    column: str | None
     limit: int
     offset: int
+
+    @property
+    def order(self) -> str | None:
+        """What stands after ``order by``, ``None`` for relevance."""
+        return ORDERS[self.column] if self.column else None
 
 
 Answer = tuple[int, list[tuple[Any, ...]]]
@@ -91,11 +105,11 @@ def _maps(database: Database) -> Callable[..., Response]:
         category: int | None = None,
     ) -> Response:
         parts = parse(query)
-        order = ORDERS.get(order_by or ("" if parts else "date"))
+        column = COLUMNS.get(order_by or ("" if parts else "date"))
         try:
-            total, rows = database.answer(Request(parts, category, order, limit, offset))
+            total, rows = database.answer(Request(parts, category, column, limit, offset))
             if not total and parts and (corrected := database.corrected(parts)) != parts:
-                request = Request(corrected, category, order, limit, offset)
+                request = Request(corrected, category, column, limit, offset)
                 total, rows = database.answer(request)
         except TooSlow:
             return Response(status_code=503)
