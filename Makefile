@@ -31,7 +31,7 @@ format: .venv/.developed ## put the code into shape
 	$(RUN)ruff format .
 	$(RUN)ruff check --fix .
 
-bench: .venv/.developed ## measure (ARGUMENTS='--help' tells what can be chosen)
+bench: .venv/.benched ## measure (ARGUMENTS='--help' tells what can be chosen)
 	$(RUN)python -m benchmarks $(ARGUMENTS)
 
 clean: ## remove everything that make has made
@@ -40,6 +40,10 @@ clean: ## remove everything that make has made
 .venv/.developed: pyproject.toml uv.lock | $(UV)
 	$(UV) sync --locked --quiet
 	@touch $@ .venv/.installed
+
+.venv/.benched: .venv/.developed
+	$(UV) sync --locked --quiet --group bench
+	@touch $@
 
 .venv/.installed: pyproject.toml uv.lock | $(UV)
 	$(UV) sync --locked --quiet --no-dev --inexact

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -31,7 +32,16 @@ from benchmarks.catalogue import Catalogue
 Measurement = Callable[[Catalogue], Iterator[tuple[str, Any]]]
 
 RESULTS: Final = Path(__file__).with_name("results")
-PARTS: Final = ("listing", "searching", "building", "serving", "freshness", "changing", "hostile")
+PARTS: Final = (
+    "listing",
+    "searching",
+    "building",
+    "serving",
+    "freshness",
+    "changing",
+    "hostile",
+    "peers",
+)
 
 console = Console()
 
@@ -40,8 +50,10 @@ def main() -> int:
     """Measure what was asked for."""
     given = _arguments()
     try:
-        if {"serving", "freshness", "changing", "hostile"} & set(given.parts):
+        if {"serving", "freshness", "changing", "hostile", "peers"} & set(given.parts):
             processes.install_needed()
+        if "peers" in given.parts:
+            processes.require_group("bench")
     except processes.Missing as missing:
         console.print(f"[red]{missing}[/red]")
         return 1
@@ -70,7 +82,10 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="times that load is repeated")
     parser.add_argument("--changing-seconds", type=int, default=60, help="of load with changes")
     parser.add_argument("--hostile-texts", type=int, default=8000, help="searches for anything")
-    parser.add_argument("--keep-snapshot", action="store_true", help="do not build it anew")
+    parser.add_argument("--peers", type=lambda text: text.split(","), help="some of them, by name")
+    parser.add_argument(
+        "--keep-snapshot", action="store_true", help="build nothing anew that is there"
+    )
     return parser.parse_args()
 
 
@@ -91,10 +106,19 @@ def _measure(size: int, given: argparse.Namespace) -> dict[str, Any]:
         "freshness": freshness.measured,
         "hostile": lambda chosen: hostile.measured(chosen, given.hostile_texts),
         "changing": lambda chosen: changing.measured(chosen, given.changing_seconds),
+        "peers": lambda chosen: _peers(chosen, given),
     }
     for name in given.parts:
         results[name] = _part(name, measurements[name], made)
     return results | {"load_after": machine.load()}
+
+
+def _peers(made: Catalogue, given: argparse.Namespace) -> Iterator[tuple[str, Any]]:
+    from benchmarks.peers import comparison  # noqa: PLC0415 - needs the group "bench"
+
+    names = given.peers or comparison.NAMES
+    tell = partial(console.print, soft_wrap=True, highlight=False)
+    return comparison.measured(made, given.seconds, tell, names, keep=given.keep_snapshot)
 
 
 def _made(size: int, given: argparse.Namespace) -> Catalogue:
@@ -145,7 +169,8 @@ def _shown(name: str, answers: Iterator[tuple[str, Any]]) -> dict[str, Any]:
 
 def _told(answer: Any) -> str:
     if isinstance(answer, dict):
-        return "  ".join(f"{name} {value}" for name, value in answer.items())
+        plain = ((name, value) for name, value in answer.items() if not isinstance(value, dict))
+        return "  ".join(f"{name} {value}" for name, value in plain)
     return str(answer)
 
 

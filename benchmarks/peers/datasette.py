@@ -1,0 +1,51 @@
+"""Datasette: the tool that makes a SQLite file a JSON API, over the file that FTS5 was given.
+
+Its table pages search with ``?_search=`` and answer JSON, with the count and any column as filter
+or order. They order by key: ranking would take a query of one's own. Spelling is not corrected.
+The file is declared immutable, the time limit raised from one second to ours, suggested facets
+are switched off, and the page cache is as large as that of the other service. It reads the file
+with the SQLite of the Python it runs on.
+"""
+
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlencode
+
+import orjson
+
+from benchmarks.peers.questions import Question
+from benchmarks.peers.searchtext import parse
+from benchmarks.peers.service import TIME_LIMIT
+from benchmarks.peers.sqlite import CACHE_KIB, match
+from benchmarks.processes import python
+
+_SETTINGS: Final = {
+    "sql_time_limit_ms": TIME_LIMIT * 1000,
+    "suggest_facets": "off",
+    "cache_size_kb": CACHE_KIB,
+}
+
+
+def command(database: Path, port: int) -> list[str]:
+    """Return the command that serves the maps of a database."""
+    tables = {"maps": {"fts_table": "maps_fts", "fts_pk": "file_id"}}
+    metadata = database.with_name("metadata.json")
+    metadata.write_bytes(orjson.dumps({"databases": {database.stem: {"tables": tables}}}))
+    settings = [
+        part for name, value in _SETTINGS.items() for part in ("--setting", name, str(value))
+    ]
+    serve = python("datasette", "serve", "--immutable", str(database), "--port", str(port))
+    return [*serve, "--metadata", str(metadata), *settings]
+
+
+def path(database: Path, question: Question | None, spelling: int, number: int) -> str:
+    """Return what to ask for the maps that a question is about, or for a list of all."""
+    parameters = {"_shape": "objects", "_size": "20", "_number": str(number)}
+    if question is None or question.by_views:
+        parameters["_sort_desc"] = "views"
+    if question is not None:
+        found = match(parse(question.text(spelling)))
+        parameters |= {"_search": found, "_searchmode": "raw"}
+        if question.category is not None:
+            parameters["category_id"] = str(question.category)
+    return f"/{database.stem}/maps.json?{urlencode(parameters)}"

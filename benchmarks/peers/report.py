@@ -1,0 +1,141 @@
+"""The figures of the peers as tables, for ``benchmarks.report``."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from benchmarks.peers.questions import VARIANTS, WEIGHTS
+from benchmarks.tables import header, megabytes, number, row
+
+Result = dict[str, Any]
+Sizes = dict[str, Result]
+
+NAMES: Final = ("Mapshelf", "SQLite FTS5", "PostgreSQL", "Datasette", "Tantivy")
+"""The peers in the order of columns, the bare engine last."""
+
+TITLES: Final = {"Tantivy": "bare Tantivy"}
+
+NEAR: Final = 0.03
+"""By how much the number of maps found may differ before it is told."""
+
+CASES: Final = (
+    "listing",
+    *(f"{kind} {variant}".strip() for variant in VARIANTS for kind in WEIGHTS),
+    "mixed",
+)
+
+
+def compared(sizes: Sizes, plot: str) -> Iterator[str]:
+    """Yield the lines that compare the peers at each size; ``plot`` is the picture's file."""
+    yield from _versions(sizes)
+    yield f"![Search beside others: median answer and throughput]({plot})"
+    yield ""
+    for size, results in sizes.items():
+        yield f"### {int(size):,} maps"
+        yield ""
+        yield from _summary(results)
+        yield from _latencies(results)
+        yield from _throughputs(results)
+        yield from _costs(results)
+
+
+def _versions(sizes: Sizes) -> Iterator[str]:
+    *_, last = sizes.values()
+    versions = ", ".join(f"{name} {number}" for name, number in last["about"]["versions"].items())
+    yield f"Peers: {versions}. For example the first of each kind was asked for:"
+    examples = last["about"]["examples"].items()
+    yield "; ".join(f"{kind} `{texts[0]}`" for kind, texts in examples if texts) + "."
+    yield ""
+
+
+def _summary(results: Result) -> Iterator[str]:
+    """Yield one sentence on the mixed load."""
+    mixed = {name: results[name]["cases"].get("mixed", {}) for name in _present(results)}
+    ours = mixed.get("Mapshelf", {}).get("requests_per_second")
+    if not ours:
+        return
+    others = (
+        f"{ours / case['requests_per_second']:.1f} times {name}"
+        for name, case in mixed.items()
+        if name not in ("Mapshelf", "Tantivy") and case.get("requests_per_second")
+    )
+    yield f"On the mixed load Mapshelf answers {number(ours)} a second: {', '.join(others)}."
+    yield ""
+
+
+def _latencies(results: Result) -> Iterator[str]:
+    names = _present(results)
+    titles = (TITLES.get(name, name) for name in names)
+    yield "One client: median (99 of 100) in milliseconds."
+    yield ""
+    yield from header("asked", "maps", *titles, "Mapshelf ÷ parts")
+    for case in CASES:
+        found = {name: results[name]["cases"].get(case) for name in names}
+        maps = _maps(found)
+        if any(found.values()):
+            parts = results.get("Mapshelf ÷ parts", {}).get(case)
+            cells = (_latency(found[name], maps) for name in names)
+            yield row(case, number(maps), *cells, "" if parts is None else f"{parts:.2f}")
+    yield ""
+
+
+def _maps(found: dict[str, Result | None]) -> float | None:
+    """Return how many maps a case finds: as the engine says, which was asked first."""
+    for name in ("Tantivy", *NAMES):
+        case = found.get(name)
+        if case and "maps" in case:
+            maps: float = case["maps"]
+            return maps
+    return None
+
+
+def _latency(case: Result | None, maps: float | None) -> str:
+    if case is None:
+        return ""
+    if "unanswered" in case:
+        return "gave up"
+    text = f"{number(case['p50'])} ({number(case['p99'])})"
+    if maps is not None and abs(case["maps"] - maps) > max(1, NEAR * maps):
+        text += f", finds {number(case['maps'])}"
+    return text
+
+
+def _throughputs(results: Result) -> Iterator[str]:
+    names = _present(results)
+    clients = results["about"]["connections"]
+    yield f"{clients} clients at once (the engine: one): answers a second."
+    yield ""
+    yield from header("asked", *(TITLES.get(name, name) for name in names))
+    for case in CASES:
+        found = [results[name]["cases"].get(case) for name in names]
+        if any(found):
+            yield row(case, *(_throughput(answers) for answers in found))
+    yield ""
+
+
+def _throughput(case: Result | None) -> str:
+    if case is None:
+        return ""
+    failed = f", {case['failed']} failed" if case.get("failed") else ""
+    return number(case.get("requests_per_second")) + failed
+
+
+def _costs(results: Result) -> Iterator[str]:
+    yield from header(
+        "", "built (s)", "on disk", "of it the index", "memory kept", "file pages mapped", "RSS"
+    )
+    for name in _present(results):
+        built, memory = results[name]["build"], results[name]["memory_after_load"]
+        yield row(
+            TITLES.get(name, name),
+            number(built["seconds"]),
+            megabytes(built["disk_bytes"]),
+            megabytes(built["index_bytes"]),
+            f"{memory['kept_mb']:,.0f} MB",
+            f"{memory['mapped_mb']:,.0f} MB",
+            f"{memory['rss_mb']:,.0f} MB",
+        )
+    yield ""
+
+
+def _present(results: Result) -> list[str]:
+    return [name for name in NAMES if name in results]

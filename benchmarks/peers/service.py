@@ -1,0 +1,149 @@
+"""``GET /maps`` as one would write it with FastAPI over a database, for SQLite and PostgreSQL.
+
+What is plain about it: no token is checked, there are no links to other pages and no validators.
+What is not: the body is encoded by orjson and sent as it is, which is several times faster than
+letting FastAPI validate and encode twenty objects. Endpoints are ordinary functions, which
+FastAPI runs in threads, so that a slow search does not hold up the others.
+
+Run as ``python -m benchmarks.peers.service sqlite|postgres ADDRESS PORT``.
+"""
+
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any, Final, Protocol
+
+import orjson
+import uvicorn
+from fastapi import FastAPI, Query, Response
+
+from benchmarks.peers.records import map_object
+from benchmarks.peers.searchtext import Part, parse
+
+THREADS: Final = 8
+"""Connections to the database: as many as clients ask at once here."""
+
+TIME_LIMIT: Final = 10
+"""Seconds after which a search is given up."""
+
+ORDERS: Final = {
+    "title": "m.title, m.file_id",
+    "date_added": "m.date_added desc, m.file_id desc",
+    "downloads": "m.downloads desc, m.file_id desc",
+    "views": "m.views desc, m.file_id desc",
+}
+"""The columns that maps can be ordered by, and how."""
+
+COLUMNS: Final = {
+    "alpha": "title",
+    "date": "date_added",
+    "downloads": "downloads",
+    "views": "views",
+}
+"""The column of each value of ``order_by``."""
+
+
+class TooSlow(Exception):
+    """The database gave up."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What is asked of a database.
+
+    Attributes:
+        parts: what to search for, nothing to list.
+        category: id of the category to stay in.
+        column: the column to order by, ``None`` for relevance.
+        limit: most maps to return.
+        offset: maps to skip.
+    """
+
+    parts: Sequence[Part]
+    category: int | None
+    column: str | None
+    limit: int
+    offset: int
+
+    @property
+    def order(self) -> str | None:
+        """What stands after ``order by``, ``None`` for relevance."""
+        return ORDERS[self.column] if self.column else None
+
+
+Answer = tuple[int, list[tuple[Any, ...]]]
+"""How many maps match, and the rows of those on the page."""
+
+
+class Database(Protocol):
+    """Where the maps are."""
+
+    def answer(self, request: Request) -> Answer:
+        """Answer a request.
+
+        Raises:
+            TooSlow: it took longer than ``TIME_LIMIT``.
+        """
+
+    def corrected(self, parts: Sequence[Part]) -> Sequence[Part]:
+        """Return ``parts`` with the nearest known word for each that occurs nowhere."""
+
+
+def application(database: Database) -> FastAPI:
+    """Return the service over a database."""
+    app = FastAPI()
+    app.add_api_route("/maps", _maps(database), methods=["GET"])
+    return app
+
+
+def _maps(database: Database) -> Callable[..., Response]:
+    def maps(
+        query: Annotated[str, Query(max_length=500)] = "",
+        limit: Annotated[int, Query(ge=0, le=50)] = 20,
+        offset: Annotated[int, Query(ge=0)] = 0,
+        order_by: Annotated[str | None, Query(pattern="^(alpha|date|downloads|views)$")] = None,
+        category: int | None = None,
+    ) -> Response:
+        parts = parse(query)
+        column = COLUMNS.get(order_by or ("" if parts else "date"))
+        try:
+            total, rows = database.answer(Request(parts, category, column, limit, offset))
+            if not total and parts and (corrected := database.corrected(parts)) != parts:
+                request = Request(corrected, category, column, limit, offset)
+                total, rows = database.answer(request)
+        except TooSlow:
+            return Response(status_code=503)
+        body = orjson.dumps([map_object(row) for row in rows])
+        return Response(body, 200, {"X-Total-Count": str(total)}, "application/json")
+
+    return maps
+
+
+def main() -> None:
+    """Serve a database until ended."""
+    kind, address, port = sys.argv[1:]
+    uvicorn.run(
+        application(_opened(kind, address)),
+        host="127.0.0.1",
+        port=int(port),
+        workers=1,
+        loop="uvloop",
+        http="httptools",
+        access_log=False,
+        log_level="warning",
+    )
+
+
+def _opened(kind: str, address: str) -> Database:
+    """Return the database of a kind, imported when asked for: each needs packages of its own."""
+    if kind == "sqlite":
+        from benchmarks.peers.sqlite import SqliteDatabase  # noqa: PLC0415
+
+        return SqliteDatabase(address)
+    from benchmarks.peers.postgres import PostgresDatabase  # noqa: PLC0415
+
+    return PostgresDatabase(address)
+
+
+if __name__ == "__main__":
+    main()
