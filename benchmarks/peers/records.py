@@ -9,7 +9,7 @@ import orjson
 
 from benchmarks.catalogue import BASE_URL, Catalogue
 from mapshelf.model import MAP_KEYS, Map
-from mapshelf.outlines import outline_text
+from mapshelf.outlines import Passages, outline_passages
 from mapshelf.snapshot.records import encode_record, with_base_url
 from mapshelf.store import open_store
 
@@ -79,8 +79,8 @@ def documents(catalogue: Catalogue) -> Iterator[Document]:
             revision = changes[-1].revision
             for change in changes:
                 if change.map is not None:
-                    topics = outline_text(change.outline) if change.outline else ""
-                    yield Document(change.map, topics)
+                    passages = outline_passages(change.outline) if change.outline else Passages()
+                    yield Document(change.map, "\n".join((*passages.shallow, *passages.deep)))
     finally:
         store.close()
 
