@@ -31,6 +31,9 @@ MOST_ENDINGS: Final = 4096
 """Words with a certain beginning that are looked up, the most frequent ones; seldom are there
 half as many."""
 
+FEW_ENDINGS: Final = 16
+"""Words up to which looking them up one by one is faster than all at once."""
+
 Clauses = list[tuple[Occur, Query]]
 
 
@@ -146,9 +149,13 @@ class Queries:
         """Return the query for maps with a word that begins so, in the title or not."""
         if len(beginning) <= LONGEST_BEGINNING:
             return self._word("beginnings", beginning)[1]
-        words = self._searcher.terms_with_prefix("forms", beginning, limit=MOST_ENDINGS)
-        found = Query.term_set_query(self._schema, "forms", [word for word, _ in words])
-        return Query.const_score_query(found, WEIGHTS["beginnings"])
+        found = self._searcher.terms_with_prefix("forms", beginning, limit=MOST_ENDINGS)
+        words = [word for word, _ in found]
+        if len(words) > FEW_ENDINGS:
+            any_of_them = Query.term_set_query(self._schema, "forms", words)
+        else:
+            any_of_them = _any([self._word("forms", word) for word in words])
+        return Query.const_score_query(any_of_them, WEIGHTS["beginnings"])
 
     def _row_beginning(self, zone: str, whole: Sequence[str], last: str) -> Query:
         """Return the query for words in a row of which the last is a beginning.
