@@ -192,3 +192,12 @@ def test_binary_cut_short(length: int) -> None:
 def test_broken_xml_list(text: str) -> None:
     with pytest.raises(BrokenFile):
         parse_plist(text.encode(), LIMITS)
+
+
+def test_numbers_of_thousands_of_digits() -> None:
+    """Found by the fuzzer: plistlib reads one of 32,768 bytes, which Python refuses to write out."""
+    assert parse_plist(binary([array([1]), b"\x14" + bytes(15) + b"\x07"]), LIMITS) == [7]
+    for length in (5, 15):
+        number = bytes([0x10 | length]) + b"\x7f" * (1 << length)
+        with pytest.raises(BrokenFile, match="128 bits"):
+            parse_plist(binary([array([1]), number]), LIMITS)

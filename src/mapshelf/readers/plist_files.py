@@ -23,6 +23,10 @@ _TRAILER: Final = struct.Struct(">6xBBQQQ")
 _CONTAINERS: Final = {0xA: 1, 0xC: 1, 0xD: 2}
 """Kinds of objects that hold references → references for each entry."""
 
+_WHOLE_NUMBER: Final = 0x1
+_LARGEST_NUMBER: Final = 4
+"""Binary logarithm of the most bytes Apple writes for one; plistlib would read 32,768."""
+
 # Whatever plistlib raises for what it cannot read.
 _DAMAGE: Final = (
     plistlib.InvalidFileException,
@@ -64,7 +68,7 @@ def _check(data: bytes, limits: Limits) -> None:
     """Refuse what would make plistlib do more work than there is data.
 
     Raises:
-        BrokenFile: objects share their bytes.
+        BrokenFile: objects share their bytes, or one is a number no property list can hold.
         TooLarge: there are too many.
         ValueError: it is cut short.
     """
@@ -85,6 +89,8 @@ def _check(data: bytes, limits: Limits) -> None:
 def _size(data: bytes, start: int, reference_size: int) -> int:
     """Return how many bytes the object at ``start`` takes; scalars count as one."""
     kind, length = divmod(data[start], 16)
+    if kind == _WHOLE_NUMBER and length > _LARGEST_NUMBER:
+        raise BrokenFile("its property list is damaged: it has a number of over 128 bits")
     if kind not in _CONTAINERS:
         return 1
     header = 1
