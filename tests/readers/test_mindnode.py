@@ -195,7 +195,7 @@ def test_broken_xml_list(text: str) -> None:
 
 
 def test_numbers_of_thousands_of_digits() -> None:
-    """Found by the fuzzer: plistlib reads one of 32,768 bytes, which Python refuses to write out."""
+    """Found by the fuzzer: plistlib reads them, and Python refuses to write them out."""
     assert parse_plist(binary([array([1]), b"\x14" + bytes(15) + b"\x07"]), LIMITS) == [7]
     for length in (5, 15):
         number = bytes([0x10 | length]) + b"\x7f" * (1 << length)
