@@ -22,15 +22,17 @@ class Branch:
     """A topic as it is drawn.
 
     Attributes:
-        text: what it says; empty for one that stands for the siblings that are not shown.
+        text: what it says.
         id: id of the topic.
         hidden: how many topics below it are not shown.
+        others: whether it is no topic, but stands for the siblings that are not shown.
         children: those that are, in order.
     """
 
     text: str
     id: str = ""
     hidden: int = 0
+    others: bool = False
     children: list["Branch"] = field(default_factory=list)
 
 
@@ -76,7 +78,7 @@ def summarised(root: Topic, size: Mapping[int, int], room: Room) -> Branch:
     top = _branch(root)
     top.hidden = size[id(root)] - 1
     level = [(root, top)]
-    free = room.rows
+    free = room.rows - 1
     for _ in range(room.depth):
         level, free = _unfold(level, size, free)
     return top
@@ -124,7 +126,7 @@ def _show(topic: Topic, branch: Branch, size: Mapping[int, int], rows: int) -> _
     branch.hidden = 0
     if named < count:
         others = sum(size[id(child)] for child in topic.children[named:])
-        branch.children.append(Branch("", hidden=others))
+        branch.children.append(Branch("", hidden=others, others=True))
     return children
 
 

@@ -210,10 +210,10 @@ def _nodes(root: Branch, look: Look) -> list[Node]:
 def _node(branch: Branch, parent: int, depth: int, look: Look) -> Node:
     kind = look.kind(depth)
     lines = wrapped(branch.text, font(bold=kind.bold), kind.width, kind.lines)
-    if not lines and not branch.hidden:
+    if not lines and not branch.others:
         lines = (Line("", _EMPTY_WIDTH / kind.size),)
     text_width = kind.size * max((line.width for line in lines), default=0.0)
-    counted = branch.hidden > 0 and (kind.counted or not lines)
+    counted = branch.hidden > 0 and (kind.counted or branch.others)
     count = f"+{branch.hidden}" if counted else ""
     twigs = 0 if counted else min(branch.hidden, _TWIGS)
     node = Node(

@@ -188,11 +188,10 @@ def _candidates(character: str) -> Iterator[str]:
 def _read(path: str) -> Face | None:
     """Return what is in a font file; ``None`` if it is none that can be read."""
     try:
-        if path.endswith(".ttc"):
-            with TTCollection(path, lazy=True) as collection:
-                return _face(path, list(collection.fonts))
-        with TTFont(path, lazy=True) as single:
-            return _face(path, [single])
+        with open(path, "rb") as file:
+            if path.endswith(".ttc"):
+                return _face(path, list(TTCollection(file, lazy=True).fonts))
+            return _face(path, [TTFont(file, lazy=True)])
     except (OSError, TTLibError, AssertionError, LookupError, ValueError):
         return None
 

@@ -96,11 +96,12 @@ class Studio:
 
     def _asked(self, order: Order) -> bytes:
         try:
-            return self._pool.submit(_draw, (order,), WALL_SECONDS).result()
+            if not self._closed:
+                return self._pool.submit(_draw, (order,), WALL_SECONDS).result()
         except Exception:
-            if self._closed:
-                raise StoreUnavailable("the service ends") from None
-            raise
+            if not self._closed:
+                raise
+        raise StoreUnavailable("the service ends")
 
     def _refuse(self, order: Order) -> None:
         if len(self._refused) >= _REFUSED:

@@ -196,10 +196,10 @@ def _sample(outline: Outline | None, title: str) -> str:
 _LOOKS: Final = {
     width: tuple(_look(text, lines, counted=width > 320) for text, lines in looks)
     for width, looks in {
-        160: ((11.0, 2), (7.0, 2)),
-        320: ((14.0, 2), (10.0, 2), (7.5, 2), (7.5, 3), (5.5, 3)),
-        640: ((16.0, 2), (11.0, 2), (8.0, 2), (6.5, 3)),
-        1280: ((20.0, 2), (13.0, 3), (9.0, 3)),
+        160: ((14.0, 4), (11.0, 2), (7.0, 2)),
+        320: ((18.0, 5), (14.0, 2), (10.0, 2), (7.5, 2), (7.5, 3), (5.5, 3)),
+        640: ((20.0, 5), (16.0, 2), (11.0, 2), (8.0, 2), (6.5, 3)),
+        1280: ((24.0, 6), (20.0, 2), (13.0, 3), (9.0, 3)),
     }.items()
 }
 """What is tried, by the width of the picture: long lines first, for they are easier to read."""

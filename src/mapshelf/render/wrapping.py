@@ -21,7 +21,7 @@ _UNSPACED: Final = (
 )
 _EXTENDS: Final = (
     "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0981-\u0983"
-    "\u09bc-\u09cd\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb4-\u0ebc\u0ec8-\u0ecd\u102b-\u103e"
+    "\u09bc-\u09cd\u0e31\u0e33-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb3-\u0ebc\u0ec8-\u0ecd\u102b-\u103e"
     "\u17b4-\u17d3\u200c\u20d0-\u20f0\u3099\u309a\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
     "\U000e0020-\U000e007f"
 )
@@ -54,7 +54,7 @@ class Line:
     width: float
 
 
-STRETCH: Final = 1.6
+STRETCH: Final = 2.0
 """How much wider lines may be for the sake of a long word."""
 
 
