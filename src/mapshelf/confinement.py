@@ -67,11 +67,11 @@ class ConfinedPool:
 
     def stop(self) -> None:
         """End the children. They start again with the next task."""
-        if self._pool is not None:
-            self._pool.stop()  # type: ignore[no-untyped-call]
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.stop()  # type: ignore[no-untyped-call]
             self._children.end()
-            self._pool.join()
-            self._pool = None
+            pool.join()
 
     def _ready(self) -> ProcessPool:
         if self._pool is None or not self._pool.active:

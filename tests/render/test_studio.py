@@ -26,11 +26,12 @@ def test_a_picture_is_made_once(studio: Studio, monkeypatch: pytest.MonkeyPatch)
     wanted = order(tree(3))
     assert studio.kept(wanted) is None
     picture = studio.picture(wanted)
-    assert picture.startswith(b"<svg")
+    assert picture.key == wanted.key()
+    assert picture.body.startswith(b"<svg")
     assert studio.kept(wanted) == picture
     monkeypatch.setattr(module, "_draw", draw_nothing)
     assert studio.picture(wanted) == picture
-    assert studio.picture(replace(wanted, width=160)) == b"nothing"
+    assert studio.picture(replace(wanted, width=160)).body == b"nothing"
 
 
 def draw_nothing(order: Order) -> bytes:
@@ -51,12 +52,11 @@ def test_a_map_that_takes_too_long_gets_its_card_and_is_not_tried_again(
     monkeypatch.setattr(module, "_draw", draw_cards_only)
     monkeypatch.setattr(module, "WALL_SECONDS", 1.0)
     wanted = order(tree(3))
-    assert studio.picture(wanted) == studio.kept(wanted)
+    assert studio.picture(wanted).body == b"card of A title"
     assert len(caplog.records) == 1
     assert "A title" in caplog.text
     monkeypatch.setattr(module, "WALL_SECONDS", 30.0)
-    assert studio.picture(wanted) == studio.kept(wanted)
-    assert studio.possible(wanted).outline is None
+    assert studio.picture(wanted) == studio.kept(wanted) == studio.kept(order(None))
     assert len(caplog.records) == 1
 
 

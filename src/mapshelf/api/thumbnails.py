@@ -14,7 +14,7 @@ import orjson
 from mapshelf.api.http import Response, body_response
 from mapshelf.errors import InvalidParameter
 from mapshelf.render.order import WIDTHS, Order
-from mapshelf.render.studio import Studio
+from mapshelf.render.studio import Picture, Studio
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.snapshot import Record
 from mapshelf.store import Store
@@ -34,15 +34,15 @@ _HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; sandbox")
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """Which picture of a map is asked for; see ``render.thumbnail.Order``."""
+class Asked:
+    """Which picture of a map is asked for; see ``render.order.Order``."""
 
     width: int
     theme: str
     format: str
 
 
-def parse_picture(query_string: bytes, picture_format: str) -> Picture:
+def parse_picture(query_string: bytes, picture_format: str) -> Asked:
     """Return what a request asks for.
 
     Raises:
@@ -55,43 +55,38 @@ def parse_picture(query_string: bytes, picture_format: str) -> Picture:
     theme = values.get("theme", LIGHT.name)
     if theme not in THEMES:
         raise InvalidParameter(f"The theme value must be one of {', '.join(THEMES)}.")
-    return Picture(int(width), theme, picture_format)
+    return Asked(int(width), theme, picture_format)
 
 
-def kept_thumbnail(
-    studio: Studio, store: Store, record: Record, picture: Picture
-) -> Response | None:
+def kept_thumbnail(studio: Studio, store: Store, record: Record, asked: Asked) -> Response | None:
     """Return the picture of a map if it has been made before."""
-    order = studio.possible(_order(store, record, picture))
-    kept = studio.kept(order)
-    return None if kept is None else _response(order, kept)
+    kept = studio.kept(_order(store, record, asked))
+    return None if kept is None else _response(kept, asked.format)
 
 
-def draw_thumbnail(studio: Studio, store: Store, record: Record, picture: Picture) -> Response:
+def draw_thumbnail(studio: Studio, store: Store, record: Record, asked: Asked) -> Response:
     """Return the picture of a map, made now if need be."""
-    order = _order(store, record, picture)
-    drawn = studio.picture(order)
-    return _response(studio.possible(order), drawn)
+    return _response(studio.picture(_order(store, record, asked)), asked.format)
 
 
-def _order(store: Store, record: Record, picture: Picture) -> Order:
+def _order(store: Store, record: Record, asked: Asked) -> Order:
     found = orjson.loads(record.body)
     return Order(
         outline=store.outline(record.file_id),
         title=found["Title"],
         owner=found["Owner"],
         category=found["Category"],
-        width=picture.width,
-        theme=picture.theme,
-        format=picture.format,
+        width=asked.width,
+        theme=asked.theme,
+        format=asked.format,
     )
 
 
-def _response(order: Order, body: bytes) -> Response:
-    headers = [(b"etag", f'"{order.key()}"'.encode()), _CACHED]
-    if order.format == "svg":
+def _response(picture: Picture, picture_format: str) -> Response:
+    headers = [(b"etag", f'"{picture.key}"'.encode()), _CACHED]
+    if picture_format == "svg":
         headers.append(_HARMLESS)
-    return body_response(200, MEDIA_TYPES[order.format], body, headers)
+    return body_response(200, MEDIA_TYPES[picture_format], picture.body, headers)
 
 
 def _values(query_string: bytes) -> dict[str, str]:

@@ -11,7 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
-from typing import Final
+from typing import Final, NamedTuple
 
 from pebble import ProcessExpired
 
@@ -35,6 +35,13 @@ _REFUSED: Final = 1000
 log = logging.getLogger(__name__)
 
 
+class Picture(NamedTuple):
+    """A picture, and the key of the order that it fulfils."""
+
+    key: str
+    body: bytes
+
+
 class Studio:
     """Makes pictures and keeps them. It may be used from several threads."""
 
@@ -45,34 +52,35 @@ class Studio:
         self._refused: set[str] = set()
         self._closed = False
 
-    def kept(self, order: Order) -> bytes | None:
+    def kept(self, order: Order) -> Picture | None:
         """Return the picture if it has been made."""
-        return self._cache.get(self.possible(order).key())
+        key = self._possible(order).key()
+        body = self._cache.get(key)
+        return None if body is None else Picture(key, body)
 
-    def picture(self, order: Order) -> bytes:
+    def picture(self, order: Order) -> Picture:
         """Return the picture, made now if need be; whoever asks meanwhile waits for the same.
 
         A map that cannot be drawn gets its card.
+
+        Raises:
+            StoreUnavailable: the studio has been closed.
         """
         with self._drawing:
-            order = self.possible(order)
-            picture = self._cache.get(order.key())
-            if picture is None:
-                picture = self._made(order)
-            return picture
-
-    def possible(self, order: Order) -> Order:
-        """Return ``order``, or that for a card if the map could not be drawn before."""
-        return replace(order, outline=None) if order.key() in self._refused else order
+            return self.kept(order) or self._made(self._possible(order))
 
     def close(self) -> None:
         """End the child; what it was drawing is not made, and nothing more is."""
         self._closed = True
         self._pool.stop()
 
-    def _made(self, order: Order) -> bytes:
+    def _possible(self, order: Order) -> Order:
+        """Return ``order``, or that for a card if the map could not be drawn before."""
+        return replace(order, outline=None) if order.key() in self._refused else order
+
+    def _made(self, order: Order) -> Picture:
         try:
-            picture = self._drawn(order)
+            picture = Picture(order.key(), self._drawn(order))
         except (
             TimeoutError,
             ProcessExpired,
@@ -85,7 +93,7 @@ class Studio:
             log.warning("the map %r cannot be drawn: %s", order.title[:80], _cause(error))
             self._refuse(order)
             return self._made(replace(order, outline=None))
-        self._cache.put(order.key(), picture)
+        self._cache.put(*picture)
         return picture
 
     def _drawn(self, order: Order) -> bytes:
@@ -101,6 +109,8 @@ class Studio:
         except Exception:
             if not self._closed:
                 raise
+        # It may have been closed after we looked, and the child be started again.
+        self._pool.stop()
         raise StoreUnavailable("the service ends")
 
     def _refuse(self, order: Order) -> None:
