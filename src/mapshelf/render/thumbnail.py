@@ -20,6 +20,7 @@ from mapshelf.render.lettering import Letters, SystemFonts
 from mapshelf.render.order import Order
 from mapshelf.render.png import rasterised
 from mapshelf.render.themes import THEMES
+from mapshelf.writers.plain import sound
 
 _ASPECT: Final = 0.75
 
@@ -67,7 +68,7 @@ def thumbnail(order: Order, fonts: SystemFonts) -> bytes:
 def _map(outline: Outline, order: Order, manner: svg.Manner) -> str:
     width, height = order.width, round(order.width * _ASPECT)
     at, root = _main_sheet(outline)
-    if not root.text.strip():
+    if not sound(root.text).strip():
         root = replace(root, text=order.title)
     placed = _fitting(root, width, height)
     frame = _frame(placed, width, height)
