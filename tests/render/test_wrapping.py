@@ -69,6 +69,11 @@ def test_what_readers_take_for_one_character_is_never_cut(cluster: str) -> None:
         assert not line.removesuffix(ELLIPSIS).replace(cluster, "")
 
 
+@pytest.mark.parametrize("cluster", ["👩‍👩‍👧‍👦", "🇩🇪", "👍🏽", "🚀", "🏳️‍🌈"])
+def test_what_is_shown_as_one_picture_is_as_wide_as_one(cluster: str) -> None:
+    assert REGULAR.width(cluster) == REGULAR.width("🚀")
+
+
 def test_an_endless_text_takes_no_longer_than_what_is_shown_of_it() -> None:
     assert len(wrapped("\u0301" * 10_000_000, REGULAR, 8, 3)) <= 3
     assert lines_of("x" * 10_000_000)[-1].endswith(ELLIPSIS)

@@ -5,6 +5,7 @@ has: so the same map gives the same picture everywhere. Characters that this fon
 estimated; whoever draws them makes them as wide as they were taken to be (``svg``).
 """
 
+import re
 import unicodedata
 from functools import cache
 from typing import Final
@@ -28,8 +29,15 @@ ASCENT: Final = 0.97
 
 _WIDE: Final = 1.0
 _EMOJI: Final = 1.2
+_HALF_FLAG: Final = 0.6
 _UNKNOWN: Final = 0.6
 """Estimated widths, in font sizes."""
+
+_JOINED: Final = re.compile("\u200d.|[\U0001f3fb-\U0001f3ff]", re.DOTALL)
+"""What is shown as one with the picture before it: a family, a colour of skin."""
+
+_FLAG_LETTERS: Final = range(0x1F1E6, 0x1F200)
+"""Two of them are shown as one flag."""
 
 
 class Font:
@@ -47,6 +55,8 @@ class Font:
 
     def width(self, text: str) -> float:
         """Return how wide ``text`` is on one line, in font sizes."""
+        if not text.isascii():
+            text = _JOINED.sub("", text)
         return sum(map(self._widths.__getitem__, text))
 
 
@@ -78,5 +88,5 @@ def _estimate(character: str) -> float:
     if is_invisible(character):
         return 0.0
     if is_emoji(character):
-        return _EMOJI
+        return _HALF_FLAG if ord(character) in _FLAG_LETTERS else _EMOJI
     return _WIDE if unicodedata.east_asian_width(character) in ("W", "F") else _UNKNOWN

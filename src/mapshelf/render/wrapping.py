@@ -69,7 +69,9 @@ def wrapped(text: str, font: Font, width: float, most: int) -> tuple[Line, ...]:
     """
     # Nothing behind this can be reached: the narrowest letters are a fifth as wide as they are
     # high, and a text that takes up no room at all is not to be gone through to its end.
-    text = text[: int(most * (8 * width + 8))]
+    longest = int(most * (8 * width + 8))
+    if len(text) > longest:
+        text = "".join(_CLUSTERS.findall(text[:longest].rstrip("\u200d"))[:-1])
     width = _stretched(text, font, width)
     lines: list[Line] = []
     for paragraph in text.split("\n"):
