@@ -42,6 +42,11 @@ class Settings:
         """The folder of the snapshots."""
         return snapshots_folder(self.data)
 
+    @property
+    def thumbnails(self) -> Path:
+        """The folder of the pictures that have been made."""
+        return self.data / "thumbnails"
+
 
 @dataclass(frozen=True, slots=True)
 class Address:

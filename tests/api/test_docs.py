@@ -18,6 +18,7 @@ import pytest
 
 from mapshelf.api import errors
 from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
+from mapshelf.api.thumbnails import DEFAULT_WIDTH
 from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft, Source
 from mapshelf.query import (
     DEFAULT_LIMIT,
@@ -27,6 +28,8 @@ from mapshelf.query import (
     ORDERS,
     PARAMETERS,
 )
+from mapshelf.render.order import WIDTHS
+from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.settings import Settings, sqlite_url
 from mapshelf.store.sqlite import SQLiteStore
 from mapshelf.tokens import new_token, token_digest
@@ -145,7 +148,7 @@ def in_order(text: str) -> Any:
 
 def test_there_are_examples_of_both_operations_and_of_errors() -> None:
     commands = " ".join(example.command for example in EXAMPLES)
-    paths = ("/maps?", "/users/me", "/maps/kL8mN2qS", "/outline.md", "/file")
+    paths = ("/maps?", "/users/me", "/maps/kL8mN2qS", "/outline.md", "/file", "/thumbnails/")
     assert all(path in commands for path in paths)
     shown = {example.answer.split()[1] for example in EXAMPLES if example.kind == "http"}
     assert shown == {"200", "204", "304", "400", "401", "404", "405"}
@@ -193,6 +196,13 @@ def test_every_format_is_documented_and_no_other() -> None:
     assert table_below("### Formats") == [
         [f"`{writer.suffix}`", writer.name, f"`{writer.media_type}`"] for writer in WRITERS
     ]
+
+
+def test_every_size_and_theme_of_pictures_is_documented_and_no_other() -> None:
+    rows = table_below("## GET /thumbnails/{ID}.png, /thumbnails/{ID}.svg")
+    documented = {row[0].strip("`"): re.findall("`(.*?)`", row[1]) for row in rows}
+    assert documented == {"w": list(map(str, WIDTHS)), "theme": list(THEMES)}
+    assert [row[2].strip("`") for row in rows] == [str(DEFAULT_WIDTH), LIGHT.name]
 
 
 def test_every_error_is_documented_and_no_other() -> None:

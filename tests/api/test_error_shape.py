@@ -20,6 +20,7 @@ PATHS = (
     "/maps/unknown0",
     "/maps/unknown0/outline.md",
     "/maps/unknown0/file",
+    "/thumbnails/unknown0.png",
     "/users/me",
     "/openapi.json",
     "/nothing",

@@ -79,6 +79,7 @@ def test_every_operation_is_described_and_no_other(service: Service) -> None:
             "/maps/{ID}",
             "/maps/{ID}/outline.{format}",
             "/maps/{ID}/file",
+            "/thumbnails/{ID}.{picture}",
             "/users/me",
             "/openapi.json",
         )
@@ -209,6 +210,10 @@ ASKED = [
     "/maps/unknown0",
     "/maps/unknown0/outline.md",
     "/maps/unknown0/file",
+    "/thumbnails/Q7xK2mZp.png",
+    "/thumbnails/Q7xK2mZp.svg?w=640&theme=dark",
+    "/thumbnails/Q7xK2mZp.png?w=1",
+    "/thumbnails/unknown0.png",
     "/users/me",
     "/openapi.json",
     "/nothing",

@@ -36,10 +36,14 @@ from mapshelf.api.one_map import export_outline, find_map, original_file, show_m
 from mapshelf.api.overview import show_categories, show_facets, show_software
 from mapshelf.api.routing import Route, Routes
 from mapshelf.api.search import search_maps, suggest
+from mapshelf.api.thumbnails import draw_thumbnail, kept_thumbnail, parse_picture
 from mapshelf.api.users import own_profile
 from mapshelf.errors import MethodNotAllowed, UnknownPath
 from mapshelf.model import User
 from mapshelf.query import parse_query
+from mapshelf.render.cache import PictureCache
+from mapshelf.render.order import FORMATS as PICTURES
+from mapshelf.render.studio import Studio
 from mapshelf.settings import Settings
 from mapshelf.snapshot import Record, SnapshotDirectory
 from mapshelf.store import Store, open_store
@@ -59,7 +63,7 @@ EXPOSED_HEADERS: Final = (
 FORMATS: Final = {writer.suffix: writer for writer in WRITERS}
 """What outlines are given out as, by the end of the path."""
 
-PARTS: Final = {"id": "[^/]+", "format": "|".join(FORMATS)}
+PARTS: Final = {"id": "[^/]+", "format": "|".join(FORMATS), "picture": "|".join(PICTURES)}
 """The parts of paths that vary."""
 
 THREADS: Final = 2
@@ -80,6 +84,9 @@ class Application:
         self._authenticator: Authenticator | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._threads = ThreadPoolExecutor(THREADS, "apart")
+        self._studio = Studio(PictureCache(settings.thumbnails))
+        # Waits for the studio's child; what waits for the thread waits for its turn.
+        self._drawing = ThreadPoolExecutor(1, "drawing")
         self._routes = Routes(
             {
                 "/maps": Route(self._maps),
@@ -91,6 +98,7 @@ class Application:
                 "/maps/{id}": Route(self._map),
                 "/maps/{id}/outline.{format}": Route(self._outline),
                 "/maps/{id}/file": Route(self._file),
+                "/thumbnails/{id}.{picture}": Route(self._thumbnail, public=True),
                 "/users/me": Route(self._users_me),
                 "/openapi.json": Route(self._openapi_json, public=True),
             },
@@ -120,6 +128,8 @@ class Application:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError):
                 await task
+        self._studio.close()
+        self._drawing.shutdown(wait=True, cancel_futures=True)
         self._threads.shutdown(wait=True)
         if self._authenticator:
             await asyncio.to_thread(self._authenticator.write_use)
@@ -181,6 +191,15 @@ class Application:
         found = self._found(request)
         return await self._apart(partial(original_file, self._opened_store(), found))
 
+    async def _thumbnail(self, request: Request, user: User | None) -> Response:
+        asked = parse_picture(request.query_string, request.parts["picture"])
+        wanted = (self._studio, self._opened_store(), self._found(request), asked)
+        kept = await self._apart(partial(kept_thumbnail, *wanted))
+        if kept is not None:
+            return kept
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._drawing, partial(draw_thumbnail, *wanted))
+
     async def _users_me(self, request: Request, user: User | None) -> Response:
         assert user is not None
         return own_profile(self._catalogue.edition(), user)
@@ -196,7 +215,7 @@ class Application:
         assert self._store is not None, "the application has not been started"
         return self._store
 
-    async def _apart(self, make: Callable[[], Response]) -> Response:
+    async def _apart(self, make: Callable[[], T]) -> T:
         """Return what ``make`` makes in a thread, while the event loop goes on."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, make)
 

@@ -5,44 +5,29 @@ For what we did not think of (a parser that loops, crashes or swallows memory) t
 operating system: each file is read by a child with a limit on processor time, memory and time on
 the clock, that may write no file. A child that breaks a limit costs its own file and no other.
 
-* Children are spawned, not forked: they start with nothing of the parent in memory and no
-  descriptor but the pool's pipes. They are kept for many files, since starting one costs more
-  than reading a hundred maps; so processor time is granted anew for each file, by moving the
-  soft limit on, and withdrawn before the answer is sent, so that no child dies half-way through.
-* pebble runs them, because the standard library's pools can neither end a task that takes too
-  long nor survive the death of a worker. When its pool breaks for good (a child died before it
+* ``mapshelf.confinement`` has the children. When their pool breaks for good (one died before it
   could say which file it had) a new one takes over, and each unfinished file is tried once more.
 * Answers are flat values: the outline travels encoded, since nested objects overflow pickle.
 * Answers come in the order of the questions, so an import gives the same result each time. Only
   few files are ever under way, so memory does not grow with the folder.
-* The memory limit counts from what the child occupies at its start: with the spawn method Python
-  imports the parent's main module into it, whatever that may load.
-* An interrupt from the keyboard reaches the whole process group. Children are started with it
-  blocked, so the parent alone decides what happens; if the parent vanishes, their pipe closes
-  and they end by themselves.
 """
 
 import hashlib
 import logging
-import math
 import os
-import resource
 import signal
-import sys
 import zlib
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from multiprocessing import resource_tracker
-from multiprocessing.context import SpawnContext, SpawnProcess
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final, Self
 
-from pebble import ProcessExpired, ProcessPool
+from pebble import ProcessExpired
 
+from mapshelf.confinement import ConfinedPool, processor_time
 from mapshelf.errors import TooLarge, UnreadableFile
 from mapshelf.outlines import encode_outline
 from mapshelf.readers import READERS, Reader, read, summary
@@ -160,8 +145,7 @@ class SandboxedReader:
         self._workers = workers or os.cpu_count() or 1
         self._limits = limits or Limits()
         self._readers = readers
-        self._pool: ProcessPool | None = None
-        self._children = _Children()
+        self._pool = ConfinedPool(self._workers, self._limits.memory, _DESCRIPTORS)
 
     def __enter__(self) -> Self:
         return self
@@ -172,7 +156,7 @@ class SandboxedReader:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._stop()
+        self._pool.stop()
 
     def read(self, paths: Iterable[str]) -> Iterator[Result]:
         """Yield a result for each of ``paths``, in their order, as soon as it is there.
@@ -194,35 +178,16 @@ class SandboxedReader:
             UnreadableFile: it is no bundle, or breaks a limit.
         """
         try:
-            return (
-                self._ready_pool()
-                .schedule(
-                    _list_limited, args=(path, self._limits), timeout=self._limits.wall_seconds
-                )
-                .result()
-            )
+            arguments = (path, self._limits)
+            return self._pool.submit(_list_limited, arguments, self._limits.wall_seconds).result()
         except (TimeoutError, ProcessExpired, MemoryError, BrokenProcessPool) as error:
             raise TooLarge("listing what it holds takes more than is allowed") from error
         except OSError as error:
             raise UnreadableFile(f"it cannot be opened: {error.strerror}") from error
 
     def _submit(self, path: str) -> "Future[Result]":
-        try:
-            return self._ready_pool().schedule(
-                _read_limited,
-                args=(path, self._limits, self._readers),
-                timeout=self._limits.wall_seconds,
-            )
-        except (RuntimeError, BrokenProcessPool) as error:  # it broke since we looked
-            future: Future[Result] = Future()
-            future.set_exception(BrokenProcessPool(str(error)))
-            return future
-
-    def _ready_pool(self) -> ProcessPool:
-        if self._pool is None or not self._pool.active:
-            self._stop()
-            self._pool = self._start()
-        return self._pool
+        arguments = (path, self._limits, self._readers)
+        return self._pool.submit(_read_limited, arguments, self._limits.wall_seconds)
 
     def _result(self, path: str, future: "Future[Result]") -> Result:
         for _ in range(_TRIES - 1):
@@ -260,59 +225,6 @@ class SandboxedReader:
             return "the process reading it was killed, perhaps for lack of memory"
         return "the process reading it crashed"
 
-    def _start(self) -> ProcessPool:
-        self._children = _Children()
-        pool = ProcessPool(
-            max_workers=self._workers,
-            initializer=_confine,
-            initargs=(self._limits.memory,),
-            context=self._children,
-        )
-        # Threads and processes inherit what is blocked where they are started; so do children
-        # that replace others later. The tracker would unblock it, were it not running already.
-        resource_tracker.ensure_running()
-        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-        try:
-            _ = pool.active  # asking starts it
-        finally:
-            signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        return pool
-
-    def _stop(self) -> None:
-        if self._pool is not None:
-            self._pool.stop()  # type: ignore[no-untyped-call]
-            self._children.end()
-            self._pool.join()
-            self._pool = None
-
-
-class _Children(SpawnContext):
-    """Starts the children of one pool, and can end them at once.
-
-    The pool alone would take away the locks from children that are still starting, which print a
-    traceback of that.
-    """
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._made: list[SpawnProcess] = []
-        self._ended = False
-
-    def Process(self, *arguments: Any, **named: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
-        """Make a child, as the pool expects of its context."""
-        if self._ended:
-            raise BrokenPipeError("the pool has been stopped")
-        self._made = [child for child in self._made if child.exitcode is None]
-        self._made.append(SpawnProcess(*arguments, **named))
-        return self._made[-1]
-
-    def end(self) -> None:
-        """Kill the children, and start no more."""
-        self._ended = True
-        for child in self._made:
-            if child.pid is not None:
-                child.kill()
-
 
 def _load(path: str, limits: Limits) -> tuple[bytes, os.stat_result]:
     bundled = split_path(path)
@@ -339,49 +251,13 @@ def _too_large(limits: Limits) -> TooLarge:
 # --- In the child ------------------------------------------------------------------------------
 
 
-def _confine(memory: int) -> None:
-    """Give up, for good, what a child needs not have."""
-    _forbid_more(resource.RLIMIT_CORE, 0)
-    _forbid_more(resource.RLIMIT_FSIZE, 0)
-    _forbid_more(resource.RLIMIT_NOFILE, _DESCRIPTORS)
-    if sys.platform == "linux":  # elsewhere address space is not limited, or not to be told
-        _forbid_more(resource.RLIMIT_AS, _address_space() + memory)
-
-
-def _forbid_more(what: int, amount: int) -> None:
-    _, hard = resource.getrlimit(what)
-    if hard != resource.RLIM_INFINITY:
-        amount = min(amount, hard)
-    resource.setrlimit(what, (amount, amount))
-
-
-def _address_space() -> int:
-    with open("/proc/self/statm", "rb") as file:
-        return int(file.read().split()[0]) * resource.getpagesize()
-
-
 def _read_limited(
     path: str, limits: Limits, readers: Callable[[], tuple[Reader, ...]] | None
 ) -> Result:
-    with _processor_time(limits):
+    with processor_time(limits.cpu_seconds):
         return read_file(path, limits, READERS if readers is None else readers())
 
 
 def _list_limited(path: str, limits: Limits) -> list[Member]:
-    with _processor_time(limits):
+    with processor_time(limits.cpu_seconds):
         return list_members(path)
-
-
-@contextmanager
-def _processor_time(limits: Limits) -> Iterator[None]:
-    """Grant the processor time of one file."""
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    allowed = math.ceil(used.ru_utime + used.ru_stime) + limits.cpu_seconds
-    if hard != resource.RLIM_INFINITY:
-        allowed = min(allowed, hard)
-    resource.setrlimit(resource.RLIMIT_CPU, (allowed, hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))

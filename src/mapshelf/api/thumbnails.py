@@ -1,0 +1,102 @@
+"""``GET /thumbnails/{ID}.png`` and ``.svg``: the picture of a map.
+
+Lists of maps name these addresses, and pages of other people show them: no token is asked for, and
+anybody may keep a copy for a while. The validator is the key of the picture, made from what the
+picture is made from, so it changes when the map does.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qsl
+
+import orjson
+
+from mapshelf.api.http import Response, body_response
+from mapshelf.errors import InvalidParameter
+from mapshelf.render.order import WIDTHS, Order
+from mapshelf.render.studio import Picture, Studio
+from mapshelf.render.themes import LIGHT, THEMES
+from mapshelf.snapshot import Record
+from mapshelf.store import Store
+
+DEFAULT_WIDTH: Final = 320
+
+MAXIMUM_AGE: Final = 600
+"""Seconds for which a picture may be shown again without asking whether it has changed."""
+
+MEDIA_TYPES: Final = {"png": b"image/png", "svg": b"image/svg+xml"}
+
+PARAMETERS: Final = ("w", "theme")
+
+_CACHED: Final = (b"cache-control", b"public, max-age=%d" % MAXIMUM_AGE)
+_HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; sandbox")
+"""An SVG that is opened by itself is a document, and must not be able to do what documents can."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """Which picture of a map is asked for; see ``render.order.Order``."""
+
+    width: int
+    theme: str
+    format: str
+
+
+def parse_picture(query_string: bytes, picture_format: str) -> Asked:
+    """Return what a request asks for.
+
+    Raises:
+        InvalidParameter: a value the interface does not offer.
+    """
+    values = _values(query_string)
+    width = values.get("w", str(DEFAULT_WIDTH))
+    if width not in map(str, WIDTHS):
+        raise InvalidParameter(f"The w value must be one of {', '.join(map(str, WIDTHS))}.")
+    theme = values.get("theme", LIGHT.name)
+    if theme not in THEMES:
+        raise InvalidParameter(f"The theme value must be one of {', '.join(THEMES)}.")
+    return Asked(int(width), theme, picture_format)
+
+
+def kept_thumbnail(studio: Studio, store: Store, record: Record, asked: Asked) -> Response | None:
+    """Return the picture of a map if it has been made before."""
+    kept = studio.kept(_order(store, record, asked))
+    return None if kept is None else _response(kept, asked.format)
+
+
+def draw_thumbnail(studio: Studio, store: Store, record: Record, asked: Asked) -> Response:
+    """Return the picture of a map, made now if need be."""
+    return _response(studio.picture(_order(store, record, asked)), asked.format)
+
+
+def _order(store: Store, record: Record, asked: Asked) -> Order:
+    found = orjson.loads(record.body)
+    return Order(
+        outline=store.outline(record.file_id),
+        title=found["Title"],
+        owner=found["Owner"],
+        category=found["Category"],
+        width=asked.width,
+        theme=asked.theme,
+        format=asked.format,
+    )
+
+
+def _response(picture: Picture, picture_format: str) -> Response:
+    headers = [(b"etag", f'"{picture.key}"'.encode()), _CACHED]
+    if picture_format == "svg":
+        headers.append(_HARMLESS)
+    return body_response(200, MEDIA_TYPES[picture_format], picture.body, headers)
+
+
+def _values(query_string: bytes) -> dict[str, str]:
+    """Return the parameters we know that have a value, by the rules of ``GET /maps``."""
+    try:
+        pairs = parse_qsl(query_string.decode(), keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError as error:
+        raise InvalidParameter("The parameters must be UTF-8 text.") from error
+    known = [(name, value) for name, value in pairs if name in PARAMETERS]
+    values = dict(known)
+    if len(values) < len(known):
+        raise InvalidParameter("A parameter is given twice.")
+    return {name: value for name, value in values.items() if value}

@@ -1,0 +1,162 @@
+"""Child processes that work on what strangers wrote, with little to spend.
+
+Reading a map file and drawing one are both done by children that the operating system limits in
+memory, processor time and time on the clock, and that may write no file: what our own code does
+not think of costs one file or one picture, never the service.
+
+* Children are spawned, not forked: they start with nothing of the parent in memory and no
+  descriptor but the pool's pipes. They are kept for many tasks, since starting one costs more
+  than reading a hundred maps; so processor time is granted anew for each task, by moving the
+  soft limit on, and withdrawn before the answer is sent, so that no child dies half-way through.
+* pebble runs them, because the standard library's pools can neither end a task that takes too
+  long nor survive the death of a worker.
+* The memory limit counts from what the child occupies at its start: with the spawn method Python
+  imports the parent's main module into it, whatever that may load.
+* An interrupt from the keyboard reaches the whole process group. Children are started with it
+  blocked, so the parent alone decides what happens; if the parent vanishes, their pipe closes
+  and they end by themselves.
+"""
+
+import math
+import resource
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import resource_tracker
+from multiprocessing.context import SpawnContext, SpawnProcess
+from typing import Any, TypeVar
+
+from pebble import ProcessPool
+
+T = TypeVar("T")
+
+
+class ConfinedPool:
+    """Child processes for one kind of task. They start with the first one."""
+
+    def __init__(self, workers: int, memory: int, descriptors: int) -> None:
+        """Prepare the pool.
+
+        Args:
+            workers: number of children.
+            memory: bytes each may occupy besides those it occupies at its start.
+            descriptors: files and pipes each may have open.
+        """
+        self._workers = workers
+        self._limits = (memory, descriptors)
+        self._pool: ProcessPool | None = None
+        self._children = _Children()
+
+    def submit(
+        self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float
+    ) -> "Future[T]":
+        """Have a child call ``function``; it is killed if that takes more than ``seconds``.
+
+        The result is an exception of the function, ``TimeoutError``, ``pebble.ProcessExpired``
+        if the child died, or ``BrokenProcessPool`` if it died so that nobody knows over what.
+        """
+        try:
+            return self._ready().schedule(function, args=arguments, timeout=seconds)
+        except (RuntimeError, BrokenProcessPool) as error:  # it broke since we looked
+            future: Future[T] = Future()
+            future.set_exception(BrokenProcessPool(str(error)))
+            return future
+
+    def stop(self) -> None:
+        """End the children. They start again with the next task."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            pool.stop()  # type: ignore[no-untyped-call]
+            self._children.end()
+            pool.join()
+
+    def _ready(self) -> ProcessPool:
+        if self._pool is None or not self._pool.active:
+            self.stop()
+            self._pool = self._start()
+        return self._pool
+
+    def _start(self) -> ProcessPool:
+        self._children = _Children()
+        pool = ProcessPool(
+            max_workers=self._workers,
+            initializer=_confine,
+            initargs=self._limits,
+            context=self._children,
+        )
+        # Threads and processes inherit what is blocked where they are started; so do children
+        # that replace others later. The tracker would unblock it, were it not running already.
+        resource_tracker.ensure_running()
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            _ = pool.active  # asking starts it
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return pool
+
+
+class _Children(SpawnContext):
+    """Starts the children of one pool, and can end them at once.
+
+    A pool alone would take away the locks from children that are still starting, which print a
+    traceback of that.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._made: list[SpawnProcess] = []
+        self._ended = False
+
+    def Process(self, *arguments: Any, **named: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
+        """Make a child, as the pool expects of its context."""
+        if self._ended:
+            raise BrokenPipeError("the pool has been stopped")
+        self._made = [child for child in self._made if child.exitcode is None]
+        self._made.append(SpawnProcess(*arguments, **named))
+        return self._made[-1]
+
+    def end(self) -> None:
+        """Kill the children, and start no more."""
+        self._ended = True
+        for child in self._made:
+            if child.pid is not None:
+                child.kill()
+
+
+def _confine(memory: int, descriptors: int) -> None:
+    """Give up, for good, what a child needs not have."""
+    _forbid_more(resource.RLIMIT_CORE, 0)
+    _forbid_more(resource.RLIMIT_FSIZE, 0)
+    _forbid_more(resource.RLIMIT_NOFILE, descriptors)
+    if sys.platform == "linux":  # elsewhere address space is not limited, or not to be told
+        _forbid_more(resource.RLIMIT_AS, _address_space() + memory)
+
+
+def _forbid_more(what: int, amount: int) -> None:
+    _, hard = resource.getrlimit(what)
+    if hard != resource.RLIM_INFINITY:
+        amount = min(amount, hard)
+    resource.setrlimit(what, (amount, amount))
+
+
+def _address_space() -> int:
+    with open("/proc/self/statm", "rb") as file:
+        return int(file.read().split()[0]) * resource.getpagesize()
+
+
+@contextmanager
+def processor_time(seconds: int) -> Iterator[None]:
+    """Grant so many seconds of processor time for what is done in the context."""
+    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    allowed = math.ceil(used.ru_utime + used.ru_stime) + seconds
+    if hard != resource.RLIM_INFINITY:
+        allowed = min(allowed, hard)
+    resource.setrlimit(resource.RLIMIT_CPU, (allowed, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))

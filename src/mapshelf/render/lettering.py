@@ -1,0 +1,202 @@
+"""Fonts of the system for the letters that our own lacks: Chinese, Arabic, emoji, signs.
+
+A font with all the scripts of the world would be a hundred megabytes, so these come from the
+system, if it has them. They are looked for by the names under which distributions install them
+(``docs/operating.md`` names the packages), in a fixed order, so that a machine always takes the
+same ones. Looking into every font there is would find more, and take seconds.
+
+What no font has is not drawn as empty boxes: a line of letters becomes a bar of its length, and
+a lone sign is left out.
+"""
+
+import os
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache, cached_property
+from itertools import groupby
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from fontTools.ttLib import TTCollection, TTFont, TTLibError
+
+from mapshelf.render.fonts import font, is_emoji, is_invisible
+from mapshelf.render.svg import Run, Setting
+
+FOLDERS: Final = (
+    "/usr/share/fonts",
+    "/usr/local/share/fonts",
+    "~/.local/share/fonts",
+    "~/.fonts",
+    "/Library/Fonts",
+    "/System/Library/Fonts",
+)
+
+_EAST_ASIAN: Final = (
+    "NotoSansCJK-Regular.ttc",
+    "NotoSansCJKsc-Regular.otf",
+    "SourceHanSansSC-Regular.otf",
+    "wqy-microhei.ttc",
+    "wqy-zenhei.ttc",
+    "DroidSansFallbackFull.ttf",
+    "PingFang.ttc",
+    "Hiragino Sans GB.ttc",
+)
+_EMOJI: Final = ("NotoColorEmoji.ttf", "Apple Color Emoji.ttc", "NotoEmoji-Regular.ttf")
+_ANY: Final = (
+    "NotoSans-Regular.ttf",
+    "DejaVuSans.ttf",
+    "NotoSansSymbols2-Regular.ttf",
+    "NotoSansSymbols-Regular.ttf",
+    "NotoSansMath-Regular.ttf",
+    "FreeSans.ttf",
+    "Arial Unicode.ttf",
+)
+
+_JAPANESE: Final = range(0x3040, 0x3100)
+_KOREAN: Final = range(0xAC00, 0xD7B0)
+
+_BAR_FROM: Final = 0.5
+"""Share of letters that cannot be drawn from which on the whole line is a bar."""
+
+
+class Face(NamedTuple):
+    """A font file of the system.
+
+    Attributes:
+        path: of the file.
+        families: names of the fonts in it, by which SVG asks for them.
+        characters: what they have.
+    """
+
+    path: str
+    families: tuple[str, ...]
+    characters: frozenset[int]
+
+
+class SystemFonts:
+    """The fonts of this system that we know by name, opened when first needed."""
+
+    def __init__(self, folders: Sequence[str] = FOLDERS) -> None:
+        self._folders = folders
+        self._opened: dict[str, Face | None] = {}
+        self._chosen: dict[str, Face | None] = {}
+
+    def face(self, character: str) -> Face | None:
+        """Return the first font that has ``character``, ``None`` if there is none."""
+        if character not in self._chosen:
+            faces = filter(None, map(self._open, _candidates(character)))
+            code = ord(character)
+            self._chosen[character] = next((f for f in faces if code in f.characters), None)
+        return self._chosen[character]
+
+    @cached_property
+    def _paths(self) -> Mapping[str, str]:
+        """Where the fonts are, by the names of their files."""
+        paths: dict[str, str] = {}
+        for folder in self._folders:
+            for place, below, names in os.walk(Path(folder).expanduser()):
+                below.sort()
+                for name in sorted(names):
+                    paths.setdefault(name, os.path.join(place, name))
+        return paths
+
+    def _open(self, name: str) -> Face | None:
+        if name not in self._opened:
+            path = self._paths.get(name)
+            self._opened[name] = _read(path) if path else None
+        return self._opened[name]
+
+
+class Letters:
+    """Says how each line of one map is drawn, and remembers the files that takes."""
+
+    def __init__(self, fonts: SystemFonts, text: str) -> None:
+        """Prepare for a map.
+
+        Args:
+            fonts: those of the system.
+            text: a sample of the map; Chinese and Japanese share characters that look different.
+        """
+        self._fonts = fonts
+        self._text = text
+        self.files: dict[str, None] = {}
+
+    def __call__(self, text: str) -> Setting:
+        """Return how a line is set."""
+        if font(bold=False).characters.issuperset(text):
+            return Setting((Run(text),), fitted=False)
+        drawn = list(self._drawn(text))
+        lost = sum(map(str.isalpha, text)) - sum(character.isalpha() for _, character in drawn)
+        if lost and lost >= _BAR_FROM * sum(map(str.isalpha, text)):
+            return Setting((), fitted=False)
+        runs = tuple(
+            Run("".join(character for _, character in part), family)
+            for family, part in groupby(drawn, key=lambda one: one[0])
+        )
+        return Setting(runs or (Run(""),), fitted=len(runs) == 1 and bool(runs[0].family))
+
+    def _drawn(self, text: str) -> Iterator[tuple[str, str]]:
+        """Yield the characters that can be drawn, each with the font it is drawn with."""
+        own, family = font(bold=False).characters, ""
+        for character in text:
+            if character in own:
+                family = ""
+            elif not is_invisible(character):  # those are part of what they stand beside
+                face = self._fonts.face(character)
+                if face is None:
+                    continue
+                self.files[face.path] = None
+                family = self._family(face)
+            yield family, character
+
+    def _family(self, face: Face) -> str:
+        """Return which font of a collection to take."""
+        if len(face.families) == 1:
+            return face.families[0]
+        named = (name for name in face.families if name.endswith(self._han))
+        return next(named, face.families[0])
+
+    @cached_property
+    def _han(self) -> str:
+        """The end of the name of the font for the map's way of writing Chinese characters."""
+        codes = set(map(ord, self._text))
+        if not codes.isdisjoint(_JAPANESE):
+            return " JP"
+        return " SC" if codes.isdisjoint(_KOREAN) else " KR"
+
+
+@cache
+def system_fonts() -> SystemFonts:
+    """Return the fonts of this system; what was found stays known."""
+    return SystemFonts()
+
+
+def _candidates(character: str) -> Iterator[str]:
+    """Yield the files that may have ``character``, the best first."""
+    if is_emoji(character):
+        yield from _EMOJI
+    elif unicodedata.east_asian_width(character) in ("W", "F"):
+        yield from _EAST_ASIAN
+    else:
+        script = unicodedata.name(character, "?").split()[0].split("-")[0].title()
+        yield f"NotoSans{script}-Regular.ttf"
+    yield from _ANY
+    yield from _EMOJI
+    yield from _EAST_ASIAN
+
+
+def _read(path: str) -> Face | None:
+    """Return what is in a font file; ``None`` if it is none that can be read."""
+    try:
+        with open(path, "rb") as file:
+            if path.endswith(".ttc"):
+                return _face(path, list(TTCollection(file, lazy=True).fonts))
+            return _face(path, [TTFont(file, lazy=True)])
+    except (OSError, TTLibError, AssertionError, LookupError, ValueError):
+        return None
+
+
+def _face(path: str, fonts: list[TTFont]) -> Face:
+    families = (str(one["name"].getBestFamilyName() or "") for one in fonts)
+    characters = fonts[0].getBestCmap() or {}
+    return Face(path, tuple(families), frozenset(characters))

@@ -1,0 +1,132 @@
+"""Where pictures are made while the service goes on: in a child process, each of them once.
+
+Drawing takes ten to a hundred milliseconds of pure Python and Rust; in a thread of a worker it
+would hold up the requests that take microseconds. The child is confined, because what it draws
+came from strangers: a map that takes too long or too much gets the card of a map without topics
+(``card``), and is not tried again by this process.
+"""
+
+import logging
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from dataclasses import replace
+from threading import Lock
+from typing import Final, NamedTuple
+
+from pebble import ProcessExpired
+
+from mapshelf.confinement import ConfinedPool, processor_time
+from mapshelf.errors import StoreDamaged, StoreUnavailable
+from mapshelf.render.cache import PictureCache
+from mapshelf.render.order import Order
+
+MEMORY: Final = 768 << 20
+"""Bytes a picture may take: mapped fonts count, and those for Chinese are large."""
+
+CPU_SECONDS: Final = 10
+WALL_SECONDS: Final = 30.0
+"""What a picture may take of the processor, and by the clock."""
+
+_DESCRIPTORS: Final = 64
+_TRIES: Final = 2
+_REFUSED: Final = 1000
+"""Most orders to remember that could not be drawn."""
+
+log = logging.getLogger(__name__)
+
+
+class Picture(NamedTuple):
+    """A picture, and the key of the order that it fulfils."""
+
+    key: str
+    body: bytes
+
+
+class Studio:
+    """Makes pictures and keeps them. It may be used from several threads."""
+
+    def __init__(self, cache: PictureCache) -> None:
+        self._cache = cache
+        self._pool = ConfinedPool(1, MEMORY, _DESCRIPTORS)
+        self._drawing = Lock()
+        self._refused: set[str] = set()
+        self._closed = False
+
+    def kept(self, order: Order) -> Picture | None:
+        """Return the picture if it has been made."""
+        key = self._possible(order).key()
+        body = self._cache.get(key)
+        return None if body is None else Picture(key, body)
+
+    def picture(self, order: Order) -> Picture:
+        """Return the picture, made now if need be; whoever asks meanwhile waits for the same.
+
+        A map that cannot be drawn gets its card.
+
+        Raises:
+            StoreUnavailable: the studio has been closed.
+        """
+        with self._drawing:
+            return self.kept(order) or self._made(self._possible(order))
+
+    def close(self) -> None:
+        """End the child; what it was drawing is not made, and nothing more is."""
+        self._closed = True
+        self._pool.stop()
+
+    def _possible(self, order: Order) -> Order:
+        """Return ``order``, or that for a card if the map could not be drawn before."""
+        return replace(order, outline=None) if order.key() in self._refused else order
+
+    def _made(self, order: Order) -> Picture:
+        try:
+            picture = Picture(order.key(), self._drawn(order))
+        except (
+            TimeoutError,
+            ProcessExpired,
+            BrokenProcessPool,
+            MemoryError,
+            StoreDamaged,
+        ) as error:
+            if order.outline is None:
+                raise
+            log.warning("the map %r cannot be drawn: %s", order.title[:80], _cause(error))
+            self._refuse(order)
+            return self._made(replace(order, outline=None))
+        self._cache.put(*picture)
+        return picture
+
+    def _drawn(self, order: Order) -> bytes:
+        for _ in range(_TRIES - 1):
+            with suppress(BrokenProcessPool):  # perhaps it died before it was asked
+                return self._asked(order)
+        return self._asked(order)
+
+    def _asked(self, order: Order) -> bytes:
+        try:
+            if not self._closed:
+                return self._pool.submit(_draw, (order,), WALL_SECONDS).result()
+        except Exception:
+            if not self._closed:
+                raise
+        # It may have been closed after we looked, and the child be started again.
+        self._pool.stop()
+        raise StoreUnavailable("the service ends")
+
+    def _refuse(self, order: Order) -> None:
+        if len(self._refused) >= _REFUSED:
+            self._refused.clear()
+        self._refused.add(order.key())
+
+
+def _cause(error: BaseException) -> str:
+    return str(error) or type(error).__name__
+
+
+def _draw(order: Order) -> bytes:
+    """Make a picture, in the child, which alone loads what that takes."""
+    from mapshelf.render.lettering import system_fonts  # noqa: PLC0415
+    from mapshelf.render.thumbnail import thumbnail  # noqa: PLC0415
+
+    with processor_time(CPU_SECONDS):
+        return thumbnail(order, system_fonts())

@@ -1,0 +1,206 @@
+"""The thumbnail of a map: as much of it as can be read at this size, and a card if there is none.
+
+Each size shows a map of its own: the largest has room for ten times the topics of the smallest.
+What fits is found by trying: levels, rows and the width of text are given up one after the other
+until the smallest letters are large enough.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Final, NamedTuple
+
+from mapshelf.model import Outline, Topic
+from mapshelf.outlines import decode_outline
+from mapshelf.render import card, svg
+from mapshelf.render.branches import Room, sizes, summarised
+from mapshelf.render.direction import reads_leftwards
+from mapshelf.render.layout import Kind, Layout, Look, layout
+from mapshelf.render.lettering import Letters, SystemFonts
+from mapshelf.render.order import Order
+from mapshelf.render.png import rasterised
+from mapshelf.render.themes import THEMES
+from mapshelf.writers.plain import sound
+
+_ASPECT: Final = 0.75
+
+_SMALLEST: Final = {160: 5.2, 320: 7.1, 640: 8.6, 1280: 10.0}
+"""Size in pixels that letters of ordinary topics must have, by the width of the picture."""
+
+_COMFORT: Final = 1.6
+"""Letters so many times larger than the smallest that are allowed need not be larger still."""
+
+_MARGIN: Final = 0.03
+"""Around the map, in widths of the picture."""
+
+_LARGEST: Final = 1.35
+"""Pixels for each unit of the layout, at most, in a picture of 320 pixels."""
+
+_ORDINARY: Final = 10.3
+"""Size of the letters of ordinary topics, in units of the layout."""
+
+_DEEPEST: Final = {160: 2, 320: 3, 640: 5, 1280: 8}
+"""Levels below the centre, at most."""
+
+_FEWEST: Final = 4
+"""Rows that are shown in any case."""
+
+_STEP: Final = 0.85
+"""By how much rows are given up at once, at most: a level that does not fit may fit with fewer."""
+
+_ROW: Final = 17.0
+"""Height of a row with one line, with what is between rows."""
+
+
+def thumbnail(order: Order, fonts: SystemFonts) -> bytes:
+    """Return the picture, the same bytes each time.
+
+    Raises:
+        StoreDamaged: the outline cannot be read.
+    """
+    outline = decode_outline(order.outline) if order.outline else None
+    letters = Letters(fonts, _sample(outline, order.title)) if order.format == "png" else None
+    manner = svg.Manner(THEMES[order.theme], letters or svg.any_font)
+    text = _map(outline, order, manner) if outline else _card(order, manner)
+    return text.encode() if letters is None else rasterised(text, letters.files)
+
+
+def _map(outline: Outline, order: Order, manner: svg.Manner) -> str:
+    width, height = order.width, round(order.width * _ASPECT)
+    at, root = _main_sheet(outline)
+    if not sound(root.text).strip():
+        root = replace(root, text=order.title)
+    placed = _fitting(root, width, height)
+    frame = _frame(placed, width, height)
+    content = [*svg.drawn(placed, frame, manner)]
+    if len(outline.roots) > 1:
+        content.append(_dots(at, len(outline.roots), frame, manner))
+    return svg.document(order.title, frame, manner.theme, content)
+
+
+def _card(order: Order, manner: svg.Manner) -> str:
+    height = round(order.width * _ASPECT)
+    frame = svg.Frame(order.width, height, 0, 0, 1)
+    content = card.drawn(order.title, (order.owner, order.category), frame, manner)
+    return svg.document(order.title, frame, manner.theme, content)
+
+
+def _main_sheet(outline: Outline) -> tuple[int, Topic]:
+    """Return the first sheet that has more than a title, and which it is."""
+    sheets = enumerate(outline.roots)
+    return next(((at, root) for at, root in sheets if root.children), (0, outline.roots[0]))
+
+
+class Bounds(NamedTuple):
+    """The room for a map in a picture, in pixels."""
+
+    width: float
+    height: float
+
+    def across(self, placed: Layout) -> float:
+        """Return how many pixels a unit may have for the layout to be narrow enough."""
+        return self.width / placed.width
+
+    def down(self, placed: Layout) -> float:
+        """Return how many pixels a unit may have for the layout to be low enough."""
+        return self.height / placed.height
+
+    def scale(self, placed: Layout) -> float:
+        """Return how many pixels a unit may have."""
+        return min(self.across(placed), self.down(placed))
+
+
+def _fitting(root: Topic, width: int, height: int) -> Layout:
+    """Return the layout with the most topics whose letters are large enough."""
+    size = sizes(root)
+    leftwards = reads_leftwards(root)
+    bounds = Bounds(width * (1 - 2 * _MARGIN), height - 2 * _MARGIN * width)
+    smallest = _SMALLEST[width] / _ORDINARY
+    most = max(_FEWEST, int(2 * bounds.height / smallest / _ROW))
+    rows, depth = most, _DEEPEST[width]
+    while True:
+        shown = summarised(root, size, Room(rows, depth))
+        tried = [layout(shown, look, right_to_left=leftwards) for look in _LOOKS[width]]
+        narrow = [placed for placed in tried if bounds.across(placed) >= smallest]
+        if not narrow and depth > 1:
+            rows, depth = most, min(depth, _depth(tried[0])) - 1
+            continue
+        lowest = max(map(bounds.down, narrow or tried))
+        if lowest >= smallest or rows == _FEWEST:
+            return _best(tried, bounds, _COMFORT * smallest)
+        rows = max(_FEWEST, min(rows - 1, int(rows * max(_STEP, lowest / smallest))))
+
+
+def _best(tried: Sequence[Layout], bounds: Bounds, comfort: float) -> Layout:
+    """Return the layout with the longest lines of which the letters have a comfortable size.
+
+    If there is none, the one with the largest letters.
+    """
+    comfortable = (placed for placed in tried if bounds.scale(placed) >= comfort)
+    return next(comfortable, max(tried, key=bounds.scale))
+
+
+def _depth(placed: Layout) -> int:
+    return max(node.depth for node in placed.nodes)
+
+
+def _look(width: float, lines: int, *, counted: bool) -> Look:
+    """Return how topics look whose ordinary lines are so many font sizes wide."""
+    return Look(
+        (
+            Kind(13.5, True, max(6.5, 0.7 * width), 4, 8, 5, 0, 0, True, True),
+            Kind(11.3, True, max(5.3, 0.85 * width), lines, 5.5, 2.5, 15, 7, True, True),
+            Kind(_ORDINARY, False, width, lines, 1.5, 1, 9, 2.6, False, counted),
+        )
+    )
+
+
+def _frame(placed: Layout, width: int, height: int) -> svg.Frame:
+    """Return the picture with the layout in its middle, as large as it may be."""
+    margin = _MARGIN * width
+    scale = min(
+        (width - 2 * margin) / placed.width,
+        (height - 2 * margin) / placed.height,
+        _LARGEST * width / 320,
+    )
+    return svg.Frame(
+        width,
+        height,
+        width / 2 - scale * (placed.left + placed.right) / 2,
+        height / 2 - scale * (placed.top + placed.bottom) / 2,
+        scale,
+    )
+
+
+def _dots(at: int, count: int, frame: svg.Frame, manner: svg.Manner) -> str:
+    """Return a dot for each sheet of the file, the one that is shown filled."""
+    most = 9
+    radius = frame.width / 160
+    x = frame.width - 2 * radius - 3.2 * radius * (min(count, most) - 1)
+    y = frame.height - 2 * radius
+    return "".join(
+        f'<circle cx="{svg.number(x + 3.2 * radius * place)}" cy="{svg.number(y)}"'
+        f' r="{svg.number(radius)}" fill="{manner.theme.quiet}"'
+        f' fill-opacity="{1 if place == min(at, most - 1) else 0.35}"/>\n'
+        for place in range(min(count, most))
+    )
+
+
+def _sample(outline: Outline | None, title: str) -> str:
+    """Return enough of a map's text to tell which languages it is in."""
+    if outline is None:
+        return title
+    topics = islice(outline.topics(), 300)
+    return "".join(topic.text[:80] for _, topic in topics)
+
+
+_LOOKS: Final = {
+    width: tuple(_look(text, lines, counted=width > 320) for text, lines in looks)
+    for width, looks in {
+        160: ((14.0, 4), (11.0, 2), (7.0, 2)),
+        320: ((18.0, 5), (14.0, 2), (10.0, 2), (7.5, 2), (7.5, 3), (5.5, 3)),
+        640: ((20.0, 5), (16.0, 2), (11.0, 2), (8.0, 2), (6.5, 3)),
+        1280: ((24.0, 6), (20.0, 2), (13.0, 3), (9.0, 3)),
+    }.items()
+}
+"""What is tried, by the width of the picture: long lines first, for they are easier to read."""

@@ -1,0 +1,164 @@
+"""Text broken into lines of a certain width.
+
+Breaks fall at blanks, after hyphens and slashes, and between the characters of scripts that write
+without blanks; a word that is too long for a line is cut. The Unicode rules for line breaking
+(UAX 14) know much more, but topics are short, and a table of that size would be a dependency for
+the few who notice.
+"""
+
+import re
+from dataclasses import dataclass
+from math import ceil
+from typing import Final
+
+from mapshelf.render.fonts import Font
+
+ELLIPSIS: Final = "…"
+
+_UNSPACED: Final = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff"
+    "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_EXTENDS: Final = (
+    "\u0300-\u036f\u0591-\u05c7\u064b-\u065f\u0670\u0900-\u0903\u093a-\u094f\u0981-\u0983"
+    "\u09bc-\u09cd\u0e31\u0e33-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb3-\u0ebc\u0ec8-\u0ecd\u102b-\u103e"
+    "\u17b4-\u17d3\u200c\u20d0-\u20f0\u3099\u309a\ufe00-\ufe0f\U0001f3fb-\U0001f3ff"
+    "\U000e0020-\U000e007f"
+)
+"""Marks, vowel signs and selectors: they belong to the character before them."""
+
+_CLOSING: Final = "、。，．：；？！）」』】〉》〕…・ー々)\\]}.,:;?!%"  # noqa: RUF001
+"""Never at the beginning of a line."""
+
+_CLUSTER: Final = rf"(?:[\U0001f1e6-\U0001f1ff]{{2}}|.)[{_EXTENDS}]*(?:\u200d.[{_EXTENDS}]*)*"
+"""What a reader takes for one character."""
+
+_PIECES: Final = re.compile(
+    rf"\s+|[{_UNSPACED}][{_EXTENDS}]*[{_CLOSING}]*|(?:(?![{_UNSPACED}\s]){_CLUSTER})+?"
+    rf"(?:(?<=[-/_])(?=\w)|(?=[{_UNSPACED}\s])|\Z)",
+    re.DOTALL,
+)
+"""What lines are put together from: blanks, and what is not to be broken."""
+
+_EVEN: Final = 1.12
+"""Room for each line, in shares of the whole, when lines are made equally long."""
+
+_CLUSTERS: Final = re.compile(_CLUSTER, re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text and its width, in font sizes."""
+
+    text: str
+    width: float
+
+
+STRETCH: Final = 2.0
+"""How much wider lines may be for the sake of a long word."""
+
+
+def wrapped(text: str, font: Font, width: float, most: int) -> tuple[Line, ...]:
+    """Return ``text`` in lines no wider than ``width``, or somewhat wider if a word needs it.
+
+    Args:
+        text: what to break. Line ends in it stay, other white space is a place to break.
+        font: the face it is measured by.
+        width: in font sizes.
+        most: lines at most; what is beyond is cut, and an ellipsis says so.
+    """
+    # Nothing behind this can be reached: the narrowest letters are a fifth as wide as they are
+    # high, and a text that takes up no room at all is not to be gone through to its end.
+    longest = int(most * (8 * width + 8))
+    if len(text) > longest:
+        text = "".join(_CLUSTERS.findall(text[:longest].rstrip("\u200d"))[:-1])
+    width = _stretched(text, font, width)
+    lines: list[Line] = []
+    for paragraph in text.split("\n"):
+        lines.extend(_lines(paragraph, font, width, most + 1 - len(lines)))
+        if len(lines) > most:
+            return (*lines[: most - 1], _cut(lines[most - 1], font, width))
+    return tuple(lines)
+
+
+def _stretched(text: str, font: Font, width: float) -> float:
+    """Return the width in which the longest word fits, as far as lines may be stretched."""
+    if len(text) <= width:  # letters are seldom wider than they are high
+        return width
+    longest = max((font.width(piece) for piece in _PIECES.findall(text)), default=0.0)
+    return max(width, min(longest, width * STRETCH))
+
+
+def _lines(paragraph: str, font: Font, width: float, most: int) -> list[Line]:
+    """Return the first ``most`` lines of a paragraph, about equally long."""
+    if font.width(paragraph) <= width:  # most topics are short
+        return [_line(paragraph, font)] if paragraph.strip() else []
+    pieces = [(piece, font.width(piece)) for piece in _pieces(paragraph, font, width)]
+    lines = _filled(pieces, width, most)
+    if len(lines) < most:
+        # The last line is often a word left over; with a little less room it gets company.
+        share = _EVEN * sum(taken for _, taken in pieces) / len(lines)
+        if share < width:
+            even = _filled(pieces, share, most)
+            lines = even if len(even) == len(lines) else lines
+    return [_line(line, font) for line in lines]
+
+
+def _filled(pieces: list[tuple[str, float]], width: float, most: int) -> list[str]:
+    """Return lines each filled as far as it goes; a piece that is wider has one of its own."""
+    lines: list[str] = []
+    line, room = "", width
+    for piece, taken in pieces:
+        if line and taken > room and not piece.isspace():
+            lines.append(line)
+            if len(lines) == most:
+                return lines
+            line, room = "", width
+        if line or not piece.isspace():
+            line += piece
+            room -= taken
+    return [*lines, line] if line.strip() else lines
+
+
+def _pieces(paragraph: str, font: Font, width: float) -> list[str]:
+    """Return what lines are put together from, none wider than a line."""
+    pieces: list[str] = []
+    for piece in _PIECES.findall(paragraph):
+        if piece.isspace() or font.width(piece) <= width:
+            pieces.append(piece)
+        else:
+            pieces.extend(_parts(piece, font, width))
+    return pieces
+
+
+def _parts(word: str, font: Font, width: float) -> list[str]:
+    """Return a word that is too long for a line in parts that are not, about equally long."""
+    whole = font.width(word)
+    share = min(width, whole / ceil(whole / width) + 0.3)
+    parts: list[str] = []
+    part, taken = "", 0.0
+    for cluster in _CLUSTERS.findall(word):
+        wide = font.width(cluster)
+        if part and taken + wide > share:
+            parts.append(part)
+            part, taken = "", 0.0
+        part += cluster
+        taken += wide
+    return [*parts, part]
+
+
+def _cut(line: Line, font: Font, width: float) -> Line:
+    """Return ``line`` with an ellipsis at its end, and as much of it as there is room for."""
+    room = width - font.width(ELLIPSIS)
+    kept, taken = "", 0.0
+    for cluster in _CLUSTERS.findall(line.text):
+        taken += font.width(cluster)
+        if taken > room:
+            break
+        kept += cluster
+    return _line(kept.rstrip(" .,;:-") + ELLIPSIS, font)
+
+
+def _line(text: str, font: Font) -> Line:
+    text = text.strip()
+    return Line(text, font.width(text))

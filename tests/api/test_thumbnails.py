@@ -1,0 +1,194 @@
+"""``GET /thumbnails``: a picture for every map, for anybody, made once."""
+
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from mapshelf.api import rsgi
+from mapshelf.api.app import create_app
+from mapshelf.api.thumbnails import DEFAULT_WIDTH, MAXIMUM_AGE, PARAMETERS
+from mapshelf.model import MapDraft
+from mapshelf.render.order import FORMATS, WIDTHS
+from mapshelf.render.themes import THEMES
+from tests.api.openapi import COMPONENTS
+from tests.harness import Service, Shelf, outline_of, serve, shelf_with
+
+MAP = MapDraft(id="Q7xK2mZp", title="Plan", outline=outline_of("Plan", "one", "<script>two"))
+CARD = MapDraft(id="Card0000", title="No topics", owner="ada", category="Science")
+TYPES = {"png": "image/png", "svg": "image/svg+xml"}
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with shelf_with(tmp_path_factory.mktemp("maps"), MAP, CARD) as shelf, serve(shelf) as running:
+        yield running
+
+
+def get(service: Service, path: str, **headers: str) -> httpx.Response:
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    return service.request("GET", path, headers=named, signed=False)
+
+
+@pytest.mark.parametrize("public_id", ["Q7xK2mZp", "Card0000"])
+@pytest.mark.parametrize("picture", FORMATS)
+def test_anybody_gets_the_picture_of_any_map(
+    service: Service, public_id: str, picture: str
+) -> None:
+    path = f"/thumbnails/{public_id}.{picture}"
+    response = get(service, path)
+    assert response.status_code == 200
+    assert response.headers["Content-Type"] == TYPES[picture]
+    assert response.headers["Cache-Control"] == f"public, max-age={MAXIMUM_AGE}"
+    assert response.headers["X-Content-Type-Options"] == "nosniff"
+    assert "Vary" not in response.headers
+    again = get(service, path)
+    assert (again.content, again.headers["ETag"]) == (response.content, response.headers["ETag"])
+    known = get(service, path, If_None_Match=response.headers["ETag"])
+    assert (known.status_code, known.content) == (304, b"")
+    head = service.request("HEAD", path, signed=False)
+    assert head.content == b""
+    assert {**head.headers, "x-request-id": ""} == {**response.headers, "x-request-id": ""}
+    assert service.request("OPTIONS", path, signed=False).status_code == 204
+    assert service.request("POST", path, signed=False).status_code == 405
+
+
+def test_the_address_in_lists_leads_to_the_picture(service: Service) -> None:
+    for found in service.maps().json():
+        assert get(service, found["Thumbnail"]).headers["Content-Type"] == "image/png"
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_sizes(service: Service, width: int) -> None:
+    picture = get(service, f"/thumbnails/Q7xK2mZp.png?w={width}").content
+    assert struct.unpack(">II", picture[16:24]) == (width, width * 3 // 4)
+    text = get(service, f"/thumbnails/Q7xK2mZp.svg?w={width}").text
+    assert f'width="{width}" height="{width * 3 // 4}"' in text
+    default = get(service, "/thumbnails/Q7xK2mZp.png?w=&x=1&theme=").headers["ETag"]
+    assert default == get(service, f"/thumbnails/Q7xK2mZp.png?w={DEFAULT_WIDTH}").headers["ETag"]
+
+
+def test_themes(service: Service) -> None:
+    tags = {
+        get(service, f"/thumbnails/Q7xK2mZp.svg?theme={name}").headers["ETag"] for name in THEMES
+    }
+    assert len(tags) == len(THEMES)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        *("w=300", "w=0", "w=-320", "w=0320", "w=320.0", "w=%20320", "w=x", "w=1e3", "w=٣٢٠"),
+        *("theme=blue", "theme=Light", "w=320&w=320", "w=320&w=", "w=%FF", "w=%00"),
+    ],
+)
+def test_other_values_are_refused(service: Service, query: str) -> None:
+    response = get(service, f"/thumbnails/Q7xK2mZp.png?{query}")
+    body = response.json()
+    assert (response.status_code, body["code"], body["error"]) == (400, 400, "error")
+
+
+@pytest.mark.parametrize("public_id", ["unknown0", "q7xk2mzp", "Q7xK2mZp.png", "%00", "..", "é"])
+def test_there_is_no_picture_of_a_map_that_is_not_there(service: Service, public_id: str) -> None:
+    for picture in FORMATS:
+        response = get(service, f"/thumbnails/{public_id}.{picture}")
+        assert (response.status_code, response.json()["error"]) == (404, "not_found")
+
+
+@pytest.mark.parametrize(
+    "path", ["/thumbnails", "/thumbnails/Q7xK2mZp", "/thumbnails/Q7xK2mZp.gif", "/thumbnails/.png"]
+)
+def test_nothing_is_at_other_addresses(service: Service, path: str) -> None:
+    assert get(service, path).json()["error_description"] == "There is nothing at this address."
+
+
+def test_an_svg_that_is_opened_by_itself_can_do_nothing(service: Service) -> None:
+    response = get(service, "/thumbnails/Q7xK2mZp.svg")
+    assert response.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert "&lt;script&gt;two" in response.text
+    assert "<script" not in response.text
+
+
+def test_a_map_that_changes_gets_another_picture(shelf: Shelf, live: Service) -> None:
+    shelf.put(MAP)
+    shelf.publish()
+    live.wait_until(lambda: get(live, "/thumbnails/Q7xK2mZp.svg").status_code == 200)
+    before = get(live, "/thumbnails/Q7xK2mZp.svg")
+    shelf.put(MapDraft(id="Q7xK2mZp", outline=outline_of("Plan", "three")))
+    after = get(live, "/thumbnails/Q7xK2mZp.svg", If_None_Match=before.headers["ETag"])
+    assert after.status_code == 200
+    assert after.headers["ETag"] != before.headers["ETag"]
+    assert "three" in after.text
+
+
+def test_a_picture_is_made_once_however_many_ask(shelf: Shelf, live: Service) -> None:
+    shelf.put(MAP)
+    shelf.publish()
+    live.wait_until(lambda: live.get("/maps/Q7xK2mZp").status_code == 200)
+    folder = shelf.settings.thumbnails
+    made = {get(live, "/thumbnails/Q7xK2mZp.png").content for _ in range(5)}
+    assert len(made) == 1
+    (kept,) = (path for path in folder.rglob("*") if path.is_file())
+    written = kept.stat().st_mtime_ns
+    get(live, "/thumbnails/Q7xK2mZp.png")
+    assert kept.stat().st_mtime_ns == written
+    kept.write_bytes(b"damaged")
+    assert {get(live, "/thumbnails/Q7xK2mZp.png").content} == made
+
+
+def test_the_other_interface_answers_alike(tmp_path: Path) -> None:
+    """Over RSGI, as Granian asks."""
+    with shelf_with(tmp_path, MAP) as shelf:
+        application = create_app(shelf.settings)
+        answer = Answer()
+
+        async def ask() -> None:
+            await application.start()
+            await rsgi.RSGIApplication(application).__rsgi__(
+                Scope("/thumbnails/Q7xK2mZp.svg", "w=640"), answer
+            )
+            await application.stop()
+
+        with serve(shelf) as other:
+            other.run(ask())
+            assert answer.body == get(other, "/thumbnails/Q7xK2mZp.svg?w=640").content
+    assert answer.status == 200
+    assert ("content-type", "image/svg+xml") in answer.headers
+
+
+class Scope:
+    """A request as Granian gives it."""
+
+    def __init__(self, path: str, query_string: str) -> None:
+        self.http_version = "1.1"
+        self.method = "GET"
+        self.path = path
+        self.query_string = query_string
+        self.headers: Any = self
+
+    def get_all(self, name: str) -> list[str]:
+        """Return the values of a header."""
+        return ["localhost"] if name == "host" else []
+
+
+class Answer:
+    """Keeps what is answered."""
+
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        self.status, self.headers, self.body = status, headers, body
+
+
+def test_parameters_are_described_and_no_other() -> None:
+    described = COMPONENTS["parameters"]
+    assert described["w"]["schema"]["enum"] == list(WIDTHS)
+    assert described["w"]["schema"]["default"] == DEFAULT_WIDTH
+    assert described["theme"]["schema"]["enum"] == list(THEMES)
+    assert described["picture"]["schema"]["enum"] == list(FORMATS)
+    assert set(PARAMETERS) <= set(described)

@@ -1,0 +1,92 @@
+"""Pictures are kept sound and within bounds, however many processes work on them."""
+
+import os
+import time
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+import pytest
+
+from mapshelf.render.cache import PictureCache
+
+KEY = "ab" + "0" * 30
+
+
+def files(folder: Path) -> list[Path]:
+    return [path for path in folder.rglob("*") if path.is_file()]
+
+
+def test_what_was_put_is_found_again(tmp_path: Path) -> None:
+    cache = PictureCache(tmp_path / "made" / "later")
+    assert cache.get(KEY) is None
+    cache.put(KEY, b"picture")
+    cache.put(KEY, b"picture")
+    assert cache.get(KEY) == PictureCache(tmp_path / "made" / "later").get(KEY) == b"picture"
+    assert len(files(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("damage", [b"", b"x", b"x" * 16, b"x" * 40])
+def test_a_damaged_picture_does_not_count(tmp_path: Path, damage: bytes) -> None:
+    cache = PictureCache(tmp_path)
+    cache.put(KEY, b"picture")
+    (path,) = files(tmp_path)
+    path.write_bytes(damage)
+    assert cache.get(KEY) is None
+    cache.put(KEY, b"picture")
+    assert cache.get(KEY) == b"picture"
+
+
+def test_what_was_not_used_for_longest_makes_room(tmp_path: Path) -> None:
+    cache = PictureCache(tmp_path, size=256 * 1000)
+    keys = [f"ab{number:030}" for number in range(20)]
+    for age, key in enumerate(keys):
+        cache.put(key, b"x" * 200)
+        os.utime(tmp_path / key[:2] / key[2:], (1_000_000_000 + age,) * 2)
+        if age == 2:
+            assert cache.get(keys[0])  # used, so it is not the oldest any more
+    assert [key for key in keys if cache.get(key)] == [keys[0], *keys[-3:]]
+    assert sum(path.stat().st_size for path in files(tmp_path)) <= 1000
+
+
+def test_what_dead_processes_left_is_removed(tmp_path: Path) -> None:
+    cache = PictureCache(tmp_path)
+    cache.put(KEY, b"picture")
+    part = tmp_path / "ab" / ("0" * 30 + ".part")
+    part.write_bytes(b"half")
+    cache.put(KEY, b"picture")
+    assert part.exists()
+    os.utime(part, (time.time() - 7200,) * 2)
+    cache.put(KEY, b"picture")
+    assert [path.name for path in files(tmp_path)] == ["0" * 30]
+
+
+def test_a_folder_that_cannot_be_written_is_told_of_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    cache = PictureCache(tmp_path / "file")
+    cache.put(KEY, b"picture")
+    cache.put(KEY, b"picture")
+    assert cache.get(KEY) is None
+    assert [record.message for record in caplog.records] == [
+        f"pictures cannot be kept in {tmp_path / 'file'}: Not a directory"
+    ]
+
+
+def test_processes_do_not_disturb_each_other(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(3, get_context("spawn")) as pool:
+        assert all(pool.map(use, [tmp_path] * 3))
+    assert sum(path.stat().st_size for path in files(tmp_path)) <= 256 * 500
+    assert not [path for path in files(tmp_path) if "." in path.name]
+
+
+def use(folder: Path) -> bool:
+    """Write and read pictures under few keys; tell whether what was read was ever unsound."""
+    cache = PictureCache(folder, size=256 * 500)
+    sound = True
+    for number in range(300):
+        key = f"{number % 3:02}{number % 7:030}"
+        cache.put(key, key.encode() * 4)
+        sound &= cache.get(key) in (None, key.encode() * 4)
+    return sound

@@ -1,0 +1,266 @@
+"""Thumbnails can be read, do no harm, and are the same each time."""
+
+import hashlib
+import re
+import struct
+import subprocess
+import sys
+from dataclasses import replace
+from itertools import combinations, product
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mapshelf.errors import StoreDamaged
+from mapshelf.model import Outline, Topic
+from mapshelf.outlines import encode_outline
+from mapshelf.render import svg
+from mapshelf.render.branches import whole
+from mapshelf.render.layout import PAGE, layout
+from mapshelf.render.lettering import SystemFonts
+from mapshelf.render.order import EDITION, WIDTHS, Order
+from mapshelf.render.themes import LIGHT, THEMES, Theme
+from mapshelf.render.thumbnail import thumbnail
+from tests.render.trees import chain, order, tree, trees
+from tests.writers.outlines import TEXTS, outlines
+
+NO_FONTS = SystemFonts(())
+SVG = "{http://www.w3.org/2000/svg}"
+
+DRAWN = {
+    "svg": {"width", "height", "viewBox", "role", "font-family", "text-rendering"},
+    "title": set[str](),
+    "g": {"transform", "fill", "stroke", "stroke-width", "stroke-opacity", "stroke-linecap"},
+    "rect": {"x", "y", "width", "height", "rx", "fill", "fill-opacity", "font-weight"},
+    "path": {"d", "stroke", "stroke-width"},
+    "circle": {"cx", "cy", "r", "fill", "fill-opacity"},
+    "text": {
+        *("x", "y", "font-size", "font-weight", "fill"),
+        *("text-anchor", "textLength", "lengthAdjust"),
+    },
+    "tspan": {"font-family"},
+}
+"""Every element and attribute that a picture may have: nothing acts, and nothing refers."""
+
+
+def drawn(wanted: Order) -> str:
+    return thumbnail(wanted, NO_FONTS).decode()
+
+
+def parsed(picture: str) -> ElementTree.Element:
+    return ElementTree.fromstring(picture)
+
+
+def texts(picture: str) -> list[str]:
+    return ["".join(element.itertext()) for element in parsed(picture).iter(f"{SVG}text")]
+
+
+@settings(max_examples=60)
+@given(outlines(), TEXTS, st.sampled_from(WIDTHS), st.sampled_from([*THEMES]))
+def test_pictures_hold_nothing_that_acts_whatever_the_map_says(
+    outline: Outline, text: str, width: int, theme: str
+) -> None:
+    shown = encode_outline(sendable(outline))
+    for wanted in (
+        Order(shown, text, text, text, width, theme, "svg"),
+        Order(None, text, text, text, width, theme, "svg"),
+    ):
+        for element in parsed(drawn(wanted)).iter():
+            name = element.tag.removeprefix(SVG)
+            assert set(element.attrib) <= DRAWN[name]
+            # A reference is written as a function, a script address with a colon.
+            assert not any(re.search("[:#]", value) and not is_colour(value)
+                           for value in element.attrib.values())  # fmt: skip
+
+
+def is_colour(value: str) -> bool:
+    return re.fullmatch("#[0-9a-f]{6}", value) is not None
+
+
+def sendable(outline: Outline) -> Outline:
+    """Return an outline as the store could hold it: without lone surrogates."""
+    for _, topic in outline.topics():
+        for name in ("text", "id", "note", "note_html"):
+            setattr(topic, name, getattr(topic, name).encode("utf-8", "replace").decode())
+        topic.links = ()
+    return replace(outline, author="", copyright="", software="", software_version="")
+
+
+@settings(max_examples=40)
+@given(trees(most=80), st.sampled_from(WIDTHS))
+def test_letters_are_large_enough_and_inside_the_picture(root: Topic, width: int) -> None:
+    picture = parsed(drawn(order(root, width)))
+    group = picture.find(f"{SVG}g")
+    assert group is not None
+    placed = re.fullmatch(r"translate\((\S+) (\S+)\) scale\((\S+)\)", group.attrib["transform"])
+    assert placed
+    x, y, scale = map(float, placed.groups())
+    smallest = {160: 4, 320: 6.5, 640: 8, 1280: 9.5}[width]
+    for text in picture.iter(f"{SVG}text"):
+        main = float(text.attrib["font-size"]) >= 10
+        assert float(text.attrib["font-size"]) * scale >= smallest * (1 if main else 0.8)
+        assert 0 <= x + scale * float(text.attrib["x"]) <= width
+        assert 0 <= y + scale * float(text.attrib["y"]) <= 0.75 * width
+
+
+@pytest.mark.parametrize(
+    "root",
+    [chain(250), tree(3000), tree(20, 20, 20), tree(2, 5000), tree(1, 1, 1, 400)],
+    ids=["deep", "flat", "bushy", "two large branches", "late"],
+)
+def test_large_maps_show_their_main_branches_and_count_the_rest(root: Topic) -> None:
+    for width in WIDTHS:
+        found = texts(drawn(order(root, width)))
+        assert found[0] == root.text
+        assert root.children[0].text in found
+        assert len(found) < width / 2
+        if root.children[0].children and width == 160:
+            continue  # twigs, or a count
+        named = sum(not text.startswith("+") for text in found)
+        counted = sum(int(text[1:]) for text in found if text.startswith("+"))
+        assert named + counted <= sum(1 for _ in root.walk())
+
+
+def test_a_picture_of_more_pixels_shows_more_topics() -> None:
+    shown = [len(texts(drawn(order(tree(8, 8, 8), width)))) for width in WIDTHS]
+    assert shown == sorted(set(shown))
+
+
+def test_nothing_is_hidden_of_a_small_map() -> None:
+    found = texts(drawn(order(tree(3, 2))))
+    assert len(found) == 1 + 3 + 6
+
+
+def test_several_sheets_show_the_first_with_topics_and_a_dot_for_each() -> None:
+    sheets = (Topic("Cover"), tree(2), Topic("Notes"))
+    wanted = replace(order(None), outline=encode_outline(Outline(sheets)))
+    picture = parsed(drawn(wanted))
+    assert texts(drawn(wanted)) == ["Root", "Topic 0.0", "Topic 0.1"]
+    dots = [element.attrib["fill-opacity"] for element in picture.iter(f"{SVG}circle")]
+    assert dots == ["0.35", "1", "0.35"]
+
+
+def test_a_centre_without_text_bears_the_title() -> None:
+    assert texts(drawn(order(Topic("", children=[Topic("a")]))))[0] == "A title"
+
+
+def test_a_map_without_topics_gets_a_card() -> None:
+    assert texts(drawn(order(None))) == ["A title", "ada · Science"]
+    long = replace(order(None), title="A title that goes on " * 30, owner="", category="")
+    assert texts(drawn(long))[-1].endswith("…")
+
+
+def test_maps_written_from_right_to_left_are_mirrored() -> None:
+    root = Topic("תכנון", children=[Topic("ראשון"), Topic("שני (ב)!")])
+    picture = drawn(order(root))
+    placed = {
+        "".join(text.itertext()).strip("\u202b\u202c"): float(text.attrib["x"])
+        for text in parsed(picture).iter(f"{SVG}text")
+    }
+    assert placed["ראשון"] < placed["תכנון"] < placed["שני (ב)!"]
+    assert "\u202bשני (ב)!\u202c" in picture
+
+
+@pytest.mark.parametrize("picture", ["svg", "png"])
+def test_another_process_draws_the_same(picture: str) -> None:
+    program = (
+        "import sys\n"
+        "from tests.render.test_thumbnail import NO_FONTS\n"
+        "from tests.render.trees import order, tree\n"
+        "from mapshelf.render.thumbnail import thumbnail\n"
+        f"sys.stdout.buffer.write(thumbnail(order(tree(5, 4), 320, {picture!r}), NO_FONTS))\n"
+    )
+    other = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert other.stdout == thumbnail(order(tree(5, 4), 320, picture), NO_FONTS)
+
+
+@pytest.mark.parametrize(("width", "theme"), [*product(WIDTHS, THEMES)])
+def test_pixels_are_as_many_as_asked_for(width: int, theme: str) -> None:
+    picture = thumbnail(order(tree(5, 4), width, "png", theme), NO_FONTS)
+    assert picture.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", picture[16:24]) == (width, width * 3 // 4)
+
+
+def test_pictures_of_one_edition_do_not_change() -> None:
+    """If this fails, pictures look different: raise EDITION, so that kept ones are made anew."""
+    everything = "".join(
+        drawn(order(root, width, "svg", theme))
+        for root in (tree(4, 6, 3), chain(9), wordy(), Topic("日本 and עברית"), None)
+        for width in WIDTHS
+        for theme in THEMES
+    )
+    digest = hashlib.sha256(everything.encode()).hexdigest()[:16]
+    assert (EDITION, digest) == (1, "7b05172ceca8e8b8")
+
+
+def wordy() -> Topic:
+    """Return a map of long texts."""
+    root = tree(5, 4)
+    for depth, topic in root.walk():
+        topic.text = f"Extraordinarily {topic.text} goes on and on, " * (4 - depth)
+    return root
+
+
+def test_keys_differ_when_pictures_do() -> None:
+    same = order(tree(2))
+    assert same.key() == order(tree(2)).key()
+    others = [
+        replace(same, width=160),
+        replace(same, theme="dark"),
+        replace(same, format="png"),
+        replace(same, title="Another"),
+        order(tree(3)),
+        order(None),
+        replace(order(None), owner="bob"),
+        replace(order(None), category="Other"),
+    ]
+    keys = [one.key() for one in (same, *others)]
+    assert len(set(keys)) == len(keys)
+    assert replace(same, owner="bob").key() == same.key()
+
+
+def test_an_outline_that_cannot_be_read_is_told() -> None:
+    with pytest.raises(StoreDamaged):
+        thumbnail(replace(order(None), outline=b"no outline"), NO_FONTS)
+
+
+def test_a_whole_map_is_drawn_with_the_ids_of_its_topics() -> None:
+    root = Topic("r", id="a", children=[Topic("x", id='"<&>'), Topic("y", id="c")])
+    placed = layout(whole(root), PAGE)
+    frame = svg.Frame(placed.width, placed.height, -placed.left, -placed.top, 1)
+    manner = svg.Manner(LIGHT, identified=True)
+    picture = svg.document("r", frame, LIGHT, svg.drawn(placed, frame, manner))
+    ids = [element.get("data-topic") for element in parsed(picture).iter(f"{SVG}g")]
+    assert [one for one in ids if one is not None] == ["a", '"<&>', "c"]
+
+
+@pytest.mark.parametrize("theme", [*THEMES.values()], ids=[*THEMES])
+def test_colours_can_be_read_and_told_apart(theme: Theme) -> None:
+    assert contrast(theme.text, theme.ground) >= 7
+    assert contrast(theme.quiet, theme.ground) >= 4.5
+    assert contrast(theme.on_centre, theme.centre) >= 7
+    for colour in theme.branches:
+        assert contrast(theme.on_branch, colour) >= 4.5
+        assert contrast(colour, theme.ground) >= 3
+    for one, other in combinations(theme.branches, 2):
+        assert sum(abs(a - b) for a, b in zip(rgb(one), rgb(other), strict=True)) > 60
+
+
+def contrast(one: str, other: str) -> float:
+    """Return the contrast of two colours as WCAG 2 computes it."""
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def luminance(colour: str) -> float:
+    shares = (value / 255 for value in rgb(colour))
+    linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
+    return sum(
+        weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
+    )
+
+
+def rgb(colour: str) -> tuple[int, ...]:
+    return tuple(bytes.fromhex(colour.removeprefix("#")))
