@@ -145,7 +145,8 @@ class Application:
             query = parse_query(key)
             make = partial(list_maps, edition.snapshot, query, self._base_url)
             # A list takes microseconds; a search may take long enough to hold up all others.
-            response = await self._apart(make) if query.text else make()
+            light = edition.snapshot.is_light(query)
+            response = make() if light else await self._apart(make)
             edition.keep(key, response)
         return response
 

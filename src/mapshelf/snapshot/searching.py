@@ -29,6 +29,9 @@ ORDERED_SEARCHES_COUNT: Final = 256
 FIRST_PAGES: Final = 200
 """Maps up to which a search in an order of its own is cut short."""
 
+LIGHT: Final = 10_000
+"""Matches up to which a search takes a fraction of a millisecond."""
+
 CORRECTIONS: Final = 1024
 """Searches that match nothing whose correction is kept at hand."""
 
@@ -60,6 +63,14 @@ class Searching:
         self._ordered: OrderedDict[tuple[object, ...], Array] = OrderedDict()
         self._corrections: OrderedDict[tuple[Part, ...], tuple[Part, ...] | None] = OrderedDict()
         self._lock = threading.Lock()
+
+    def is_light(self, query: MapQuery) -> bool:
+        """Tell whether ``query`` is answered nearly as fast as a list without a text."""
+        if query.order is not None:
+            return False
+        matches = [self._text.most_matches(part) for part in parse_text(query.text)]
+        # What matches nothing may have to be corrected.
+        return all(matches) and sum(matches) <= LIGHT
 
     def select(self, query: MapQuery, *, correct: bool = True) -> Selected:
         """Return the page that ``query`` asks for, as it may be meant if it is to be corrected."""

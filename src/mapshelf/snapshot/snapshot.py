@@ -106,6 +106,10 @@ class Snapshot:
         body = with_base_url(b"[" + b",".join(bodies) + b"]", base_url)
         return Page(found.total, body, _correction(found))
 
+    def is_light(self, query: MapQuery) -> bool:
+        """Tell whether the page that ``query`` asks for is there at once."""
+        return not query.text or self._searching.is_light(query)
+
     def search(self, query: MapQuery, base_url: bytes, *, correct: bool = True) -> Hits:
         """Return the page of maps that ``query`` asks for, and what shows why.
 

@@ -66,6 +66,10 @@ class TextIndex:
         """Return about how many maps hold ``word``; 0 if none does, or a form of a word."""
         return self._searcher.doc_freq("forms", word)
 
+    def most_matches(self, part: Part) -> int:
+        """Return how many maps match ``part`` at most, as far as looking up its words tells."""
+        return self._queries.most_matches(part)
+
     @property
     def languages(self) -> list[str]:
         """The codes of the languages that maps are in, as far as they have stems."""

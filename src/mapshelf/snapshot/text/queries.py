@@ -70,6 +70,20 @@ class Queries:
             return Query.empty_query()
         return Query.boolean_query([(Occur.Must, one) for one in wanted])
 
+    def most_matches(self, part: Part) -> int:
+        """Return how many maps match ``part`` at most, as far as looking up its words tells."""
+        frequency = self._searcher.doc_freq
+        if len(part.words) > 1:
+            return min(frequency("forms", word) for word in part.words)
+        (word,) = part.words
+        found = frequency("forms", word)
+        if part.has_forms:
+            stems = query_stems(word, self.languages)
+            found = max(found, sum(frequency("forms", stem) for stem in stems))
+        if part.prefix:
+            found += frequency("beginnings", word[:LONGEST_BEGINNING])
+        return found
+
     def with_key(self, query: Query, field: str, key: int) -> Query:
         """Return ``query`` for the maps alone that have ``key`` in ``field``."""
         return Query.boolean_query([(Occur.Must, query), (Occur.Must, self._unscored(field, key))])
