@@ -11,6 +11,7 @@ from typing import Final
 import tantivy
 from tantivy import Occur, Query
 
+from mapshelf.folding import is_unspaced
 from mapshelf.forms import LANGUAGES, query_stems
 from mapshelf.parts import Part
 from mapshelf.snapshot.text.documents import name_of
@@ -73,8 +74,10 @@ class Queries:
     def most_matches(self, part: Part) -> int:
         """Return how many maps match ``part`` at most, as far as looking up its words tells."""
         frequency = self._searcher.doc_freq
-        if len(part.words) > 1:
-            return min(frequency("forms", word) for word in part.words)
+        if len(part.words) > 1 or is_unspaced(part.words[0]):
+            # Pairs of characters are their own beginnings, and have no other forms.
+            fields = (("beginnings" if is_unspaced(word) else "forms") for word in part.words)
+            return min(map(frequency, fields, part.words))
         (word,) = part.words
         found = frequency("forms", word)
         if part.has_forms:
