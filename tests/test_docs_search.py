@@ -63,7 +63,8 @@ def test_typos_are_as_told() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "held"), [("go", "went"), ("mouse", "mice"), ("plan", "projektplan"), ("car", "automobile")]
+    ("asked", "held"),
+    [("go", "went"), ("mouse", "mice"), ("plan", "projektplan"), ("car", "automobile")],
 )
 def test_what_is_not_done_is_not_done(asked: str, held: str) -> None:
     assert not set(query_stems(asked, LANGUAGES)) & set(query_stems(held, LANGUAGES))
