@@ -1,5 +1,6 @@
 """The nearest words are those that a plain comparison with every word finds."""
 
+import random
 from pathlib import Path
 
 import pytest
@@ -10,8 +11,8 @@ from mapshelf.errors import SnapshotDamaged
 from mapshelf.snapshot.growing import MOST_CHUNKS
 from mapshelf.snapshot.lexicon import LONGEST, Lexicon, LexiconWriter, typos_in
 
-LETTERS = st.sampled_from("abcäжß")
-WORDS = st.text(LETTERS, min_size=1, max_size=10)
+LETTERS = "abcdeäжß"
+WORDS = st.text(LETTERS, min_size=1, max_size=12)
 
 
 def distance(one: str, other: str) -> int:
@@ -46,14 +47,25 @@ def written(path: Path, words: list[str]) -> Lexicon:
     return Lexicon(published, length)
 
 
-@given(words=st.lists(WORDS, max_size=60), asked=st.lists(WORDS, min_size=1, max_size=20))
+def mistyped(word: str, chance: random.Random) -> str:
+    """Return ``word`` with up to three typos."""
+    for _ in range(chance.randrange(4)):
+        place = chance.randrange(len(word) + 1)
+        before, after, letter = word[:place], word[place:], chance.choice(LETTERS)
+        swapped = after[1:2] + after[:1] + after[2:]
+        changes = (letter + after, after[1:], letter + after[1:], swapped)
+        word = before + chance.choice(changes)
+    return word
+
+
+@given(words=st.lists(WORDS, min_size=1, max_size=60), chance=st.randoms(use_true_random=False))
 def test_nearest_words(
-    words: list[str], asked: list[str], tmp_path_factory: pytest.TempPathFactory
+    words: list[str], chance: random.Random, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     lexicon = written(tmp_path_factory.getbasetemp() / "words", words)
     known = {word for word in words if len(word) >= 3}
     assert len(lexicon) == len(known)
-    for word in asked:
+    for word in [*words, *(mistyped(word, chance) for word in words)]:
         near = ((distance(word, other), other) for other in known)
         expected = sorted(found for found in near if 0 < found[0] <= typos_in(word))
         assert sorted(lexicon.nearest(word)) == expected
