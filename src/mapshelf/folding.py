@@ -86,6 +86,17 @@ def query_words(text: str) -> list[str]:
     return ended + [word for run in runs[-1:] for word in (run.words or run.ending)]
 
 
+def placed_words(folded: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the words of a folded text as ``index_words`` has them, each with its start and end."""
+    for match in _WORD.finditer(folded):
+        start, end = match.span()
+        if match["unspaced"]:
+            for place in range(start, end):
+                yield place, min(place + 2, end), folded[place : min(place + 2, end)]
+        else:
+            yield start, end, match[0][:LONGEST_WORD]
+
+
 def is_unspaced(word: str) -> bool:
     """Tell whether ``word`` is a pair of characters, or one, of a script without spaces."""
     return _UNSPACED_CHARACTER.match(word) is not None

@@ -146,10 +146,11 @@ def in_order(text: str) -> Any:
     return json.loads(text, object_pairs_hook=list) if text.strip() else None
 
 
-def test_there_are_examples_of_both_operations_and_of_errors() -> None:
+def test_there_are_examples_of_all_operations_and_of_errors() -> None:
     commands = " ".join(example.command for example in EXAMPLES)
-    paths = ("/maps?", "/users/me", "/maps/kL8mN2qS", "/outline.md", "/file", "/thumbnails/")
-    assert all(path in commands for path in paths)
+    lists = ("/maps?", "/search?", "/suggest?", "/facets?", "/categories")
+    others = ("/users/me", "/maps/kL8mN2qS", "/outline.md", "/file", "/thumbnails/")
+    assert all(path in commands for path in (*lists, *others))
     shown = {example.answer.split()[1] for example in EXAMPLES if example.kind == "http"}
     assert shown == {"200", "204", "304", "400", "401", "404", "405"}
 
@@ -190,6 +191,10 @@ def test_every_order_and_field_is_documented_and_no_other() -> None:
     assert names_in("### Orders") == list(ORDERS)
     assert set(names_in("### The fields of a map")) == set(MAP_KEYS)
     assert all(f'"{key}"' in DOCUMENT for key in USER_KEYS)
+
+
+def test_every_field_of_a_topic_is_documented_and_no_other() -> None:
+    assert names_in("## GET /search") == list(COMPONENTS["schemas"]["Branch"]["properties"])
 
 
 def test_every_format_is_documented_and_no_other() -> None:

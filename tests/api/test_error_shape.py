@@ -17,6 +17,11 @@ from tests.harness import Service, Shelf, serve
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "DELETE")
 PATHS = (
     "/maps",
+    "/search",
+    "/suggest",
+    "/facets",
+    "/categories",
+    "/software",
     "/maps/unknown0",
     "/maps/unknown0/outline.md",
     "/maps/unknown0/file",

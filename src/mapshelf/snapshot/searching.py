@@ -86,12 +86,12 @@ class Searching:
         """Return the slots of all maps that ``query`` is about, in no order."""
         if not query.text:
             return self._listing.all_matching(query)
-        found = self.select(replace(query, limit=0, offset=0))
+        found = self.select(replace(query, order=None, limit=0, offset=0))
         return self._text.matching(found.parts, query.filters)
 
-    def titled(self, text: str, limit: int) -> list[int]:
-        """Return slots of maps whose titles hold what has been typed so far."""
-        return self._text.titled(parse_text(text), limit)
+    def titled(self, query: MapQuery, limit: int) -> list[int]:
+        """Return slots of maps whose titles hold what has been typed so far, the best first."""
+        return self._text.titled(parse_text(query.text), query.filters, limit)
 
     def _select(self, parts: tuple[Part, ...], query: MapQuery) -> Selected:
         if query.order is None:

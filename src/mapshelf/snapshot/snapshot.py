@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mapshelf.errors import SnapshotDamaged
-from mapshelf.folding import fold
 from mapshelf.marking import Marker
 from mapshelf.query import MapQuery, owner_key
 from mapshelf.snapshot.arrays import COLUMNS, load
@@ -127,10 +126,9 @@ class Snapshot:
         marker = Marker(found.parts, self._text.languages)
         return Hits(found.total, records, marker, _correction(found))
 
-    def titled(self, text: str, limit: int) -> list[str]:
-        """Return titles of maps that hold what has been typed so far, all different."""
-        titles = (record_title(self._record(slot)) for slot in self._searching.titled(text, limit))
-        return list({fold(title): title for title in titles}.values())
+    def titled(self, query: MapQuery, limit: int) -> list[str]:
+        """Return titles of maps that hold what has been typed so far, the best first."""
+        return [record_title(self._record(slot)) for slot in self._searching.titled(query, limit)]
 
     def facets(self, query: MapQuery) -> Facets:
         """Return how the maps that ``query`` is about divide by category, software and so on."""

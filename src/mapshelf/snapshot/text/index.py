@@ -75,9 +75,10 @@ class TextIndex:
         """The codes of the languages that maps are in, as far as they have stems."""
         return self._queries.languages
 
-    def titled(self, parts: Sequence[Part], limit: int) -> list[int]:
-        """Return slots of maps whose titles match all parts, the best first."""
-        hits = self._searcher.search(self._queries.in_title(parts), limit, count=False).hits
+    def titled(self, parts: Sequence[Part], filters: Filters, limit: int) -> list[int]:
+        """Return slots of maps whose titles match, the best first; ``limit`` is at least 1."""
+        query = self._queries.in_title(parts, filters)
+        hits = self._searcher.search(query, limit, count=False).hits
         return self._numbers("slot", [address for _, address in hits])
 
     def count(self, parts: Sequence[Part], filters: Filters) -> int:
