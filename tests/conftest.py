@@ -9,6 +9,7 @@ from hypothesis import settings
 
 from mapshelf.model import MapDraft
 from tests.harness import Service, Shelf, serve, shelf_with
+from tests.postgres import Server, server
 
 # The same examples every time, and no deadline: machines differ, and are busy with other things.
 settings.register_profile("mapshelf", deadline=None, derandomize=True)
@@ -19,6 +20,13 @@ BARE = MapDraft(title="Bare", date_added=0)
 
 Serving = Callable[..., Service]
 """Called with maps, gives a service that serves just these."""
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Server]:
+    """A PostgreSQL server; each test takes a database of its own in it."""
+    with server() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

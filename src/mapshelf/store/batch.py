@@ -22,7 +22,7 @@ from mapshelf.model import (
     Verdict,
     name_key,
 )
-from mapshelf.store.merge import References, created, new_id, updated
+from mapshelf.store.merge import References, created, updated
 
 
 class Rows(Protocol):
@@ -36,6 +36,9 @@ class Rows(Protocol):
 
     def grave(self, public_id: str) -> int | None:
         """Return the ``file_id`` of the deleted map with this public id."""
+
+    def unused_id(self) -> str:
+        """Return a random public id that no map ever had, from ``merge.new_id``."""
 
     def open_grave(self, public_id: str) -> None:
         """Forget that the map with this public id was deleted, if it was."""
@@ -150,7 +153,7 @@ class Batch:
 
     def _identity(self, draft: MapDraft) -> tuple[int, str]:
         """Return the ``file_id`` and ``id`` for a new map, using up both."""
-        public_id = draft.id or self._unused_id()
+        public_id = draft.id or self._rows.unused_id()
         grave = self._rows.grave(public_id)
         file_id = draft.file_id
         if file_id is None:
@@ -163,13 +166,6 @@ class Batch:
         self._rows.open_grave(public_id)
         self._rows.use_file_id(file_id)
         return file_id, public_id
-
-    def _unused_id(self) -> str:
-        while True:
-            candidate = new_id()
-            taken = self._rows.map_with_id(candidate) is not None
-            if not taken and self._rows.grave(candidate) is None:
-                return candidate
 
     def _next_file_id(self) -> int:
         following = self._rows.last_file_id() + 1

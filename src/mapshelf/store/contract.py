@@ -51,6 +51,13 @@ class Store(Protocol):
         with a lower revision may appear later.
         """
 
+    def wait(self, after: int, seconds: float) -> bool:
+        """Wait until there may be a change with a revision above ``after``; tell whether.
+
+        It takes at most about ``seconds``. MUST NOT miss a change for more than five seconds, and
+        MUST NOT raise where the store cannot be reached: whoever follows the feed keeps asking.
+        """
+
     # -- maps -----------------------------------------------------------------------------
 
     def put_maps(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
@@ -159,7 +166,11 @@ class Store(Protocol):
         """
 
     def find_credential(self, digest: bytes) -> Credential | None:
-        """Return the token with this digest and its user, valid or not, ``None`` if unknown."""
+        """Return the token with this digest and its user, valid or not, ``None`` if unknown.
+
+        The answer MUST have been true at most three seconds ago, whatever copies of the database
+        there are; a store that cannot tell so raises ``StoreUnavailable``.
+        """
 
     def touch_tokens(self, used: Mapping[int, int]) -> None:
         """Record by token id when each was last used; earlier times than known are ignored."""

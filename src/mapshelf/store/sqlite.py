@@ -12,7 +12,7 @@ import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -44,6 +44,7 @@ from mapshelf.model import (
 )
 from mapshelf.store import seed
 from mapshelf.store.batch import Batch
+from mapshelf.store.merge import new_id
 from mapshelf.store.scripts import read_script, schema_digest
 
 SAFE_VERSION: Final = (3, 51, 3)
@@ -54,6 +55,9 @@ APPLICATION_ID: Final = 0x4D61_7053
 
 BUSY_TIMEOUT: Final = 10_000
 """Milliseconds to wait for another process's write before giving up."""
+
+LOOK_INTERVAL: Final = 0.1
+"""Seconds between looks at whether another process has written."""
 
 MIGRATIONS: Final = ("sqlite_0001.sql",)
 """Scripts in the order they were added; ``user_version`` tells which a database has had."""
@@ -148,6 +152,18 @@ class SQLiteStore:
                 key=lambda change: change.revision,
             )
             return [change for change, _ in zip(both, range(limit), strict=False)]
+
+    def wait(self, after: int, seconds: float) -> bool:
+        """See ``Store``. Nothing tells of another process's writes, but looking costs little."""
+        deadline = time.monotonic() + seconds
+        while True:
+            with suppress(StoreError):
+                if self.revision() != after:
+                    return True
+            rest = deadline - time.monotonic()
+            if rest <= 0:
+                return False
+            time.sleep(min(LOOK_INTERVAL, rest))
 
     # -- maps -----------------------------------------------------------------------------
 
@@ -407,6 +423,16 @@ class _Rows:
             "SELECT file_id FROM deleted WHERE id = ?", (public_id,)
         ).fetchone()
         return row[0] if row else None
+
+    def unused_id(self) -> str:
+        while True:
+            candidate = new_id()
+            taken = self._database.execute(
+                "SELECT 1 FROM maps WHERE id = ?1 UNION SELECT 1 FROM deleted WHERE id = ?1",
+                (candidate,),
+            ).fetchone()
+            if not taken:
+                return candidate
 
     def open_grave(self, public_id: str) -> None:
         self._database.execute("DELETE FROM deleted WHERE id = ?", (public_id,))
