@@ -6,7 +6,6 @@ import pytest
 
 from mapshelf.store import Store
 from mapshelf.store.postgres import PostgresStore
-from tests.postgres import Server
 from tests.store.clock import Clock
 from tests.store.contract import StoreContract
 
@@ -15,12 +14,12 @@ class TestPostgres(StoreContract):
     """The contract suite on a database of its own for each test."""
 
     @pytest.fixture
-    def url(self, postgres: Server) -> str:
-        return postgres.url(postgres.new_database())
+    def url(self, new_url: Callable[[], str]) -> str:
+        return new_url()
 
     @pytest.fixture
-    def empty(self, postgres: Server, clock: Clock) -> Callable[[], Store]:
-        return lambda: PostgresStore(postgres.url(postgres.new_database()), clock)
+    def empty(self, new_url: Callable[[], str], clock: Clock) -> Callable[[], Store]:
+        return lambda: PostgresStore(new_url(), clock)
 
     def connect(self, url: str, clock: Clock) -> Store:
         return PostgresStore(url, clock)

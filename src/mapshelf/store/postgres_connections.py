@@ -331,6 +331,7 @@ def conninfo(url: str, *, target_session_attrs: str, settings: dict[str, str]) -
     """
     try:
         said: dict[str, Any] = {k: v for k, v in conninfo_to_dict(url).items() if v is not None}
+        _check_ports(str(said.get("host", "")), str(said.get("port", "")))
         own = " ".join(f"-c {name}={value}" for name, value in {**SETTINGS, **settings}.items())
         options = f"{said.pop('options', '')} {own}".strip()
         return make_conninfo(
@@ -342,6 +343,15 @@ def conninfo(url: str, *, target_session_attrs: str, settings: dict[str, str]) -
         )
     except psycopg.Error as error:
         raise InvalidSetting(f"the database URL is not sound: {_line(error)}") from error
+
+
+def _check_ports(hosts: str, ports: str) -> None:
+    """Refuse what libpq would take for hosts that cannot be reached."""
+    given = ports.split(",") if ports else []
+    if any(one and not (one.isascii() and one.isdigit() and int(one) < 2**16) for one in given):
+        raise InvalidSetting("the database URL has a port that is none")
+    if len(given) > 1 and len(given) != len(hosts.split(",")):
+        raise InvalidSetting("the database URL has not as many ports as hosts")
 
 
 @contextmanager
