@@ -24,13 +24,15 @@
     │   ├── NotAMap            it is something else
     │   ├── BrokenFile         it is a map, but damaged or not as its format says
     │   └── TooLarge           it is over one of the limits for untrusted files
+    ├── Ending                 the service is about to end
     ├── CannotWrite            a file that was asked for cannot be written
     ├── CannotListen           the address to serve at cannot be had
     └── InvalidSetting         a command-line option or environment variable is wrong
 
 Foreign exceptions are translated into these where they enter: ``apsw`` in ``store/sqlite.py``,
-``tantivy`` in ``snapshot/text.py``, parsers in ``readers/``. The message of each is one line for
-the person who caused it. What clients see over HTTP is decided in ``api/errors.py`` alone.
+``psycopg`` in ``store/postgres_connections.py``, ``tantivy`` in ``snapshot/text.py``, parsers in
+``readers/``. The message of each is one line for the person who caused it. What clients see over
+HTTP is decided in ``api/errors.py`` alone.
 """
 
 
@@ -139,6 +141,10 @@ class BrokenFile(UnreadableFile):
 
 class TooLarge(UnreadableFile):
     """The file exceeds one of the limits for untrusted files."""
+
+
+class Ending(MapshelfError):
+    """The service is about to end, and takes no more requests that another node could."""
 
 
 class CannotWrite(MapshelfError):

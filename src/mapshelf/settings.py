@@ -38,6 +38,11 @@ class Settings:
     cors_origin: str = "*"
 
     @property
+    def draining(self) -> Path:
+        """The file that is there while this installation is about to end."""
+        return self.data / "draining"
+
+    @property
     def snapshots(self) -> Path:
         """The folder of the snapshots."""
         return snapshots_folder(self.data)

@@ -77,8 +77,7 @@ class Builder:
             SnapshotDamaged: the last snapshot is lost, or was refused by a worker: only another
                 builder can go on.
         """
-        if self._state.published:
-            self._check_last()
+        self.check()
         revision = self._store.revision()
         if self._state.published and revision == self._state.shown:
             return False
@@ -89,6 +88,15 @@ class Builder:
         self._apply_changes(progress)
         self._publish()
         return True
+
+    def check(self) -> None:
+        """Make sure that the last snapshot is there and of use.
+
+        Raises:
+            SnapshotDamaged: it is lost, or was refused by a worker.
+        """
+        if self._state.published:
+            self._check_last()
 
     def close(self) -> None:
         """Let go of the files."""
