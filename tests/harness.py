@@ -36,10 +36,14 @@ PATIENCE: Final = 10.0
 
 
 class Shelf:
-    """A catalogue in ``folder``: its store, its snapshots, and a user who may read it."""
+    """A catalogue in ``folder``: its store, its snapshots, and a user who may read it.
 
-    def __init__(self, folder: Path) -> None:
-        self.settings = Settings(data=folder, database=database_url(folder), base_url=BASE_URL)
+    The store lies in the database at ``url``, by default in one for the folder.
+    """
+
+    def __init__(self, folder: Path, url: str = "") -> None:
+        url = url or database_url(folder)
+        self.settings = Settings(data=folder, database=url, base_url=BASE_URL)
         self.store = open_store(self.settings.database)
         self._builder = Builder(self.store, SnapshotDirectory(self.settings.snapshots))
         self.store.add_user(READER)
