@@ -175,10 +175,10 @@ def server(**settings: str) -> Iterator[Server]:
 
 
 @contextmanager
-def standby_of(primary: Server) -> Iterator[Server]:
+def standby_of(primary: Server, port: int = 0) -> Iterator[Server]:
     """Give a server that follows ``primary`` by streaming, and leave nothing of it."""
     with folder() as place:
-        one = Server(place, free_port(), dict(primary.settings))
+        one = Server(place, port or free_port(), dict(primary.settings))
         one.run(
             "pg_basebackup", "--pgdata", str(place / "data"), "--write-recovery-conf",
             "--checkpoint", "fast", "--no-sync", "--dbname", primary.url("postgres"),

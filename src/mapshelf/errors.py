@@ -12,6 +12,7 @@
     ├── StoreError             the store refused or failed
     │   ├── StoreUnavailable   it cannot be reached now; later may work
     │   ├── StoreMissing       there is none, and none was to be made
+    │   ├── HistoryLost        its changes are not those that were followed
     │   ├── StoreDamaged       what it holds is not what was written
     │   └── Conflict           the write contradicts what is stored
     │       └── AlreadyExists  a name that must be unique is taken
@@ -97,6 +98,10 @@ class StoreMissing(StoreError):
 
 class StoreDamaged(StoreError):
     """What the store holds is not what was written to it."""
+
+
+class HistoryLost(StoreError):
+    """Changes that were followed never happened any more: only all of them again make sense."""
 
 
 class Conflict(StoreError):

@@ -67,6 +67,12 @@ def sqlite_url(data: Path) -> str:
     return "sqlite://" + quote(os.fsencode(data.absolute() / "catalogue.db"))
 
 
+def without_password(url: str) -> str:
+    """Return the URL of a database as it may be shown."""
+    url = re.sub(r"(?<=//)([^/?#@:]*):[^/?#]*@", r"\1@", url)
+    return re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1...", url)
+
+
 def checked_base_url(url: str) -> str:
     """Return ``url`` without a slash at the end.
 

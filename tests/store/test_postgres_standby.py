@@ -3,12 +3,16 @@
 import signal
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import NamedTuple
 
+import orjson
 import pytest
 
-from mapshelf.errors import StoreUnavailable
+from mapshelf.errors import HistoryLost, StoreUnavailable
 from mapshelf.model import SYSTEM_USER, MapDraft, Verdict
+from mapshelf.query import MapQuery
+from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory
 from mapshelf.store import Store, open_store, postgres_connections
 from tests.postgres import Server, both_urls, server, standby_of
 from tests.store.drafts import outline
@@ -213,5 +217,47 @@ def test_after_a_promotion_writes_go_to_the_new_primary() -> None:
             wait_until(lambda: not raises(lambda: put(store, "after")))
             assert time.monotonic() - promoted < 10
             assert [found.title for found in store.maps(0, ALL)] == ["before", "after"]
-            assert store.revision() == listening + 1
+            assert len(store.changes(listening, ALL)) == 1
+            store.close()
+
+
+def test_a_node_that_saw_changes_which_a_fail_over_lost_is_told(tmp_path: Path) -> None:
+    """The standby lacks the last two changes; the new primary gives others in their place."""
+    with server() as primary:
+        name = primary.new_database()
+        with standby_of(primary) as standby:
+            url = both_urls(primary, standby, name)
+            pair = Pair(primary, standby, url)
+            store = open_store(url)
+            builder = Builder(store, SnapshotDirectory(tmp_path))
+            put(store, "kept")
+            wait_until(pair.is_level)
+            standby.execute("ALTER SYSTEM SET primary_conninfo = ''")
+            standby.execute("SELECT pg_reload_conf()")
+            wait_until(lambda: primary.execute("SELECT 1 FROM pg_stat_replication") == [])
+            put(store, "lost")
+            put(store, "lost too")
+            builder.advance()
+            seen = builder.revision
+            primary.stop(signal.SIGQUIT)
+            standby.execute("SELECT pg_promote()")
+            wait_until(lambda: not raises(lambda: put(store, "one")))
+            put(store, "two")
+            put(store, "three")
+            assert store.revision() > seen
+            with pytest.raises(HistoryLost):
+                store.changes(seen, ALL)
+            assert store.changes(1, ALL)
+            assert builder.advance()
+            assert builder.revision == store.revision()
+            page = Snapshot(tmp_path / SnapshotDirectory(tmp_path).current()).page(
+                MapQuery(order="alpha"), b""
+            )
+            titles = [one["Title"] for one in orjson.loads(page.body)]
+            assert titles == ["kept", "one", "three", "two"]
+            put(store, "four")
+            assert [change.revision for change in store.changes(builder.revision, ALL)] == [
+                builder.revision + 1
+            ]
+            builder.close()
             store.close()

@@ -18,7 +18,13 @@ from typing import BinaryIO, Final
 import numpy as np
 import xxhash
 
-from mapshelf.errors import SnapshotDamaged, SnapshotError, SnapshotMissing, StoreDamaged
+from mapshelf.errors import (
+    HistoryLost,
+    SnapshotDamaged,
+    SnapshotError,
+    SnapshotMissing,
+    StoreDamaged,
+)
 from mapshelf.model import Change
 from mapshelf.outlines import outline_text
 from mapshelf.query import ORDERS
@@ -85,7 +91,11 @@ class Builder:
             self._start_anew("the store is older than it")
         elif self._state.is_wasteful():
             self._start_anew("most of its maps are gone")
-        self._apply_changes(progress)
+        try:
+            self._apply_changes(progress)
+        except HistoryLost as error:
+            self._start_anew(str(error))
+            self._apply_changes(progress)
         self._publish()
         return True
 

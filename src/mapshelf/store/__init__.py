@@ -26,7 +26,7 @@ def open_store(url: str, *, create: bool = True) -> Store:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise InvalidSetting(f"the database URL {url!r} is not sound: {error}") from error
+        raise InvalidSetting(f"the database URL is not sound: {error}") from error
     if parts.scheme == "sqlite":
         plain = not (parts.netloc or parts.query or parts.fragment)
         if not plain or not parts.path.startswith("/"):

@@ -9,9 +9,9 @@ without it, so that a revocation waits for no import.
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Final
+from typing import Any, Final
 
-from mapshelf.errors import AlreadyExists, NotFound, StoreUnavailable
+from mapshelf.errors import AlreadyExists, HistoryLost, NotFound, StoreUnavailable
 from mapshelf.model import (
     Change,
     Credential,
@@ -28,6 +28,8 @@ from mapshelf.store.batch import Batch
 from mapshelf.store.postgres_connections import READ_TIMEOUT, Connections, Link, Row
 from mapshelf.store.postgres_listening import Listener
 from mapshelf.store.postgres_rows import (
+    CHANNEL,
+    LEAP,
     MAP_COLUMNS,
     MAP_TABLES,
     SOURCE_COLUMNS,
@@ -38,6 +40,8 @@ from mapshelf.store.postgres_rows import (
     insert_user,
 )
 from mapshelf.store.postgres_schema import prepare
+from mapshelf.store.tables import DELETED, MAPS, SOURCES, TOKENS, TRUTHS, USERS, Table
+from mapshelf.store.tables import Counters as MovedCounters
 
 TOKEN_COLUMNS: Final = (
     "t.id, u.name, t.label, t.scopes, t.created, t.expires, t.revoked, t.last_used"
@@ -161,7 +165,15 @@ class PostgresStore:
         found, standby = self._changes(self._connections.read_nearby, after, limit)
         if standby and not found and max(self._seen, self._listener.announced) > after:
             found, _ = self._changes(self._connections.read, after, limit)
+        if found and found[0][0] // LEAP != after // LEAP:
+            self._make_sure_of(after)
         return [_change(row) for row in found]
+
+    def _make_sure_of(self, revision: int) -> None:
+        """Make sure that a revision was not lost when another server took over."""
+        query = "SELECT 1 FROM takeovers WHERE had < %s AND %s < gave"
+        if self._all(query, (revision, revision)):
+            raise HistoryLost("a server took over that lacks changes which were seen")
 
     def wait(self, after: int, seconds: float) -> bool:
         """See ``Store``."""
@@ -396,6 +408,64 @@ class PostgresStore:
                 " WHERE tokens.id = used.id",
                 (list(used), list(used.values())),
             )
+
+    # -- moving ---------------------------------------------------------------------------
+
+    def rows(self, table: Table, after: Any, limit: int) -> list[Row]:
+        """See ``Store``."""
+        key = table.key
+        # Only the beginnings of paths have an index, see ``sources_below``.
+        order = f"substring({key} FROM 1 FOR 1000), {key}" if table is SOURCES else key
+        above = ""
+        parameters: Row = (limit,)
+        if after is not None:
+            above, parameters = f"WHERE {key} > %s", (after, limit)
+            if table is SOURCES:
+                above += f" AND substring({key} FROM 1 FOR 1000) >= %s"
+                parameters = (after, after[:1000], limit)
+        return self._table(f"{table.name} {above} ORDER BY {order} LIMIT %s", table, parameters)
+
+    def rows_of(self, table: Table, file_ids: Sequence[int]) -> list[Row]:
+        """See ``Store``."""
+        condition = f"WHERE file_id = ANY(%s) ORDER BY {table.key}"
+        return self._table(f"{table.name} {condition}", table, (list(file_ids),))
+
+    def _table(self, sql: str, table: Table, parameters: Row) -> list[Row]:
+        truths = [name in TRUTHS for name in table.columns]
+        columns = (
+            f"{name}::integer" if truth else name
+            for name, truth in zip(table.columns, truths, strict=True)
+        )
+        return self._all(f"SELECT {', '.join(columns)} FROM {sql}", parameters)
+
+    def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: MovedCounters) -> None:
+        """See ``Store``."""
+        with self._connections.writing() as link, link.cursor() as cursor:
+            Counters(link)
+            for table in (MAPS, DELETED):
+                gone = [row[0] for row in rows.get(table, ())]
+                cursor.execute("DELETE FROM maps WHERE file_id = ANY(%s)", (gone,))
+                cursor.execute("DELETE FROM deleted WHERE file_id = ANY(%s)", (gone,))
+            for table, some in rows.items():
+                marks = [
+                    "%s::integer::boolean" if name in TRUTHS else "%s" for name in table.columns
+                ]
+                unique = "sha256(path)" if table is SOURCES else ""
+                cursor.executemany(table.upsert(marks, unique), some)
+            for table in (USERS, TOKENS):
+                cursor.execute(
+                    f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id))"
+                    f" FROM {table.name} HAVING max(id) IS NOT NULL"
+                )
+            cursor.execute(
+                "UPDATE sequence SET identity = %s, revision = %s, file_id = %s",
+                (counters.identity, counters.revision, counters.file_id),
+            )
+            cursor.execute("SELECT pg_notify(%s, %s)", (CHANNEL, str(counters.revision)))
+
+    def counters(self) -> MovedCounters:
+        """See ``Store``."""
+        return MovedCounters(*self._all("SELECT identity, revision, file_id FROM sequence")[0])
 
     # -- care -----------------------------------------------------------------------------
 

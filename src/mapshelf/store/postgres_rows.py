@@ -54,22 +54,49 @@ CHANNEL: Final = "mapshelf"
 """On which those who follow the feed are told of its newest revision."""
 
 
+HISTORY: Final = (
+    "(SELECT system_identifier FROM pg_control_system())"
+    " || '/' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)"
+)
+"""Which server writes, and on which timeline: a new one begins when a standby takes over."""
+
+LEAP: Final = 1 << 32
+"""Revisions left out when another server takes over: far more than can have been lost."""
+
+
 class Counters:
     """The counters of the catalogue, held by one transaction at a time.
 
     Holding them is what makes writers take turns, so that revisions become visible in order. They
     are written back once, at the end.
+
+    A standby that takes over may lack the last changes of its primary, and would give their
+    revisions to others; a node that had seen the lost ones could not tell. So the first write on
+    another server leaps ahead, and notes which revisions were never given here.
     """
 
     def __init__(self, link: Link) -> None:
         self._link = link
-        ((revision, file_id),) = link.rows("SELECT revision, file_id FROM sequence FOR UPDATE")
+        ((revision, file_id, known, history),) = link.rows(
+            f"SELECT revision, file_id, history, {HISTORY} FROM sequence FOR UPDATE"
+        )
         self._before: int = revision
         self._revision: int = revision
         self.file_id: int = file_id
+        self._taken_over = known != history
+
+    def _leap(self) -> None:
+        self._taken_over = False
+        self._revision = (self._before // LEAP + 1) * LEAP
+        self._link.execute(
+            "INSERT INTO takeovers VALUES (%s, %s)", (self._before, self._revision + 1)
+        )
+        self._link.execute(f"UPDATE sequence SET history = {HISTORY}")
 
     def next_revision(self) -> int:
         """Return the revision of the next change."""
+        if self._taken_over:
+            self._leap()
         self._revision += 1
         return self._revision
 

@@ -16,7 +16,7 @@ from mapshelf.errors import StoreDamaged, StoreMissing
 from mapshelf.model import SYSTEM_USER, name_key
 from mapshelf.store import seed
 from mapshelf.store.postgres_connections import Link, connect, translated
-from mapshelf.store.postgres_rows import insert_user
+from mapshelf.store.postgres_rows import HISTORY, insert_user
 from mapshelf.store.scripts import read_script, schema_digest
 
 LOCK: Final = 0x4D61_7053_6865_6C66
@@ -131,6 +131,10 @@ def _digest(number: int) -> bytes:
 
 
 def _seed(link: Link, now: int) -> None:
+    link.execute(
+        "INSERT INTO sequence"
+        f" VALUES (1, replace(gen_random_uuid()::text, '-', ''), 0, 0, {HISTORY})"
+    )
     with link.cursor() as cursor:
         for table, rows in (("categories", seed.CATEGORIES), ("software", seed.SOFTWARE)):
             cursor.executemany(

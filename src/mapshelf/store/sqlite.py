@@ -46,6 +46,7 @@ from mapshelf.store import seed
 from mapshelf.store.batch import Batch
 from mapshelf.store.merge import new_id
 from mapshelf.store.scripts import read_script, schema_digest
+from mapshelf.store.tables import DELETED, MAPS, Counters, Row, Table
 
 SAFE_VERSION: Final = (3, 51, 3)
 """The first SQLite without the WAL-reset corruption bug."""
@@ -74,8 +75,6 @@ USER_COLUMNS: Final = "u.id, u.name, u.registered, u.disabled"
 TOKEN_COLUMNS: Final = (
     "t.id, u.name, t.label, t.scopes, t.created, t.expires, t.revoked, t.last_used"
 )
-
-Row = tuple[Any, ...]
 
 
 def milliseconds() -> int:
@@ -337,6 +336,43 @@ class SQLiteStore:
                 "UPDATE tokens SET last_used = max(coalesce(last_used, 0), ?) WHERE id = ?",
                 [(when, token_id) for token_id, when in used.items()],
             )
+
+    # -- moving ---------------------------------------------------------------------------
+
+    def rows(self, table: Table, after: Any, limit: int) -> list[Row]:
+        """See ``Store``."""
+        above = "" if after is None else f"WHERE {table.key} > ?2"
+        return self._all(
+            f"SELECT {', '.join(table.columns)} FROM {table.name} {above}"
+            f" ORDER BY {table.key} LIMIT ?1",
+            (limit,) if after is None else (limit, after),
+        )
+
+    def rows_of(self, table: Table, file_ids: Sequence[int]) -> list[Row]:
+        """See ``Store``."""
+        query = f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE file_id = ?"
+        with self._reading() as database:
+            found = [row for file_id in file_ids for row in database.execute(query, (file_id,))]
+        place = table.columns.index(table.key)
+        return sorted(found, key=lambda row: row[place])
+
+    def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: Counters) -> None:
+        """See ``Store``."""
+        with self._writing() as database:
+            for table in (MAPS, DELETED):
+                gone = [(row[0],) for row in rows.get(table, ())]
+                database.executemany("DELETE FROM maps WHERE file_id = ?", gone)
+                database.executemany("DELETE FROM deleted WHERE file_id = ?", gone)
+            for table, some in rows.items():
+                database.executemany(table.upsert(["?"] * len(table.columns)), some)
+            database.execute(
+                "UPDATE sequence SET identity = ?, revision = ?, file_id = ?",
+                (counters.identity, counters.revision, counters.file_id),
+            )
+
+    def counters(self) -> Counters:
+        """See ``Store``."""
+        return Counters(*self._one("SELECT identity, revision, file_id FROM sequence"))
 
     # -- care -----------------------------------------------------------------------------
 
