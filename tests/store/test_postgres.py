@@ -255,6 +255,21 @@ def test_a_database_that_is_not_there_is_unavailable(postgres: Server) -> None:
         open_store(postgres.url("nobody_made_this"))
 
 
+def test_an_ordinary_role_that_owns_its_database_is_enough(postgres: Server) -> None:
+    """As ``createuser`` and ``createdb --owner`` make them: no superuser, nothing granted."""
+    postgres.execute("CREATE ROLE plain LOGIN")
+    postgres.execute("CREATE DATABASE plain OWNER plain")
+    store = open_store(postgres.url("plain").replace("postgres@", "plain@"))
+    store.put_maps([MapDraft(title="t", id="t")])
+    assert store.revision() == 1
+    assert store.find_credential(b"?") is None
+    listening(store, 1)
+    assert store.check() == []
+    store.close()
+    postgres.execute("DROP DATABASE plain")
+    postgres.execute("DROP ROLE plain")
+
+
 def test_both_names_of_the_scheme_and_options_of_the_url_are_taken(url: str) -> None:
     named = url.replace("postgresql:", "postgres:") + "?options=-c%20work_mem%3D5MB"
     store = open_store(f"{named}&application_name=other")
