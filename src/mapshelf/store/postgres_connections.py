@@ -382,7 +382,7 @@ def is_dead(error: psycopg.Error) -> bool:
     """Tell whether the connection on which this was raised is of no use any more."""
     if error.sqlstate is None:
         return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
-    return error.sqlstate.startswith(_DEAD) and error.sqlstate != "57P04"
+    return error.sqlstate.startswith(_DEAD)
 
 
 def _line(error: psycopg.Error) -> str:
