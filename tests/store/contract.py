@@ -6,6 +6,7 @@ it is opened; see ``test_sqlite_contract.py``.
 
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
@@ -211,6 +212,33 @@ class StoreContract:
         store.put_maps([title("a")])
         assert store.changes(0, 0) == []
         assert store.maps(0, 0) == []
+
+    def test_waiting_ends_at_once_when_there_is_something_new(self, store: Store) -> None:
+        store.put_maps([title("a"), title("b")])
+        for after in (0, 1):
+            until_quiet(store, store.revision())
+            began = time.monotonic()
+            assert store.wait(after, 5)
+            assert time.monotonic() - began < 1
+
+    def test_waiting_in_silence_takes_about_as_long_as_it_may(self, store: Store) -> None:
+        until_quiet(store, 0)
+        began = time.monotonic()
+        assert not store.wait(0, 0.3)
+        assert 0.2 < time.monotonic() - began < 1
+
+    def test_waiting_is_ended_by_another_writer(self, store: Store, reopen: Open) -> None:
+        writer = reopen()
+        until_quiet(store, 0)
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(store.wait, 0, 10)
+            writer.put_maps([title("a")])
+            assert waiting.result(5)
+        assert store.revision() == 1
+
+    def test_waiting_on_a_store_that_is_away_raises_nothing(self, store: Store) -> None:
+        store.close()
+        store.wait(0, 0.1)
 
     # -- put_maps -------------------------------------------------------------------------
 
@@ -911,6 +939,13 @@ class StoreContract:
         for _ in random_writes(store, random.Random(7)):
             pass
         assert store.check() == []
+
+
+def until_quiet(store: Store, revision: int) -> None:
+    """Wait until the store says that there is nothing above a revision."""
+    deadline = time.monotonic() + 10
+    while store.wait(revision, 0.01):
+        assert time.monotonic() < deadline, "it never falls silent"
 
 
 def chooser(words: Iterator[str]) -> Callable[[str], str]:
