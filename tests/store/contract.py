@@ -42,6 +42,10 @@ ADDED, CHANGED, UNCHANGED, REFUSED = Verdict
 
 Open = Callable[[], Store]
 
+INHERITED = (HealthCheck.function_scoped_fixture, HealthCheck.differing_executors)
+"""Hypothesis warns of a test that several classes run, since what failed in one is replayed in the
+other; here examples are the same every time, and none are kept."""
+
 
 def title(text: str, **fields: Any) -> MapDraft:
     return MapDraft(title=text, **fields)
@@ -178,9 +182,7 @@ class StoreContract:
         found = put(store, complete())
         assert store.changes(0, ALL) == [Change(store.revision(), 77, found, complete().outline)]
 
-    @settings(
-        max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-    )
+    @settings(max_examples=15, deadline=None, suppress_health_check=INHERITED)
     @given(seed=st.integers(0, 2**32), limit=st.integers(1, 7))
     def test_following_the_feed_in_steps_gives_the_present_state(
         self, store: Store, seed: int, limit: int
@@ -277,9 +279,7 @@ class StoreContract:
         assert len(found.id) == 8
         assert set(found.id) <= set(ALPHABET)
 
-    @settings(
-        max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-    )
+    @settings(max_examples=40, deadline=None, suppress_health_check=INHERITED)
     @given(draft=DRAFTS)
     def test_any_map_comes_out_as_it_went_in_and_again_is_unchanged(
         self, store: Store, draft: MapDraft
@@ -912,9 +912,7 @@ class StoreContract:
 
     # -- moving a catalogue ---------------------------------------------------------------
 
-    @settings(
-        max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-    )
+    @settings(max_examples=25, deadline=None, suppress_health_check=INHERITED)
     @given(drafts=st.lists(DRAFTS, max_size=6))
     def test_export_and_import_into_an_empty_catalogue(
         self, store: Store, empty: Callable[[], Store], drafts: list[MapDraft]
