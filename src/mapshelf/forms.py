@@ -52,6 +52,9 @@ LANGUAGES: Final = {
 UNKNOWN_LANGUAGE: Final = ("english", "german")
 """Stemmers for Latin words of a map whose language is not known: they confuse the fewest words."""
 
+CUT_AT_THE_FRONT: Final = frozenset({"dutch", "indonesian"})
+"""Stemmers that take off beginnings too; all others leave the first letter of a word in a-z."""
+
 _LATIN: Final = re.compile("[a-z\u00df-\u024f]")
 
 SCRIPTS: Final = (
