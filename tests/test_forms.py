@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from mapshelf.folding import LONGEST_WORD, composed, fold, index_words
 from mapshelf.forms import (
+    CUT_AT_THE_FRONT,
     LANGUAGES,
     SCRIPTS,
     STEM,
@@ -68,6 +69,17 @@ def test_every_language_and_script_has_a_stemmer() -> None:
         letter = next(chr(code) for code in range(0x370, 0xC00) if pattern.match(chr(code)))
         assert stems(3 * letter, ()) != set()
         assert names
+
+
+@given(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=12))
+def test_stems_begin_as_their_words_do_but_for_some_languages(word: str) -> None:
+    kept = tuple(name for name in LANGUAGES.values() if name not in CUT_AT_THE_FRONT)
+    assert {stem[1] for stem in stems(word, kept)} == {word[0]}
+
+
+def test_stemmers_that_cut_at_the_front() -> None:
+    assert "~werk" in stems("gewerkt", ("dutch",))
+    assert "~tulis" in stems("ditulis", ("indonesian",))
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,6 @@ SEPARATOR: Final = "\x1f"
 LONGEST_WORD: Final = 64
 """Words are cut to this many characters, in maps and in queries alike."""
 
-
 LONGEST_QUERY: Final = 500
 """Characters of a query after folding, which can make eighteen of one."""
 

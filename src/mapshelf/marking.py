@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final
 
 from mapshelf.folding import composed, fold, is_unspaced, placed_words
-from mapshelf.forms import joined_words, pieces_of, stemmers_of, stems
+from mapshelf.forms import CUT_AT_THE_FRONT, joined_words, pieces_of, stemmers_of, stems
 from mapshelf.parts import Part
 
 _STRETCH: Final = re.compile(r"\S+")
@@ -74,6 +74,8 @@ class Marker:
             stems(part.words[0], self._stemmers) if part.has_forms else frozenset()
             for part in self._parts
         ]
+        self._initials = {stem[1:2] for found in self._stems for stem in found}
+        self._keeps_initials = CUT_AT_THE_FRONT.isdisjoint(self._stemmers)
         self._rows = [
             (number, words, part.prefix and words is part.words)
             for number, part in enumerate(self._parts)
@@ -151,12 +153,17 @@ class Marker:
         """Yield the parts that a word stands for by itself."""
         pieces = [piece for letters in _LETTERS.findall(written) for piece in pieces_of(letters)]
         forms = {word, *map(fold, pieces)}
-        found = frozenset().union(
-            *(stems(composed(form), self._stemmers) for form in (written, *pieces))
-        )
+        found = frozenset().union(*map(self._stems_of, (written, *pieces)))
         for number, part in enumerate(self._parts):
             if part.together in forms or found & self._stems[number] or _says(forms, part):
                 yield number
+
+    def _stems_of(self, word: str) -> frozenset[str]:
+        """Return the stems of a word as written, none if they cannot be those searched for."""
+        plain = composed(word)
+        if self._keeps_initials and plain.isascii() and plain[:1] not in self._initials:
+            return frozenset()
+        return stems(plain, self._stemmers)
 
 
 def marked(text: str, marks: Iterable[Mark]) -> str:

@@ -63,7 +63,7 @@ class TextIndex:
         return self._searcher.num_docs
 
     def frequency(self, word: str) -> int:
-        """Return about how many maps hold ``word``; 0 if none does, or a form of a word."""
+        """Return about how many maps hold ``word``, by itself or as a piece of another."""
         return self._searcher.doc_freq("forms", word)
 
     def most_matches(self, part: Part) -> int:
