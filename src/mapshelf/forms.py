@@ -52,13 +52,11 @@ LANGUAGES: Final = {
 UNKNOWN_LANGUAGE: Final = ("english", "german")
 """Stemmers for Latin words of a map whose language is not known: they confuse the fewest words."""
 
-<<<<<<< HEAD
 CACHED_WORDS: Final = 1 << 17
 """Words whose forms are kept at hand: most of any text is made of the same few thousand."""
-=======
+
 CUT_AT_THE_FRONT: Final = frozenset({"dutch", "indonesian"})
 """Stemmers that take off beginnings too; all others leave the first letter of a word in a-z."""
->>>>>>> searchdocs
 
 _LATIN: Final = re.compile("[a-z\u00df-\u024f]")
 
