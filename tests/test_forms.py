@@ -97,6 +97,8 @@ def test_stemmers_that_cut_at_the_front() -> None:
         ("2024", ()),
         ("", ()),
         ("漢字Map", ()),
+        ("Ab" * 32, ("ab",) * 32),
+        ("Ab" * 33, ()),
     ],
 )
 def test_pieces(word: str, pieces: tuple[str, ...]) -> None:

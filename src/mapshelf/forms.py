@@ -107,11 +107,16 @@ def stemmers_of(languages: Iterable[str]) -> tuple[str, ...]:
     return tuple(sorted({*known, *UNKNOWN_LANGUAGE}))
 
 
-@lru_cache(CACHED_WORDS)
 def pieces_of(word: str) -> tuple[str, ...]:
     """Return the pieces of a word in camelCase, in small letters; none if it is in one piece."""
     if word.isalpha() and (word[1:].islower() or word.isupper()):
         return ()
+    # Longer ones are no words, and would fill the memory of those that are.
+    return _pieces(word) if len(word) <= LONGEST_WORD else ()
+
+
+@lru_cache(1 << 16)
+def _pieces(word: str) -> tuple[str, ...]:
     pieces = tuple(piece.lower() for piece in _PIECE.findall(word))
     return pieces if len(pieces) > 1 and sum(map(len, pieces)) == len(word) else ()
 

@@ -61,7 +61,7 @@ class Searching:
         self._text = text
         self._spelling = Spelling(text, lexicon)
         self._ordered: OrderedDict[tuple[object, ...], Array] = OrderedDict()
-        self._corrections: OrderedDict[tuple[Part, ...], tuple[Part, ...] | None] = OrderedDict()
+        self._corrections: OrderedDict[str, tuple[Part, ...] | None] = OrderedDict()
         self._lock = threading.Lock()
 
     def is_light(self, query: MapQuery) -> bool:
@@ -79,7 +79,7 @@ class Searching:
             return Selected(selection.total, selection.slots)
         parts = tuple(parse_text(query.text))
         found = self._select(parts, query)
-        meant = self._meant(parts) if correct and not found.total else None
+        meant = self._meant(query.text, parts) if correct and not found.total else None
         return replace(self._select(meant, query), corrected=True) if meant else found
 
     def all_matching(self, query: MapQuery) -> Array:
@@ -106,15 +106,16 @@ class Searching:
         slots = np.concatenate(ranked)[query.offset : end]
         return Selected(first.total, slots.tolist(), parts)
 
-    def _meant(self, parts: tuple[Part, ...]) -> tuple[Part, ...] | None:
+    def _meant(self, text: str, parts: tuple[Part, ...]) -> tuple[Part, ...] | None:
         """Return what a search was meant to say, ``None`` if that is what it says."""
         with self._lock:
-            if parts in self._corrections:
-                return self._corrections[parts]
+            # By its text, which takes far less memory than parts by the hundred.
+            if text in self._corrections:
+                return self._corrections[text]
         # It may match, and only not pass the filters.
         meant = None if self._text.count(parts, ()) else self._spelling.corrected(parts)
         with self._lock:
-            self._corrections[parts] = meant
+            self._corrections[text] = meant
             if len(self._corrections) > CORRECTIONS:
                 self._corrections.popitem(last=False)
         return meant

@@ -57,7 +57,7 @@ class TextIndex:
         with translated():
             index = tantivy.Index.open(str(directory))
             self._searcher = index.searcher()
-        self._queries = Queries(schema(), self._searcher)
+            self._queries = Queries(schema(), self._searcher)
 
     def __len__(self) -> int:
         return self._searcher.num_docs
