@@ -52,7 +52,7 @@ LANGUAGES: Final = {
 UNKNOWN_LANGUAGE: Final = ("english", "german")
 """Stemmers for Latin words of a map whose language is not known: they confuse the fewest words."""
 
-CACHED_WORDS: Final = 1 << 17
+CACHED_WORDS: Final = 1 << 16
 """Words whose forms are kept at hand: most of any text is made of the same few thousand."""
 
 CUT_AT_THE_FRONT: Final = frozenset({"dutch", "indonesian"})
@@ -115,7 +115,7 @@ def pieces_of(word: str) -> tuple[str, ...]:
     return _pieces(word) if len(word) <= LONGEST_WORD else ()
 
 
-@lru_cache(1 << 16)
+@lru_cache(CACHED_WORDS)
 def _pieces(word: str) -> tuple[str, ...]:
     pieces = tuple(piece.lower() for piece in _PIECE.findall(word))
     return pieces if len(pieces) > 1 and sum(map(len, pieces)) == len(word) else ()

@@ -15,6 +15,7 @@ from mapshelf.api.maps import list_etag, list_response
 from mapshelf.branches import best_branches
 from mapshelf.errors import StoreDamaged
 from mapshelf.folding import fold
+from mapshelf.marking import Marker
 from mapshelf.model import Outline
 from mapshelf.outlines import decode_outline
 from mapshelf.query import MapQuery
@@ -24,10 +25,10 @@ from mapshelf.store import Store
 BRANCHES: Final = 3
 """Topics shown of each map."""
 
-LOOKED_INTO: Final = 8
+LOOKED_INTO: Final = 5
 """Maps whose topics are looked at to complete what is being typed."""
 
-LARGE: Final = 32_768
+LARGE: Final = 16_384
 """Bytes of an encoded outline that takes too long to look into while somebody types."""
 
 LONGEST_SUGGESTION: Final = 120
@@ -72,8 +73,12 @@ def _topics(snapshot: Snapshot, store: Store, query: MapQuery) -> Iterator[str]:
         outline = _outline(store, record, LARGE)
         for _, topic in outline.topics() if outline else ():
             text = " ".join(topic.text.split())
-            if len(text) <= LONGEST_SUGGESTION and len(hits.marker.said(text)) == len(hits.marker):
+            if len(text) <= LONGEST_SUGGESTION and _says_all(text, hits.marker):
                 yield text
+
+
+def _says_all(text: str, marker: Marker) -> bool:
+    return marker.hints(text) == len(marker) and len(marker.said(text)) == len(marker)
 
 
 def _outline(store: Store, record: Record, largest: int | None = None) -> Outline | None:
