@@ -24,7 +24,7 @@ REST_SHARE: Final = 2.0
 LONGEST_REST: Final = 2.0
 """Seconds of rest at most: a change shows within five even in a very large catalogue."""
 
-NICENESS: Final = 10
+NICENESS: Final = 4
 """How far builders stand back where there is less of the machine than is asked for."""
 
 RETRY_INTERVAL: Final = 1.0
