@@ -31,7 +31,7 @@ from mapshelf.site.map_page import Cartographer
 from mapshelf.site.oembed import asked_map, description
 from mapshelf.snapshot import Record
 
-LARGEST_KEPT: Final = 256 << 10
+LARGEST_KEPT: Final = 1 << 20
 """Bytes of a page that is kept: larger ones would put out hundreds of others."""
 
 Answer = Callable[[Request], Awaitable[Response]]

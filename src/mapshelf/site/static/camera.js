@@ -59,11 +59,16 @@ export class Camera {
     this.go({ x: x - (x - view.x) * by, y: y - (y - view.y) * by, scale }, glide);
   }
 
+  /** The scale at which a rectangle fits the stage. */
+  room({ width, height }) {
+    const [w, h] = this.size;
+    return Math.min((w - 40) / width, (h - 124) / height);
+  }
+
   /** Show a rectangle of the map, as large as it goes, but no letter larger than `most` times. */
   frameAll({ x, y, width, height }, { least = SMALLEST, most = 1.15, glide = true } = {}) {
     const [w, h] = this.size;
-    const room = Math.min((w - 40) / width, (h - 100) / height);
-    const scale = Math.max(least, Math.min(most, room));
+    const scale = Math.max(least, Math.min(most, this.room({ width, height })));
     this.go({ x: w / 2 - scale * (x + width / 2), y: h / 2 - scale * (y + height / 2), scale }, glide);
   }
 

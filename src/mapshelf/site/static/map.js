@@ -15,9 +15,8 @@ const ICONS = {
   fold: "M10 2v6M7 5l3 3 3-3M10 18v-6M7 15l3-3 3 3M3 10h14",
   fullscreen: "M12 3h5v5M17 3l-6 6M8 17H3v-5M3 17l6-6",
 };
-const NARROW = 600; // pixels of a stage that has no room for more than the main branches
-const AT_FIRST = 140; // topics unfolded at first in a map with more than ALL
-const ALL = 260;
+const READABLE = 0.62; // scale at which letters can still be read
+const LIMITS = [260, 160, 100, 60, 36, 20]; // topics unfolded at first, if they can be read
 
 const said = JSON.parse(document.getElementById("texts").textContent);
 const stage = document.getElementById("stage");
@@ -33,8 +32,7 @@ class MindMap {
     this.matches = [];
     this.#build();
     this.camera = new Camera(stage, this.world, (target) => this.#clicked(target));
-    const narrow = stage.clientWidth < NARROW;
-    for (const nodes of this.sheets) foldMost(nodes, narrow);
+    this.sheets.forEach((nodes, number) => this.#foldSome(nodes, number));
     this.open(0, { glide: false });
     this.#listen();
     this.follow(false);
@@ -154,6 +152,16 @@ class MindMap {
     this.found.textContent = said.found
       .replace("{at}", this.at + 1)
       .replace("{count}", count);
+  }
+
+  /** Fold as much as it takes that what is left fits the stage in letters that can be read. */
+  #foldSome(nodes, number) {
+    for (const limit of [...LIMITS, 0]) {
+      foldBeyond(nodes, limit);
+      const shown = unfolded(nodes[0]);
+      place(shown, this.data.sheets[number].leftwards, this.data.count);
+      if (this.camera.room(bounds(shown)) >= READABLE) return;
+    }
   }
 
   // -- what is around the map ------------------------------------------------------------
@@ -327,17 +335,15 @@ class MindMap {
   }
 }
 
-/** Fold a large map, level by level, until what is left can be taken in. */
-function foldMost(nodes, narrow) {
-  if (nodes.length <= (narrow ? 12 : ALL)) return;
+/** Unfold a map level by level, small families first, up to so many topics. */
+function foldBeyond(nodes, limit) {
   let level = [nodes[0]];
   let shown = 1;
   for (const node of nodes) node.folded = node.depth > 0 && node.children.length > 0;
-  const enough = narrow ? nodes[0].children.length + 1 : AT_FIRST;
   while (level.length) {
     const next = [];
     for (const node of [...level].sort((a, b) => a.children.length - b.children.length)) {
-      if (node.depth > 0 && shown + node.children.length > enough) continue;
+      if (node.depth > 0 && shown + node.children.length > limit) continue;
       node.folded = false;
       shown += node.children.length;
       next.push(...node.children.filter((child) => child.children.length));
