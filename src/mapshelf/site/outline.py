@@ -14,6 +14,7 @@ import nh3
 from markupsafe import Markup, escape
 
 from mapshelf.model import Outline, Topic
+from mapshelf.render.direction import reads_leftwards
 from mapshelf.site.addresses import SAFE_SCHEMES, safe_link
 from mapshelf.site.texts import say
 
@@ -40,7 +41,9 @@ def outline_html(outline: Outline) -> Markup:
     opened = "" if outline.topic_count > LARGE else " open"
     pieces: list[str] = []
     for root in outline.roots:
-        pieces.append(f'<div class="sheet" id="{_anchor(root)}">')
+        # Not "auto": browsers would look for the answer anew with each of ten thousand topics.
+        direction = "rtl" if reads_leftwards(root) else "ltr"
+        pieces.append(f'<div class="sheet" id="{_anchor(root)}" dir="{direction}">')
         pieces.append(f'<p class="root">{_text(root)}</p>{_beside(root, known)}')
         for main in root.children:
             pieces.extend(_main(main, known, opened))
