@@ -89,9 +89,7 @@ def shelf_with(folder: Path, *drafts: MapDraft) -> Iterator[Shelf]:
 class Service:
     """The application over a catalogue, running while in the context."""
 
-    def __init__(
-        self, settings: Settings, token: str, pages: PageRoutes | None = None
-    ) -> None:
+    def __init__(self, settings: Settings, token: str, pages: PageRoutes | None = None) -> None:
         self.token = token
         self._runner = asyncio.Runner()
         self._application = create_app(settings, pages)

@@ -24,9 +24,12 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield running
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser; tests that need one are skipped where there is none."""
+    """A browser; tests that need one are skipped where there is none.
+
+    While it is there an event loop is, so that other tests cannot have theirs.
+    """
     if CHROMIUM is None:
         pytest.skip("needs a browser: apt-get install chromium, or name one in MAPSHELF_CHROMIUM")
     with sync_playwright() as playwright:

@@ -1,4 +1,4 @@
-"""The maps that tests of the pages look at: ordinary ones, and such as somebody hostile would put in.
+"""The maps that tests of the pages look at: ordinary ones, and such as the hostile would put in.
 
 Every text of a hostile map is meant to run; a page on which ``window.struck`` is set was struck.
 """
@@ -104,7 +104,8 @@ CHINESE: Final = MapDraft(
     category="Education",
     date_added=1_699_000_000_000,
     outline=encoded(
-        topic("读书笔记方法", topic("读之前", topic("为什么读这本书")), topic("读之后")), language="zh"
+        topic("读书笔记方法", topic("读之前", topic("为什么读这本书")), topic("读之后")),
+        language="zh",
     ),
 )
 
@@ -176,10 +177,6 @@ def large() -> MapDraft:
     for branch in list(topics):
         for twig in range(10):
             leaves = [Topic(f"Leaf {n}", f"{branch.id}-{twig}-{n}") for n in range(109)]
-            branch.children.append(
-                Topic(f"Twig {twig}", f"{branch.id}-{twig}", children=leaves)
-            )
+            branch.children.append(Topic(f"Twig {twig}", f"{branch.id}-{twig}", children=leaves))
     root = Topic("A very large map", "root", children=topics)
-    return MapDraft(
-        id="Large001", title="A very large map", owner="many", outline=encoded(root)
-    )
+    return MapDraft(id="Large001", title="A very large map", owner="many", outline=encoded(root))

@@ -305,12 +305,13 @@ def test_deep_maps_have_pages(tmp_path: Path) -> None:
     root = topic("bottom")
     for level in range(255):
         root = topic(f"level {level}", root)
-    with shelf_with(tmp_path, MapDraft(id="DeepMap1", title="Deep", outline=encoded(root))) as own:
-        with serve(own, site_routes) as running:
-            reading = read(get(running, "/mindmaps/DeepMap1/deep"))
-            assert not reading.wrong
-            assert "bottom" in reading.text
-            assert len(get(running, "/site/maps/DeepMap1.json").json()["sheets"][0]["topics"]) == 256
+    deep = MapDraft(id="DeepMap1", title="Deep", outline=encoded(root))
+    with shelf_with(tmp_path, deep) as own, serve(own, site_routes) as running:
+        reading = read(get(running, "/mindmaps/DeepMap1/deep"))
+        assert not reading.wrong
+        assert "bottom" in reading.text
+        (sheet,) = get(running, "/site/maps/DeepMap1.json").json()["sheets"]
+        assert len(sheet["topics"]) == 256
 
 
 def test_an_empty_shelf_says_so(tmp_path: Path) -> None:
