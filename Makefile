@@ -9,16 +9,19 @@ export UV_PYTHON ?= $(PYTHON)
 RUN := .venv/bin/
 ARGUMENTS ?=
 
-.PHONY: help demo test check format bench clean
+.PHONY: help demo test test-cluster check format bench clean
 
 help: ## show this list
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 demo: .venv/.installed ## serve the sample maps with a ready token
 	$(RUN)python scripts/demo.py $(ARGUMENTS)
 
 test: .venv/.developed ## run the tests
 	$(RUN)pytest $(ARGUMENTS)
+
+test-cluster: .venv/.developed ## run nodes, a primary and a standby under load, and break them
+	$(RUN)pytest -m cluster -s tests/cluster $(ARGUMENTS)
 
 check: .venv/.developed ## verify formatting, lint, types and layers
 	$(UV) lock --check

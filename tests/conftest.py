@@ -9,16 +9,43 @@ from hypothesis import settings
 
 from mapshelf.model import MapDraft
 from tests.harness import Service, Shelf, serve, shelf_with
+from tests.postgres import Server, shared, stop_shared
 
 # The same examples every time, and no deadline: machines differ, and are busy with other things.
 settings.register_profile("mapshelf", deadline=None, derandomize=True)
 settings.load_profile("mapshelf")
+
+
+def pytest_unconfigure() -> None:
+    """End what was started for all tests."""
+    stop_shared()
+
 
 BARE = MapDraft(title="Bare", date_added=0)
 """A map of which nothing is known but its title."""
 
 Serving = Callable[..., Service]
 """Called with maps, gives a service that serves just these."""
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Server:
+    """A PostgreSQL server; each test takes a database of its own in it."""
+    return shared()
+
+
+@pytest.fixture
+def new_url(postgres: Server) -> Iterator[Callable[[], str]]:
+    """Give the URL of a new database with each call; they last as long as the test."""
+    names: list[str] = []
+
+    def new() -> str:
+        names.append(postgres.new_database())
+        return postgres.url(names[-1])
+
+    yield new
+    for name in names:
+        postgres.give_back(name)
 
 
 @pytest.fixture(scope="session")

@@ -1,6 +1,6 @@
 """What tests of the service drive: a catalogue in a folder, and the application that serves it.
 
-Both are the real thing (SQLite, a snapshot on disk, the ASGI application); only the network is
+Both are the real thing (a database, a snapshot on disk, the ASGI application); only the network is
 left out. The application's event loop runs while a request does, so a test reads from top to
 bottom like any other.
 """
@@ -20,10 +20,11 @@ from mapshelf.api.app import PageRoutes
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.model import MapDraft, Outline, Topic, Verdict
 from mapshelf.outlines import encode_outline
-from mapshelf.settings import Settings, sqlite_url
+from mapshelf.settings import Settings
 from mapshelf.snapshot import Builder, SnapshotDirectory
 from mapshelf.store import open_store
 from mapshelf.tokens import new_token, token_digest
+from tests.databases import database_url, give_back
 
 T = TypeVar("T")
 
@@ -36,10 +37,14 @@ PATIENCE: Final = 10.0
 
 
 class Shelf:
-    """A catalogue in ``folder``: its store, its snapshots, and a user who may read it."""
+    """A catalogue in ``folder``: its store, its snapshots, and a user who may read it.
 
-    def __init__(self, folder: Path) -> None:
-        self.settings = Settings(data=folder, database=sqlite_url(folder), base_url=BASE_URL)
+    The store lies in the database at ``url``, by default in one for the folder.
+    """
+
+    def __init__(self, folder: Path, url: str = "") -> None:
+        url = url or database_url(folder)
+        self.settings = Settings(data=folder, database=url, base_url=BASE_URL)
         self.store = open_store(self.settings.database)
         self._builder = Builder(self.store, SnapshotDirectory(self.settings.snapshots))
         self.store.add_user(READER)
@@ -76,7 +81,7 @@ class Shelf:
 
 @contextmanager
 def shelf_with(folder: Path, *drafts: MapDraft) -> Iterator[Shelf]:
-    """Give a catalogue of these maps, published."""
+    """Give a catalogue of these maps, published; its database may be gone afterwards."""
     shelf = Shelf(folder)
     try:
         shelf.put(*drafts)
@@ -84,6 +89,7 @@ def shelf_with(folder: Path, *drafts: MapDraft) -> Iterator[Shelf]:
         yield shelf
     finally:
         shelf.close()
+        give_back(folder)
 
 
 class Service:

@@ -1,6 +1,6 @@
 """The topics of a map that a search means, with the way to them from the root."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,59 +37,64 @@ class Branch:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    place: int
-    depth: int
+class _Way:
+    """A topic and the way to it: long ways share their beginnings, for maps are large and deep."""
+
+    above: "_Way | None"
     topic: Topic
-    parts: frozenset[int]
-    in_text: int
+
+    def path(self) -> list[str]:
+        """Return the texts of the topics above, from the root down."""
+        texts: list[str] = []
+        way = self.above
+        while way:
+            texts.append(_step(way.topic.text))
+            way = way.above
+        return texts[::-1]
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    way: _Way
+    merit: tuple[int, int, int, int]
+    says: tuple[str, str]
 
 
 def best_branches(outline: Outline, marker: Marker, title: str, count: int) -> list[Branch]:
     """Return up to ``count`` topics that say most of what ``marker`` marks, the shallow first.
 
     A topic's own text goes before its note. What another one or the map's ``title`` says already is
-    left out.
+    left out, unless a note says more.
     """
-    ancestors: list[Topic] = []
-    found: list[tuple[_Found, list[Topic]]] = []
+    best: list[_Found] = []
+    said = {(title, "")}
+    for found in sorted(_found(outline, marker), key=lambda found: found.merit):
+        if found.says not in said:
+            said.add(found.says)
+            best.append(found)
+        if len(best) == count:
+            break
+    return [_branch(found.way, marker) for found in best]
+
+
+def _found(outline: Outline, marker: Marker) -> Iterator[_Found]:
+    ways: list[_Way | None] = [None]
     for place, (depth, topic) in enumerate(outline.topics()):
-        del ancestors[depth:]
-        in_text, in_note = _parts(marker, topic.text), _parts(marker, topic.note)
+        del ways[depth + 1 :]
+        way = _Way(ways[depth], topic)
+        ways.append(way)
+        in_text, in_note = marker.said(topic.text), marker.said(topic.note)
         if in_text or in_note:
-            parts = in_text | in_note
-            found.append((_Found(place, depth, topic, parts, len(in_text)), ancestors.copy()))
-        ancestors.append(topic)
-    best = sorted(found, key=lambda one: _merit(one[0]))
-    return [_branch(one, above, marker) for one, above in _different(best, title, count)]
+            merit = (-len(in_text | in_note), -len(in_text), depth, place)
+            yield _Found(way, merit, (topic.text, topic.note if in_note else ""))
 
 
-def _merit(found: _Found) -> tuple[int, int, int, int]:
-    return -len(found.parts), -found.in_text, found.depth, found.place
-
-
-def _different(
-    best: Sequence[tuple[_Found, list[Topic]]], title: str, count: int
-) -> list[tuple[_Found, list[Topic]]]:
-    texts = {title}
-    kept: list[tuple[_Found, list[Topic]]] = []
-    for one, above in best:
-        if one.topic.text not in texts and len(kept) < count:
-            texts.add(one.topic.text)
-            kept.append((one, above))
-    return kept
-
-
-def _parts(marker: Marker, text: str) -> frozenset[int]:
-    return frozenset(mark.part for mark in marker.marks(text)) if text else frozenset()
-
-
-def _branch(found: _Found, above: Sequence[Topic], marker: Marker) -> Branch:
-    topic = found.topic
+def _branch(way: _Way, marker: Marker) -> Branch:
+    topic = way.topic
     text, marks = _excerpt(topic.text, marker.marks(topic.text))
     note, in_note = _excerpt(topic.note, marker.marks(topic.note))
-    path = [_step(one.text) for one in above]
-    return Branch(topic.id, path, text, marked(text, marks), marked(note, in_note) * bool(in_note))
+    shown = marked(note, in_note) if in_note else ""
+    return Branch(topic.id, way.path(), text, marked(text, marks), shown)
 
 
 def _step(text: str) -> str:
@@ -105,7 +110,7 @@ def _excerpt(text: str, marks: Sequence[Mark]) -> tuple[str, list[Mark]]:
     end = start + LONGEST_EXCERPT
     shift = (start > 0) - start
     moved = [
-        Mark(mark.start + shift, min(mark.end, end) + shift, mark.part)
+        Mark(mark.start + shift, min(mark.end, end) + shift)
         for mark in marks
         if start <= mark.start < end
     ]

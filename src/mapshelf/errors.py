@@ -12,6 +12,7 @@
     ├── StoreError             the store refused or failed
     │   ├── StoreUnavailable   it cannot be reached now; later may work
     │   ├── StoreMissing       there is none, and none was to be made
+    │   ├── HistoryLost        its changes are not those that were followed
     │   ├── StoreDamaged       what it holds is not what was written
     │   └── Conflict           the write contradicts what is stored
     │       └── AlreadyExists  a name that must be unique is taken
@@ -24,13 +25,15 @@
     │   ├── NotAMap            it is something else
     │   ├── BrokenFile         it is a map, but damaged or not as its format says
     │   └── TooLarge           it is over one of the limits for untrusted files
+    ├── Ending                 the service is about to end
     ├── CannotWrite            a file that was asked for cannot be written
     ├── CannotListen           the address to serve at cannot be had
     └── InvalidSetting         a command-line option or environment variable is wrong
 
 Foreign exceptions are translated into these where they enter: ``apsw`` in ``store/sqlite.py``,
-``tantivy`` in ``snapshot/text.py``, parsers in ``readers/``. The message of each is one line for
-the person who caused it. What clients see over HTTP is decided in ``api/errors.py`` alone.
+``psycopg`` in ``store/postgres_connections.py``, ``tantivy`` in ``snapshot/text.py``, parsers in
+``readers/``. The message of each is one line for the person who caused it. What clients see over
+HTTP is decided in ``api/errors.py`` alone.
 """
 
 
@@ -97,6 +100,10 @@ class StoreDamaged(StoreError):
     """What the store holds is not what was written to it."""
 
 
+class HistoryLost(StoreError):
+    """Changes that were followed never happened any more: only all of them again make sense."""
+
+
 class Conflict(StoreError):
     """A write contradicts what is stored; nothing of it was kept."""
 
@@ -139,6 +146,10 @@ class BrokenFile(UnreadableFile):
 
 class TooLarge(UnreadableFile):
     """The file exceeds one of the limits for untrusted files."""
+
+
+class Ending(MapshelfError):
+    """The service is about to end, and takes no more requests that another node could."""
 
 
 class CannotWrite(MapshelfError):

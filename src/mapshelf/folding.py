@@ -35,7 +35,6 @@ SEPARATOR: Final = "\x1f"
 LONGEST_WORD: Final = 64
 """Words are cut to this many characters, in maps and in queries alike."""
 
-
 LONGEST_QUERY: Final = 500
 """Characters of a query after folding, which can make eighteen of one."""
 
@@ -84,6 +83,17 @@ def query_words(text: str) -> list[str]:
     # What follows a run shows that it ends there; the last one may go on in the map.
     ended = [word for run in runs[:-1] for word in (*run.words, *run.ending)]
     return ended + [word for run in runs[-1:] for word in (run.words or run.ending)]
+
+
+def placed_words(folded: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the words of a folded text as ``index_words`` has them, each with its start and end."""
+    for match in _WORD.finditer(folded):
+        start, end = match.span()
+        if match["unspaced"]:
+            for place in range(start, end):
+                yield place, min(place + 2, end), folded[place : min(place + 2, end)]
+        else:
+            yield start, end, match[0][:LONGEST_WORD]
 
 
 def is_unspaced(word: str) -> bool:

@@ -10,7 +10,7 @@ A map's words get the stems of its own language: with those of every language ``
 
 import re
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -52,8 +52,11 @@ LANGUAGES: Final = {
 UNKNOWN_LANGUAGE: Final = ("english", "german")
 """Stemmers for Latin words of a map whose language is not known: they confuse the fewest words."""
 
-CACHED_WORDS: Final = 1 << 17
+CACHED_WORDS: Final = 1 << 16
 """Words whose forms are kept at hand: most of any text is made of the same few thousand."""
+
+CUT_AT_THE_FRONT: Final = frozenset({"dutch", "indonesian"})
+"""Stemmers that take off beginnings too; all others leave the first letter of a word in a-z."""
 
 _LATIN: Final = re.compile("[a-z\u00df-\u024f]")
 
@@ -89,23 +92,39 @@ def index_forms(text: str, language: str = "") -> tuple[set[str], set[str]]:
     whole = composed(text)
     words = plain_words(whole)
     words.update(*map(pieces_of, set(_TOKEN.findall(text))))
-    words.update(_JOINT.sub("", found)[:LONGEST_WORD] for found in _JOINED.findall(whole))
+    words.update(word for _, _, word in joined_words(whole))
     return set(map(_folded, words)), set().union(*[stems(word, latin) for word in words])
 
 
 def query_stems(word: str, languages: Iterable[str]) -> list[str]:
     """Return the stems that stand for ``word`` in any of these languages, or an unknown one."""
+    return sorted(stems(composed(word), stemmers_of(languages)))
+
+
+def stemmers_of(languages: Iterable[str]) -> tuple[str, ...]:
+    """Return the stemmers for Latin words that may be in any of these languages, or an unknown."""
     known = (LANGUAGES[code] for code in languages if code in LANGUAGES)
-    return sorted(stems(composed(word), tuple(sorted({*known, *UNKNOWN_LANGUAGE}))))
+    return tuple(sorted({*known, *UNKNOWN_LANGUAGE}))
 
 
-@lru_cache(CACHED_WORDS)
 def pieces_of(word: str) -> tuple[str, ...]:
     """Return the pieces of a word in camelCase, in small letters; none if it is in one piece."""
     if word.isalpha() and (word[1:].islower() or word.isupper()):
         return ()
+    # Longer ones are no words, and would fill the memory of those that are.
+    return _pieces(word) if len(word) <= LONGEST_WORD else ()
+
+
+@lru_cache(CACHED_WORDS)
+def _pieces(word: str) -> tuple[str, ...]:
     pieces = tuple(piece.lower() for piece in _PIECE.findall(word))
     return pieces if len(pieces) > 1 and sum(map(len, pieces)) == len(word) else ()
+
+
+def joined_words(text: str) -> Iterator[tuple[int, int, str]]:
+    """Yield what hyphens, dots and so on join in ``text`` as one word, with its start and end."""
+    for match in _JOINED.finditer(text):
+        yield *match.span(), _JOINT.sub("", match[0])[:LONGEST_WORD]
 
 
 def written_together(text: str) -> str:

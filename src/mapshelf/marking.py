@@ -1,30 +1,59 @@
 """Where in a text the words of a search stand, to show people why a map was found.
 
 The rules are those of the search index, applied to one text: words as they are written, other forms
-of them, beginnings, what is written together. They are applied to the text itself and not to its
-folded form, since what is shown must be the author's own writing.
+of them, beginnings, what is written together. What is shown must be the author's own writing, so
+every word is traced back from its folded form to the characters it was made from.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from html import escape
+from itertools import pairwise
 from typing import Final
 
-from mapshelf.folding import UNSPACED, composed, fold, query_words
-from mapshelf.forms import pieces_of, query_stems
+from mapshelf.folding import composed, fold, is_unspaced, placed_words
+from mapshelf.forms import CUT_AT_THE_FRONT, joined_words, pieces_of, stemmers_of, stems
 from mapshelf.parts import Part
 
-# As the words of the index, with the accents that a text may have as characters of their own.
-_TOKEN: Final = re.compile(
-    rf"(?P<unspaced>[{UNSPACED}]+)|(?:[^\W_{UNSPACED}]|[\u0300-\u036f\u0591-\u05c7\u064b-\u0670]"
-    rf"|[\u0900-\u0dff\u0f00-\u0fff])+"
-)
+_STRETCH: Final = re.compile(r"\S+")
+_LETTERS: Final = re.compile(r"[^\W_]+")
+
+# What becomes one letter with the one before it, though it is no mark: the vowels and finals of
+# Hangul in pieces, the voicing marks of narrow kana, and narrow Hangul.
+_COMPOSING: Final = re.compile("[\u1160-\u11ff\ud7b0-\ud7fb\uff9e\uff9f\uffa0-\uffdc]")
+
+
+_JOINTS: Final = dict.fromkeys(map(ord, "-._@'\u2019+&"))
+"""Takes out what ``forms`` joins words over."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """A stretch of a text, from ``start`` up to ``end``, that a part of the search means."""
+    """A stretch of a text, from ``start`` up to ``end``, that the search means."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    """A word of the index where it stands in a text; ``first_end`` is the end of its first sign."""
+
+    start: int
+    first_end: int
+    end: int
+    word: str
+
+    def moved(self, places: int) -> "_Word":
+        return _Word(self.start + places, self.first_end + places, self.end + places, self.word)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A stretch that says a part of the search, by the number of that part."""
 
     start: int
     end: int
@@ -32,88 +61,125 @@ class Mark:
 
 
 @dataclass(frozen=True, slots=True)
-class _Token:
-    start: int
-    end: int
-    text: str
-    unspaced: bool
+class _Reading:
+    """What stands between two blanks: its words, if rows are looked for, and what each says."""
+
+    words: list[_Word]
+    said: list[_Said]
 
 
 class Marker:
     """Marks texts for one search."""
 
     def __init__(self, parts: Sequence[Part], languages: Iterable[str]) -> None:
+        self._stemmers = stemmers_of(languages)
         self._parts = [part for part in parts if not part.excluded]
-        languages = tuple(languages)
         self._stems = [
-            set(query_stems(part.words[0], languages)) if part.has_forms else set()
+            stems(part.words[0], self._stemmers) if part.has_forms else frozenset()
             for part in self._parts
         ]
-        self._languages = languages
-        self._known: dict[str, frozenset[int]] = {}
+        self._initials = {stem[1:2] for found in self._stems for stem in found}
+        self._keeps_initials = CUT_AT_THE_FRONT.isdisjoint(self._stemmers)
+        self._clues = [part.words[0][:2] for part in self._parts]
+        self._rows = [
+            (number, words, part.prefix and words is part.words)
+            for number, part in enumerate(self._parts)
+            for words in (part.words, part.pieces)
+            if len(words) > 1
+        ]
+        # Pairs of signs have no other forms: what they say is looked up, for there are many.
+        self._pairs: dict[str, list[int]] = {}
+        self._signs: dict[str, list[int]] = {}
+        for number, part in enumerate(self._parts):
+            if len(part.words) == 1 and is_unspaced(part.words[0]):
+                table = self._signs if part.is_character else self._pairs
+                table.setdefault(part.words[0], []).append(number)
+        self._readings: dict[str, _Reading] = {}
 
     def __len__(self) -> int:
         """Return how many parts of the search can be marked."""
         return len(self._parts)
 
+    def hints(self, text: str) -> int:
+        """Return how many parts ``text`` may say, by a look that takes a microsecond.
+
+        A part that it does not count is not said, but for the few forms that change one of the
+        first two letters (dying for die); one that it counts may not be said, either.
+        """
+        if not self._keeps_initials:
+            return len(self._parts)
+        closed = fold(text).translate(_JOINTS)
+        return sum(clue in closed for clue in self._clues)
+
+    def said(self, text: str) -> frozenset[int]:
+        """Return the numbers of the parts that ``text`` says."""
+        return frozenset(found.part for found in self._found(text))
+
     def marks(self, text: str) -> list[Mark]:
         """Return the marks in ``text``, in order, none overlapping another."""
-        tokens = [
-            _Token(*match.span(), match[0], match["unspaced"] is not None)
-            for match in _TOKEN.finditer(text)
-        ]
-        found: list[Mark] = []
-        for place, token in enumerate(tokens):
-            if token.unspaced:
-                found += self._in_run(token)
-            found += [Mark(token.start, token.end, part) for part in self._said_by(token)]
-            found += self._rows(tokens, place)
-        return _apart(found)
+        marks: list[Mark] = []
+        for start, end in sorted({(found.start, found.end) for found in self._found(text)}):
+            if marks and start < marks[-1].end:
+                marks[-1] = Mark(marks[-1].start, max(end, marks[-1].end))
+            else:
+                marks.append(Mark(start, end))
+        return marks
 
-    def _said_by(self, token: _Token) -> frozenset[int]:
-        """Return the parts that a word alone stands for."""
-        if token.unspaced:
+    def _found(self, text: str) -> Iterator[_Said]:
+        """Yield all that is said, in no order; one may overlap another."""
+        words: list[_Word] = []
+        for stretch in _STRETCH.finditer(text):
+            reading, start = self._reading(stretch[0]), stretch.start()
+            for said in reading.said:
+                yield _Said(said.start + start, said.end + start, said.part)
+            words += [word.moved(start) for word in reading.words]
+        for part, row, unfinished in self._rows:
+            yield from (_Said(*span, part) for span in _row_spans(words, row, unfinished))
+
+    def _reading(self, stretch: str) -> _Reading:
+        """Return what stands between two blanks, read once for all texts."""
+        reading = self._readings.get(stretch)
+        if reading is None:
+            reading = self._readings[stretch] = self._read(stretch)
+        return reading
+
+    def _read(self, stretch: str) -> _Reading:
+        folded, starts, ends = _folded(stretch)
+        words: list[_Word] = []
+        said: list[_Said] = []
+        for first, last, word in placed_words(folded):
+            start, first_end, end = starts[first], ends[first], ends[last - 1]
+            if self._rows:
+                words.append(_Word(start, first_end, end, word))
+            if is_unspaced(word):
+                said += [_Said(start, end, number) for number in self._pairs.get(word, ())]
+                said += [_Said(start, first_end, number) for number in self._signs.get(word[0], ())]
+            else:
+                meant = self._meant_by(word, stretch[start:end])
+                said += [_Said(start, end, number) for number in meant]
+        for first, last, word in joined_words(folded):
+            start, end = starts[first], ends[last - 1]
+            apart = {one.part for one in said if start <= one.start and one.end <= end}
+            _, _, written = next(joined_words(composed(stretch[start:end])), (0, 0, word))
+            meant = self._meant_by(word, written)
+            said += [_Said(start, end, number) for number in meant if number not in apart]
+        return _Reading(words, said)
+
+    def _meant_by(self, word: str, written: str) -> Iterator[int]:
+        """Yield the parts that a word stands for by itself."""
+        pieces = [piece for letters in _LETTERS.findall(written) for piece in pieces_of(letters)]
+        forms = {word, *map(fold, pieces)}
+        found = frozenset().union(*map(self._stems_of, (written, *pieces)))
+        for number, part in enumerate(self._parts):
+            if part.together in forms or found & self._stems[number] or _says(forms, part):
+                yield number
+
+    def _stems_of(self, word: str) -> frozenset[str]:
+        """Return the stems of a word as written, none if they cannot be those searched for."""
+        plain = composed(word)
+        if self._keeps_initials and plain.isascii() and plain[:1] not in self._initials:
             return frozenset()
-        if token.text not in self._known:
-            word = fold(token.text)
-            stems = set(query_stems(composed(token.text), self._languages))
-            pieces = {fold(piece) for piece in pieces_of(token.text)}
-            self._known[token.text] = frozenset(
-                number
-                for number, part in enumerate(self._parts)
-                if self._means(number, part, word, stems, pieces)
-            )
-        return self._known[token.text]
-
-    def _means(self, number: int, part: Part, word: str, stems: set[str], pieces: set[str]) -> bool:
-        if part.together and word == part.together:
-            return True
-        if len(part.words) > 1:
-            return False
-        wanted = part.words[0]
-        if wanted == word or wanted in pieces:
-            return True
-        return bool(stems & self._stems[number]) or (part.prefix and word.startswith(wanted))
-
-    def _rows(self, tokens: Sequence[_Token], place: int) -> Iterable[Mark]:
-        """Yield the parts of several words that begin at ``place``."""
-        for number, part in enumerate(self._parts):
-            for words in (part.words, part.pieces):
-                if len(words) > 1 and (end := _row_end(tokens, place, words, part)):
-                    yield Mark(tokens[place].start, end, number)
-
-    def _in_run(self, token: _Token) -> Iterable[Mark]:
-        """Yield the parts that stand inside a run of a script without spaces."""
-        folded = [fold(char) for char in token.text]
-        places = [place for place, char in enumerate(folded) for _ in char]
-        run = "".join(folded)
-        for number, part in enumerate(self._parts):
-            wanted = _written(part.words)
-            start = run.find(wanted) if wanted else -1
-            while start >= 0:
-                last = places[start + len(wanted) - 1]
-                yield Mark(token.start + places[start], token.start + last + 1, number)
-                start = run.find(wanted, start + len(wanted))
+        return stems(plain, self._stemmers)
 
 
 def marked(text: str, marks: Iterable[Mark]) -> str:
@@ -126,32 +192,50 @@ def marked(text: str, marks: Iterable[Mark]) -> str:
     return "".join([*pieces, escape(text[end:])])
 
 
-def _row_end(tokens: Sequence[_Token], place: int, words: Sequence[str], part: Part) -> int:
-    """Return where the words end that begin with the token at ``place``, 0 if they do not."""
-    rest = list(words)
-    for token in tokens[place:]:
-        own = query_words(token.text)
-        if part.prefix and len(rest) == 1 and own and own[0].startswith(rest[0]):
-            return token.end
-        if not own or rest[: len(own)] != own:
-            return 0
-        rest = rest[len(own) :]
-        if not rest:
-            return token.end
-    return 0
+def _says(forms: set[str], part: Part) -> bool:
+    """Tell whether one of the forms of a word is the only word of a part, or begins so."""
+    if len(part.words) > 1:
+        return False
+    if part.prefix:
+        return any(form.startswith(part.words[0]) for form in forms)
+    return part.words[0] in forms
 
 
-def _written(words: Sequence[str]) -> str:
-    """Return the text that overlapping pairs of characters were made from, empty for others."""
-    if not all(_TOKEN.fullmatch(word) and re.match(f"[{UNSPACED}]", word) for word in words):
-        return ""
-    return "".join(word[0] for word in words[:-1]) + words[-1]
+def _row_spans(
+    words: Sequence[_Word], row: Sequence[str], unfinished: bool
+) -> Iterator[tuple[int, int]]:
+    """Yield from where to where the words of ``row`` follow each other, the last maybe begun."""
+    *whole, last = row
+    for place in range(len(words) - len(whole)):
+        final = words[place + len(whole)]
+        if not (final.word.startswith(last) if unfinished else final.word == last):
+            continue
+        if all(words[place + i].word == word for i, word in enumerate(whole)):
+            lone = len(last) == 1 and is_unspaced(last)
+            yield words[place].start, final.first_end if lone else final.end
 
 
-def _apart(marks: Iterable[Mark]) -> list[Mark]:
-    """Return the marks in order, the longer of two that overlap."""
-    kept: list[Mark] = []
-    for mark in sorted(set(marks), key=lambda mark: (mark.start, -mark.end, mark.part)):
-        if not kept or mark.start >= kept[-1].end:
-            kept.append(mark)
-    return kept
+def _folded(stretch: str) -> tuple[str, list[int], list[int]]:
+    """Return a stretch folded, and where what each of its characters was made from starts, ends."""
+    if stretch.isascii():
+        places = list(range(len(stretch) + 1))
+        return fold(stretch), places[:-1], places[1:]
+    bounds = [place for place, sign in enumerate(stretch) if not place or not _composes(sign)]
+    bounds.append(len(stretch))
+    pieces = [_fold_sign(stretch[a:b]) for a, b in pairwise(bounds)]
+    folded = fold(stretch)
+    if "".join(pieces) != folded:
+        # Signs that change each other in a way we do not know of: then they are marked as one.
+        bounds, pieces = [0, len(stretch)], [folded]
+    starts = [start for start, piece in zip(bounds, pieces, strict=False) for _ in piece]
+    ends = [end for end, piece in zip(bounds[1:], pieces, strict=True) for _ in piece]
+    return folded, starts, ends
+
+
+@lru_cache(1 << 14)
+def _fold_sign(sign: str) -> str:
+    return fold(sign)
+
+
+def _composes(sign: str) -> bool:
+    return unicodedata.category(sign).startswith("M") or _COMPOSING.match(sign) is not None

@@ -5,7 +5,7 @@ occur. All must hold for a map, in any order; the last word may be the beginning
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from mapshelf.folding import is_unspaced, query_words
@@ -25,6 +25,7 @@ class Part:
         prefix: whether the last word may be the beginning of one.
         together: the words written as one, empty where that is not the same (``e-mail``).
         pieces: what the only word is made of (``MindMap``), if anything.
+        written: what was typed for it, without quotes and minus.
     """
 
     words: tuple[str, ...]
@@ -33,15 +34,12 @@ class Part:
     prefix: bool = False
     together: str = ""
     pieces: tuple[str, ...] = ()
+    written: str = field(default="", compare=False)
 
     @property
     def is_character(self) -> bool:
         """Whether it is a single character of a script without spaces, a word or a part of one."""
-        return (
-            self.prefix
-            and len(self.words) == 1 == len(self.words[0])
-            and is_unspaced(self.words[0])
-        )
+        return len(self.words) == 1 == len(self.words[0]) and is_unspaced(self.words[0])
 
     @property
     def has_forms(self) -> bool:
@@ -49,8 +47,9 @@ class Part:
         return len(self.words) == 1 and not self.exact
 
     def __str__(self) -> str:
-        text = " ".join(self.words)
-        return ("-" if self.excluded else "") + (f'"{text}"' if self.exact else text)
+        return ("-" if self.excluded else "") + (
+            f'"{self.written}"' if self.exact else self.written
+        )
 
 
 def parse_text(text: str) -> list[Part]:
@@ -58,11 +57,12 @@ def parse_text(text: str) -> list[Part]:
     parts: list[Part] = []
     for match in _PARTS.finditer(text):
         chunk = match["chunk"]
-        words = tuple(query_words(match["phrase"] if chunk is None else chunk))
+        written = match["phrase"] if chunk is None else chunk
+        words = tuple(query_words(written))
         if not words:
             continue
         if chunk is None or match["minus"]:
-            parts.append(Part(words, excluded=match["minus"] == "-", exact=True))
+            parts.append(Part(words, excluded=bool(match["minus"]), exact=True, written=written))
         else:
             parts.append(_loose(chunk, words, last=match.end() == len(text)))
     # Said twice means no more than said once, and costs the same again.
@@ -72,7 +72,8 @@ def parse_text(text: str) -> list[Part]:
 def _loose(chunk: str, words: tuple[str, ...], *, last: bool) -> Part:
     pieces = tuple(word for piece in pieces_of(chunk) for word in query_words(piece))
     together = written_together(chunk) if len(words) > 1 else ""
-    return Part(words, prefix=_may_go_on(words, last=last), together=together, pieces=pieces)
+    prefix = _may_go_on(words, last=last)
+    return Part(words, prefix=prefix, together=together, pieces=pieces, written=chunk)
 
 
 def _may_go_on(words: tuple[str, ...], *, last: bool) -> bool:

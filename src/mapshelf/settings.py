@@ -40,6 +40,11 @@ class Settings:
     private: bool = False
 
     @property
+    def draining(self) -> Path:
+        """The file that is there while this installation is about to end."""
+        return self.data / "draining"
+
+    @property
     def snapshots(self) -> Path:
         """The folder of the snapshots."""
         return snapshots_folder(self.data)
@@ -67,6 +72,12 @@ def snapshots_folder(data: Path) -> Path:
 def sqlite_url(data: Path) -> str:
     """Return the URL of the SQLite database that ``data`` holds unless told otherwise."""
     return "sqlite://" + quote(os.fsencode(data.absolute() / "catalogue.db"))
+
+
+def without_password(url: str) -> str:
+    """Return the URL of a database as it may be shown."""
+    url = re.sub(r"(?<=//)([^/?#@:]*):[^/?#]*@", r"\1@", url)
+    return re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1...", url)
 
 
 def checked_base_url(url: str) -> str:

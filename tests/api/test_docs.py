@@ -30,11 +30,11 @@ from mapshelf.query import (
 )
 from mapshelf.render.order import WIDTHS
 from mapshelf.render.themes import LIGHT, THEMES
-from mapshelf.settings import Settings, sqlite_url
-from mapshelf.store.sqlite import SQLiteStore
+from mapshelf.settings import Settings
 from mapshelf.tokens import new_token, token_digest
 from mapshelf.writers import WRITERS
 from tests.api.openapi import COMPONENTS
+from tests.databases import database_url, open_with
 from tests.harness import BASE_URL, Service, outline_of, shelf_with
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
@@ -84,12 +84,12 @@ def documented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """The service of the document, with the token of a user registered on 2024-01-15."""
     folder = tmp_path_factory.mktemp("documented")
     registered = round(datetime(2024, 1, 15, 12, tzinfo=UTC).timestamp() * 1000)
-    then = SQLiteStore(folder / "catalogue.db", clock=lambda: registered)
+    then = open_with(folder, lambda: registered)
     then.add_user("ada")
     token = new_token()
     then.add_token("ada", token_digest(token), label="docs", scopes="read", expires=None)
     then.close()
-    settings = Settings(data=folder, database=sqlite_url(folder), base_url=BASE_URL)
+    settings = Settings(data=folder, database=database_url(folder), base_url=BASE_URL)
     with shelf_with(folder, *MAPS), Service(settings, token) as service:
         yield service
 
@@ -146,10 +146,11 @@ def in_order(text: str) -> Any:
     return json.loads(text, object_pairs_hook=list) if text.strip() else None
 
 
-def test_there_are_examples_of_both_operations_and_of_errors() -> None:
+def test_there_are_examples_of_all_operations_and_of_errors() -> None:
     commands = " ".join(example.command for example in EXAMPLES)
-    paths = ("/maps?", "/users/me", "/maps/kL8mN2qS", "/outline.md", "/file", "/thumbnails/")
-    assert all(path in commands for path in paths)
+    lists = ("/maps?", "/search?", "/suggest?", "/facets?", "/categories")
+    others = ("/users/me", "/maps/kL8mN2qS", "/outline.md", "/file", "/thumbnails/")
+    assert all(path in commands for path in (*lists, *others))
     shown = {example.answer.split()[1] for example in EXAMPLES if example.kind == "http"}
     assert shown == {"200", "204", "304", "400", "401", "404", "405"}
 
@@ -190,6 +191,10 @@ def test_every_order_and_field_is_documented_and_no_other() -> None:
     assert names_in("### Orders") == list(ORDERS)
     assert set(names_in("### The fields of a map")) == set(MAP_KEYS)
     assert all(f'"{key}"' in DOCUMENT for key in USER_KEYS)
+
+
+def test_every_field_of_a_topic_is_documented_and_no_other() -> None:
+    assert names_in("## GET /search") == list(COMPONENTS["schemas"]["Branch"]["properties"])
 
 
 def test_every_format_is_documented_and_no_other() -> None:

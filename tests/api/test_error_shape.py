@@ -6,17 +6,22 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-import apsw
 import httpx
 import pytest
 
 from mapshelf.api.errors import FAULT, TABLE
 from tests.api import openapi
+from tests.databases import drop_tokens
 from tests.harness import Service, Shelf, serve
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "DELETE")
 PATHS = (
     "/maps",
+    "/search",
+    "/suggest",
+    "/facets",
+    "/categories",
+    "/software",
     "/maps/unknown0",
     "/maps/unknown0/outline.md",
     "/maps/unknown0/file",
@@ -38,9 +43,7 @@ def stop(shelf: Shelf, service: Service) -> None:
 
 def break_store(shelf: Shelf, service: Service) -> None:
     """Take away a table, which is a fault nobody has thought of."""
-    database = apsw.Connection(str(shelf.settings.data / "catalogue.db"))
-    database.execute("PRAGMA foreign_keys = OFF; DROP TABLE tokens")
-    database.close()
+    drop_tokens(shelf.settings.data)
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,17 @@ def test_every_row_of_the_table_is_met() -> None:
     assert met == {row.status for row in (*TABLE.values(), FAULT)} | {200}
 
 
-INTERNAL = ("sqlite", "sql", "tantivy", "traceback", "mapshelf.", ".py", "/tmp", "catalogue.db")
+INTERNAL = (
+    "sqlite",
+    "postgres",
+    "sql",
+    "tantivy",
+    "traceback",
+    "mapshelf.",
+    ".py",
+    "/tmp",
+    "catalogue.db",
+)
 
 
 @pytest.mark.parametrize("name", ["store broken", "store closed", "no snapshot"])

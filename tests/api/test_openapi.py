@@ -11,6 +11,8 @@ import pytest
 from mapshelf.api import errors
 from mapshelf.api.app import METHODS
 from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
+from mapshelf.api.search import BRANCHES
+from mapshelf.branches import LONGEST_EXCERPT, LONGEST_STEP
 from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft, Source
 from mapshelf.query import (
     DEFAULT_LIMIT,
@@ -21,6 +23,7 @@ from mapshelf.query import (
     ORDERS,
     PARAMETERS,
 )
+from mapshelf.snapshot.facets import MOST_VALUES
 from mapshelf.writers import WRITERS
 from tests.api import openapi
 from tests.api.openapi import COMPONENTS, DOCUMENT, documented, resolved
@@ -76,6 +79,11 @@ def test_every_operation_is_described_and_no_other(service: Service) -> None:
         (path, method.lower())
         for path in (
             "/maps",
+            "/search",
+            "/suggest",
+            "/facets",
+            "/categories",
+            "/software",
             "/maps/{ID}",
             "/maps/{ID}/outline.{format}",
             "/maps/{ID}/file",
@@ -98,9 +106,13 @@ def test_every_operation_is_described_and_no_other(service: Service) -> None:
 def test_every_parameter_is_described_and_no_other() -> None:
     parameters = parameters_of("/maps")
     assert set(parameters) == PARAMETERS
+    assert parameters_of("/search") == parameters
+    assert set(parameters_of("/suggest")) == PARAMETERS - {"offset", "order_by"}
+    assert set(parameters_of("/facets")) == PARAMETERS - {"offset", "order_by", "limit"}
     assert {row.name for row in FILTERS} <= set(parameters)
     assert all(one["description"] and not one.get("required") for one in parameters.values())
-    assert parameters_of("/users/me") == parameters_of("/openapi.json") == {}
+    for path in ("/categories", "/software", "/users/me", "/openapi.json"):
+        assert parameters_of(path) == {}
 
 
 def test_every_format_is_described_and_no_other() -> None:
@@ -121,7 +133,13 @@ def test_bounds_and_defaults_are_those_of_the_parser() -> None:
     assert schemas["order_by"]["enum"] == list(ORDERS)
     assert schemas["query"]["maxLength"] == MAXIMUM_QUERY_LENGTH
     assert schemas["only_templates"] == {"type": "boolean", "default": False}
-    assert COMPONENTS["schemas"]["Maps"]["maxItems"] == MAXIMUM_LIMIT
+    found = COMPONENTS["schemas"]
+    for name in ("Maps", "Hits", "Suggestions"):
+        assert found[name]["maxItems"] == MAXIMUM_LIMIT
+    assert found["Hit"]["properties"]["topics"]["maxItems"] == BRANCHES
+    assert found["Branch"]["properties"]["text"]["maxLength"] == LONGEST_EXCERPT + len("……")
+    assert found["Branch"]["properties"]["path"]["items"]["maxLength"] == LONGEST_STEP
+    assert found["NamedCounts"]["maxItems"] == MOST_VALUES
     responses = COMPONENTS["responses"]
     assert str(MAXIMUM_BODY) in responses["ContentTooLarge"]["description"]
     assert str(MAXIMUM_QUERY_STRING) in responses["UriTooLong"]["description"]
@@ -203,6 +221,20 @@ ASKED = [
     "/maps?query=quotes&order_by=rating",
     "/maps?limit=x",
     "/maps?x=" + "y" * MAXIMUM_QUERY_STRING,
+    "/maps?query=quotas",
+    "/search",
+    "/search?query=topic",
+    "/search?query=topik&limit=1",
+    "/search?query=topic&limit=x",
+    "/suggest",
+    "/suggest?query=to",
+    "/suggest?query=to&limit=0",
+    "/suggest?category=x",
+    "/facets",
+    "/facets?query=quotas&owner=zoë",
+    "/facets?only_templates=x",
+    "/categories",
+    "/software?limit=x",
     "/maps/Q7xK2mZp",
     *(f"/maps/Q7xK2mZp/outline.{writer.suffix}" for writer in WRITERS),
     "/maps/Q7xK2mZp/outline.pdf",

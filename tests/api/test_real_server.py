@@ -20,7 +20,7 @@ import pytest
 
 from mapshelf.model import MapDraft, Source
 from tests.api.openapi import COMPONENTS
-from tests.harness import outline_of, shelf_with
+from tests.harness import Shelf, outline_of
 
 SEED = 20240229
 
@@ -71,10 +71,14 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         source=Source(b"/maps/a.mm", "a.mm", 3, 1, b"d" * 32),
         content=zlib.compress(b"<map"),
     )
-    with shelf_with(folder, one, *drafts) as shelf:
-        token = shelf.token()
+    shelf = Shelf(folder)
+    shelf.put(one, *drafts)
+    shelf.publish()
+    token, database = shelf.token(), shelf.settings.database
+    shelf.close()
     port = free_port()
     command = [sys.executable, "-m", "mapshelf", "serve", "--data", str(folder)]
+    command += ["--database", database]
     command += ["--port", str(port), "--workers", "1"]
     with (folder / "log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)

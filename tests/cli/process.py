@@ -24,18 +24,27 @@ PATIENCE: Final = 60.0
 
 @dataclass(frozen=True, slots=True)
 class Mapshelf:
-    """The command line over one data folder."""
+    """The command line over one data folder, and a database if it lies elsewhere."""
 
     data: Path
+    database: str = ""
 
-    def command(self, *arguments: str | Path) -> list[str]:
-        """Return the words of a command."""
-        return [sys.executable, "-m", "mapshelf", *map(str, arguments), "--data", str(self.data)]
+    def command(self, *arguments: str | Path, placed: bool = True) -> list[str]:
+        """Return the words of a command, with where the catalogue is if it is to be ``placed``."""
+        words = [sys.executable, "-m", "mapshelf", *map(str, arguments)]
+        if placed:
+            words += ["--data", str(self.data)]
+        if placed and self.database:
+            words += ["--database", self.database]
+        return words
 
-    def run(self, *arguments: str | Path, expect: int = 0) -> "subprocess.CompletedProcess[str]":
+    def run(
+        self, *arguments: str | Path, expect: int = 0, placed: bool = True
+    ) -> "subprocess.CompletedProcess[str]":
         """Run a command to its end, which must be with this exit code."""
+        command = self.command(*arguments, placed=placed)
         done = subprocess.run(
-            self.command(*arguments), capture_output=True, text=True, timeout=PATIENCE, check=False
+            command, capture_output=True, text=True, timeout=PATIENCE, check=False
         )
         assert done.returncode == expect, f"{arguments}: {done.returncode}\n{done.stderr}"
         return done
@@ -46,7 +55,7 @@ class Mapshelf:
 
     def token(self, user: str = "alice", *options: str) -> str:
         """Register ``user`` if need be, and return a new token."""
-        there = (self.data / "catalogue.db").exists()
+        there = self.database == "" and (self.data / "catalogue.db").exists()
         users = [line.split("\t")[1] for line in self.lines("user", "list")] if there else []
         if user not in users:
             self.run("user", "add", user)

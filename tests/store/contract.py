@@ -6,6 +6,7 @@ it is opened; see ``test_sqlite_contract.py``.
 
 import random
 import threading
+import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
@@ -40,6 +41,10 @@ ALL = 1_000_000
 ADDED, CHANGED, UNCHANGED, REFUSED = Verdict
 
 Open = Callable[[], Store]
+
+INHERITED = (HealthCheck.function_scoped_fixture, HealthCheck.differing_executors)
+"""Hypothesis warns of a test that several classes run, since what failed in one is replayed in the
+other; here examples are the same every time, and none are kept."""
 
 
 def title(text: str, **fields: Any) -> MapDraft:
@@ -177,9 +182,7 @@ class StoreContract:
         found = put(store, complete())
         assert store.changes(0, ALL) == [Change(store.revision(), 77, found, complete().outline)]
 
-    @settings(
-        max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-    )
+    @settings(max_examples=15, deadline=None, suppress_health_check=INHERITED)
     @given(seed=st.integers(0, 2**32), limit=st.integers(1, 7))
     def test_following_the_feed_in_steps_gives_the_present_state(
         self, store: Store, seed: int, limit: int
@@ -211,6 +214,33 @@ class StoreContract:
         store.put_maps([title("a")])
         assert store.changes(0, 0) == []
         assert store.maps(0, 0) == []
+
+    def test_waiting_ends_at_once_when_there_is_something_new(self, store: Store) -> None:
+        store.put_maps([title("a"), title("b")])
+        for after in (0, 1):
+            until_quiet(store, store.revision())
+            began = time.monotonic()
+            assert store.wait(after, 5)
+            assert time.monotonic() - began < 1
+
+    def test_waiting_in_silence_takes_about_as_long_as_it_may(self, store: Store) -> None:
+        until_quiet(store, 0)
+        began = time.monotonic()
+        assert not store.wait(0, 0.3)
+        assert 0.2 < time.monotonic() - began < 1
+
+    def test_waiting_is_ended_by_another_writer(self, store: Store, reopen: Open) -> None:
+        writer = reopen()
+        until_quiet(store, 0)
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(store.wait, 0, 10)
+            writer.put_maps([title("a")])
+            assert waiting.result(5)
+        assert store.revision() == 1
+
+    def test_waiting_on_a_store_that_is_away_raises_nothing(self, store: Store) -> None:
+        store.close()
+        store.wait(0, 0.1)
 
     # -- put_maps -------------------------------------------------------------------------
 
@@ -249,9 +279,7 @@ class StoreContract:
         assert len(found.id) == 8
         assert set(found.id) <= set(ALPHABET)
 
-    @settings(
-        max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-    )
+    @settings(max_examples=40, deadline=None, suppress_health_check=INHERITED)
     @given(draft=DRAFTS)
     def test_any_map_comes_out_as_it_went_in_and_again_is_unchanged(
         self, store: Store, draft: MapDraft
@@ -884,9 +912,7 @@ class StoreContract:
 
     # -- moving a catalogue ---------------------------------------------------------------
 
-    @settings(
-        max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-    )
+    @settings(max_examples=25, deadline=None, suppress_health_check=INHERITED)
     @given(drafts=st.lists(DRAFTS, max_size=6))
     def test_export_and_import_into_an_empty_catalogue(
         self, store: Store, empty: Callable[[], Store], drafts: list[MapDraft]
@@ -911,6 +937,13 @@ class StoreContract:
         for _ in random_writes(store, random.Random(7)):
             pass
         assert store.check() == []
+
+
+def until_quiet(store: Store, revision: int) -> None:
+    """Wait until the store says that there is nothing above a revision."""
+    deadline = time.monotonic() + 10
+    while store.wait(revision, 0.01):
+        assert time.monotonic() < deadline, "it never falls silent"
 
 
 def chooser(words: Iterator[str]) -> Callable[[str], str]:

@@ -4,7 +4,7 @@ import shutil
 import stat
 import subprocess
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import apsw
@@ -19,7 +19,7 @@ from mapshelf.errors import (
 )
 from mapshelf.model import MapDraft
 from mapshelf.settings import sqlite_url
-from mapshelf.store import open_store, sqlite
+from mapshelf.store import open_store, scripts, sqlite
 from mapshelf.store.sqlite import SQLiteStore
 from tests.store.child import ROOT, command
 from tests.store.drafts import outline
@@ -178,11 +178,16 @@ def test_a_newer_catalogue_is_refused(path: Path) -> None:
         SQLiteStore(path)
 
 
+def replace_scripts(monkeypatch: pytest.MonkeyPatch, read: Callable[[str], str]) -> None:
+    for module in (scripts, sqlite):
+        monkeypatch.setattr(module, "read_script", read)
+
+
 def test_a_catalogue_with_the_schema_of_another_day_is_refused(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    script = sqlite._script
-    monkeypatch.setattr(sqlite, "_script", lambda name: script(name) + "CREATE TABLE more (a);")
+    script = scripts.read_script
+    replace_scripts(monkeypatch, lambda name: script(name) + "CREATE TABLE more (a);")
     SQLiteStore(path).close()
     monkeypatch.undo()
     before = path.read_bytes()
@@ -192,8 +197,8 @@ def test_a_catalogue_with_the_schema_of_another_day_is_refused(
 
 
 def test_remarks_in_a_script_change_no_schema(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    script = sqlite._script
-    monkeypatch.setattr(sqlite, "_script", lambda name: "-- A word more.\n\n" + script(name))
+    script = scripts.read_script
+    replace_scripts(monkeypatch, lambda name: "-- A word more.\n\n" + script(name))
     SQLiteStore(path).close()
     monkeypatch.undo()
     SQLiteStore(path).close()

@@ -8,6 +8,7 @@ about its parameters, nor which maps there are.
 import asyncio
 import contextlib
 import itertools
+import logging
 import secrets
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ import xxhash
 from mapshelf.api.auth import Authenticator
 from mapshelf.api.catalogue import Catalogue
 from mapshelf.api.errors import error_response
+from mapshelf.api.health import Health
 from mapshelf.api.http import (
     Headers,
     Receive,
@@ -39,7 +41,7 @@ from mapshelf.api.routing import Route, Routes
 from mapshelf.api.search import search_maps, suggest
 from mapshelf.api.thumbnails import draw_thumbnail, kept_thumbnail, parse_picture
 from mapshelf.api.users import own_profile
-from mapshelf.errors import MethodNotAllowed, UnknownPath
+from mapshelf.errors import MethodNotAllowed, StoreUnavailable, UnknownPath
 from mapshelf.model import User
 from mapshelf.query import parse_query
 from mapshelf.render.cache import PictureCache
@@ -75,6 +77,9 @@ PARTS: Final = {
 THREADS: Final = 2
 """Searches, outlines and files made at the same time; more wait, and hold up nothing else."""
 
+OPENED_AGAIN_AFTER: Final = 1.0
+"""Seconds between tries to open a store that was away when the service started."""
+
 
 class Apart(Protocol):
     """Makes something in a thread, while the event loop goes on."""
@@ -103,6 +108,8 @@ class Backstage:
 PageRoutes = Callable[[Backstage], Mapping[str, Route]]
 """Gives the routes of the pages."""
 
+log = logging.getLogger(__name__)
+
 
 class Application:
     """The service over one store and one directory of snapshots."""
@@ -116,6 +123,7 @@ class Application:
         self._request_ids = _request_ids()
         self._openapi = _openapi_response()
         self._store: Store | None = None
+        self._health = Health(self._catalogue, settings, lambda: self._store)
         self._authenticator: Authenticator | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._threads = ThreadPoolExecutor(THREADS, "apart")
@@ -136,6 +144,8 @@ class Application:
                 "/thumbnails/{id}.{picture}": Route(self._thumbnail, public=not settings.private),
                 "/users/me": Route(self._users_me),
                 "/openapi.json": Route(self._openapi_json, public=True),
+                "/healthz": Route(self._healthz, public=True),
+                "/readyz": Route(self._readyz, public=True),
                 **(pages(self._backstage()) if pages else {}),
             },
             PARTS,
@@ -150,13 +160,13 @@ class Application:
 
     async def start(self) -> None:
         """Open store and snapshot, and begin to follow what is published."""
-        self._store = await asyncio.to_thread(open_store, self._settings.database)
-        self._authenticator = Authenticator(self._store)
         await asyncio.to_thread(self._catalogue.refresh)
-        self._tasks = [
-            asyncio.create_task(self._catalogue.follow()),
-            asyncio.create_task(self._authenticator.note_use()),
-        ]
+        self._tasks = [asyncio.create_task(self._catalogue.follow())]
+        try:
+            await self._open_store()
+        except StoreUnavailable as error:
+            log.warning("the store is opened when it can be: %s", error)
+            self._tasks.append(asyncio.create_task(self._open_store_later()))
 
     async def stop(self) -> None:
         """Finish what runs in the background and close the store."""
@@ -172,6 +182,17 @@ class Application:
         if self._store:
             self._store.close()
 
+    async def _open_store(self) -> None:
+        self._store = await asyncio.to_thread(open_store, self._settings.database)
+        self._authenticator = Authenticator(self._store)
+        self._tasks.append(asyncio.create_task(self._authenticator.note_use()))
+
+    async def _open_store_later(self) -> None:
+        while self._store is None:
+            await asyncio.sleep(OPENED_AGAIN_AFTER)
+            with contextlib.suppress(StoreUnavailable):
+                await self._open_store()
+
     # -- the routes -----------------------------------------------------------------------
 
     async def _maps(self, request: Request, user: User | None) -> Response:
@@ -181,7 +202,8 @@ class Application:
             query = parse_query(key)
             make = partial(list_maps, edition.snapshot, query, self._base_url)
             # A list takes microseconds; a search may take long enough to hold up all others.
-            response = await self._apart(make) if query.text else make()
+            light = edition.snapshot.is_light(query)
+            response = make() if light else await self._apart(make)
             edition.keep(key, response)
         return response
 
@@ -243,12 +265,19 @@ class Application:
     async def _openapi_json(self, request: Request, user: User | None) -> Response:
         return self._openapi
 
+    async def _healthz(self, request: Request, user: User | None) -> Response:
+        return self._health.alive()
+
+    async def _readyz(self, request: Request, user: User | None) -> Response:
+        return await self._health.ready()
+
     def _found(self, request: Request) -> Record:
         """Return the map that the path names."""
         return find_map(self._catalogue.edition(), request.parts["id"], self._base_url)
 
     def _opened_store(self) -> Store:
-        assert self._store is not None, "the application has not been started"
+        if self._store is None:
+            raise StoreUnavailable("the store has not been opened yet")
         return self._store
 
     def _backstage(self) -> Backstage:
@@ -303,7 +332,8 @@ class Application:
         return not_modified(response, if_none_match) or response
 
     async def _user(self, request: Request) -> User:
-        assert self._authenticator is not None, "the application has not been started"
+        if self._authenticator is None:
+            raise StoreUnavailable("the store has not been opened yet")
         return await self._authenticator.user(request.headers.get(b"authorization"))
 
     async def _live(self, receive: Receive, send: Send) -> None:

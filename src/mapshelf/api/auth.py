@@ -2,21 +2,41 @@
 
 Tokens are looked up in the store and remembered for less than a second, so that a revoked one is
 refused within a second on every worker, while the store sees one look-up a second and token.
+
+A store that cannot answer must not end all reading. A token that was valid within the last minute
+is taken meanwhile, without waiting for the store once it is known to be away; no token is called
+invalid because nobody can tell.
 """
 
 import asyncio
 import logging
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
-from mapshelf.errors import InvalidToken, StoreError
-from mapshelf.model import User
+from mapshelf.errors import InvalidToken, StoreError, StoreUnavailable
+from mapshelf.model import Credential, User
 from mapshelf.store import Store
 from mapshelf.tokens import is_valid, is_well_formed, token_digest
 
 REMEMBERED_FOR: Final = 0.9
 """Seconds for which the answer of the store is believed."""
+
+TRUSTED_FOR: Final = 60.0
+"""Seconds for which it is believed when the store does not answer any more."""
+
+PATIENCE: Final = 1.0
+"""Seconds to wait for the store when there is an earlier answer to fall back on."""
+
+RETRIED_AFTER: Final = 0.5
+"""Seconds between questions to a store that is away."""
+
+LOOK_UPS: Final = 4
+"""Look-ups at a time."""
+
+WAITING: Final = 64
+"""Most tokens being looked up; more are turned away, since the store does not keep up."""
 
 REMEMBERED: Final = 10_000
 """Most tokens to remember."""
@@ -29,9 +49,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Remembered:
-    user: User
-    token_id: int
-    until: float
+    """An answer of the store, and when (``time.monotonic``) it was asked for."""
+
+    credential: Credential
+    asked: float
+
+    @property
+    def user(self) -> User:
+        return self.credential.user
 
 
 def read_token(header: bytes | None) -> str:
@@ -59,6 +84,9 @@ class Authenticator:
         self._store = store
         self._remembered: dict[bytes, _Remembered] = {}
         self._used: dict[int, int] = {}
+        self._looking: dict[bytes, asyncio.Task[_Remembered]] = {}
+        self._threads = ThreadPoolExecutor(LOOK_UPS, "tokens")
+        self._away_until = 0.0
 
     async def user(self, header: bytes | None) -> User:
         """Return the user whose token the Authorization ``header`` carries.
@@ -68,9 +96,9 @@ class Authenticator:
             StoreUnavailable: the store cannot tell.
         """
         found = self._remembered.get(header) if header else None
-        if found is None or found.until < time.monotonic():
-            found = await self._look_up(header)
-        self._used[found.token_id] = 0
+        if found is None or found.asked + REMEMBERED_FOR < time.monotonic():
+            found = await self._renewed(header, found)
+        self._used[found.credential.token.id] = 0
         return found.user
 
     async def note_use(self) -> None:
@@ -89,17 +117,61 @@ class Authenticator:
             except StoreError as error:
                 log.warning("the use of %d tokens was not noted: %s", len(used), error)
 
-    async def _look_up(self, header: bytes | None) -> _Remembered:
-        digest = token_digest(read_token(header))
-        loop = asyncio.get_running_loop()
+    async def _renewed(self, header: bytes | None, known: _Remembered | None) -> _Remembered:
+        """Return what the store says now, or ``known`` if it cannot tell."""
+        token = read_token(header)
+        assert header is not None
+        now = time.monotonic()
+        if known is None or known.asked + TRUSTED_FOR < now:
+            return await asyncio.shield(self._look_up(header, token))
+        if now < self._away_until and header not in self._looking:
+            return _still_valid(known)
+        looking = self._look_up(header, token)
+        if self._away_until:  # the look-up goes on, and tells when the store is back
+            return _still_valid(known)
+        try:
+            return await asyncio.wait_for(asyncio.shield(looking), PATIENCE)
+        except (TimeoutError, StoreUnavailable):
+            self._away_until = time.monotonic() + RETRIED_AFTER
+            return _still_valid(known)
+
+    def _look_up(self, header: bytes, token: str) -> "asyncio.Task[_Remembered]":
+        """Ask the store, once for all requests that wait for the same token."""
+        looking = self._looking.get(header)
+        if looking is None:
+            if len(self._looking) >= WAITING:
+                raise StoreUnavailable("too many tokens are being looked up already")
+            looking = asyncio.create_task(self._asked(header, token_digest(token)))
+            looking.add_done_callback(lambda done: done.cancelled() or done.exception())
+            self._looking[header] = looking
+        return looking
+
+    async def _asked(self, header: bytes, digest: bytes) -> _Remembered:
         # Counted from before the look-up, so that slow answers are not believed for longer.
-        until = time.monotonic() + REMEMBERED_FOR
-        credential = await loop.run_in_executor(None, self._store.find_credential, digest)
+        asked = time.monotonic()
+        loop = asyncio.get_running_loop()
+        try:
+            credential = await loop.run_in_executor(
+                self._threads, self._store.find_credential, digest
+            )
+        except StoreError:
+            if self._away_until:
+                self._away_until = time.monotonic() + RETRIED_AFTER
+            raise
+        finally:
+            del self._looking[header]
+        self._away_until = 0.0
+        self._remembered.pop(header, None)
         if credential is None or not is_valid(credential, time.time_ns() // 1_000_000):
             raise InvalidToken(sent=True)
-        found = _Remembered(credential.user, credential.token.id, until)
         if len(self._remembered) >= REMEMBERED:
-            self._remembered.clear()
-        assert header is not None
-        self._remembered[header] = found
+            del self._remembered[next(iter(self._remembered))]  # that was renewed longest ago
+        found = self._remembered[header] = _Remembered(credential, asked)
         return found
+
+
+def _still_valid(known: _Remembered) -> _Remembered:
+    """Return ``known`` unless it has expired meanwhile, which takes no store to tell."""
+    if not is_valid(known.credential, time.time_ns() // 1_000_000):
+        raise InvalidToken(sent=True)
+    return known

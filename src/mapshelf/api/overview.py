@@ -1,7 +1,6 @@
 """What the catalogue is made of: ``GET /facets``, ``GET /categories`` and ``GET /software``."""
 
 from collections.abc import Iterable
-from dataclasses import asdict
 
 import orjson
 
@@ -9,25 +8,22 @@ from mapshelf.api.http import CHECKED_EACH_TIME, Response, json_response
 from mapshelf.api.maps import list_etag
 from mapshelf.model import Named
 from mapshelf.query import MapQuery
-from mapshelf.snapshot import Snapshot, Value
+from mapshelf.snapshot import Snapshot
+from mapshelf.snapshot.facets import Counts, NamedCounts
 from mapshelf.store import Store
 
 
 def show_facets(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
     """Return how the maps that ``query`` is about divide, whatever page of them it asks for."""
     facets = snapshot.facets(query)
-    programs = {row.name: row.id for row in store.software()}
-    licences = {row.id: row.name for row in store.licence_types()}
     return _response(
         {
             "total": facets.total,
-            "category": [asdict(value) for value in facets.category],
-            "software": [{**asdict(one), "id": programs.get(one.name)} for one in facets.software],
-            "owner": [_without_id(value) for value in facets.owner],
-            "licence": [
-                {**asdict(one), "name": licences.get(one.id or 0, "")} for one in facets.licence
-            ],
-            "year": [_without_id(value) for value in facets.year],
+            "category": _with_names(facets.category, store.categories()),
+            "software": _with_names(facets.software, store.software()),
+            "owner": _named(facets.owner),
+            "licence": _with_names(facets.licence, store.licence_types()),
+            "year": _named(facets.year),
         }
     )
 
@@ -46,8 +42,14 @@ def _counted(snapshot: Snapshot, name: str, rows: Iterable[Named]) -> list[dict[
     return [{"id": row.id, "name": row.name, "count": snapshot.count(name, row.id)} for row in rows]
 
 
-def _without_id(value: Value) -> dict[str, object]:
-    return {"name": value.name, "count": value.count}
+def _with_names(counts: Counts, rows: Iterable[Named]) -> list[dict[str, object]]:
+    names = {row.id: row.name for row in rows}
+    # Licence types come with records, which may have one that this catalogue has no name for.
+    return [{"id": one, "name": names.get(one, ""), "count": count} for one, count in counts]
+
+
+def _named(counts: NamedCounts) -> list[dict[str, object]]:
+    return [{"name": name, "count": count} for name, count in counts]
 
 
 def _response(found: object) -> Response:

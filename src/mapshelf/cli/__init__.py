@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "export": ("export", "write all maps as lines of JSON (NDJSON)"),
     "user": ("user", "add, list and disable users"),
     "token": ("token", "create, list and revoke access tokens"),
+    "migrate": ("migrate", "copy the catalogue into another database"),
     "check": ("check", "verify store, snapshot and settings"),
 }
 """The module of each command, and what it does."""
@@ -34,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command that ``arguments`` spell, by default those of the process."""
     given = _parse(sys.argv[1:] if arguments is None else arguments)
     try:
-        given.data, given.database = _catalogue(given.data, given.database)
+        _find_catalogue(given)
         code: int = given.run(given)
     except InvalidSetting as error:
         return _fail(error, 2)
@@ -52,6 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _fail(error: MapshelfError, code: int) -> int:
     print(f"mapshelf: {error}", file=sys.stderr)
     return code
+
+
+def _find_catalogue(given: argparse.Namespace) -> None:
+    """Say in ``given`` which catalogue is meant, unless the command names two of its own."""
+    if "database" in given:
+        given.data, given.database = _catalogue(given.data, given.database)
 
 
 def _catalogue(data: Path | None, database: str | None) -> tuple[Path, str]:

@@ -5,7 +5,7 @@ import sys
 
 from mapshelf.cli.common import catalogue_options, opened
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing
-from mapshelf.settings import snapshots_folder
+from mapshelf.settings import snapshots_folder, without_password
 from mapshelf.snapshot import SnapshotDirectory, verify
 
 
@@ -18,7 +18,7 @@ def define(parser: argparse.ArgumentParser) -> None:
 def _run(given: argparse.Namespace) -> int:
     with opened(given) as store:
         faults = store.check()
-        print(f"store: {given.database}, revision {store.revision()}")
+        print(f"store: {without_password(given.database)}, revision {store.revision()}")
     try:
         directory = SnapshotDirectory(snapshots_folder(given.data))
         manifest = verify(directory.folder(directory.current()))

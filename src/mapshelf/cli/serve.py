@@ -44,6 +44,13 @@ def define(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="show nothing without a token: no pages, no feeds, no pictures",
     )
+    parser.add_argument(
+        "--drain",
+        metavar="SECONDS",
+        type=whole_number(3600),
+        default=0,
+        help="seconds to go on answering, while /readyz says no, before the end; default none",
+    )
     parser.set_defaults(run=_run)
 
 
@@ -65,7 +72,12 @@ def _run(given: argparse.Namespace) -> int:
     if given.folders:
         run = "mapshelf.service.folders:follow_folders"
         children.append(Child("importer", run, (settings, given.folders)))
-    Supervisor(children).run(lambda: _announce(settings, address))
+    settings.draining.unlink(missing_ok=True)
+    try:
+        supervisor = Supervisor(children, given.drain, settings.draining.touch)
+        supervisor.run(lambda: _announce(settings, address))
+    finally:
+        settings.draining.unlink(missing_ok=True)
     return 0
 
 

@@ -17,7 +17,7 @@ from typing import Final, NamedTuple
 
 from mapshelf.render.branches import Branch
 from mapshelf.render.fonts import font
-from mapshelf.render.wrapping import Line, wrapped
+from mapshelf.render.wrapping import STRETCH, Line, wrapped
 
 LINE_HEIGHT: Final = 1.28
 """From one baseline to the next, in font sizes."""
@@ -56,6 +56,7 @@ class Kind(NamedTuple):
         boxed: whether it is in a box; otherwise it stands on a line.
         counted: whether it is said how many topics are hidden below it; otherwise a few twigs
             show that there are some.
+        stretch: how much wider lines may be for the sake of a long word.
     """
 
     size: float
@@ -68,6 +69,7 @@ class Kind(NamedTuple):
     apart: float
     boxed: bool
     counted: bool
+    stretch: float = STRETCH
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,7 +211,7 @@ def _nodes(root: Branch, look: Look) -> list[Node]:
 
 def _node(branch: Branch, parent: int, depth: int, look: Look) -> Node:
     kind = look.kind(depth)
-    lines = wrapped(branch.text, font(bold=kind.bold), kind.width, kind.lines)
+    lines = wrapped(branch.text, font(bold=kind.bold), kind.width, kind.lines, kind.stretch)
     if not lines and not branch.others:
         lines = (Line("", _EMPTY_WIDTH / kind.size),)
     text_width = kind.size * max((line.width for line in lines), default=0.0)

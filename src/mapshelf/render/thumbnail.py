@@ -20,6 +20,7 @@ from mapshelf.render.lettering import Letters, SystemFonts
 from mapshelf.render.order import Order
 from mapshelf.render.png import rasterised
 from mapshelf.render.themes import THEMES
+from mapshelf.render.wrapping import STRETCH
 from mapshelf.writers.plain import sound
 
 _ASPECT: Final = 0.75
@@ -125,6 +126,8 @@ def _fitting(root: Topic, width: int, height: int) -> Layout:
         if not narrow and depth > 1:
             rows, depth = most, min(depth, _depth(tried[0])) - 1
             continue
+        if not narrow:
+            tried.append(layout(shown, _NARROWEST, right_to_left=leftwards))
         lowest = max(map(bounds.down, narrow or tried))
         if lowest >= smallest or rows == _FEWEST:
             return _best(tried, bounds, _COMFORT * smallest)
@@ -144,13 +147,14 @@ def _depth(placed: Layout) -> int:
     return max(node.depth for node in placed.nodes)
 
 
-def _look(width: float, lines: int, *, counted: bool) -> Look:
+def _look(width: float, lines: int, *, counted: bool, stretch: float = STRETCH) -> Look:
     """Return how topics look whose ordinary lines are so many font sizes wide."""
+    main = max(5.3, 0.85 * width)
     return Look(
         (
-            Kind(13.5, True, max(6.5, 0.7 * width), 4, 8, 5, 0, 0, True, True),
-            Kind(11.3, True, max(5.3, 0.85 * width), lines, 5.5, 2.5, 15, 7, True, True),
-            Kind(_ORDINARY, False, width, lines, 1.5, 1, 9, 2.6, False, counted),
+            Kind(13.5, True, max(6.5, 0.7 * width), 4, 8, 5, 0, 0, True, True, stretch),
+            Kind(11.3, True, main, lines, 5.5, 2.5, 15, 7, True, True, stretch),
+            Kind(_ORDINARY, False, width, lines, 1.5, 1, 9, 2.6, False, counted, stretch),
         )
     )
 
@@ -204,3 +208,6 @@ _LOOKS: Final = {
     }.items()
 }
 """What is tried, by the width of the picture: long lines first, for they are easier to read."""
+
+_NARROWEST: Final = _look(8.0, 4, counted=True, stretch=1.0)
+"""For main branches of which even the words are too long: they are broken."""

@@ -55,10 +55,12 @@ class Line:
 
 
 STRETCH: Final = 2.0
-"""How much wider lines may be for the sake of a long word."""
+"""How much wider lines may be for the sake of a long word, if there is no other reason."""
 
 
-def wrapped(text: str, font: Font, width: float, most: int) -> tuple[Line, ...]:
+def wrapped(
+    text: str, font: Font, width: float, most: int, stretch: float = STRETCH
+) -> tuple[Line, ...]:
     """Return ``text`` in lines no wider than ``width``, or somewhat wider if a word needs it.
 
     Args:
@@ -66,13 +68,14 @@ def wrapped(text: str, font: Font, width: float, most: int) -> tuple[Line, ...]:
         font: the face it is measured by.
         width: in font sizes.
         most: lines at most; what is beyond is cut, and an ellipsis says so.
+        stretch: how much wider lines may be for the sake of a long word.
     """
     # Nothing behind this can be reached: the narrowest letters are a fifth as wide as they are
     # high, and a text that takes up no room at all is not to be gone through to its end.
     longest = int(most * (8 * width + 8))
     if len(text) > longest:
         text = "".join(_CLUSTERS.findall(text[:longest].rstrip("\u200d"))[:-1])
-    width = _stretched(text, font, width)
+    width = _stretched(text, font, width, stretch)
     lines: list[Line] = []
     for paragraph in text.split("\n"):
         lines.extend(_lines(paragraph, font, width, most + 1 - len(lines)))
@@ -81,12 +84,12 @@ def wrapped(text: str, font: Font, width: float, most: int) -> tuple[Line, ...]:
     return tuple(lines)
 
 
-def _stretched(text: str, font: Font, width: float) -> float:
+def _stretched(text: str, font: Font, width: float, stretch: float) -> float:
     """Return the width in which the longest word fits, as far as lines may be stretched."""
     if len(text) <= width:  # letters are seldom wider than they are high
         return width
     longest = max((font.width(piece) for piece in _PIECES.findall(text)), default=0.0)
-    return max(width, min(longest, width * STRETCH))
+    return max(width, min(longest, width * stretch))
 
 
 def _lines(paragraph: str, font: Font, width: float, most: int) -> list[Line]:

@@ -10,10 +10,13 @@ from mapshelf.errors import MapshelfError, StoreUnavailable
 from mapshelf.service.process import end_with_parent, set_up_logging, stop_event
 from mapshelf.settings import Settings
 from mapshelf.snapshot import Builder, SnapshotDirectory
-from mapshelf.store import open_store
+from mapshelf.store import Store, open_store
 
 LOOK_INTERVAL: Final = 0.1
-"""Seconds between looks at whether the store has changed."""
+"""Least seconds between looks at what the store has that is new."""
+
+LISTEN_INTERVAL: Final = 0.5
+"""Seconds of listening to the store between looks at everything else."""
 
 REST_SHARE: Final = 2.0
 """Seconds of rest for each second of building, so that requests get their share of the machine."""
@@ -57,10 +60,17 @@ def _follow(settings: Settings, directory: SnapshotDirectory, stop: threading.Ev
         try:
             while not stop.is_set():
                 stop.wait(_advance(builder))
+                _await_news(store, builder, stop)
         finally:
             builder.close()
     finally:
         store.close()
+
+
+def _await_news(store: Store, builder: Builder, stop: threading.Event) -> None:
+    """Wait until there may be something new, the snapshot is lost, or this is to end."""
+    while not stop.is_set() and not store.wait(builder.revision, LISTEN_INTERVAL):
+        builder.check()
 
 
 def _advance(builder: Builder) -> float:

@@ -76,8 +76,20 @@ def _run(function: str, arguments: tuple[Any, ...]) -> None:
 class Supervisor:
     """Keeps children running until the process is asked to end."""
 
-    def __init__(self, children: list[Child]) -> None:
+    def __init__(
+        self, children: list[Child], drain: float = 0, tell: Callable[[], None] | None = None
+    ) -> None:
+        """Prepare to run ``children``.
+
+        Args:
+            children: the processes.
+            drain: seconds for which they go on once the end is asked for, so that whoever shares
+                out requests can turn to others first.
+            tell: called when that time begins.
+        """
         self._children = children
+        self._drain = drain
+        self._tell = tell
         self._ending = False
         # A signal writes into the pipe, which wakes whoever waits on it.
         self._wake_up, self._signalled = os.pipe()
@@ -93,12 +105,28 @@ class Supervisor:
                 told = told or ready()
                 self._sleep(0.05 if not told else 1.0)
                 self._bury()
+            self._let_drain()
         finally:
             self._stop_all()
 
     def _end(self, *_: object) -> None:
         self._ending = True
         os.write(self._signalled, b"!")
+
+    def _let_drain(self) -> None:
+        """Go on for a while; asked a second time, end at once."""
+        if not self._drain:
+            return
+        if self._tell:
+            self._tell()
+        os.read(self._wake_up, 64)
+        self._ending = False
+        deadline = time.monotonic() + self._drain
+        while not self._ending and time.monotonic() < deadline:
+            self._start_due()
+            self._sleep(min(1.0, max(0.0, deadline - time.monotonic())))
+            self._bury()
+        self._ending = True
 
     def _start_due(self) -> None:
         for child in self._children:

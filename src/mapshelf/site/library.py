@@ -15,7 +15,7 @@ from mapshelf.query import ORDERS, MapQuery
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card
 from mapshelf.site.texts import say
-from mapshelf.snapshot import Record, Snapshot, Value
+from mapshelf.snapshot import Facets, Record, Snapshot
 from mapshelf.store import Store
 
 PAGE_SIZE: Final = 24
@@ -154,25 +154,33 @@ class Librarian:
             facets = (
                 found if others == query.filters else self._snapshot.facets(_with(query, others))
             )
-            values: list[Value] = getattr(facets, name)
-            choices = self._choices(name, values, given)
+            choices = self._choices(name, self._values(name, facets), given)
             # A value that all maps have divides nothing.
             if len(choices) > 1 or any(one.chosen or one.count < found.total for one in choices):
                 title = say(f"facet.{name}")
                 made.append(Facet(name, title, choices[:AT_ONCE], choices[AT_ONCE:]))
         return made
 
-    def _choices(self, name: str, values: list[Value], given: Mapping[str, str]) -> list[Choice]:
-        ids = {row.name: row.id for row in self._store.software()} if name == "software" else {}
+    def _values(self, name: str, facets: Facets) -> list[tuple[str, str, int]]:
+        """Return the values of a facet: what asks for each, its name, how many maps have it."""
+        if name == "owner":
+            return [(owner, owner, count) for owner, count in facets.owner]
+        tables = {
+            "category": (facets.category, self._store.categories),
+            "software": (facets.software, self._store.software),
+        }
+        counts, rows = tables[name]
+        names = {row.id: row.name for row in rows()}
+        return [(str(one), names.get(one, str(one)), count) for one, count in counts]
+
+    def _choices(
+        self, name: str, values: list[tuple[str, str, int]], given: Mapping[str, str]
+    ) -> list[Choice]:
         choices = []
-        for value in values:
-            number = ids.get(value.name) if name == "software" else value.id
-            key = value.name if name == "owner" else str(number)
-            if name != "owner" and number is None:
-                continue
+        for key, label, count in values:
             chosen = given.get(name, "").casefold() == key.casefold()
             address = self._addresses.library({**given, name: key})
-            choices.append(Choice(value.name, address, value.count, chosen))
+            choices.append(Choice(label, address, count, chosen))
         # What is chosen must be seen, however many are more frequent.
         return sorted(choices, key=lambda choice: not choice.chosen)
 

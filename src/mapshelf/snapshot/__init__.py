@@ -2,7 +2,7 @@
 
 from mapshelf.snapshot.builder import Builder
 from mapshelf.snapshot.directory import SnapshotDirectory, verify
-from mapshelf.snapshot.facets import Facets, Value
+from mapshelf.snapshot.facets import Facets
 from mapshelf.snapshot.snapshot import Hits, Page, Record, Snapshot
 
 __all__ = [
@@ -13,6 +13,5 @@ __all__ = [
     "Record",
     "Snapshot",
     "SnapshotDirectory",
-    "Value",
     "verify",
 ]

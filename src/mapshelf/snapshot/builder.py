@@ -16,7 +16,13 @@ from typing import Any, Final
 
 import numpy as np
 
-from mapshelf.errors import SnapshotDamaged, SnapshotError, SnapshotMissing, StoreDamaged
+from mapshelf.errors import (
+    HistoryLost,
+    SnapshotDamaged,
+    SnapshotError,
+    SnapshotMissing,
+    StoreDamaged,
+)
 from mapshelf.language import guess_language
 from mapshelf.model import Change
 from mapshelf.outlines import Passages, outline_passages
@@ -79,8 +85,7 @@ class Builder:
             SnapshotDamaged: the last snapshot is lost, or was refused by a worker: only another
                 builder can go on.
         """
-        if self._state.published:
-            self._check_last()
+        self.check()
         revision = self._store.revision()
         if self._state.published and revision == self._state.shown:
             return False
@@ -88,9 +93,22 @@ class Builder:
             self._start_anew("the store is older than it")
         elif self._state.is_wasteful():
             self._start_anew("most of its maps are gone")
-        self._apply_changes(progress)
+        try:
+            self._apply_changes(progress)
+        except HistoryLost as error:
+            self._start_anew(str(error))
+            self._apply_changes(progress)
         self._publish()
         return True
+
+    def check(self) -> None:
+        """Make sure that the last snapshot is there and of use.
+
+        Raises:
+            SnapshotDamaged: it is lost, or was refused by a worker.
+        """
+        if self._state.published:
+            self._check_last()
 
     def close(self) -> None:
         """Let go of the files."""

@@ -1,7 +1,7 @@
 """How a selection of maps divides by category, software, owner, licence and year.
 
-Counting goes over columns of numbers, so it costs a few nanoseconds a map. What a number stands for
-is read from the record of one of its maps.
+Counting goes over columns of numbers, so it costs a few nanoseconds a map. Numbers that are ids are
+told as such; what an owner's number stands for is read from the record of one of the maps.
 """
 
 from collections.abc import Callable, Mapping
@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-import orjson
 
+from mapshelf.query import NO_ID
 from mapshelf.snapshot.arrays import UNKNOWN_LICENCE, Array
-from mapshelf.snapshot.records import with_base_url
+from mapshelf.snapshot.records import record_owner
 
 MOST_VALUES: Final = 50
 """Values of a facet that are told, the most frequent ones."""
@@ -23,58 +23,49 @@ Columns = Mapping[str, Array]
 Record = Callable[[int], bytes]
 """Gives the record of a slot."""
 
+Counts = list[tuple[int, int]]
+"""Ids, each with how many maps have it."""
 
-@dataclass(frozen=True, slots=True)
-class Value:
-    """One value of a facet: its id where it has one, its name, and how many maps have it."""
-
-    id: int | None
-    name: str
-    count: int
+NamedCounts = list[tuple[str, int]]
+"""Names, likewise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """A selection of ``total`` maps, divided in each of these ways; the frequent values first."""
+    """A selection of ``total`` maps, divided in each of these ways.
+
+    Frequent values come first, but the latest years do.
+    """
 
     total: int
-    category: list[Value]
-    software: list[Value]
-    owner: list[Value]
-    licence: list[Value]
-    year: list[Value]
+    category: Counts
+    software: Counts
+    licence: Counts
+    owner: NamedCounts
+    year: NamedCounts
 
 
 def count_facets(columns: Columns, slots: Array, record: Record) -> Facets:
     """Return the facets of the maps in ``slots``."""
-
-    def named(column: str, name: str, number: str = "") -> list[Value]:
-        values = []
-        for _, count, place in _most_frequent(columns[column][slots]):
-            found = orjson.loads(with_base_url(record(int(slots[place])), b""))
-            if found[name]:
-                values.append(Value(int(found[number]) if number else None, found[name], count))
-        return values
-
+    software, licences = columns["filter-software"][slots], columns["licence"][slots]
+    owners = _most_frequent(columns["filter-owner"][slots])
     return Facets(
-        len(slots),
-        named("filter-category", "Category", "CategoryID"),
-        named("filter-software", "Software"),
-        named("filter-owner", "Owner"),
-        _licences(columns["licence"][slots]),
-        _years(columns["date"][slots]),
+        total=len(slots),
+        category=_counts(columns["filter-category"][slots]),
+        software=_counts(software[software != NO_ID]),
+        licence=_counts(licences[licences != UNKNOWN_LICENCE]),
+        owner=[(record_owner(record(int(slots[place]))), count) for _, count, place in owners],
+        year=_years(columns["date"][slots]),
     )
 
 
-def _licences(types: Array) -> list[Value]:
-    found = _most_frequent(types[types != UNKNOWN_LICENCE])
-    return [Value(number, "", count) for number, count, _ in found]
+def _counts(ids: Array) -> Counts:
+    return [(number, count) for number, count, _ in _most_frequent(ids)]
 
 
-def _years(dates: Array) -> list[Value]:
+def _years(dates: Array) -> NamedCounts:
     years = dates.astype("datetime64[ms]").astype("datetime64[Y]").astype("i8") + 1970
-    found = [Value(None, f"{year:04d}", count) for year, count, _ in _most_frequent(years)]
-    return sorted(found, key=lambda value: value.name, reverse=True)
+    return [(f"{year:04d}", count) for year, count in sorted(_counts(years), reverse=True)]
 
 
 def _most_frequent(numbers: Array) -> list[tuple[int, int, int]]:

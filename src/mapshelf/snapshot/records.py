@@ -69,6 +69,13 @@ def record_title(record: bytes) -> str:
     return title
 
 
+def record_owner(record: bytes) -> str:
+    """Return the owner in an encoded record."""
+    start = record.rindex(b',"Owner":') + len(b',"Owner":')
+    owner: str = orjson.loads(record[start : record.rindex(b',"Size":')])
+    return owner
+
+
 def with_base_url(page: bytes, base_url: bytes) -> bytes:
     """Return encoded records with the base URL filled in."""
     return page.replace(BASE_URL, base_url)

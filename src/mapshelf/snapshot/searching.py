@@ -29,6 +29,9 @@ ORDERED_SEARCHES_COUNT: Final = 256
 FIRST_PAGES: Final = 200
 """Maps up to which a search in an order of its own is cut short."""
 
+LIGHT: Final = 10_000
+"""Matches up to which a search takes a fraction of a millisecond."""
+
 CORRECTIONS: Final = 1024
 """Searches that match nothing whose correction is kept at hand."""
 
@@ -58,8 +61,16 @@ class Searching:
         self._text = text
         self._spelling = Spelling(text, lexicon)
         self._ordered: OrderedDict[tuple[object, ...], Array] = OrderedDict()
-        self._corrections: OrderedDict[tuple[Part, ...], tuple[Part, ...] | None] = OrderedDict()
+        self._corrections: OrderedDict[str, tuple[Part, ...] | None] = OrderedDict()
         self._lock = threading.Lock()
+
+    def is_light(self, query: MapQuery) -> bool:
+        """Tell whether ``query`` is answered nearly as fast as a list without a text."""
+        if query.order is not None:
+            return False
+        matches = [self._text.most_matches(part) for part in parse_text(query.text)]
+        # What matches nothing may have to be corrected.
+        return all(matches) and sum(matches) <= LIGHT
 
     def select(self, query: MapQuery, *, correct: bool = True) -> Selected:
         """Return the page that ``query`` asks for, as it may be meant if it is to be corrected."""
@@ -68,19 +79,19 @@ class Searching:
             return Selected(selection.total, selection.slots)
         parts = tuple(parse_text(query.text))
         found = self._select(parts, query)
-        meant = self._meant(parts) if correct and not found.total else None
+        meant = self._meant(query.text, parts) if correct and not found.total else None
         return replace(self._select(meant, query), corrected=True) if meant else found
 
     def all_matching(self, query: MapQuery) -> Array:
         """Return the slots of all maps that ``query`` is about, in no order."""
         if not query.text:
             return self._listing.all_matching(query)
-        found = self.select(replace(query, limit=0, offset=0))
+        found = self.select(replace(query, order=None, limit=0, offset=0))
         return self._text.matching(found.parts, query.filters)
 
-    def titled(self, text: str, limit: int) -> list[int]:
-        """Return slots of maps whose titles hold what has been typed so far."""
-        return self._text.titled(parse_text(text), limit)
+    def titled(self, query: MapQuery, limit: int) -> list[int]:
+        """Return slots of maps whose titles hold what has been typed so far, the best first."""
+        return self._text.titled(parse_text(query.text), query.filters, limit)
 
     def _select(self, parts: tuple[Part, ...], query: MapQuery) -> Selected:
         if query.order is None:
@@ -95,15 +106,16 @@ class Searching:
         slots = np.concatenate(ranked)[query.offset : end]
         return Selected(first.total, slots.tolist(), parts)
 
-    def _meant(self, parts: tuple[Part, ...]) -> tuple[Part, ...] | None:
+    def _meant(self, text: str, parts: tuple[Part, ...]) -> tuple[Part, ...] | None:
         """Return what a search was meant to say, ``None`` if that is what it says."""
         with self._lock:
-            if parts in self._corrections:
-                return self._corrections[parts]
+            # By its text, which takes far less memory than parts by the hundred.
+            if text in self._corrections:
+                return self._corrections[text]
         # It may match, and only not pass the filters.
         meant = None if self._text.count(parts, ()) else self._spelling.corrected(parts)
         with self._lock:
-            self._corrections[parts] = meant
+            self._corrections[text] = meant
             if len(self._corrections) > CORRECTIONS:
                 self._corrections.popitem(last=False)
         return meant

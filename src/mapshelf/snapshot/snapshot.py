@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from mapshelf.errors import SnapshotDamaged
-from mapshelf.folding import fold
 from mapshelf.marking import Marker
 from mapshelf.query import MapQuery, owner_key
 from mapshelf.snapshot.arrays import COLUMNS, load
@@ -106,6 +105,10 @@ class Snapshot:
         body = with_base_url(b"[" + b",".join(bodies) + b"]", base_url)
         return Page(found.total, body, _correction(found))
 
+    def is_light(self, query: MapQuery) -> bool:
+        """Tell whether the page that ``query`` asks for is there at once."""
+        return not query.text or self._searching.is_light(query)
+
     def search(self, query: MapQuery, base_url: bytes, *, correct: bool = True) -> Hits:
         """Return the page of maps that ``query`` asks for, and what shows why.
 
@@ -123,10 +126,9 @@ class Snapshot:
         marker = Marker(found.parts, self._text.languages)
         return Hits(found.total, records, marker, _correction(found))
 
-    def titled(self, text: str, limit: int) -> list[str]:
-        """Return titles of maps that hold what has been typed so far, all different."""
-        titles = (record_title(self._record(slot)) for slot in self._searching.titled(text, limit))
-        return list({fold(title): title for title in titles}.values())
+    def titled(self, query: MapQuery, limit: int) -> list[str]:
+        """Return titles of maps that hold what has been typed so far, the best first."""
+        return [record_title(self._record(slot)) for slot in self._searching.titled(query, limit)]
 
     def facets(self, query: MapQuery) -> Facets:
         """Return how the maps that ``query`` is about divide by category, software and so on."""

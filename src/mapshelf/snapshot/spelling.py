@@ -60,4 +60,4 @@ def _is_correctable(part: Part) -> bool:
 
 
 def _with_word(part: Part, word: str | None) -> Part:
-    return replace(part, words=(word,), pieces=()) if word else part
+    return replace(part, words=(word,), pieces=(), written=word) if word else part

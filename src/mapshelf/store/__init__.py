@@ -14,7 +14,7 @@ def open_store(url: str, *, create: bool = True) -> Store:
     """Open the database at ``url``, bringing its schema up to date.
 
     Args:
-        url: ``sqlite:///absolute/path``.
+        url: ``sqlite:///absolute/path`` or, as libpq reads it, ``postgresql://host/database``.
         create: whether to make a catalogue where there is none.
 
     Raises:
@@ -26,12 +26,17 @@ def open_store(url: str, *, create: bool = True) -> Store:
     try:
         parts = urlsplit(url)
     except ValueError as error:
-        raise InvalidSetting(f"the database URL {url!r} is not sound: {error}") from error
+        raise InvalidSetting(f"the database URL is not sound: {error}") from error
     if parts.scheme == "sqlite":
         plain = not (parts.netloc or parts.query or parts.fragment)
         if not plain or not parts.path.startswith("/"):
             raise InvalidSetting(f"a SQLite database URL must be like sqlite:///path, not {url!r}")
         return SQLiteStore(_path(parts.path), create=create)
+    if parts.scheme in ("postgresql", "postgres"):
+        # Loaded when it is asked for: most catalogues need none of it.
+        from mapshelf.store.postgres import PostgresStore  # noqa: PLC0415
+
+        return PostgresStore(url, create=create)
     raise InvalidSetting(f"no store answers to a database URL that begins with {parts.scheme}:")
 
 

@@ -10,7 +10,7 @@ hardware the loss of power. A store may be used from several threads at once.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 from mapshelf.model import (
     Change,
@@ -24,6 +24,7 @@ from mapshelf.model import (
     Token,
     User,
 )
+from mapshelf.store.tables import Counters, Row, Table
 
 
 class Store(Protocol):
@@ -49,6 +50,17 @@ class Store(Protocol):
         Each map appears once, at its latest change and in its present state, deletions
         included. Revisions MUST become visible in order: once a change is visible, no change
         with a lower revision may appear later.
+
+        Raises:
+            HistoryLost: changes up to ``after`` were seen that the store has lost, for another
+                server with fewer of them has taken over. A store that could lose some MUST tell.
+        """
+
+    def wait(self, after: int, seconds: float) -> bool:
+        """Wait until there may be a change with a revision above ``after``; tell whether.
+
+        It takes at most about ``seconds``. MUST NOT miss a change for more than five seconds, and
+        MUST NOT raise where the store cannot be reached: whoever follows the feed keeps asking.
         """
 
     # -- maps -----------------------------------------------------------------------------
@@ -159,10 +171,37 @@ class Store(Protocol):
         """
 
     def find_credential(self, digest: bytes) -> Credential | None:
-        """Return the token with this digest and its user, valid or not, ``None`` if unknown."""
+        """Return the token with this digest and its user, valid or not, ``None`` if unknown.
+
+        The answer MUST have been true at most three seconds ago, whatever copies of the database
+        there are; a store that cannot tell so raises ``StoreUnavailable``.
+        """
 
     def touch_tokens(self, used: Mapping[int, int]) -> None:
         """Record by token id when each was last used; earlier times than known are ignored."""
+
+    # -- moving ---------------------------------------------------------------------------
+
+    def rows(self, table: Table, after: Any, limit: int) -> list[Row]:
+        """Return up to ``limit`` rows with a key above ``after``, in ascending order of the key.
+
+        ``None`` comes before every key. Tables and columns are those of ``store.tables``, as they
+        are kept, whichever store keeps them: text, bytes, integers (truth values, too) and
+        ``None``.
+        """
+
+    def rows_of(self, table: Table, file_ids: Sequence[int]) -> list[Row]:
+        """Return the rows that belong to these maps, in ascending order of the key."""
+
+    def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: Counters) -> None:
+        """Write rows as they are, in one transaction; those with the same key are replaced.
+
+        For a store that nobody else writes to. Maps take their outlines, files and sources with
+        them, whether they are replaced or deleted: what belongs to them has to be among ``rows``.
+        """
+
+    def counters(self) -> Counters:
+        """Return what counts the rows, and makes this catalogue the one it is."""
 
     # -- care -----------------------------------------------------------------------------
 

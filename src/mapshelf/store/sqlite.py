@@ -6,16 +6,13 @@ readers go on while one writes; ``synchronous=FULL`` makes an acknowledged write
 cut. Each store object has one connection for writing and one for reading, each behind a lock.
 """
 
-import hashlib
 import heapq
 import os
-import re
 import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from importlib.resources import files
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -23,7 +20,6 @@ import apsw
 
 from mapshelf.errors import (
     AlreadyExists,
-    Conflict,
     InvalidSetting,
     NotFound,
     StoreDamaged,
@@ -34,7 +30,6 @@ from mapshelf.errors import (
 from mapshelf.model import (
     LARGEST_ID,
     SYSTEM_USER,
-    UNCATEGORISED,
     Change,
     Credential,
     Map,
@@ -45,11 +40,13 @@ from mapshelf.model import (
     Source,
     Token,
     User,
-    Verdict,
     name_key,
 )
 from mapshelf.store import seed
-from mapshelf.store.merge import References, created, new_id, updated
+from mapshelf.store.batch import Batch
+from mapshelf.store.merge import new_id
+from mapshelf.store.scripts import read_script, schema_digest
+from mapshelf.store.tables import DELETED, MAPS, Counters, Row, Table
 
 SAFE_VERSION: Final = (3, 51, 3)
 """The first SQLite without the WAL-reset corruption bug."""
@@ -59,6 +56,9 @@ APPLICATION_ID: Final = 0x4D61_7053
 
 BUSY_TIMEOUT: Final = 10_000
 """Milliseconds to wait for another process's write before giving up."""
+
+LOOK_INTERVAL: Final = 0.1
+"""Seconds between looks at whether another process has written."""
 
 MIGRATIONS: Final = ("sqlite_0001.sql",)
 """Scripts in the order they were added; ``user_version`` tells which a database has had."""
@@ -75,8 +75,6 @@ USER_COLUMNS: Final = "u.id, u.name, u.registered, u.disabled"
 TOKEN_COLUMNS: Final = (
     "t.id, u.name, t.label, t.scopes, t.created, t.expires, t.revoked, t.last_used"
 )
-
-Row = tuple[Any, ...]
 
 
 def milliseconds() -> int:
@@ -154,12 +152,24 @@ class SQLiteStore:
             )
             return [change for change, _ in zip(both, range(limit), strict=False)]
 
+    def wait(self, after: int, seconds: float) -> bool:
+        """See ``Store``. Nothing tells of another process's writes, but looking costs little."""
+        deadline = time.monotonic() + seconds
+        while True:
+            with suppress(StoreError):
+                if self.revision() != after:
+                    return True
+            rest = deadline - time.monotonic()
+            if rest <= 0:
+                return False
+            time.sleep(min(LOOK_INTERVAL, rest))
+
     # -- maps -----------------------------------------------------------------------------
 
     def put_maps(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
         """See ``Store``."""
         with self._writing() as database:
-            return _Batch(database, self._clock()).put(drafts)
+            return Batch(_Rows(database), self._clock()).put(drafts)
 
     def delete_maps(self, ids: Iterable[str]) -> int:
         """See ``Store``."""
@@ -327,6 +337,43 @@ class SQLiteStore:
                 [(when, token_id) for token_id, when in used.items()],
             )
 
+    # -- moving ---------------------------------------------------------------------------
+
+    def rows(self, table: Table, after: Any, limit: int) -> list[Row]:
+        """See ``Store``."""
+        above = "" if after is None else f"WHERE {table.key} > ?2"
+        return self._all(
+            f"SELECT {', '.join(table.columns)} FROM {table.name} {above}"
+            f" ORDER BY {table.key} LIMIT ?1",
+            (limit,) if after is None else (limit, after),
+        )
+
+    def rows_of(self, table: Table, file_ids: Sequence[int]) -> list[Row]:
+        """See ``Store``."""
+        query = f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE file_id = ?"
+        with self._reading() as database:
+            found = [row for file_id in file_ids for row in database.execute(query, (file_id,))]
+        place = table.columns.index(table.key)
+        return sorted(found, key=lambda row: row[place])
+
+    def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: Counters) -> None:
+        """See ``Store``."""
+        with self._writing() as database:
+            for table in (MAPS, DELETED):
+                gone = [(row[0],) for row in rows.get(table, ())]
+                database.executemany("DELETE FROM maps WHERE file_id = ?", gone)
+                database.executemany("DELETE FROM deleted WHERE file_id = ?", gone)
+            for table, some in rows.items():
+                database.executemany(table.upsert(["?"] * len(table.columns)), some)
+            database.execute(
+                "UPDATE sequence SET identity = ?, revision = ?, file_id = ?",
+                (counters.identity, counters.revision, counters.file_id),
+            )
+
+    def counters(self) -> Counters:
+        """See ``Store``."""
+        return Counters(*self._one("SELECT identity, revision, file_id FROM sequence"))
+
     # -- care -----------------------------------------------------------------------------
 
     def check(self) -> list[str]:
@@ -389,95 +436,31 @@ class _Connection:
                 self._database = None
 
 
-class _Batch:
-    """The drafts of one transaction, sharing what was looked up for them."""
+class _Rows:
+    """The rows that a batch of drafts reads and writes, see ``batch.Rows``."""
 
-    def __init__(self, database: apsw.Connection, now: int) -> None:
+    def __init__(self, database: apsw.Connection) -> None:
         self._database = database
-        self._now = now
-        self._owners: dict[str, User] = {}
-        self._software: dict[str, Named] = {}
-        self._categories: dict[str, Named] = {}
-        self._category_ids: set[int] = set()
 
-    def put(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
-        outcomes = []
-        for draft in drafts:
-            try:
-                outcomes.append(self._put(draft))
-            except Conflict as conflict:
-                outcomes.append(Outcome(Verdict.REFUSED, draft.id or "", str(conflict)))
-        return outcomes
+    def map_with_id(self, public_id: str) -> Map | None:
+        return self._map("m.id = ?", public_id)
 
-    def _put(self, draft: MapDraft) -> Outcome:
-        if draft.content is not None and draft.source is None:
-            raise Conflict("the content of a file needs the file it is from")
-        existing = self._existing(draft)
-        if existing is None:
-            return self._add(draft)
-        if draft.file_id not in (None, existing.file_id):
-            raise Conflict(
-                f"ID {existing.id} has File_ID {existing.file_id} here, not {draft.file_id}"
-            )
-        changed = updated(existing, draft, self._references(draft, existing))
-        self._keep_source(existing.file_id, draft)
-        differs = self._keep_content(existing.file_id, draft)
-        differs |= self._outline_differs(existing.file_id, draft.outline)
-        if changed == existing and not differs:
-            return Outcome(Verdict.UNCHANGED, existing.id)
-        self._write(changed, draft)
-        return Outcome(Verdict.CHANGED, existing.id)
+    def map_from(self, path: bytes) -> Map | None:
+        return self._map("m.file_id = (SELECT file_id FROM sources WHERE path = ?)", path)
 
-    def _existing(self, draft: MapDraft) -> Map | None:
-        key: str | bytes
-        if draft.id is not None:
-            condition, key = "m.id = ?", draft.id
-        elif draft.source is not None:
-            condition = "m.file_id = (SELECT file_id FROM sources WHERE path = ?)"
-            key = draft.source.path
-        else:
-            return None
+    def _map(self, condition: str, key: str | bytes) -> Map | None:
         row = self._database.execute(
             f"SELECT {MAP_COLUMNS} FROM {MAP_TABLES} WHERE {condition}", (key,)
         ).fetchone()
         return _map(row) if row else None
 
-    def _add(self, draft: MapDraft) -> Outcome:
-        if draft.title is None:
-            raise Conflict("a new map needs a Title")
-        file_id, public_id = self._identity(draft)
-        references = self._references(draft, None)
-        new = created(
-            draft, file_id=file_id, public_id=public_id, now=self._now, references=references
-        )
-        self._write(new, draft)
-        self._keep_source(file_id, draft)
-        self._keep_content(file_id, draft)
-        return Outcome(Verdict.ADDED, public_id)
-
-    def _identity(self, draft: MapDraft) -> tuple[int, str]:
-        """Return the ``file_id`` and ``id`` for a new map, using up both."""
-        public_id = draft.id or self._unused_id()
-        grave = self._database.execute(
+    def grave(self, public_id: str) -> int | None:
+        row = self._database.execute(
             "SELECT file_id FROM deleted WHERE id = ?", (public_id,)
         ).fetchone()
-        file_id = draft.file_id
-        if file_id is None:
-            file_id = grave[0] if grave else self._next_file_id()
-        if grave and grave[0] != file_id:
-            raise Conflict(f"ID {public_id} had File_ID {grave[0]} here, not {file_id}")
-        holder = self._database.execute(
-            "SELECT id FROM maps WHERE file_id = ?1 UNION SELECT id FROM deleted"
-            " WHERE file_id = ?1 AND id <> ?2",
-            (file_id, public_id),
-        ).fetchone()
-        if holder:
-            raise Conflict(f"File_ID {file_id} belongs to the map with ID {holder[0]}")
-        self._database.execute("DELETE FROM deleted WHERE id = ?", (public_id,))
-        self._database.execute("UPDATE sequence SET file_id = max(file_id, ?)", (file_id,))
-        return file_id, public_id
+        return row[0] if row else None
 
-    def _unused_id(self) -> str:
+    def unused_id(self) -> str:
         while True:
             candidate = new_id()
             taken = self._database.execute(
@@ -487,127 +470,77 @@ class _Batch:
             if not taken:
                 return candidate
 
-    def _next_file_id(self) -> int:
-        following = _integer(self._database, "SELECT file_id + 1 FROM sequence")
-        if following > LARGEST_ID:
-            raise Conflict(f"no File_ID is left: there is a map with {LARGEST_ID}")
-        return following
+    def open_grave(self, public_id: str) -> None:
+        self._database.execute("DELETE FROM deleted WHERE id = ?", (public_id,))
 
-    def _references(self, draft: MapDraft, existing: Map | None) -> References:
-        """Find or make the rows that ``draft`` refers to, else those ``existing`` does."""
-        owner = draft.owner or (existing.owner if existing else SYSTEM_USER)
-        software = draft.software
-        if software is None and existing is not None:
-            software = existing.software
-        return References(
-            owner=self._owner(owner).name,
-            category=self._category(draft, existing),
-            software=self._software_named(software) if software and software.strip() else None,
-        )
+    def holder(self, file_id: int, other_than: str) -> str | None:
+        row = self._database.execute(
+            "SELECT id FROM maps WHERE file_id = ?1 UNION SELECT id FROM deleted"
+            " WHERE file_id = ?1 AND id <> ?2",
+            (file_id, other_than),
+        ).fetchone()
+        return row[0] if row else None
 
-    def _owner(self, name: str) -> User:
-        key = name_key(name)
-        if key not in self._owners:
-            found = _find_user(self._database, name)
-            self._owners[key] = found or _insert_user(self._database, name, self._now)
-        return self._owners[key]
+    def last_file_id(self) -> int:
+        return _integer(self._database, "SELECT file_id FROM sequence")
 
-    def _software_named(self, name: str) -> Named:
-        key = name_key(name)
-        if key not in self._software:
-            row = self._database.execute(
-                "SELECT id, name FROM software WHERE name_key = ?", (key,)
-            ).fetchone()
-            self._software[key] = Named(*row) if row else self._insert_software(name)
-        return self._software[key]
+    def use_file_id(self, file_id: int) -> None:
+        self._database.execute("UPDATE sequence SET file_id = max(file_id, ?)", (file_id,))
 
-    def _insert_software(self, name: str) -> Named:
-        rows: list[Row] = self._database.execute(
+    def user(self, name: str) -> User | None:
+        return _find_user(self._database, name)
+
+    def add_user(self, name: str, now: int) -> User:
+        return _insert_user(self._database, name, now)
+
+    def software_named(self, name: str) -> Named | None:
+        return self._named("SELECT id, name FROM software WHERE name_key = ?", name_key(name))
+
+    def add_software(self, name: str) -> Named:
+        return self._added(
             "INSERT INTO software (name, name_key) VALUES (?, ?) RETURNING id, name",
             (name.strip(), name_key(name)),
-        ).fetchall()
-        return Named(*rows[0])
+        )
 
-    def _category(self, draft: MapDraft, existing: Map | None) -> Named:
-        name = draft.category
-        if existing is not None and not name and draft.category_id in (None, existing.category_id):
-            return Named(existing.category_id, existing.category)
-        if draft.category_id is not None:
-            return self._category_with_id(draft.category_id, name)
-        if name and name.strip():
-            return self._category_named(name)
-        return self._category_named(UNCATEGORISED)
+    def category_with_id(self, category_id: int) -> Named | None:
+        return self._named("SELECT id, name FROM categories WHERE id = ?", category_id)
 
-    def _category_with_id(self, category_id: int, name: str | None) -> Named:
-        row = self._database.execute(
-            "SELECT id, name FROM categories WHERE id = ?", (category_id,)
-        ).fetchone()
-        if row is None:
-            known = name if name and name.strip() else f"Category {category_id}"
-            row = self._insert_category(category_id, known)
-        return Named(row[0], name or row[1])
+    def category_named(self, name: str) -> Named | None:
+        return self._named(
+            "SELECT id, name FROM categories WHERE name_key = ? ORDER BY id LIMIT 1",
+            name_key(name),
+        )
 
-    def _category_named(self, name: str) -> Named:
-        key = name_key(name)
-        if key not in self._categories:
-            row = self._database.execute(
-                "SELECT id, name FROM categories WHERE name_key = ? ORDER BY id LIMIT 1", (key,)
-            ).fetchone()
-            self._categories[key] = Named(*(row or self._insert_category(None, name)))
-        return self._categories[key]
-
-    def _insert_category(self, category_id: int | None, name: str) -> Row:
+    def add_category(self, category_id: int | None, name: str) -> Named:
         # An imported category with the largest id of all must not use up those for others.
         following = "(SELECT max(id) + 1 FROM categories WHERE id < ?4)"
-        return self._database.execute(
+        return self._added(
             "INSERT INTO categories (id, name, name_key)"
             f" VALUES (coalesce(?1, {following}), ?2, ?3) RETURNING id, name",
             (category_id, name.strip(), name_key(name), LARGEST_ID),
-        ).fetchall()[0]
+        )
 
-    def _outline_differs(self, file_id: int, outline: bytes | None) -> bool:
-        if outline is None:
-            return False
+    def _named(self, sql: str, key: str | int) -> Named | None:
+        row = self._database.execute(sql, (key,)).fetchone()
+        return Named(*row) if row else None
+
+    def _added(self, sql: str, bindings: Row) -> Named:
+        rows: list[Row] = self._database.execute(sql, bindings).fetchall()
+        return Named(*rows[0])
+
+    def has_outline(self, file_id: int, outline: bytes) -> bool:
         row = self._database.execute(
             "SELECT outline FROM outlines WHERE file_id = ?", (file_id,)
         ).fetchone()
-        return row is None or row[0] != outline
+        return row is not None and row[0] == outline
 
-    def _keep_source(self, file_id: int, draft: MapDraft) -> None:
-        source = draft.source
-        if source is not None:
-            self._database.execute(
-                # The name stays: what it is relative to may differ from import to import.
-                f"INSERT INTO sources (file_id, {SOURCE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
-                " ON CONFLICT (path) DO UPDATE SET file_id = excluded.file_id,"
-                " size = excluded.size, modified = excluded.modified, digest = excluded.digest",
-                (
-                    file_id,
-                    source.path,
-                    source.name,
-                    source.size,
-                    source.modified,
-                    source.digest,
-                ),
-            )
-
-    def _keep_content(self, file_id: int, draft: MapDraft) -> bool:
-        """Keep what is in the file of a draft; tell whether it is other than what was kept."""
-        if draft.content is None or draft.source is None:
-            return False
-        kept = self._database.execute(
+    def has_content(self, file_id: int, digest: bytes) -> bool:
+        row = self._database.execute(
             "SELECT digest FROM files WHERE file_id = ?", (file_id,)
         ).fetchone()
-        if kept == (draft.source.digest,):
-            return False
-        self._database.execute(
-            "INSERT OR REPLACE INTO files (file_id, digest, content) VALUES (?, ?, ?)",
-            (file_id, draft.source.digest, draft.content),
-        )
-        return True
+        return row is not None and row[0] == digest
 
-    def _write(self, new: Map, draft: MapDraft) -> None:
-        """Write a map as a change of its own; rows that refer to it stay as they are."""
+    def write_map(self, new: Map, owner: User) -> None:
         self._database.execute(
             "INSERT INTO maps VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT (file_id) DO UPDATE SET title = excluded.title,"
@@ -634,7 +567,7 @@ class _Batch:
                 new.category_id,
                 new.category,
                 new.date_added,
-                self._owner(new.owner).id,
+                owner.id,
                 new.size,
                 new.copyright,
                 new.licence_type_id,
@@ -643,11 +576,25 @@ class _Batch:
                 _next_revision(self._database),
             ),
         )
-        if draft.outline is not None:
-            self._database.execute(
-                "INSERT OR REPLACE INTO outlines (file_id, outline) VALUES (?, ?)",
-                (new.file_id, draft.outline),
-            )
+
+    def write_outline(self, file_id: int, outline: bytes) -> None:
+        self._database.execute(
+            "INSERT OR REPLACE INTO outlines (file_id, outline) VALUES (?, ?)", (file_id, outline)
+        )
+
+    def write_content(self, file_id: int, digest: bytes, content: bytes) -> None:
+        self._database.execute(
+            "INSERT OR REPLACE INTO files (file_id, digest, content) VALUES (?, ?, ?)",
+            (file_id, digest, content),
+        )
+
+    def write_source(self, file_id: int, source: Source) -> None:
+        self._database.execute(
+            f"INSERT INTO sources (file_id, {SOURCE_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT (path) DO UPDATE SET file_id = excluded.file_id,"
+            " size = excluded.size, modified = excluded.modified, digest = excluded.digest",
+            (file_id, source.path, source.name, source.size, source.modified, source.digest),
+        )
 
 
 @contextmanager
@@ -726,7 +673,7 @@ def _migrate(database: apsw.Connection, now: int) -> None:
     if version == 0:
         database.pragma("application_id", APPLICATION_ID)
     for name in MIGRATIONS[version:]:
-        database.execute(_script(name))
+        database.execute(read_script(name))
     if version == 0:
         _seed(database, now)
     database.pragma("user_version", _mark(len(MIGRATIONS)))
@@ -762,15 +709,8 @@ def _mark(count: int) -> int:
     is not released yet may still change. The header of the file has room for no more, and is the
     one place that can be read whatever else is damaged.
     """
-    digest = hashlib.sha256()
-    for name in MIGRATIONS[:count]:
-        statements = re.sub("--.*", "", _script(name))  # remarks change nothing
-        digest.update(" ".join(statements.split()).encode())
-    return (int.from_bytes(digest.digest()[:3]) >> 1) << 8 | count
-
-
-def _script(name: str) -> str:
-    return (files("mapshelf.store") / "migrations" / name).read_text("utf-8")
+    digest = schema_digest(MIGRATIONS[:count])
+    return (int.from_bytes(digest[:3]) >> 1) << 8 | count
 
 
 def _seed(database: apsw.Connection, now: int) -> None:

@@ -57,23 +57,28 @@ class TextIndex:
         with translated():
             index = tantivy.Index.open(str(directory))
             self._searcher = index.searcher()
-        self._queries = Queries(schema(), self._searcher)
+            self._queries = Queries(schema(), self._searcher)
 
     def __len__(self) -> int:
         return self._searcher.num_docs
 
     def frequency(self, word: str) -> int:
-        """Return about how many maps hold ``word``; 0 if none does, or a form of a word."""
+        """Return about how many maps hold ``word``, by itself or as a piece of another."""
         return self._searcher.doc_freq("forms", word)
+
+    def most_matches(self, part: Part) -> int:
+        """Return how many maps match ``part`` at most, as far as looking up its words tells."""
+        return self._queries.most_matches(part)
 
     @property
     def languages(self) -> list[str]:
         """The codes of the languages that maps are in, as far as they have stems."""
         return self._queries.languages
 
-    def titled(self, parts: Sequence[Part], limit: int) -> list[int]:
-        """Return slots of maps whose titles match all parts, the best first."""
-        hits = self._searcher.search(self._queries.in_title(parts), limit, count=False).hits
+    def titled(self, parts: Sequence[Part], filters: Filters, limit: int) -> list[int]:
+        """Return slots of maps whose titles match, the best first; ``limit`` is at least 1."""
+        query = self._queries.in_title(parts, filters)
+        hits = self._searcher.search(query, limit, count=False).hits
         return self._numbers("slot", [address for _, address in hits])
 
     def count(self, parts: Sequence[Part], filters: Filters) -> int:

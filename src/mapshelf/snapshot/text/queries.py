@@ -11,6 +11,7 @@ from typing import Final
 import tantivy
 from tantivy import Occur, Query
 
+from mapshelf.folding import is_unspaced
 from mapshelf.forms import LANGUAGES, query_stems
 from mapshelf.parts import Part
 from mapshelf.snapshot.text.documents import name_of
@@ -48,7 +49,6 @@ class Queries:
     def of(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
         """Return the query for maps that match all parts and all filters."""
         wanted = [part for part in parts if not part.excluded]
-        excluded = [part for part in parts if part.excluded]
         if not parts:
             return Query.empty_query()
         clauses: Clauses = []
@@ -59,16 +59,40 @@ class Queries:
             clauses += self._name(wanted) + self._title_phrase(wanted)
         else:
             clauses.append((Occur.Must, Query.all_query()))
-        clauses += [(Occur.MustNot, _any(self._exactly(part))) for part in excluded]
-        clauses += [(Occur.Must, self._unscored(filter_field(name), key)) for name, key in filters]
+        clauses += self._limits(parts, filters)
         return Query.boolean_query(clauses) if len(clauses) > 1 else clauses[0][1]
 
-    def in_title(self, parts: Sequence[Part]) -> Query:
+    def in_title(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
         """Return the query for maps whose titles match all parts that are wanted."""
-        wanted = [_any(self._in_title(part)) for part in parts if not part.excluded]
+        wanted: Clauses = [
+            (Occur.Must, _any(self._in_title(part))) for part in parts if not part.excluded
+        ]
         if not wanted:
             return Query.empty_query()
-        return Query.boolean_query([(Occur.Must, one) for one in wanted])
+        return Query.boolean_query([*wanted, *self._limits(parts, filters)])
+
+    def _limits(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Clauses:
+        """Return clauses for what must not occur, and for the filters."""
+        excluded = [part for part in parts if part.excluded]
+        clauses: Clauses = [(Occur.MustNot, _any(self._exactly(part))) for part in excluded]
+        clauses += [(Occur.Must, self._unscored(filter_field(name), key)) for name, key in filters]
+        return clauses
+
+    def most_matches(self, part: Part) -> int:
+        """Return how many maps match ``part`` at most, as far as looking up its words tells."""
+        frequency = self._searcher.doc_freq
+        if len(part.words) > 1 or is_unspaced(part.words[0]):
+            # Pairs of characters are their own beginnings, and have no other forms.
+            fields = (("beginnings" if is_unspaced(word) else "forms") for word in part.words)
+            return min(map(frequency, fields, part.words))
+        (word,) = part.words
+        found = frequency("forms", word)
+        if part.has_forms:
+            stems = query_stems(word, self.languages)
+            found = max(found, sum(frequency("forms", stem) for stem in stems))
+        if part.prefix:
+            found += frequency("beginnings", word[:LONGEST_BEGINNING])
+        return found
 
     def with_key(self, query: Query, field: str, key: int) -> Query:
         """Return ``query`` for the maps alone that have ``key`` in ``field``."""
@@ -78,11 +102,8 @@ class Queries:
         return Query.const_score_query(Query.term_query(self._schema, field, key), 0.0)
 
     def _part(self, part: Part) -> Clauses:
-        if part.is_character:
-            begun = [self._word(field, part.words[0])[1] for field in BEGINNINGS]
-            return [(Occur.Should, Query.boost_query(one, CHARACTER_WEIGHT)) for one in begun]
         clauses = self._exactly(part)
-        if part.exact:
+        if part.exact or part.is_character:
             return clauses
         if part.has_forms:
             stems = query_stems(part.words[0], self.languages)
@@ -107,6 +128,9 @@ class Queries:
 
     def _exactly(self, part: Part) -> Clauses:
         """Return clauses for the words of a part as they are written."""
+        if part.is_character:
+            begun = [self._word(field, part.words[0])[1] for field in BEGINNINGS]
+            return [(Occur.Should, Query.boost_query(one, CHARACTER_WEIGHT)) for one in begun]
         clauses = self._rows(part.words)
         if part.exact and len(part.words) == 1:
             clauses.append(self._word("forms", part.words[0]))

@@ -1,0 +1,58 @@
+"""``mapshelf migrate``: from one machine to many, and back."""
+
+import argparse
+import sys
+from contextlib import closing
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from mapshelf.settings import sqlite_url
+from mapshelf.store import Store, open_store
+from mapshelf.store.moving import differences, export_digest, move
+
+
+def define(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    where = "a data folder, or the URL of a database"
+    parser.add_argument(
+        "--from", dest="source", metavar="CATALOGUE", required=True, type=_url, help=where
+    )
+    parser.add_argument(
+        "--to", dest="target", metavar="CATALOGUE", required=True, type=_url, help=where
+    )
+    parser.set_defaults(run=_run)
+
+
+def _url(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("a catalogue must have a name")
+    return text if "://" in text else sqlite_url(Path(text).expanduser())
+
+
+def _run(given: argparse.Namespace) -> int:
+    with (
+        closing(open_store(given.source, create=False)) as source,
+        closing(open_store(given.target)) as target,
+    ):
+        _move(source, target)
+        faults = list(differences(source, target))
+        count, digest = export_digest(target)
+    for fault in faults:
+        print(f"mapshelf: {fault}; migrate again", file=sys.stderr)
+    if faults:
+        return 1
+    print(f"moved {count} maps; both exports have the SHA-256 {digest}")
+    return 0
+
+
+def _move(source: Store, target: Store) -> None:
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
+    quiet = not console.is_terminal
+    with Progress(
+        *columns, TimeElapsedColumn(), console=console, transient=True, disable=quiet
+    ) as bar:
+        task = bar.add_task("Moving maps", total=None)
+        move(source, target, lambda some: bar.advance(task, some))

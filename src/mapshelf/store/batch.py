@@ -1,0 +1,245 @@
+"""What becomes of a batch of drafts: the rules every store keeps, apart from how it keeps rows.
+
+A store hands over its ``Rows``, look-ups and writes inside one transaction that no other writer
+shares, and the batch decides: which map a draft means, which ids a new one gets, what is refused.
+So two databases cannot come to differ in what an import does.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from mapshelf.errors import Conflict
+from mapshelf.model import (
+    LARGEST_ID,
+    SYSTEM_USER,
+    UNCATEGORISED,
+    Map,
+    MapDraft,
+    Named,
+    Outcome,
+    Source,
+    User,
+    Verdict,
+    name_key,
+)
+from mapshelf.store.merge import References, created, updated
+
+
+class Rows(Protocol):
+    """What a batch needs of a database; what it writes it MUST see in the look-ups that follow."""
+
+    def map_with_id(self, public_id: str) -> Map | None:
+        """Return the map with this public id."""
+
+    def map_from(self, path: bytes) -> Map | None:
+        """Return the map that was read from the file at ``path``."""
+
+    def grave(self, public_id: str) -> int | None:
+        """Return the ``file_id`` of the deleted map with this public id."""
+
+    def unused_id(self) -> str:
+        """Return a random public id that no map ever had, from ``merge.new_id``."""
+
+    def open_grave(self, public_id: str) -> None:
+        """Forget that the map with this public id was deleted, if it was."""
+
+    def holder(self, file_id: int, other_than: str) -> str | None:
+        """Return the id of the map with ``file_id``, or of a deleted one ``other_than`` this."""
+
+    def last_file_id(self) -> int:
+        """Return the highest ``file_id`` ever used."""
+
+    def use_file_id(self, file_id: int) -> None:
+        """Note that ``file_id`` is used."""
+
+    def user(self, name: str) -> User | None:
+        """Return the user with this name, in any case."""
+
+    def add_user(self, name: str, now: int) -> User:
+        """Register a user whose name is free."""
+
+    def software_named(self, name: str) -> Named | None:
+        """Return the program with this name, in any case."""
+
+    def add_software(self, name: str) -> Named:
+        """Give a program the next id."""
+
+    def category_with_id(self, category_id: int) -> Named | None:
+        """Return the category with this id."""
+
+    def category_named(self, name: str) -> Named | None:
+        """Return the first category with this name, in any case."""
+
+    def add_category(self, category_id: int | None, name: str) -> Named:
+        """Make a category; without an id it gets the next below ``LARGEST_ID``."""
+
+    def has_outline(self, file_id: int, outline: bytes) -> bool:
+        """Tell whether this is the outline of the map."""
+
+    def has_content(self, file_id: int, digest: bytes) -> bool:
+        """Tell whether a file with this digest is kept for the map."""
+
+    def write_map(self, new: Map, owner: User) -> None:
+        """Write a map as a change of its own; rows that refer to it stay as they are."""
+
+    def write_outline(self, file_id: int, outline: bytes) -> None:
+        """Write the outline of a map in place of any it had."""
+
+    def write_content(self, file_id: int, digest: bytes, content: bytes) -> None:
+        """Write the file of a map in place of any it had."""
+
+    def write_source(self, file_id: int, source: Source) -> None:
+        """Note that a map was read from ``source``; a path that is known keeps its name."""
+
+
+class Batch:
+    """The drafts of one transaction, sharing what was looked up for them."""
+
+    def __init__(self, rows: Rows, now: int) -> None:
+        self._rows = rows
+        self._now = now
+        self._owners: dict[str, User] = {}
+        self._software: dict[str, Named] = {}
+        self._categories: dict[str, Named] = {}
+
+    def put(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
+        """Apply ``drafts`` in order; return what became of each."""
+        return [self._outcome(draft) for draft in drafts]
+
+    def _outcome(self, draft: MapDraft) -> Outcome:
+        try:
+            return self._put(draft)
+        except Conflict as conflict:
+            return Outcome(Verdict.REFUSED, draft.id or "", str(conflict))
+
+    def _put(self, draft: MapDraft) -> Outcome:
+        if draft.content is not None and draft.source is None:
+            raise Conflict("the content of a file needs the file it is from")
+        existing = self._existing(draft)
+        if existing is None:
+            return self._add(draft)
+        if draft.file_id not in (None, existing.file_id):
+            raise Conflict(
+                f"ID {existing.id} has File_ID {existing.file_id} here, not {draft.file_id}"
+            )
+        changed = updated(existing, draft, self._references(draft, existing))
+        self._keep_source(existing.file_id, draft)
+        differs = self._keep_content(existing.file_id, draft)
+        differs |= self._outline_differs(existing.file_id, draft.outline)
+        if changed == existing and not differs:
+            return Outcome(Verdict.UNCHANGED, existing.id)
+        self._write(changed, draft)
+        return Outcome(Verdict.CHANGED, existing.id)
+
+    def _existing(self, draft: MapDraft) -> Map | None:
+        if draft.id is not None:
+            return self._rows.map_with_id(draft.id)
+        if draft.source is not None:
+            return self._rows.map_from(draft.source.path)
+        return None
+
+    def _add(self, draft: MapDraft) -> Outcome:
+        if draft.title is None:
+            raise Conflict("a new map needs a Title")
+        file_id, public_id = self._identity(draft)
+        references = self._references(draft, None)
+        new = created(
+            draft, file_id=file_id, public_id=public_id, now=self._now, references=references
+        )
+        self._write(new, draft)
+        self._keep_source(file_id, draft)
+        self._keep_content(file_id, draft)
+        return Outcome(Verdict.ADDED, public_id)
+
+    def _identity(self, draft: MapDraft) -> tuple[int, str]:
+        """Return the ``file_id`` and ``id`` for a new map, using up both."""
+        public_id = draft.id or self._rows.unused_id()
+        grave = self._rows.grave(public_id)
+        file_id = draft.file_id
+        if file_id is None:
+            file_id = self._next_file_id() if grave is None else grave
+        if grave not in (None, file_id):
+            raise Conflict(f"ID {public_id} had File_ID {grave} here, not {file_id}")
+        holder = self._rows.holder(file_id, public_id)
+        if holder is not None:
+            raise Conflict(f"File_ID {file_id} belongs to the map with ID {holder}")
+        self._rows.open_grave(public_id)
+        self._rows.use_file_id(file_id)
+        return file_id, public_id
+
+    def _next_file_id(self) -> int:
+        following = self._rows.last_file_id() + 1
+        if following > LARGEST_ID:
+            raise Conflict(f"no File_ID is left: there is a map with {LARGEST_ID}")
+        return following
+
+    def _references(self, draft: MapDraft, existing: Map | None) -> References:
+        """Find or make the rows that ``draft`` refers to, else those ``existing`` does."""
+        owner = draft.owner or (existing.owner if existing else SYSTEM_USER)
+        software = draft.software
+        if software is None and existing is not None:
+            software = existing.software
+        return References(
+            owner=self._owner(owner).name,
+            category=self._category(draft, existing),
+            software=self._software_named(software) if software and software.strip() else None,
+        )
+
+    def _owner(self, name: str) -> User:
+        key = name_key(name)
+        if key not in self._owners:
+            self._owners[key] = self._rows.user(name) or self._rows.add_user(name, self._now)
+        return self._owners[key]
+
+    def _software_named(self, name: str) -> Named:
+        key = name_key(name)
+        if key not in self._software:
+            found = self._rows.software_named(name)
+            self._software[key] = found or self._rows.add_software(name)
+        return self._software[key]
+
+    def _category(self, draft: MapDraft, existing: Map | None) -> Named:
+        name = draft.category
+        if existing is not None and not name and draft.category_id in (None, existing.category_id):
+            return Named(existing.category_id, existing.category)
+        if draft.category_id is not None:
+            return self._category_with_id(draft.category_id, name)
+        if name and name.strip():
+            return self._category_named(name)
+        return self._category_named(UNCATEGORISED)
+
+    def _category_with_id(self, category_id: int, name: str | None) -> Named:
+        found = self._rows.category_with_id(category_id)
+        if found is None:
+            known = name if name and name.strip() else f"Category {category_id}"
+            found = self._rows.add_category(category_id, known)
+        return Named(found.id, name or found.name)
+
+    def _category_named(self, name: str) -> Named:
+        key = name_key(name)
+        if key not in self._categories:
+            found = self._rows.category_named(name)
+            self._categories[key] = found or self._rows.add_category(None, name)
+        return self._categories[key]
+
+    def _outline_differs(self, file_id: int, outline: bytes | None) -> bool:
+        return outline is not None and not self._rows.has_outline(file_id, outline)
+
+    def _keep_source(self, file_id: int, draft: MapDraft) -> None:
+        if draft.source is not None:
+            # The name stays: what it is relative to may differ from import to import.
+            self._rows.write_source(file_id, draft.source)
+
+    def _keep_content(self, file_id: int, draft: MapDraft) -> bool:
+        """Keep what is in the file of a draft; tell whether it is other than what was kept."""
+        if draft.content is None or draft.source is None:
+            return False
+        if self._rows.has_content(file_id, draft.source.digest):
+            return False
+        self._rows.write_content(file_id, draft.source.digest, draft.content)
+        return True
+
+    def _write(self, new: Map, draft: MapDraft) -> None:
+        self._rows.write_map(new, self._owner(new.owner))
+        if draft.outline is not None:
+            self._rows.write_outline(new.file_id, draft.outline)

@@ -1,0 +1,530 @@
+"""The store on PostgreSQL: one database for any number of nodes.
+
+Writers take turns: each begins by taking the row that holds the counters, and the others wait for
+it. That costs little beside what PostgreSQL does for a write, it makes revisions visible in order
+(the one thing a feed by numbers needs, and which sequences do not give), and it lets a batch look
+things up and then write without anybody in between, as in SQLite. Users and tokens are changed
+without it, so that a revocation waits for no import.
+"""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from mapshelf.errors import AlreadyExists, HistoryLost, NotFound, StoreUnavailable
+from mapshelf.model import (
+    Change,
+    Credential,
+    Map,
+    MapDraft,
+    Named,
+    OriginalFile,
+    Outcome,
+    Source,
+    Token,
+    User,
+)
+from mapshelf.store.batch import Batch
+from mapshelf.store.postgres_connections import READ_TIMEOUT, Connections, Link, Row
+from mapshelf.store.postgres_listening import Listener
+from mapshelf.store.postgres_rows import (
+    CHANNEL,
+    LEAP,
+    MAP_COLUMNS,
+    MAP_TABLES,
+    SOURCE_COLUMNS,
+    USER_COLUMNS,
+    Counters,
+    DraftRows,
+    find_user,
+    insert_user,
+)
+from mapshelf.store.postgres_schema import prepare
+from mapshelf.store.tables import DELETED, MAPS, SOURCES, TOKENS, TRUTHS, USERS, Table
+from mapshelf.store.tables import Counters as MovedCounters
+
+TOKEN_COLUMNS: Final = (
+    "t.id, u.name, t.label, t.scopes, t.created, t.expires, t.revoked, t.last_used"
+)
+
+CHANGES: Final = (
+    # Which changes there are is found in two indexes; only then are their maps looked up.
+    "WITH news AS (SELECT revision, file_id FROM maps WHERE revision > %s"
+    " UNION ALL SELECT revision, file_id FROM deleted WHERE revision > %s"
+    " ORDER BY revision LIMIT %s)"
+    " SELECT news.revision, news.file_id, o.outline,"
+    " (SELECT coalesce(min(f.name), '') FROM sources AS f WHERE f.file_id = m.file_id),"
+    f" {MAP_COLUMNS} FROM news LEFT JOIN ({MAP_TABLES}) ON m.file_id = news.file_id"
+    " LEFT JOIN outlines AS o ON o.file_id = m.file_id ORDER BY news.revision"
+)
+
+LAG: Final = 0.5
+"""Seconds a standby has to show a change that was announced before the primary is asked."""
+
+CHECK_TIMEOUT: Final = 600
+"""Seconds for each question of a check: it reads whole tables."""
+
+CHECKS: Final = (
+    (
+        "the feed is at revision %s, and change %s is beyond",
+        "SELECT q.revision, max(c.revision) FROM sequence AS q, (SELECT revision FROM maps"
+        " UNION ALL SELECT revision FROM deleted) AS c GROUP BY q.revision"
+        " HAVING max(c.revision) > q.revision",
+    ),
+    (
+        "File_ID %s is the last used, and %s is beyond",
+        "SELECT q.file_id, max(c.file_id) FROM sequence AS q, (SELECT file_id FROM maps"
+        " UNION ALL SELECT file_id FROM deleted) AS c GROUP BY q.file_id"
+        " HAVING max(c.file_id) > q.file_id",
+    ),
+    (
+        "map %s is there and deleted",
+        "SELECT m.id FROM maps AS m JOIN deleted AS d ON d.id = m.id OR d.file_id = m.file_id",
+    ),
+    (
+        "revision %s stands for two changes",
+        "SELECT m.revision FROM maps AS m JOIN deleted AS d ON d.revision = m.revision",
+    ),
+    (
+        "row %s of maps refers to a row of users that is not there",
+        "SELECT m.file_id FROM maps AS m LEFT JOIN users AS u ON u.id = m.owner_id"
+        " WHERE u.id IS NULL",
+    ),
+    (
+        "row %s of maps refers to a row of software that is not there",
+        "SELECT m.file_id FROM maps AS m LEFT JOIN software AS s ON s.id = m.software_id"
+        " WHERE s.id IS NULL AND m.software_id IS NOT NULL",
+    ),
+    (
+        "PostgreSQL has found %s pages with wrong checksums",
+        "SELECT checksum_failures FROM pg_stat_database"
+        " WHERE datname = current_database() AND checksum_failures > 0",
+    ),
+)
+"""What must not be found, and what to say of it."""
+
+
+def milliseconds() -> int:
+    """Return the present time in milliseconds since 1970-01-01 UTC."""
+    return time.time_ns() // 1_000_000
+
+
+class PostgresStore:
+    """A ``Store`` in the PostgreSQL database at ``url``, made if need be and ``create`` is set.
+
+    The database itself must be there; the catalogue is a schema of its own in it.
+
+    Raises:
+        InvalidSetting: libpq does not understand the URL.
+        StoreMissing: there is no catalogue, and ``create`` is not set.
+        StoreUnavailable: no server can be reached.
+        StoreDamaged: the schema is not a catalogue, or one of a newer or a development version.
+    """
+
+    def __init__(
+        self, url: str, clock: Callable[[], int] = milliseconds, *, create: bool = True
+    ) -> None:
+        prepare(url, clock(), create=create)
+        self._clock = clock
+        self._connections = Connections(url)
+        self._listener = Listener(url)
+        self._seen = -1
+
+    def close(self) -> None:
+        """See ``Store``."""
+        self._listener.close()
+        self._connections.close()
+
+    def identity(self) -> str:
+        """See ``Store``."""
+        return str(self._all("SELECT identity FROM sequence")[0][0])
+
+    # -- the change feed ------------------------------------------------------------------
+
+    def revision(self) -> int:
+        """See ``Store``.
+
+        A standby is believed if it has come as far as what is known already. Only the primary
+        can tell that the store has been set back.
+        """
+        query = "SELECT revision FROM sequence"
+        found, standby = self._connections.read_nearby(
+            lambda link: (int(link.rows(query)[0][0]), link.standby)
+        )
+        if standby and (self._seen < 0 or found < self._seen or self._is_late(found)):
+            try:
+                found = int(self._all(query)[0][0])
+                self._listener.announced = min(self._listener.announced, found)
+            except StoreUnavailable:
+                found = max(found, self._seen)
+        self._seen = found
+        return found
+
+    def changes(self, after: int, limit: int) -> list[Change]:
+        """See ``Store``. One statement sees one state of the database."""
+        found, standby = self._changes(self._connections.read_nearby, after, limit)
+        if standby and not found and max(self._seen, self._listener.announced) > after:
+            found, _ = self._changes(self._connections.read, after, limit)
+        if found and found[0][0] // LEAP != after // LEAP:
+            self._make_sure_of(after)
+        return [_change(row) for row in found]
+
+    def _make_sure_of(self, revision: int) -> None:
+        """Make sure that a revision was not lost when another server took over."""
+        query = "SELECT 1 FROM takeovers WHERE had < %s AND %s < gave"
+        if self._all(query, (revision, revision)):
+            raise HistoryLost("a server took over that lacks changes which were seen")
+
+    def wait(self, after: int, seconds: float) -> bool:
+        """See ``Store``."""
+        return self._seen > after or self._listener.wait(after, seconds)
+
+    def _is_late(self, found: int) -> bool:
+        listener = self._listener
+        return found < listener.announced and time.monotonic() - listener.heard > LAG
+
+    def _changes(
+        self,
+        read: Callable[[Callable[[Link], tuple[list[Row], bool]]], tuple[list[Row], bool]],
+        after: int,
+        limit: int,
+    ) -> tuple[list[Row], bool]:
+        """Return changes, fewer than ``limit`` where so many take too long, and by whom."""
+        while True:
+            some = limit
+            began = time.monotonic()
+            try:
+                return read(
+                    lambda link, some=some: (  # type: ignore[misc]
+                        link.rows(CHANGES, (after, after, some)),
+                        link.standby,
+                    )
+                )
+            except StoreUnavailable:
+                if limit < 2 or time.monotonic() - began < READ_TIMEOUT:
+                    raise
+                limit = limit // 4 or 1
+
+    # -- maps -----------------------------------------------------------------------------
+
+    def put_maps(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            counters = Counters(link)
+            rows = DraftRows(link, counters, drafts)
+            outcomes = Batch(rows, self._clock()).put(drafts)
+            rows.write()
+            counters.write()
+            return outcomes
+
+    def delete_maps(self, ids: Iterable[str]) -> int:
+        """See ``Store``."""
+        wanted = list(dict.fromkeys(ids))
+        with self._connections.writing() as link:
+            counters = Counters(link)
+            rows = link.rows("SELECT id, file_id FROM maps WHERE id = ANY(%s)", (wanted,))
+            found: dict[str, int] = dict(rows)
+            return _delete(link, counters, {one: found[one] for one in wanted if one in found})
+
+    def maps(self, after: int, limit: int) -> list[Map]:
+        """See ``Store``."""
+        rows = self._all(
+            f"SELECT {MAP_COLUMNS} FROM {MAP_TABLES}"
+            " WHERE m.file_id > %s ORDER BY m.file_id LIMIT %s",
+            (after, limit),
+        )
+        return [Map(*row) for row in rows]
+
+    def outline(self, file_id: int) -> bytes | None:
+        """See ``Store``."""
+        rows = self._looked_up("SELECT outline FROM outlines WHERE file_id = %s", (file_id,))
+        return rows[0][0] if rows else None
+
+    def content(self, file_id: int) -> OriginalFile | None:
+        """See ``Store``."""
+        rows = self._looked_up(
+            # Of several sources, the name of the one this came from.
+            "SELECT coalesce((SELECT s.name FROM sources AS s WHERE s.file_id = f.file_id"
+            " ORDER BY s.digest <> f.digest, s.path LIMIT 1), ''), f.digest, f.content"
+            " FROM files AS f WHERE f.file_id = %s",
+            (file_id,),
+        )
+        return OriginalFile(rows[0][0].rpartition("/")[2], *rows[0][1:]) if rows else None
+
+    def sources(self, paths: Sequence[bytes]) -> dict[bytes, Source]:
+        """See ``Store``."""
+        rows = self._all(
+            f"SELECT {SOURCE_COLUMNS} FROM sources WHERE sha256(path) IN"
+            " (SELECT sha256(one) FROM unnest(%s::bytea[]) AS one)",
+            (list(paths),),
+        )
+        return {row[0]: Source(*row) for row in rows}
+
+    def sources_below(self, folder: bytes, after: bytes, limit: int) -> list[Source]:
+        """See ``Store``."""
+        # "0" is the character after the slash: all paths below the folder lie in between. The
+        # index knows the beginnings of paths, whose order is that of the paths.
+        first, beyond = max(folder + b"/", after), folder + b"0"
+        beginning = "substring(path FROM 1 FOR 1000)"
+        rows = self._all(
+            f"SELECT {SOURCE_COLUMNS} FROM sources WHERE path > %s AND path < %s"
+            f" AND {beginning} >= %s AND {beginning} <= %s ORDER BY {beginning}, path LIMIT %s",
+            (first, beyond, first[:1000], beyond[:1000], limit),
+        )
+        return [Source(*row) for row in rows]
+
+    def sources_of(self, digest: bytes) -> list[Source]:
+        """See ``Store``."""
+        rows = self._all(
+            f"SELECT {SOURCE_COLUMNS} FROM sources WHERE digest = %s ORDER BY path", (digest,)
+        )
+        return [Source(*row) for row in rows]
+
+    def move_source(self, old: bytes, new: Source) -> bool:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            counters = Counters(link)
+            at = "sha256(path) = sha256(%s)"
+            if new.path != old and link.rows(f"SELECT 1 FROM sources WHERE {at}", (new.path,)):
+                return False
+            moved = link.rows(
+                "UPDATE sources SET path = %s, name = %s, size = %s, modified = %s, digest = %s"
+                f" WHERE {at} RETURNING file_id",
+                (new.path, new.name, new.size, new.modified, new.digest, old),
+            )
+            for (file_id,) in moved:
+                link.execute(
+                    "UPDATE maps SET revision = %s WHERE file_id = %s",
+                    (counters.next_revision(), file_id),
+                )
+            counters.write()
+            return bool(moved)
+
+    def delete_sources(self, paths: Sequence[bytes]) -> int:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            counters = Counters(link)
+            rows = link.rows(
+                "SELECT m.id, m.file_id FROM unnest(%s::bytea[]) WITH ORDINALITY AS one (path, at)"
+                " JOIN sources AS s ON sha256(s.path) = sha256(one.path)"
+                " JOIN maps AS m ON m.file_id = s.file_id ORDER BY one.at",
+                (list(paths),),
+            )
+            return _delete(link, counters, dict(rows))
+
+    # -- the small tables -----------------------------------------------------------------
+
+    def categories(self) -> list[Named]:
+        """See ``Store``."""
+        return [Named(*row) for row in self._all("SELECT id, name FROM categories ORDER BY id")]
+
+    def software(self) -> list[Named]:
+        """See ``Store``."""
+        return [Named(*row) for row in self._all("SELECT id, name FROM software ORDER BY id")]
+
+    def licence_types(self) -> list[Named]:
+        """See ``Store``."""
+        return [Named(*row) for row in self._all("SELECT id, name FROM licence_types ORDER BY id")]
+
+    # -- users and tokens -----------------------------------------------------------------
+
+    def add_user(self, name: str) -> User:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            Counters(link)  # an import might register the same user
+            if find_user(link, name) is not None:
+                raise AlreadyExists(f"there is a user {name} already")
+            return insert_user(link, name, self._clock())
+
+    def users(self) -> list[User]:
+        """See ``Store``."""
+        rows = self._all(f"SELECT {USER_COLUMNS} FROM users AS u ORDER BY u.id")
+        return [User(*row) for row in rows]
+
+    def disable_user(self, name: str) -> User:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            user = _user_named(link, name)
+            link.execute("UPDATE users SET disabled = true WHERE id = %s", (user.id,))
+            return _user_named(link, name)
+
+    def add_token(
+        self, user: str, digest: bytes, *, label: str, scopes: str, expires: int | None
+    ) -> Token:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            owner = _user_named(link, user)
+            link.execute(
+                "INSERT INTO tokens (user_id, digest, label, scopes, created, expires)"
+                " VALUES (%s, %s, %s, %s, %s, %s)",
+                (owner.id, digest, label, scopes, self._clock(), expires),
+            )
+            return _token(link, "t.digest = %s", digest)
+
+    def tokens(self, user: str) -> list[Token]:
+        """See ``Store``."""
+
+        def read(link: Link) -> list[Token]:
+            rows = link.rows(
+                f"SELECT {TOKEN_COLUMNS} FROM tokens AS t JOIN users AS u ON u.id = t.user_id"
+                " WHERE u.id = %s ORDER BY t.id",
+                (_user_named(link, user).id,),
+            )
+            return [Token(*row) for row in rows]
+
+        return self._connections.read(read)
+
+    def revoke_token(self, token_id: int) -> Token:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            link.execute(
+                "UPDATE tokens SET revoked = coalesce(revoked, %s) WHERE id = %s",
+                (self._clock(), token_id),
+            )
+            return _token(link, "t.id = %s", token_id)
+
+    def find_credential(self, digest: bytes) -> Credential | None:
+        """See ``Store``."""
+        rows = self._connections.read_fresh(
+            lambda link: link.rows(
+                f"SELECT {USER_COLUMNS}, {TOKEN_COLUMNS} FROM tokens AS t"
+                " JOIN users AS u ON u.id = t.user_id WHERE t.digest = %s",
+                (digest,),
+            )
+        )
+        return Credential(Token(*rows[0][4:]), User(*rows[0][:4])) if rows else None
+
+    def touch_tokens(self, used: Mapping[int, int]) -> None:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            # Locked in one order by all, so that two nodes never wait for each other.
+            link.execute(
+                "SELECT id FROM tokens WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE",
+                (list(used),),
+            )
+            link.execute(
+                "UPDATE tokens SET last_used = greatest(last_used, used.at)"
+                " FROM unnest(%s::bigint[], %s::bigint[]) AS used (id, at)"
+                " WHERE tokens.id = used.id",
+                (list(used), list(used.values())),
+            )
+
+    # -- moving ---------------------------------------------------------------------------
+
+    def rows(self, table: Table, after: Any, limit: int) -> list[Row]:
+        """See ``Store``."""
+        key = table.key
+        # Only the beginnings of paths have an index, see ``sources_below``.
+        order = f"substring({key} FROM 1 FOR 1000), {key}" if table is SOURCES else key
+        above = ""
+        parameters: Row = (limit,)
+        if after is not None:
+            above, parameters = f"WHERE {key} > %s", (after, limit)
+            if table is SOURCES:
+                above += f" AND substring({key} FROM 1 FOR 1000) >= %s"
+                parameters = (after, after[:1000], limit)
+        return self._table(f"{table.name} {above} ORDER BY {order} LIMIT %s", table, parameters)
+
+    def rows_of(self, table: Table, file_ids: Sequence[int]) -> list[Row]:
+        """See ``Store``."""
+        condition = f"WHERE file_id = ANY(%s) ORDER BY {table.key}"
+        return self._table(f"{table.name} {condition}", table, (list(file_ids),))
+
+    def _table(self, sql: str, table: Table, parameters: Row) -> list[Row]:
+        truths = [name in TRUTHS for name in table.columns]
+        columns = (
+            f"{name}::integer" if truth else name
+            for name, truth in zip(table.columns, truths, strict=True)
+        )
+        return self._all(f"SELECT {', '.join(columns)} FROM {sql}", parameters)
+
+    def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: MovedCounters) -> None:
+        """See ``Store``."""
+        with self._connections.writing() as link, link.cursor() as cursor:
+            Counters(link)
+            for table in (MAPS, DELETED):
+                gone = [row[0] for row in rows.get(table, ())]
+                cursor.execute("DELETE FROM maps WHERE file_id = ANY(%s)", (gone,))
+                cursor.execute("DELETE FROM deleted WHERE file_id = ANY(%s)", (gone,))
+            for table, some in rows.items():
+                marks = [
+                    "%s::integer::boolean" if name in TRUTHS else "%s" for name in table.columns
+                ]
+                unique = "sha256(path)" if table is SOURCES else ""
+                cursor.executemany(table.upsert(marks, unique), some)
+            for table in (USERS, TOKENS):
+                cursor.execute(
+                    f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id))"
+                    f" FROM {table.name} HAVING max(id) IS NOT NULL"
+                )
+            cursor.execute(
+                "UPDATE sequence SET identity = %s, revision = %s, file_id = %s",
+                (counters.identity, counters.revision, counters.file_id),
+            )
+            cursor.execute("SELECT pg_notify(%s, %s)", (CHANNEL, str(counters.revision)))
+
+    def counters(self) -> MovedCounters:
+        """See ``Store``."""
+        return MovedCounters(*self._all("SELECT identity, revision, file_id FROM sequence")[0])
+
+    # -- care -----------------------------------------------------------------------------
+
+    def check(self) -> list[str]:
+        """See ``Store``."""
+        return self._connections.read(_faults)
+
+    # -- reading --------------------------------------------------------------------------
+
+    def _all(self, sql: str, parameters: Row = ()) -> list[Row]:
+        return self._connections.read(lambda link: link.rows(sql, parameters))
+
+    def _looked_up(self, sql: str, parameters: Row) -> list[Row]:
+        """Read from a standby if there is one; that it has nothing proves nothing."""
+        rows, standby = self._connections.read_nearby(
+            lambda link: (link.rows(sql, parameters), link.standby)
+        )
+        return self._all(sql, parameters) if standby and not rows else rows
+
+
+def _change(row: Row) -> Change:
+    revision, file_id, outline, source, *columns = row
+    if columns[0] is None:
+        return Change(revision, file_id, None, None)
+    return Change(revision, file_id, Map(*columns), outline, source)
+
+
+def _delete(link: Link, counters: Counters, file_ids: Mapping[str, int]) -> int:
+    """Delete maps by public id; return how many."""
+    link.execute("DELETE FROM maps WHERE file_id = ANY(%s)", (list(file_ids.values()),))
+    with link.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO deleted VALUES (%s, %s, %s)",
+            [(file_id, one, counters.next_revision()) for one, file_id in file_ids.items()],
+        )
+    counters.write()
+    return len(file_ids)
+
+
+def _faults(link: Link) -> list[str]:
+    link.patience = CHECK_TIMEOUT
+    with link.transaction():
+        link.execute(f"SET LOCAL statement_timeout = '{CHECK_TIMEOUT}s'")
+        return [message % row for message, sql in CHECKS for row in link.rows(sql)]
+
+
+def _user_named(link: Link, name: str) -> User:
+    user = find_user(link, name)
+    if user is None:
+        raise NotFound(f"there is no user {name}")
+    return user
+
+
+def _token(link: Link, condition: str, key: bytes | int) -> Token:
+    rows = link.rows(
+        f"SELECT {TOKEN_COLUMNS} FROM tokens AS t JOIN users AS u ON u.id = t.user_id"
+        f" WHERE {condition}",
+        (key,),
+    )
+    if not rows:
+        raise NotFound("there is no such token")
+    return Token(*rows[0])

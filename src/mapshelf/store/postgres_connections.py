@@ -1,0 +1,389 @@
+"""Connections to PostgreSQL: to the right host, never waited for too long, never trusted when dead.
+
+A URL may name several hosts, of which one takes writes and the others follow it. Writes, and reads
+that must see every write, go to that one; the change feed and look-ups prefer the others. Which is
+which is asked of the server each time a connection is lent out: after a switch-over, a connection
+to the former primary still answers while every write over it fails.
+
+Each step has its limit, on this side too: a server that is stopped, or a network that drops
+packets, answers no time-out of its own. A read that meets a dead connection is tried once more
+elsewhere; a write never is, since nobody can tell whether it was kept.
+"""
+
+import threading
+import time
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Final, TypeVar
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
+
+from mapshelf.errors import InvalidSetting, StoreDamaged, StoreError, StoreUnavailable
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+
+CONNECT_TIMEOUT: Final = 3
+"""Seconds for a host to accept a connection."""
+
+READ_TIMEOUT: Final = 2.0
+WRITE_TIMEOUT: Final = 10.0
+"""Seconds for a statement, enforced by the server."""
+
+GRACE: Final = 0.5
+"""Seconds after which a server that should have given up is itself given up."""
+
+LOOK_TIMEOUT: Final = 0.75
+"""Seconds for the question whether a connection still works."""
+
+POOL_WAIT: Final = 1.5
+"""Seconds for a connection to be free: so that a write fails within two when no host takes it."""
+
+READ_DEADLINE: Final = 4.0
+"""Seconds for a read with its second try."""
+
+FRESH: Final = 3.0
+"""Seconds by which an answer that must be fresh may be behind the primary."""
+
+POSITION_AGE: Final = 1.0
+"""Seconds for which the position of the primary is not asked again."""
+
+SIZE: Final = 4
+"""Most connections of one kind in a process."""
+
+QUEUE: Final = 32
+"""Most that wait for a connection of one kind; more are turned away at once."""
+
+LIFETIME: Final = 300.0
+"""Seconds after which a connection is replaced, so that a host that comes back gets its share."""
+
+RECONNECTING: Final = 0.5
+"""Seconds during which connecting is tried again by itself; afterwards when it is asked for."""
+
+SETTINGS: Final = {
+    "search_path": "mapshelf",
+    "default_transaction_isolation": r"read\ committed",
+    # A node that is stopped in the middle of a write must not hold up all others for long.
+    "idle_in_transaction_session_timeout": "15s",
+}
+"""What sessions rely on, whatever the server's defaults are."""
+
+DEFAULTS: Final = {
+    "application_name": "mapshelf",
+    "connect_timeout": CONNECT_TIMEOUT,
+    "keepalives_idle": 5,
+    "keepalives_interval": 2,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 10_000,
+}
+"""What the URL may say otherwise."""
+
+_DEAD: Final = ("08", "25006", "25P03", "25P04", "57P")
+_UNAVAILABLE: Final = (*_DEAD, "28", "3D", "40", "53", "55", "57", "58")
+_DAMAGED: Final = ("XX001", "XX002")
+"""Beginnings of SQLSTATE codes: the connection is of no use any more; later may work; broken."""
+
+_WHERE: Final = (
+    "SELECT pg_is_in_recovery(), pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery()"
+    " THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, '0/0')::bigint"
+)
+
+
+class Link(psycopg.Connection[Row]):
+    """A connection that gives up a server from which nothing comes.
+
+    Attributes:
+        patience: seconds to wait for an answer.
+        standby: whether the server follows another, as it said when the link was lent out.
+        position: how far in the write-ahead log it was then.
+    """
+
+    patience: float = WRITE_TIMEOUT + GRACE
+    standby: bool = False
+    position: int = 0
+
+    def wait(
+        self,
+        gen: Generator[Any, Any, T],
+        interval: float = 0.1,
+        timeout: float | None = None,
+    ) -> T:
+        """Wait for the server as psycopg does, but no longer than ``patience`` allows."""
+        if timeout is not None:
+            return super().wait(gen, interval, timeout)
+        try:
+            return super().wait(gen, interval, self.patience)
+        except psycopg.errors._WaitTimeout as error:
+            self.close()  # an answer that comes yet would be taken for that of the next statement
+            raise psycopg.OperationalError("the server does not answer") from error
+
+    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
+        """Run a statement and return its rows."""
+        return self.execute(sql, parameters or None, binary=True).fetchall()
+
+    def look(self) -> None:
+        """Ask the server what it is, to learn whether it is still there."""
+        patience, self.patience = self.patience, LOOK_TIMEOUT
+        try:
+            ((standby, position),) = self.rows(_WHERE)
+        finally:
+            self.patience = patience
+        self.standby, self.position = standby, position or 0
+
+
+class Pool:
+    """Connections of one kind, made when they are needed and lent out when they work."""
+
+    def __init__(self, url: str, sessions: str, timeout: float, **settings: str) -> None:
+        """Make a pool without connecting yet.
+
+        Args:
+            url: of the database, with any number of hosts.
+            sessions: libpq's ``target_session_attrs``.
+            timeout: seconds for a statement.
+            settings: more settings of the server for each session.
+        """
+        self._primary_only = sessions in ("read-write", "primary")
+        self._patience = timeout + GRACE
+        settings["statement_timeout"] = f"{timeout * 1000:.0f}"
+        self._pool = ConnectionPool(
+            conninfo(url, target_session_attrs=sessions, settings=settings),
+            connection_class=Link,
+            kwargs={"autocommit": True},
+            min_size=0,
+            max_size=SIZE,
+            max_waiting=QUEUE,
+            max_lifetime=LIFETIME,
+            timeout=POOL_WAIT,
+            reconnect_timeout=RECONNECTING,
+            num_workers=1,
+            configure=self._configure,
+            open=True,
+        )
+
+    @contextmanager
+    def link(self, wait: float = POOL_WAIT) -> Iterator[Link]:
+        """Lend out a connection that works; it is thrown away if it dies meanwhile."""
+        link = self._working(time.monotonic() + min(wait, POOL_WAIT))
+        try:
+            yield link
+        except psycopg.Error as error:
+            if is_dead(error):
+                link.close()
+            raise
+        finally:
+            self._pool.putconn(link)
+
+    def close(self) -> None:
+        """Close all connections."""
+        self._pool.close()
+
+    def _working(self, deadline: float) -> Link:
+        while True:
+            link = self._pool.getconn(timeout=max(0.01, deadline - time.monotonic()))
+            link.patience = self._patience
+            try:
+                link.look()
+            except psycopg.Error:
+                link.close()
+            if not (link.closed or (self._primary_only and link.standby)):
+                return link
+            link.close()
+            self._pool.putconn(link)
+
+    @staticmethod
+    def _configure(link: Link) -> None:
+        # A write that was acknowledged must be on the disk; anything stronger is left alone.
+        link.execute(
+            "SELECT set_config('synchronous_commit', 'on', false)"
+            " WHERE current_setting('synchronous_commit') = 'off'"
+        )
+
+
+class Connections:
+    """The pools of a process for one database."""
+
+    def __init__(self, url: str) -> None:
+        self._writing = Pool(url, "read-write", WRITE_TIMEOUT)
+        read_only = {"default_transaction_read_only": "on"}
+        self._primary = Pool(url, "primary", READ_TIMEOUT, **read_only)
+        self._nearest = Pool(url, "prefer-standby", READ_TIMEOUT, **read_only)
+        self._position = _Position(self._primary)
+
+    def close(self) -> None:
+        """Close all connections."""
+        for pool in (self._writing, self._primary, self._nearest):
+            pool.close()
+
+    @contextmanager
+    def writing(self) -> Iterator[Link]:
+        """Give a transaction that is durable once this returns, and undone if it raises.
+
+        Should the connection break while the transaction is being ended, nobody can tell whether
+        it was kept; that is ``StoreUnavailable`` too, and all or nothing of it was.
+        """
+        with translated(), self._writing.link() as link, link.transaction():
+            yield link
+
+    def read(self, work: Callable[[Link], T]) -> T:
+        """Return what ``work`` reads, which sees every write that was acknowledged."""
+        with translated():
+            return _tried_twice(work, self._primary, self._primary)
+
+    def read_nearby(self, work: Callable[[Link], T]) -> T:
+        """Return what ``work`` reads, from a standby if there is one, however far behind."""
+        with translated():
+            return _tried_twice(work, self._nearest, self._primary)
+
+    def read_fresh(self, work: Callable[[Link], T]) -> T:
+        """Return what ``work`` reads, which was true at most ``FRESH`` seconds ago.
+
+        A standby is asked if it has come as far as the primary was a moment ago: this is the one
+        thing that tells how old its answers are, whether it replays slowly, has paused, or does
+        not know that it is cut off.
+        """
+        with translated():
+            try:
+                guarded = _unless_behind(work, self._position.known)
+                return _tried_twice(guarded, self._nearest, self._primary)
+            except _Behind:
+                return _tried_twice(work, self._primary, self._primary)
+
+
+class _Position:
+    """How far the primary has written, as it was at most ``FRESH`` seconds ago."""
+
+    def __init__(self, primary: Pool) -> None:
+        self._primary = primary
+        self._position = 0
+        self._asked = self._failed = -FRESH
+        self._lock = threading.Lock()
+
+    def known(self) -> int:
+        """Return it.
+
+        Raises:
+            StoreUnavailable: the primary has not told for too long.
+        """
+        with self._lock:
+            now = time.monotonic()
+            # After a failure others need not wait for the next.
+            if now - self._asked > POSITION_AGE and now - self._failed > POSITION_AGE:
+                self._ask(now)
+            if now - self._asked > FRESH:
+                raise StoreUnavailable("the primary of the PostgreSQL database cannot be reached")
+            return self._position
+
+    def _ask(self, now: float) -> None:
+        try:
+            with self._primary.link() as link:
+                self._position, self._asked = link.position, now
+        except psycopg.Error:
+            self._failed = time.monotonic()
+
+
+class _Behind(Exception):
+    """A standby has not come far enough."""
+
+
+def _unless_behind(work: Callable[[Link], T], target: Callable[[], int]) -> Callable[[Link], T]:
+    """Return ``work``, refusing a standby that has not come as far as ``target`` tells."""
+
+    def guarded(link: Link) -> T:
+        if link.standby and link.position < target():
+            raise _Behind
+        return work(link)
+
+    return guarded
+
+
+def _tried_twice(work: Callable[[Link], T], first: Pool, second: Pool) -> T:
+    """Read over a connection of ``first``, and if it is dead, once more over one of ``second``."""
+    deadline = time.monotonic() + READ_DEADLINE
+    try:
+        with first.link() as link:
+            return work(link)
+    except (PoolClosed, TooManyRequests):
+        raise
+    except psycopg.Error as error:
+        if not is_dead(error):
+            raise
+    with second.link(deadline - time.monotonic()) as link:
+        link.patience = min(link.patience, max(0.1, deadline - time.monotonic()))
+        return work(link)
+
+
+def connect(url: str, sessions: str) -> Link:
+    """Return a connection of its own, outside any pool."""
+    with translated():
+        return Link.connect(
+            conninfo(url, target_session_attrs=sessions, settings={}), autocommit=True
+        )
+
+
+def conninfo(url: str, *, target_session_attrs: str, settings: dict[str, str]) -> str:
+    """Return how libpq is to connect to ``url``.
+
+    Raises:
+        InvalidSetting: the URL is none that libpq understands.
+    """
+    try:
+        said: dict[str, Any] = {k: v for k, v in conninfo_to_dict(url).items() if v is not None}
+        _check_ports(str(said.get("host", "")), str(said.get("port", "")))
+        own = " ".join(f"-c {name}={value}" for name, value in {**SETTINGS, **settings}.items())
+        options = f"{said.pop('options', '')} {own}".strip()
+        return make_conninfo(
+            "",
+            **{**DEFAULTS, **said},
+            options=options,
+            client_encoding="utf8",
+            target_session_attrs=target_session_attrs,
+        )
+    except psycopg.Error as error:
+        raise InvalidSetting(f"the database URL is not sound: {_line(error)}") from error
+
+
+def _check_ports(hosts: str, ports: str) -> None:
+    """Refuse what libpq would take for hosts that cannot be reached."""
+    given = ports.split(",") if ports else []
+    if any(one and not (one.isascii() and one.isdigit() and int(one) < 2**16) for one in given):
+        raise InvalidSetting("the database URL has a port that is none")
+    if len(given) > 1 and len(given) != len(hosts.split(",")):
+        raise InvalidSetting("the database URL has not as many ports as hosts")
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn what psycopg raises into our own errors."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise _translation(error) from error
+
+
+def _translation(error: psycopg.Error) -> StoreError:
+    state = error.sqlstate or ""
+    if isinstance(error, PoolClosed):
+        return StoreUnavailable("the store is closed")
+    if isinstance(error, PoolTimeout):
+        return StoreUnavailable("no PostgreSQL server can be reached that takes this")
+    if isinstance(error, TooManyRequests):
+        return StoreUnavailable("too much waits for the PostgreSQL database already")
+    if state.startswith(_DAMAGED):
+        return StoreDamaged(f"the PostgreSQL database is damaged: {_line(error)}")
+    if state.startswith(_UNAVAILABLE) or is_dead(error):
+        return StoreUnavailable(f"the PostgreSQL database cannot be used now: {_line(error)}")
+    return StoreError(f"the PostgreSQL database refused: {_line(error)}")
+
+
+def is_dead(error: psycopg.Error) -> bool:
+    """Tell whether the connection on which this was raised is of no use any more."""
+    if error.sqlstate is None:
+        return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
+    return error.sqlstate.startswith(_DEAD)
+
+
+def _line(error: psycopg.Error) -> str:
+    return " ".join(str(error).split())

@@ -1,0 +1,245 @@
+"""What a node answers while its database does not: it goes on reading, and says what it cannot do.
+
+The database is a PostgreSQL server of this module's own, whose processes are stopped as if the
+machine hung: connections are accepted, and nothing is answered.
+"""
+
+import asyncio
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from mapshelf.api import auth
+from mapshelf.api.auth import Authenticator
+from mapshelf.errors import InvalidToken, StoreUnavailable
+from mapshelf.model import Credential, MapDraft, Token, User
+from mapshelf.tokens import new_token
+from tests.harness import READER, Service, Shelf, serve
+from tests.postgres import Server, server
+
+PATIENT: Final = 1.5
+"""Seconds a request may take while the database hangs: one second for it, and a busy machine."""
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[Server]:
+    with server() as running:
+        yield running
+
+
+@pytest.fixture
+def node(own_server: Server, tmp_path: Path) -> Iterator[tuple[Shelf, Service]]:
+    """A service over a catalogue in a server that may be stopped."""
+    shelf = Shelf(tmp_path, own_server.url(own_server.new_database()))
+    try:
+        shelf.put(MapDraft(title="One"))
+        shelf.publish()
+        with serve(shelf) as service:
+            yield shelf, service
+    finally:
+        own_server.thaw()
+        shelf.close()
+
+
+def timed(service: Service, path: str = "/maps") -> tuple[int, float]:
+    began = time.monotonic()
+    return service.get(path).status_code, time.monotonic() - began
+
+
+def test_tokens_seen_before_keep_reading_and_others_are_503(
+    node: tuple[Shelf, Service], own_server: Server
+) -> None:
+    shelf, service = node
+    assert service.get("/maps").status_code == 200
+    own_server.freeze()
+    began = time.monotonic()
+    waits = []
+    while time.monotonic() - began < 4:
+        status, took = timed(service)
+        assert status == 200
+        waits.append(took)
+        service.run(asyncio.sleep(0.02))
+    assert max(waits) < PATIENT
+    assert sum(took > 0.2 for took in waits) <= 1, "only the first need wait for the database"
+    known, service.token = service.token, new_token()
+    status, took = timed(service)
+    assert (status, took < 5) == (503, True)
+
+    own_server.thaw()
+    thawed = time.monotonic()
+    service.wait_until(lambda: service.get("/maps").status_code == 401)
+    assert time.monotonic() - thawed < 5
+    service.token = known
+    shelf.store.revoke_token(shelf.store.tokens(READER)[0].id)
+    revoked = time.monotonic()
+    service.wait_until(lambda: service.get("/maps").status_code == 401)
+    assert time.monotonic() - revoked < 5
+
+
+def test_readiness_tells_that_the_database_is_away(
+    node: tuple[Shelf, Service], own_server: Server
+) -> None:
+    shelf, service = node
+    ready = service.request("GET", "/readyz", signed=False).json()
+    assert ready == {
+        "status": "ready",
+        "snapshot": {"revision": 1, "age": 0.0},
+        "database": {"reachable": True, "revision": 1},
+    }
+    own_server.freeze()
+    service.run(asyncio.sleep(1.1))
+    response = service.request("GET", "/readyz", signed=False)
+    assert response.status_code == 200
+    assert response.json()["database"] == {"reachable": False, "revision": None}
+    assert response.json()["snapshot"]["age"] > 1
+    assert service.request("GET", "/healthz", signed=False).json() == {"status": "alive"}
+    own_server.thaw()
+    service.wait_until(lambda: service.get("/readyz").json()["database"]["reachable"])
+    shelf.put(MapDraft(title="Two"))
+    service.wait_until(lambda: service.get("/readyz").json()["database"]["revision"] == 2)
+    assert service.get("/readyz").json()["snapshot"]["revision"] == 1
+
+
+def test_a_node_without_a_snapshot_is_alive_and_not_ready(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    with serve(shelf) as service:
+        assert service.request("GET", "/healthz", signed=False).status_code == 200
+        response = service.request("GET", "/readyz", signed=False)
+        assert response.status_code == 503
+        assert "Retry-After" in response.headers
+    shelf.close()
+
+
+def test_a_node_that_is_about_to_end_is_not_ready_and_answers(shelf: Shelf, live: Service) -> None:
+    assert live.get("/readyz").status_code == 200
+    shelf.settings.draining.touch()
+    response = live.get("/readyz")
+    assert response.status_code == 503
+    assert response.json()["error"] == "temporarily_unavailable"
+    assert live.get("/healthz").status_code == 200
+    assert live.get("/maps").status_code == 200
+
+
+def test_a_worker_that_starts_without_its_database_opens_it_later(
+    own_server: Server, tmp_path: Path
+) -> None:
+    shelf = Shelf(tmp_path, own_server.url(own_server.new_database()))
+    shelf.publish()
+    service = serve(shelf)
+    shelf.close()
+    own_server.stop()
+    with service:
+        assert service.get("/maps").status_code == 503
+        assert service.get("/readyz").status_code == 200
+        own_server.start()
+        service.wait_until(lambda: service.get("/maps").status_code == 200)
+
+
+class Told:
+    """A store that says of one token what it is told to say, or fails."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.delay = 0.0
+        self.away = False
+        self.expires: int | None = None
+        self.revoked: int | None = None
+
+    def find_credential(self, digest: bytes) -> Credential:
+        """See ``Store``."""
+        self.asked += 1
+        time.sleep(self.delay)
+        if self.away:
+            raise StoreUnavailable("away")
+        token = Token(1, "u", "", "", 0, self.expires, self.revoked, None)
+        return Credential(token, User(1, "u", 0, disabled=False))
+
+
+@pytest.fixture
+def told(monkeypatch: pytest.MonkeyPatch) -> Told:
+    monkeypatch.setattr(auth, "REMEMBERED_FOR", 0.05)
+    return Told()
+
+
+HEADER: Final = b"Bearer " + new_token().encode()
+
+
+def test_a_token_is_looked_up_once_for_all_requests_that_wait(told: Told) -> None:
+    told.delay = 0.1
+
+    async def many() -> None:
+        authenticator = Authenticator(told)  # type: ignore[arg-type]
+        await asyncio.gather(*(authenticator.user(HEADER) for _ in range(50)))
+
+    asyncio.run(many())
+    assert told.asked == 1
+
+
+def test_a_store_that_is_away_is_not_asked_for_each_request(told: Told) -> None:
+    async def many() -> None:
+        authenticator = Authenticator(told)  # type: ignore[arg-type]
+        await authenticator.user(HEADER)
+        told.away = True
+        began = time.monotonic()
+        while time.monotonic() - began < 1.2:
+            await authenticator.user(HEADER)
+            await asyncio.sleep(0.001)
+
+    asyncio.run(many())
+    assert 2 <= told.asked <= 6
+
+
+def test_trust_ends_with_the_token_and_after_a_minute(
+    told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def trusted() -> None:
+        authenticator = Authenticator(told)  # type: ignore[arg-type]
+        told.expires = time.time_ns() // 1_000_000 + 300
+        await authenticator.user(HEADER)
+        told.away = True
+        await asyncio.sleep(0.1)
+        await authenticator.user(HEADER)
+        await asyncio.sleep(0.3)
+        with pytest.raises(InvalidToken):
+            await authenticator.user(HEADER)
+        monkeypatch.setattr(auth, "TRUSTED_FOR", 0.2)
+        with pytest.raises(StoreUnavailable):
+            await authenticator.user(HEADER)
+
+    asyncio.run(trusted())
+
+
+def test_a_slow_answer_is_heeded_when_it_comes(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(auth, "PATIENCE", 0.1)
+
+    async def slow() -> None:
+        authenticator = Authenticator(told)  # type: ignore[arg-type]
+        await authenticator.user(HEADER)
+        told.delay, told.revoked = 0.4, 1
+        await asyncio.sleep(0.1)
+        await authenticator.user(HEADER)
+        await asyncio.sleep(0.5)
+        with pytest.raises(InvalidToken):
+            await authenticator.user(HEADER)
+
+    asyncio.run(slow())
+
+
+def test_more_look_ups_than_the_store_keeps_up_with_are_turned_away(
+    told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auth, "WAITING", 3)
+    told.delay = 0.2
+
+    async def many() -> list[object]:
+        authenticator = Authenticator(told)  # type: ignore[arg-type]
+        headers = [b"Bearer " + new_token().encode() for _ in range(5)]
+        return await asyncio.gather(
+            *(authenticator.user(header) for header in headers), return_exceptions=True
+        )
+
+    answers = asyncio.run(many())
+    assert [isinstance(answer, StoreUnavailable) for answer in answers] == [False] * 3 + [True] * 2

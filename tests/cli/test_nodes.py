@@ -1,0 +1,145 @@
+"""Commands over a PostgreSQL database: moving there and back, nodes, and the end of one."""
+
+import os
+import signal
+import time
+from collections.abc import Callable
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from mapshelf.settings import without_password
+from tests.cli.process import EXAMPLES, Mapshelf, serving, wait_for
+from tests.cli.test_commands import write_map
+
+
+def status_of(url: str) -> int:
+    try:
+        with urlopen(url, timeout=10) as answer:
+            return int(answer.status)
+    except HTTPError as error:
+        return error.code
+    except (URLError, ConnectionError, TimeoutError):
+        return 0
+
+
+def test_a_catalogue_moves_to_a_server_and_back(tmp_path: Path, new_url: Callable[[], str]) -> None:
+    origin, back = Mapshelf(tmp_path / "origin"), Mapshelf(tmp_path / "back")
+    origin.run("import", EXAMPLES)
+    token = origin.token()
+    url = new_url()
+    node = Mapshelf(tmp_path / "node", url)
+
+    for arguments in (
+        ("--from", origin.data, "--to", url),
+        ("--from", origin.data, "--to", url),
+        ("--from", url, "--to", back.data),
+    ):
+        (told,) = origin.run("migrate", *arguments, placed=False).stdout.splitlines()
+        assert told.startswith(f"moved {len(origin.exported())} maps; both exports have")
+
+    exports = [one.run("export").stdout for one in (origin, node, back)]
+    assert exports[0] == exports[1] == exports[2]
+    assert node.lines("token", "list", "alice") == origin.lines("token", "list", "alice")
+    with serving(node, token=token) as service:
+        service.wait_until_ready()
+        assert service.total() == len(origin.exported())
+
+
+def test_what_cannot_be_moved_is_told_in_a_line(tmp_path: Path, new_url: Callable[[], str]) -> None:
+    origin, url = Mapshelf(tmp_path / "origin"), new_url()
+    nothing = ("migrate", "--from", tmp_path / "nothing", "--to", url)
+    assert "there is no catalogue" in origin.run(*nothing, expect=1, placed=False).stderr
+    origin.run("user", "add", "bob")
+    Mapshelf(tmp_path / "other", url).run("user", "add", "eve")
+    done = origin.run("migrate", "--from", origin.data, "--to", url, expect=1, placed=False)
+    assert done.stderr.splitlines() == ["mapshelf: the target holds another catalogue"]
+    origin.run("migrate", "--from", origin.data, expect=2, placed=False)
+
+
+def test_two_nodes_of_one_database_show_the_same(
+    tmp_path: Path, new_url: Callable[[], str]
+) -> None:
+    url = new_url()
+    first, second = (Mapshelf(tmp_path / name, url) for name in ("first", "second"))
+    token = first.token()
+    with serving(first, token=token) as one, serving(second, token=token) as other:
+        for service in (one, other):
+            service.wait_until_ready()
+        first.run("import", write_map(tmp_path / "a.mm", "Soil"))
+        second.run("import", write_map(tmp_path / "b.mm", "Air"))
+        for service in (one, other):
+            wait_for(lambda service=service: service.total() == 2)
+        assert one.get("/maps")[0][0]["ID"] == other.get("/maps")[0][0]["ID"]
+        ready, _ = other.get("/readyz")
+        assert ready["database"] == {"reachable": True, "revision": 2}
+        second.run("token", "revoke", first.lines("token", "list", "alice")[0].split("\t")[0])
+        revoked = time.monotonic()
+        for service in (one, other):
+            wait_for(lambda service=service: _is_refused(service.url, token))
+        assert time.monotonic() - revoked < 5
+
+
+def _is_refused(url: str, token: str) -> bool:
+    try:
+        urlopen(Request(f"{url}/maps", headers={"Authorization": token}), timeout=10).close()
+    except HTTPError as error:
+        return error.code == 401
+    return False
+
+
+def test_a_node_that_is_to_end_goes_on_for_a_while_and_says_so(tmp_path: Path) -> None:
+    mapshelf = Mapshelf(tmp_path / "data")
+    with serving(mapshelf, "--drain", "2") as service:
+        service.wait_until_ready()
+        assert status_of(f"{service.url}/readyz") == 200
+        service.process.send_signal(signal.SIGTERM)
+        asked = time.monotonic()
+        wait_for(lambda: status_of(f"{service.url}/readyz") == 503)
+        assert service.total() == 0
+        assert status_of(f"{service.url}/healthz") == 200
+        assert service.process.wait(20) == 0
+        assert time.monotonic() - asked >= 2
+    with serving(mapshelf, "--drain", "30") as service:
+        service.wait_until_ready()
+        assert status_of(f"{service.url}/readyz") == 200
+        for _ in range(2):
+            service.process.send_signal(signal.SIGTERM)
+            time.sleep(0.5)
+        assert service.process.wait(15) == 0
+
+
+def test_passwords_are_not_shown(tmp_path: Path, new_url: Callable[[], str]) -> None:
+    url = new_url().replace("postgres@", "postgres:s3cret@") + "?sslpassword=s3cret"
+    mapshelf = Mapshelf(tmp_path / "data", url)
+    mapshelf.run("user", "add", "bob")
+    done = mapshelf.run("check")
+    assert "s3cret" not in done.stdout + done.stderr
+    wrong = Mapshelf(tmp_path / "data", url.replace("/test_", "/nowhere_"))
+    done = wrong.run("check", expect=1)
+    assert done.stderr.startswith("mapshelf: the PostgreSQL database cannot be used now")
+    assert "s3cret" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://u:p@h/d", "postgresql://u@h/d"),
+        ("postgresql://u:p@x@h:1,i:2/d?a=b", "postgresql://u@h:1,i:2/d?a=b"),
+        ("postgresql://h/d?password=p&a=b", "postgresql://h/d?password=...&a=b"),
+        ("postgresql://u@h/d", "postgresql://u@h/d"),
+        ("sqlite:///a@b:c", "sqlite:///a@b:c"),
+    ],
+)
+def test_urls_as_they_are_shown(url: str, shown: str) -> None:
+    assert without_password(url) == shown
+
+
+def test_a_server_that_is_away_is_told_in_a_line(tmp_path: Path) -> None:
+    mapshelf = Mapshelf(tmp_path / "data", "postgresql://127.0.0.1:1/d")
+    for words in (("serve",), ("export",), ("import", EXAMPLES)):
+        (line,) = mapshelf.run(*words, expect=1).stderr.splitlines()
+        assert line.startswith("mapshelf: the PostgreSQL database cannot be used now")
+    assert "PGHOST" not in os.environ

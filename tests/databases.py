@@ -1,0 +1,74 @@
+"""Which database a catalogue of the tests lies in: the one parameter of all tests of the API.
+
+``MAPSHELF_TEST_DATABASE=postgres make test ARGUMENTS=tests/api`` runs them on PostgreSQL; SQLite is
+what they run on otherwise. What a test does behind the store's back stands here too.
+"""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from mapshelf.settings import sqlite_url
+from mapshelf.store import Store
+from mapshelf.store.postgres import PostgresStore
+from mapshelf.store.sqlite import SQLiteStore
+from tests import postgres
+
+KIND: Final = os.environ.get("MAPSHELF_TEST_DATABASE", "sqlite")
+assert KIND in ("sqlite", "postgres"), f"MAPSHELF_TEST_DATABASE must not be {KIND}"
+
+MISSING_TABLE: Final = {"sqlite": "no such table", "postgres": "does not exist"}[KIND]
+"""What the database says of a table that is not there."""
+
+_names: dict[Path, str] = {}
+
+
+def database_url(folder: Path) -> str:
+    """Return the URL of the database of the catalogue in ``folder``, the same each time."""
+    if KIND == "sqlite":
+        return sqlite_url(folder)
+    if folder not in _names:
+        _names[folder] = postgres.shared().new_database()
+    return postgres.shared().url(_names[folder])
+
+
+def open_with(folder: Path, clock: Callable[[], int]) -> Store:
+    """Open the store of the catalogue in ``folder`` with a clock of the test's."""
+    url = database_url(folder)
+    if KIND == "sqlite":
+        return SQLiteStore(Path(url.removeprefix("sqlite://")), clock)
+    return PostgresStore(url, clock)
+
+
+def drop_tokens(folder: Path) -> None:
+    """Take a table away that the service needs, as a fault nobody has thought of."""
+    if KIND == "postgres":
+        database_url(folder)
+        postgres.shared().execute("DROP TABLE mapshelf.tokens", _names[folder])
+        return
+    database = apsw.Connection(str(folder / "catalogue.db"))
+    database.execute("PRAGMA foreign_keys = OFF; DROP TABLE tokens")
+    database.close()
+
+
+def give_back(folder: Path) -> None:
+    """Forget the database of the catalogue in ``folder``, if it is one in a server."""
+    if folder in _names:
+        postgres.shared().give_back(_names.pop(folder))
+
+
+def kept_bytes(folder: Path) -> Iterator[bytes]:
+    """Yield all that is in files of the catalogue in ``folder``, and in those of its database."""
+    folders = [folder]
+    if KIND == "postgres":
+        postgres.shared().execute("CHECKPOINT")
+        folders.append(postgres.shared().folder)
+    found = [path for place in folders for path in place.rglob("*") if path.is_file()]
+    assert any(path.name in ("catalogue.db", "PG_VERSION") for path in found)
+    for path in found:
+        with suppress(FileNotFoundError):  # of another database, where work goes on
+            yield path.read_bytes()

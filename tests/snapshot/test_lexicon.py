@@ -1,0 +1,139 @@
+"""The nearest words are those that a plain comparison with every word finds."""
+
+import random
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mapshelf.errors import SnapshotDamaged
+from mapshelf.snapshot.growing import MOST_CHUNKS
+from mapshelf.snapshot.lexicon import LONGEST, Lexicon, LexiconWriter, typos_in
+
+LETTERS = "abcdeäжß"
+WORDS = st.text(LETTERS, min_size=1, max_size=12)
+
+
+def distance(one: str, other: str) -> int:
+    """Return the optimal string alignment distance, straight from its definition."""
+    rows = [[max(i, j) if not i or not j else 0 for j in range(len(other) + 1)]
+            for i in range(len(one) + 1)]  # fmt: skip
+    for i in range(1, len(one) + 1):
+        for j in range(1, len(other) + 1):
+            same = one[i - 1] == other[j - 1]
+            rows[i][j] = min(
+                rows[i - 1][j] + 1, rows[i][j - 1] + 1, rows[i - 1][j - 1] + (not same)
+            )
+            if i > 1 and j > 1 and one[i - 2 : i] == other[j - 1] + other[j - 2]:
+                rows[i][j] = min(rows[i][j], rows[i - 2][j - 2] + 1)
+    return rows[-1][-1]
+
+
+def test_distance() -> None:
+    pairs = [("ab", "ba", 1), ("ca", "abc", 3), ("", "ab", 2), ("kitten", "sitting", 3)]
+    assert all(distance(one, other) == far for one, other, far in pairs)
+
+
+def written(path: Path, words: list[str]) -> Lexicon:
+    path.unlink(missing_ok=True)
+    writer = LexiconWriter(path, [])
+    published = path.with_suffix(".published")
+    published.unlink(missing_ok=True)
+    writer.add(words)
+    writer.link_to(published)
+    length = sum(size for size, _ in writer.chunks)
+    writer.close()
+    return Lexicon(published, length)
+
+
+def mistyped(word: str, chance: random.Random) -> str:
+    """Return ``word`` with up to three typos."""
+    for _ in range(chance.randrange(4)):
+        place = chance.randrange(len(word) + 1)
+        before, after, letter = word[:place], word[place:], chance.choice(LETTERS)
+        swapped = after[1:2] + after[:1] + after[2:]
+        changes = (letter + after, after[1:], letter + after[1:], swapped)
+        word = before + chance.choice(changes)
+    return word
+
+
+@given(words=st.lists(WORDS, min_size=1, max_size=60), chance=st.randoms(use_true_random=False))
+def test_nearest_words(
+    words: list[str], chance: random.Random, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    lexicon = written(tmp_path_factory.getbasetemp() / "words", words)
+    known = {word for word in words if len(word) >= 3}
+    assert len(lexicon) == len(known)
+    for word in [*words, *(mistyped(word, chance) for word in words)]:
+        near = ((distance(word, other), other) for other in known)
+        expected = sorted(found for found in near if 0 < found[0] <= typos_in(word))
+        assert sorted(lexicon.nearest(word)) == expected
+
+
+@pytest.mark.parametrize(
+    ("mistyped", "word"),
+    [
+        ("fotosynthesis", "photosynthesis"),
+        ("photosynhtesis", "photosynthesis"),
+        ("maap", "map"),
+        ("grren", "green"),
+        ("планироване", "планирование"),
+        ("हिनदी", ""),
+        ("東京", ""),
+        ("map2", ""),
+        ("mpa", ""),
+        ("green", ""),
+    ],
+)
+def test_typos(tmp_path: Path, mistyped: str, word: str) -> None:
+    known = ["photosynthesis", "map", "green", "планирование", "हिन्दी", "東京都", "map1"]
+    found = [other for _, other in written(tmp_path / "words", known).nearest(mistyped)]
+    assert found == ([word] if word else [])
+
+
+def test_what_is_not_worth_knowing(tmp_path: Path) -> None:
+    words = ["ab", "x2y", "e-mail", "", "東京都", "a" * (LONGEST + 1), "ж" * (LONGEST // 2 + 1)]
+    assert len(written(tmp_path / "words", words)) == 0
+    assert len(written(tmp_path / "words", ["abc", "a" * LONGEST, "ж" * (LONGEST // 2)])) == 3
+
+
+def test_words_are_kept_once_over_restarts_and_rewriting(tmp_path: Path) -> None:
+    path = tmp_path / "words"
+    writer = LexiconWriter(path, [])
+    for number, words in enumerate((["green", "house"], ["house", "water"], ["green"])):
+        writer.add(words)
+        writer.link_to(tmp_path / f"published-{number}")
+    assert len(writer.chunks) == 2  # the last brought nothing new
+    writer.add(["never", "published"])
+    writer.close()
+
+    writer = LexiconWriter(path, writer.chunks)
+    writer.add(["green", "water", "never"])
+    writer.link_to(tmp_path / "after")
+    lexicon = Lexicon(tmp_path / "after", sum(size for size, _ in writer.chunks))
+    assert len(lexicon) == 4
+    assert lexicon.nearest("nevre") == [(1, "never")]
+    assert lexicon.nearest("publishd") == []
+
+    fresh = writer.rewritten(7)
+    fresh.link_to(tmp_path / "rewritten")
+    assert len(fresh.chunks) == 1
+    assert len(Lexicon(tmp_path / "rewritten", fresh.chunks[0][0])) == 4
+    assert not path.exists()
+    fresh.close()
+
+
+def test_a_file_in_too_many_chunks_is_told(tmp_path: Path) -> None:
+    writer = LexiconWriter(tmp_path / "words", [])
+    writer.chunks.extend([(0, "")] * MOST_CHUNKS)
+    assert not writer.is_scattered()
+    writer.chunks.append((0, ""))
+    assert writer.is_scattered()
+    writer.close()
+
+
+def test_a_file_that_is_too_short_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "words").write_bytes(b"x" * 47)
+    with pytest.raises(SnapshotDamaged):
+        Lexicon(tmp_path / "words", 48)

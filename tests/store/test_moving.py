@@ -1,0 +1,210 @@
+"""A catalogue moves from one kind of database into the other and back, and nothing is different."""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from mapshelf.errors import Conflict, StoreUnavailable
+from mapshelf.model import MapDraft, Source
+from mapshelf.settings import sqlite_url
+from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.store import Store, moving, open_store
+from mapshelf.store.moving import differences, export_digest, move
+from mapshelf.store.tables import TABLES
+from tests.store.contract import random_writes
+from tests.store.drafts import complete, outline, source
+
+ALL = 1_000_000
+KINDS = ["sqlite", "postgres"]
+
+New = Callable[[str], Store]
+
+
+@pytest.fixture
+def new(tmp_path: Path, new_url: Callable[[], str]) -> Iterator[New]:
+    """Give a new store of a kind."""
+    opened: list[Store] = []
+
+    def make(kind: str) -> Store:
+        folder = tmp_path / str(len(opened))
+        opened.append(open_store(sqlite_url(folder) if kind == "sqlite" else new_url()))
+        return opened[-1]
+
+    yield make
+    for store in opened:
+        store.close()
+
+
+def quietly(_: int) -> None:
+    """Pay no heed to how far it is."""
+
+
+def fill(store: Store) -> None:
+    """Write something into every table, some of it deleted and made anew."""
+    for _ in random_writes(store, Random(3)):
+        pass
+    own = source("folder/plan.mm", path=b"/maps/\xff\x00plan.mm")
+    store.put_maps([complete(source=own, content=b"\x00packed\xff", owner="Straße 東")])
+    store.put_maps([MapDraft(title=f"m{n}", source=source(f"{n}.mm")) for n in range(450)])
+    store.put_maps([MapDraft(title="own", category_id=700, category="Own", software="Own")])
+    store.delete_sources([source(f"{n}.mm").path for n in range(0, 450, 7)])
+    store.add_user("Bob")
+    for n in range(3):
+        token = store.add_token("bob", bytes([n]) * 32, label="l", scopes="s", expires=n or None)
+    store.revoke_token(token.id)
+    store.touch_tokens({token.id: 77})
+    store.disable_user("bob")
+
+
+def everything(store: Store) -> dict[str, Any]:
+    return {
+        "rows": {table.name: store.rows(table, None, ALL) for table in TABLES},
+        "changes": store.changes(0, ALL),
+        "maps": store.maps(0, ALL),
+        "users": store.users(),
+        "tokens": store.tokens("bob"),
+        "credential": store.find_credential(b"\1" * 32),
+        "counters": store.counters(),
+        "identity": store.identity(),
+        "names": (store.categories(), store.software(), store.licence_types()),
+        "sources": store.sources_below(b"/maps", b"", ALL),
+    }
+
+
+@pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])
+def test_there_and_back_everything_is_the_same(new: New, kinds: list[str]) -> None:
+    origin, there, back = new(kinds[0]), new(kinds[1]), new(kinds[0])
+    fill(origin)
+    move(origin, there, quietly)
+    move(there, back, quietly)
+    assert list(differences(origin, there)) == list(differences(origin, back)) == []
+    assert everything(origin) == everything(there) == everything(back)
+    assert export_digest(origin) == export_digest(back)
+    assert there.check() == back.check() == []
+
+
+@pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])
+def test_the_copy_goes_on_as_the_original_would(new: New, kinds: list[str]) -> None:
+    origin, there = new(kinds[0]), new(kinds[1])
+    fill(origin)
+    move(origin, there, quietly)
+    for store in (origin, there):
+        store.put_maps([MapDraft(title="next", id="next", software="next", category="next")])
+        store.add_user("zoe")
+        store.add_token("zoe", b"z" * 32, label="", scopes="", expires=None)
+    assert there.maps(0, ALL)[-1].file_id == origin.maps(0, ALL)[-1].file_id
+    for kind in ("users", "software", "categories", "revision"):
+        pairs = [getattr(store, kind)() for store in (there, origin)]
+        if kind == "users":
+            pairs = [[(user.id, user.name) for user in users] for users in pairs]
+        assert pairs[0] == pairs[1]
+
+
+def test_a_copy_is_brought_up_to_date_and_one_interrupted_goes_on(
+    new: New, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    origin, there = new("sqlite"), new("postgres")
+    fill(origin)
+    monkeypatch.setattr(moving, "MOVED", 50)
+    moved = []
+
+    def interrupt(count: int) -> None:
+        moved.append(count)
+        if len(moved) == 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        move(origin, there, interrupt)
+    assert 0 < there.revision() < origin.revision()
+    fill_more(origin)
+    move(origin, there, moved.append)
+    assert list(differences(origin, there)) == []
+    total = len(origin.changes(0, ALL))
+    assert sum(moved) < total + 50, "what was there has been moved again"
+    assert everything(origin) == everything(there)
+
+
+def fill_more(store: Store) -> None:
+    """Change, bring back and delete maps, and let files change hands without a change of a map."""
+    first, second = (found.id for found in store.maps(0, ALL)[-2:])
+    store.put_maps([MapDraft(id=first, views=99, outline=outline("new"))])
+    store.put_maps([MapDraft(id=second, source=Source(source("1.mm").path, "1.mm", 9, 9, b"x"))])
+    store.put_maps([MapDraft(title="again", source=source("0.mm"))])
+    store.delete_maps(["Complete"])
+    store.put_maps([MapDraft(id="Complete", title="back")])
+
+
+def test_another_catalogue_is_left_alone(new: New) -> None:
+    origin, other = new("sqlite"), new("postgres")
+    fill(origin)
+    other.put_maps([MapDraft(title="theirs")])
+    with pytest.raises(Conflict, match="another catalogue"):
+        move(origin, other, quietly)
+    assert [found.title for found in other.maps(0, ALL)] == ["theirs"]
+    used = new("postgres")
+    used.add_user("theirs")
+    with pytest.raises(Conflict, match="another catalogue"):
+        move(origin, used, quietly)
+
+
+def test_a_copy_that_has_gone_on_by_itself_is_not_overwritten(new: New) -> None:
+    origin, there = new("sqlite"), new("postgres")
+    origin.put_maps([MapDraft(title="t")])
+    move(origin, there, quietly)
+    there.put_maps([MapDraft(title="new")])
+    with pytest.raises(Conflict, match="has changes"):
+        move(origin, there, quietly)
+    move(there, origin, quietly)  # the way back is open
+    assert list(differences(there, origin)) == []
+
+
+def test_writing_meanwhile_is_noticed(new: New) -> None:
+    origin, there = new("sqlite"), new("postgres")
+    origin.put_maps([MapDraft(title="t")])
+
+    def write(_: int) -> None:
+        origin.put_maps([MapDraft(title="meanwhile")])
+
+    with pytest.raises(Conflict, match="written to"):
+        move(origin, there, write)
+    move(origin, there, quietly)
+    assert list(differences(origin, there)) == []
+
+
+def test_differences_are_told(new: New) -> None:
+    origin, there = new("sqlite"), new("postgres")
+    fill(origin)
+    move(origin, there, quietly)
+    there.revoke_token(1)
+    there.put_maps([MapDraft(id="Complete", title="Other", outline=outline("other"))])
+    assert list(differences(origin, there)) == [
+        "the counters differ",
+        "the table tokens differs",
+        "the table maps differs",
+        "the table outlines differs",
+        "the exports differ",
+    ]
+
+
+def test_a_target_that_fails_leaves_a_copy_to_go_on_with(new: New) -> None:
+    origin, there = new("sqlite"), new("postgres")
+    fill(origin)
+    url_is_gone = there.close
+    with pytest.raises(StoreUnavailable):
+        move(origin, there, lambda _: url_is_gone())
+
+
+def test_a_snapshot_stays_good_after_the_move(new: New, tmp_path: Path) -> None:
+    origin, there = new("sqlite"), new("postgres")
+    fill(origin)
+    builder = Builder(origin, SnapshotDirectory(tmp_path / "snapshots"))
+    builder.advance()
+    builder.close()
+    move(origin, there, quietly)
+    again = Builder(there, SnapshotDirectory(tmp_path / "snapshots"))
+    assert again.revision == there.revision()
+    assert not again.advance()
+    again.close()

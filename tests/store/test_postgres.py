@@ -1,0 +1,694 @@
+"""What is PostgreSQL's own: turns of writers, migrations, dead connections, listening."""
+
+import multiprocessing
+import threading
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+import psycopg
+import pytest
+
+from mapshelf.errors import (
+    InvalidSetting,
+    NotFound,
+    StoreDamaged,
+    StoreError,
+    StoreMissing,
+    StoreUnavailable,
+)
+from mapshelf.model import SYSTEM_USER, Map, MapDraft, Outcome, Verdict
+from mapshelf.store import Store, open_store, postgres_connections, postgres_schema, scripts
+from mapshelf.store.postgres import PostgresStore
+from mapshelf.store.postgres_schema import MIGRATIONS, Migration
+from tests.postgres import Server, server
+from tests.store.drafts import outline, source
+
+ALL = 1_000_000
+PATIENCE = 20.0
+
+
+@pytest.fixture
+def url(new_url: Callable[[], str]) -> str:
+    return new_url()
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[PostgresStore]:
+    store = PostgresStore(url)
+    yield store
+    store.close()
+
+
+@contextmanager
+def session(url: str) -> Iterator["psycopg.Connection[Any]"]:
+    """Give a connection without any of our settings but the schema."""
+    with psycopg.connect(url, autocommit=True, options="-c search_path=mapshelf") as connection:
+        yield connection
+
+
+def others(connection: "psycopg.Connection[Any]", more: str = "") -> list[int]:
+    """Return the processes of the database's other sessions."""
+    rows = connection.execute(
+        "SELECT pid FROM pg_stat_activity WHERE datname = current_database()"
+        f" AND pid <> pg_backend_pid() {more}"
+    )
+    return [row[0] for row in rows]
+
+
+def terminate_all(url: str) -> int:
+    """End every session with the database, as a server that is restarted does."""
+    with session(url) as connection:
+        found = others(connection)
+        for pid in found:
+            connection.execute("SELECT pg_terminate_backend(%s, 5000)", (pid,))
+        return len(found)
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.01)
+
+
+# -- the order of revisions -------------------------------------------------------------------
+
+
+class Paused(list[MapDraft]):
+    """Drafts of which the second is not had before the pause is over."""
+
+    def __init__(self, *drafts: MapDraft) -> None:
+        super().__init__(drafts)
+        self.reached = threading.Event()
+        self.over = threading.Event()
+        self._looks = 0
+
+    def __iter__(self) -> Iterator[MapDraft]:
+        for number, draft in enumerate(super().__iter__()):
+            # What the drafts refer to is gathered first; the transaction goes on after that.
+            if number == 1 and self.in_transaction():
+                self.reached.set()
+                assert self.over.wait(PATIENCE)
+            yield draft
+
+    def in_transaction(self) -> bool:
+        self._looks += 1
+        return self._looks > 4
+
+
+def test_of_two_writers_the_second_waits_and_no_change_is_passed_over(
+    store: PostgresStore, url: str
+) -> None:
+    """The first has its revisions and is slow to commit; those of the second must not show."""
+    other = open_store(url)
+    slow = Paused(*(MapDraft(title=name, id=name) for name in ("a", "b", "c")))
+    quick = [MapDraft(title="q", id="q")]
+    with ThreadPoolExecutor(2) as pool:
+        first = pool.submit(store.put_maps, slow)
+        assert slow.reached.wait(PATIENCE)
+        second = pool.submit(other.put_maps, quick)
+        with session(url) as connection:
+            wait_until(lambda: others(connection, "AND wait_event_type = 'Lock'"))
+        assert not second.done()
+        assert store.revision() == 0
+        assert store.changes(0, ALL) == []
+        slow.over.set()
+        assert [outcome.verdict for outcome in first.result()] == [Verdict.ADDED] * 3
+        assert second.result() == [Outcome(Verdict.ADDED, "q")]
+    other.close()
+    seen = [(one.revision, one.map and one.map.id) for one in store.changes(0, ALL)]
+    assert seen == [(1, "a"), (2, "b"), (3, "c"), (4, "q")]
+
+
+def test_interleaved_writers_of_every_kind_lose_no_change(store: PostgresStore, url: str) -> None:
+    """Followers look all the time while writers add, change, move and delete at once."""
+    writers = [open_store(url) for _ in range(3)]
+    done = threading.Event()
+
+    with ThreadPoolExecutor(5) as pool:
+        followers = [pool.submit(follow, store, done) for _ in range(2)]
+        writing = [pool.submit(write, *one) for one in enumerate(writers)]
+        for written in writing:
+            written.result()
+        done.set()
+        for follower in followers:
+            assert follower.result() == {one.file_id: one for one in store.maps(0, ALL)}
+    for writer in writers:
+        writer.close()
+    assert store.check() == []
+
+
+def write(number: int, writer: Store) -> None:
+    """Write in every way there is; ``shared`` is a map that other writers change, too."""
+    for turn in range(25):
+        one = f"w{number}t{turn}"
+        own = source(f"{one}.mm")
+        writer.put_maps([MapDraft(title=one, id=one, source=own)])
+        writer.put_maps([MapDraft(id="shared", title="s", views=turn)])
+        if turn % 3 == 1:
+            assert writer.move_source(own.path, source(f"{one}-moved.mm"))
+        if turn % 3 == 2:
+            writer.delete_maps([one])
+
+
+def follow(store: Store, done: threading.Event) -> dict[int, Map]:
+    """Follow the feed until all is ``done``; return the maps that are there then."""
+    revision, mirror = 0, {}
+    while True:
+        ended = done.is_set()
+        changes = store.changes(revision, 7)
+        for change in changes:
+            assert change.revision > revision
+            revision = change.revision
+            mirror[change.file_id] = change.map
+        if ended and not changes:
+            return {key: value for key, value in mirror.items() if value is not None}
+
+
+def test_a_revocation_waits_for_no_import(store: PostgresStore, url: str) -> None:
+    token = store.add_token(SYSTEM_USER, b"1" * 32, label="", scopes="", expires=None)
+    slow = Paused(MapDraft(title="a"), MapDraft(title="b"))
+    with ThreadPoolExecutor(1) as pool:
+        importing = pool.submit(store.put_maps, slow)
+        assert slow.reached.wait(PATIENCE)
+        assert store.revoke_token(token.id).revoked is not None
+        store.touch_tokens({token.id: 5})
+        store.disable_user(SYSTEM_USER)
+        slow.over.set()
+        importing.result()
+
+
+# -- what fits into SQLite fits in here -------------------------------------------------------
+
+
+def test_names_and_paths_of_any_length(store: PostgresStore) -> None:
+    """An index of the ordinary kind would refuse what is longer than 2,700 bytes."""
+    dice = "".join(chr(0x4E00 + n * 7919 % 20_000) for n in range(60_000))
+    folder = b"/" + dice.encode()[:3000]
+    paths = sorted(folder + b"/%d" % n for n in range(5))
+    sources = [source(dice, path=path, digest=b"d" * 32) for path in paths]
+    drafts = [MapDraft(title=dice, software=dice, category=dice, source=one) for one in sources]
+    for _ in range(2):
+        store.put_maps(drafts)
+    assert len(store.maps(0, ALL)) == len(paths)
+    assert [one.name for one in store.software()[20:]] == [dice]
+    assert [one.path for one in store.sources_below(folder, b"", ALL)] == paths
+    assert [one.path for one in store.sources_below(folder, paths[1], 2)] == paths[2:4]
+    assert set(store.sources(paths)) == set(paths)
+    assert store.move_source(paths[0], replace(sources[0], path=folder + b"/x"))
+    assert store.delete_sources([folder + b"/x", *paths]) == 5
+
+
+def test_what_no_text_can_hold_is_refused_and_leaves_nothing(store: PostgresStore) -> None:
+    with pytest.raises(StoreError):
+        store.put_maps([MapDraft(title="fine"), MapDraft(title="a\0b")])
+    assert store.maps(0, ALL) == []
+    assert store.revision() == 0
+
+
+def test_a_constraint_is_a_store_error(store: PostgresStore) -> None:
+    store.add_token("system", b"1" * 32, label="", scopes="", expires=None)
+    with pytest.raises(StoreError):
+        store.add_token("system", b"1" * 32, label="", scopes="", expires=None)
+    assert len(store.tokens("system")) == 1
+
+
+def test_check_tells_what_does_not_fit_together(store: PostgresStore, url: str) -> None:
+    store.put_maps([MapDraft(title="a", id="a"), MapDraft(title="b", id="b")])
+    store.delete_maps(["b"])
+    with session(url) as connection:
+        connection.execute("UPDATE sequence SET revision = 1, file_id = 1")
+        connection.execute("UPDATE deleted SET id = 'a'")
+        connection.execute("SET session_replication_role = replica")
+        connection.execute("UPDATE maps SET owner_id = 99")
+    assert store.check() == [
+        "the feed is at revision 1, and change 3 is beyond",
+        "File_ID 1 is the last used, and 2 is beyond",
+        "map a is there and deleted",
+        "row 1 of maps refers to a row of users that is not there",
+    ]
+
+
+# -- addresses --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "url",
+    ["postgresql://h:port/d", "postgresql://h/d?nonsense=1", "postgresql:///d?host=a,b,c&port=1,2", "postgresql://[x"],
+)  # fmt: skip
+def test_urls_that_libpq_does_not_understand(url: str) -> None:
+    with pytest.raises(InvalidSetting):
+        open_store(url)
+
+
+def test_a_server_that_is_not_there_is_unavailable() -> None:
+    with pytest.raises(StoreUnavailable):
+        open_store("postgresql://127.0.0.1:1/d")
+
+
+def test_a_database_that_is_not_there_is_unavailable(postgres: Server) -> None:
+    with pytest.raises(StoreUnavailable, match="does not exist"):
+        open_store(postgres.url("nobody_made_this"))
+
+
+def test_an_ordinary_role_that_owns_its_database_is_enough(postgres: Server) -> None:
+    """As ``createuser`` and ``createdb --owner`` make them: no superuser, nothing granted."""
+    postgres.execute("CREATE ROLE plain LOGIN")
+    postgres.execute("CREATE DATABASE plain OWNER plain")
+    store = open_store(postgres.url("plain").replace("postgres@", "plain@"))
+    store.put_maps([MapDraft(title="t", id="t")])
+    assert store.revision() == 1
+    assert store.find_credential(b"?") is None
+    listening(store, 1)
+    assert store.check() == []
+    store.close()
+    postgres.execute("DROP DATABASE plain")
+    postgres.execute("DROP ROLE plain")
+
+
+def test_both_names_of_the_scheme_and_options_of_the_url_are_taken(url: str) -> None:
+    named = url.replace("postgresql:", "postgres:") + "?options=-c%20work_mem%3D5MB"
+    store = open_store(f"{named}&application_name=other")
+    store.put_maps([MapDraft(title="t")])
+    with session(url) as connection:
+        assert others(connection, "AND application_name = 'other'")
+    store.close()
+
+
+# -- the schema -------------------------------------------------------------------------------
+
+
+def test_none_is_made_unless_wanted(url: str) -> None:
+    with pytest.raises(StoreMissing):
+        open_store(url, create=False)
+    with session(url) as connection:
+        assert connection.execute("SELECT to_regnamespace('mapshelf')").fetchone() == (None,)
+    open_store(url).close()
+    open_store(url, create=False).close()
+
+
+def test_opening_writes_nothing_to_a_catalogue_that_is_up_to_date(url: str) -> None:
+    open_store(url).close()
+    with session(url) as connection:
+        before = connection.execute("SELECT pg_current_xact_id()").fetchone()
+        assert before is not None
+        open_store(url).close()
+        assert connection.execute("SELECT pg_current_xact_id()").fetchone() == (
+            str(int(before[0]) + 1),
+        )
+
+
+def _open(url: str, start: Any, names: Any) -> None:
+    start.wait()
+    store = open_store(url)
+    names.put([user.name for user in store.users()])
+    store.close()
+
+
+def test_several_processes_may_migrate_a_new_database_at_once(url: str) -> None:
+    context = multiprocessing.get_context("spawn")
+    start, names = context.Barrier(4), context.Queue()
+    nodes = [context.Process(target=_open, args=(url, start, names)) for _ in range(4)]
+    for node in nodes:
+        node.start()
+    assert [names.get(timeout=PATIENCE) for _ in nodes] == [[SYSTEM_USER]] * 4
+    for node in nodes:
+        node.join()
+    with session(url) as connection:
+        assert connection.execute("SELECT count(*) FROM migrations").fetchone() == (1,)
+
+
+def test_a_migration_waits_for_another_but_not_for_good(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with session(url) as connection:
+        connection.execute("SELECT pg_advisory_lock(%s)", (postgres_schema.LOCK,))
+        with ThreadPoolExecutor(1) as pool:
+            opening = pool.submit(open_store, url)
+            wait_until(lambda: others(connection, "AND wait_event = 'advisory'"))
+            connection.execute("SELECT pg_advisory_unlock(%s)", (postgres_schema.LOCK,))
+            opening.result().close()
+        connection.execute("DROP SCHEMA mapshelf CASCADE")
+        connection.execute("SELECT pg_advisory_lock(%s)", (postgres_schema.LOCK,))
+        monkeypatch.setattr(postgres_schema, "TURN_TIMEOUT", "200ms")
+        with pytest.raises(StoreUnavailable):
+            open_store(url)
+
+
+def test_a_migration_that_fails_leaves_the_database_as_it_was(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr(postgres_schema, "_seed", fail)
+    with pytest.raises(RuntimeError):
+        open_store(url)
+    monkeypatch.undo()
+    store = open_store(url)
+    assert len(store.users()) == 1
+    store.close()
+
+
+def test_a_schema_of_somebody_else_is_refused_and_left_alone(url: str) -> None:
+    with session(url) as connection:
+        connection.execute("CREATE SCHEMA mapshelf")
+        connection.execute("CREATE TABLE theirs (a integer)")
+        with pytest.raises(StoreDamaged, match="something other than a catalogue"):
+            open_store(url)
+        tables = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'mapshelf'")
+        assert tables.fetchall() == [("theirs",)]
+
+
+@pytest.mark.parametrize(("needs", "goes"), [(1, True), (2, False)])
+def test_an_older_node_goes_on_as_long_as_the_schema_lets_it(
+    url: str, monkeypatch: pytest.MonkeyPatch, needs: int, goes: bool
+) -> None:
+    """A newer node has migrated; whether this one may still start is what the migration says."""
+    running = open_store(url)
+    newer = (*MIGRATIONS, Migration("postgres_0002.sql", needs))
+    read = scripts.read_script
+    for module in ("postgres_schema", "scripts"):
+        monkeypatch.setattr(
+            f"mapshelf.store.{module}.read_script",
+            lambda name: (
+                "ALTER TABLE maps ADD COLUMN language text;" if "0002" in name else read(name)
+            ),
+        )
+    monkeypatch.setattr(postgres_schema, "MIGRATIONS", newer)
+    open_store(url).close()
+    monkeypatch.undo()
+    assert running.put_maps([MapDraft(title="t")])[0].verdict is Verdict.ADDED
+    running.close()
+    if goes:
+        older = open_store(url)
+        assert older.put_maps([MapDraft(title="u")])[0].verdict is Verdict.ADDED
+        older.close()
+    else:
+        with pytest.raises(StoreDamaged, match="newer version"):
+            open_store(url)
+
+
+def test_a_catalogue_with_the_schema_of_another_day_is_refused(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_schema, "_digest", lambda _: b"another")
+    open_store(url).close()
+    monkeypatch.undo()
+    with pytest.raises(StoreDamaged, match="development version"):
+        open_store(url)
+
+
+# -- connections that die ---------------------------------------------------------------------
+
+
+def test_sessions_that_were_ended_are_noticed_before_they_are_used(
+    store: PostgresStore, url: str
+) -> None:
+    for _ in range(3):
+        store.put_maps([MapDraft(title="t")])
+        assert store.revision()
+        assert store.find_credential(b"?") is None
+        assert terminate_all(url) >= 2
+        store.put_maps([MapDraft(title="t")])
+        assert store.revision()
+        assert store.find_credential(b"?") is None
+        assert terminate_all(url) >= 2
+        assert store.users()
+    assert len(store.maps(0, ALL)) == 6
+
+
+def test_a_read_whose_session_ends_is_tried_once_more(
+    store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = postgres_connections.Link.look
+    ended: list[int] = []
+
+    def look_and_lose(link: postgres_connections.Link) -> None:
+        looked(link)
+        if not ended:
+            ended.append(terminate_all(url))
+
+    monkeypatch.setattr(postgres_connections.Link, "look", look_and_lose)
+    assert [user.name for user in store.users()] == [SYSTEM_USER]
+    assert ended
+    ended.clear()
+    assert store.revision() == 0
+    assert ended
+
+
+def test_a_write_whose_session_ends_is_not_tried_again(store: PostgresStore, url: str) -> None:
+    slow = Paused(MapDraft(title="a", id="a"), MapDraft(title="b", id="b"))
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(store.put_maps, slow)
+        assert slow.reached.wait(PATIENCE)
+        terminate_all(url)
+        slow.over.set()
+        with pytest.raises(StoreUnavailable):
+            writing.result()
+    assert store.maps(0, ALL) == []
+    assert store.put_maps([MapDraft(title="a", id="a")]) == [Outcome(Verdict.ADDED, "a")]
+
+
+def test_a_node_that_hangs_in_a_write_does_not_hold_up_the_others_for_good(
+    store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(
+        postgres_connections.SETTINGS, "idle_in_transaction_session_timeout", "300ms"
+    )
+    hanging = open_store(url)
+    slow = Paused(MapDraft(title="a"), MapDraft(title="b"))
+    with ThreadPoolExecutor(1) as pool:
+        writing = pool.submit(hanging.put_maps, slow)
+        assert slow.reached.wait(PATIENCE)
+        assert store.put_maps([MapDraft(title="other")])[0].verdict is Verdict.ADDED
+        slow.over.set()
+        with pytest.raises(StoreUnavailable):
+            writing.result()
+    hanging.close()
+    assert [one.title for one in store.maps(0, ALL)] == ["other"]
+
+
+def test_a_write_that_waits_too_long_for_its_turn_is_unavailable(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_connections, "WRITE_TIMEOUT", 0.3)
+    store = open_store(url)
+    with session(url) as connection, connection.transaction():
+        connection.execute("SELECT 1 FROM sequence FOR UPDATE")
+        with pytest.raises(StoreUnavailable, match="timeout"):
+            store.put_maps([MapDraft(title="t")])
+        assert store.revision() == 0  # reading goes on
+    assert store.put_maps([MapDraft(title="t")])[0].verdict is Verdict.ADDED
+    store.close()
+
+
+def test_a_server_that_takes_no_writes_is_unavailable_until_it_does(
+    store: PostgresStore, url: str, postgres: Server
+) -> None:
+    store.put_maps([MapDraft(title="t")])
+    database = url.rpartition("/")[2]
+    postgres.execute(f"ALTER DATABASE {database} SET default_transaction_read_only = on")
+    try:
+        terminate_all(url)
+        with pytest.raises(StoreUnavailable):
+            store.put_maps([MapDraft(title="u")])
+        assert len(store.maps(0, ALL)) == 1
+    finally:
+        postgres.execute(f"ALTER DATABASE {database} RESET default_transaction_read_only")
+    wait_until(lambda: succeeds(lambda: store.put_maps([MapDraft(title="u")])))
+
+
+def succeeds(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except StoreUnavailable:
+        return False
+    return True
+
+
+def test_more_than_can_wait_are_turned_away_at_once(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_connections, "SIZE", 1)
+    monkeypatch.setattr(postgres_connections, "QUEUE", 2)
+    store = open_store(url)
+    slow = Paused(MapDraft(title="a"), MapDraft(title="b"))
+    with ThreadPoolExecutor(8) as pool:
+        writing = pool.submit(store.put_maps, slow)
+        assert slow.reached.wait(PATIENCE)
+        began = time.monotonic()
+        more = [pool.submit(store.put_maps, [MapDraft(title="m")]) for _ in range(5)]
+        errors = [one.exception() for one in more]
+        assert time.monotonic() - began < 2
+        assert [type(error) for error in errors] == [StoreUnavailable] * 5
+        assert sum("too much waits" in str(error) for error in errors) == 3
+        slow.over.set()
+        writing.result()
+    store.close()
+
+
+def test_a_store_that_hangs_is_given_up_and_taken_up_again() -> None:
+    """The processes of the server are stopped: it accepts connections and answers nothing."""
+    with server() as own:
+        url = own.url(own.new_database())
+        store, fresh = open_store(url), open_store(url)
+        store.put_maps([MapDraft(title="t")])
+        store.revision()
+        own.freeze()
+        try:
+            for call, most in (
+                (lambda: store.put_maps([MapDraft(title="u")]), 2.5),
+                (store.revision, 4.5),
+                (lambda: store.find_credential(b"?"), 4.5),
+                (lambda: fresh.add_user("bob"), 2.5),
+            ):
+                began = time.monotonic()
+                with pytest.raises(StoreUnavailable):
+                    call()
+                assert time.monotonic() - began < most
+        finally:
+            own.thaw()
+        thawed = time.monotonic()
+        wait_until(lambda: succeeds(lambda: store.put_maps([MapDraft(title="u")])))
+        wait_until(lambda: succeeds(store.revision))
+        assert time.monotonic() - thawed < 5
+        store.close()
+        fresh.close()
+
+
+def test_a_server_that_is_restarted_is_found_again() -> None:
+    with server() as own:
+        url = own.url(own.new_database())
+        store = open_store(url)
+        store.put_maps([MapDraft(title="t", id="t")])
+        own.stop()
+        with pytest.raises(StoreUnavailable):
+            store.put_maps([MapDraft(title="u")])
+        with pytest.raises(StoreUnavailable):
+            store.maps(0, ALL)
+        assert store.wait(1, 0.1)  # it cannot tell, so it says to look
+        own.start()
+        wait_until(lambda: succeeds(lambda: store.put_maps([MapDraft(id="t", views=5)])))
+        assert [one.views for one in store.maps(0, ALL)] == [5]
+        store.close()
+
+
+# -- listening --------------------------------------------------------------------------------
+
+
+def listening(store: Store, revision: int) -> None:
+    """Wait until the store listens, and has nothing new to tell."""
+    wait_until(lambda: not store.wait(revision, 0.01))
+
+
+def test_who_waits_is_woken_by_a_write(store: PostgresStore, url: str) -> None:
+    writer = open_store(url)
+    listening(store, 0)
+    for number in range(1, 6):
+        with ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(store.wait, number - 1, PATIENCE)
+            time.sleep(0.05)
+            began = time.monotonic()
+            writer.put_maps([MapDraft(title="t")])
+            assert waiting.result()
+            assert time.monotonic() - began < 1
+        assert store.revision() == number
+        assert not store.wait(number, 0.01)
+    writer.close()
+
+
+def test_writes_that_change_nothing_wake_nobody(store: PostgresStore) -> None:
+    store.put_maps([MapDraft(title="t", id="t")])
+    listening(store, 1)
+    store.put_maps([MapDraft(title="t", id="t")])
+    store.delete_maps(["unknown"])
+    store.add_user("bob")
+    assert not store.wait(1, 0.3)
+
+
+def test_a_listener_whose_session_ends_looks_and_listens_again(
+    store: PostgresStore, url: str
+) -> None:
+    listening(store, 0)
+    terminate_all(url)
+    assert store.wait(0, 1)
+    listening(store, 0)
+    store.put_maps([MapDraft(title="t")])
+    assert store.wait(0, 5)
+
+
+def test_silence_is_not_believed_for_long(
+    store: PostgresStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mapshelf.store.postgres_listening.SILENCE", 0.2)
+    listening(store, 0)
+    began = time.monotonic()
+    wait_until(lambda: store.wait(0, 0.05))
+    assert 0.1 < time.monotonic() - began < 1
+
+
+def test_waiting_on_a_closed_store_ends(store: PostgresStore) -> None:
+    listening(store, 0)
+    store.close()
+    assert store.wait(0, 0.1)
+    with pytest.raises(StoreUnavailable):
+        store.revision()
+
+
+# -- large batches ----------------------------------------------------------------------------
+
+
+def test_changes_that_take_too_long_come_in_smaller_parts(
+    store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.put_maps([MapDraft(title="t", outline=outline(str(n))) for n in range(40)])
+    asked = []
+    rows = postgres_connections.Link.rows
+
+    def slow(link: postgres_connections.Link, sql: str, parameters: Any = ()) -> Any:
+        if "WITH news" in sql:
+            asked.append(parameters[2])
+            if parameters[2] > 10:
+                link.execute("SET statement_timeout = 1500")
+                link.execute("SELECT pg_sleep(3)")
+        return rows(link, sql, parameters)
+
+    monkeypatch.setattr("mapshelf.store.postgres.READ_TIMEOUT", 1.0)
+    monkeypatch.setattr(postgres_connections.Link, "rows", slow)
+    assert len(store.changes(0, 40)) == 10
+    assert asked == [40, 10]
+
+
+def test_batches_of_a_thousand_take_few_statements(store: PostgresStore, url: str) -> None:
+    """A network lies between: the time of an import must not be that of its round trips."""
+    sent = []
+    execute = postgres_connections.Link.execute
+
+    def counted(link: Any, sql: Any, *rest: Any, **more: Any) -> Any:
+        sent.append(sql)
+        return execute(link, sql, *rest, **more)
+
+    drafts = [
+        MapDraft(title=f"t{n}", owner="o", outline=outline(str(n)), source=source(f"{n}.mm"))
+        for n in range(1000)
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(postgres_connections.Link, "execute", counted)
+        assert len(store.put_maps(drafts)) == 1000
+        first, sent[:] = len(sent), []
+        assert {one.verdict for one in store.put_maps(drafts)} == {Verdict.UNCHANGED}
+    assert first < 30
+    assert len(sent) < 30
+
+
+def test_tokens_of_nobody_are_told_apart_from_a_store_that_is_away(store: PostgresStore) -> None:
+    with pytest.raises(NotFound):
+        store.revoke_token(99)
+    store.close()
+    with pytest.raises(StoreUnavailable):
+        store.revoke_token(99)

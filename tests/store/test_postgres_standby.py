@@ -1,0 +1,263 @@
+"""A primary with a standby that follows it: what is read where, and what a fail-over changes."""
+
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+import pytest
+
+from mapshelf.errors import HistoryLost, StoreUnavailable
+from mapshelf.model import SYSTEM_USER, MapDraft, Verdict
+from mapshelf.query import MapQuery
+from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory
+from mapshelf.store import Store, open_store, postgres_connections
+from tests.postgres import Server, both_urls, server, standby_of
+from tests.store.drafts import outline
+
+ALL = 1_000_000
+PATIENCE = 20.0
+
+
+class Pair(NamedTuple):
+    """Two servers, and the URL that names both."""
+
+    primary: Server
+    standby: Server
+    url: str
+
+    def pause(self) -> None:
+        """Let the standby receive, and show nothing of it."""
+        self.standby.execute("SELECT pg_wal_replay_pause()")
+        wait_until(
+            lambda: self.standby.execute("SELECT pg_get_wal_replay_pause_state()") == [("paused",)]
+        )
+
+    def go_on(self) -> None:
+        """Let the standby show all there is."""
+        self.standby.execute("SELECT pg_wal_replay_resume()")
+        wait_until(self.is_level)
+
+    def is_level(self) -> bool:
+        ((there,),) = self.primary.execute("SELECT pg_current_wal_lsn()")
+        query = f"SELECT pg_last_wal_replay_lsn() >= '{there}'"
+        return self.standby.execute(query) == [(True,)]
+
+
+def wait_until(condition: Callable[[], object]) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < deadline, "it took too long"
+        time.sleep(0.02)
+
+
+@pytest.fixture(scope="module")
+def pair() -> Iterator[Pair]:
+    with server() as primary:
+        name = primary.new_database()
+        with standby_of(primary) as standby:
+            pair = Pair(primary, standby, both_urls(primary, standby, name))
+            open_store(pair.url).close()
+            wait_until(pair.is_level)
+            yield pair
+
+
+@pytest.fixture
+def store(pair: Pair) -> Iterator[Store]:
+    store = open_store(pair.url)
+    yield store
+    store.close()
+    pair.go_on()
+
+
+@pytest.fixture
+def elsewhere(pair: Pair) -> Iterator[Store]:
+    """Another node, which writes."""
+    store = open_store(pair.url)
+    yield store
+    store.close()
+
+
+def put(store: Store, text: str) -> int:
+    """Add a map; return the revision that shows it."""
+    (outcome,) = store.put_maps([MapDraft(title=text, outline=outline(text))])
+    assert outcome.verdict is Verdict.ADDED
+    return max(found.file_id for found in store.maps(0, ALL))
+
+
+def sessions(one: Server, database: str) -> int:
+    rows = one.execute(
+        "SELECT count(*) FROM pg_stat_activity"
+        f" WHERE datname = '{database}' AND application_name = 'mapshelf'"
+    )
+    return int(rows[0][0])
+
+
+def test_the_feed_and_look_ups_are_read_from_the_standby(pair: Pair, store: Store) -> None:
+    database = pair.url.rpartition("/")[2]
+    put(store, "t")
+    wait_until(pair.is_level)
+    store.changes(0, 1)
+    store.find_credential(b"?")
+    store.outline(1)
+    assert sessions(pair.standby, database) == 1
+    assert sessions(pair.primary, database) >= 1
+
+
+def test_a_change_that_the_standby_does_not_show_is_read_from_the_primary(
+    pair: Pair, store: Store, elsewhere: Store
+) -> None:
+    put(store, "before")
+    wait_until(pair.is_level)
+    before = store.revision()
+    wait_until(lambda: not store.wait(before, 0.05))
+    pair.pause()
+    put(elsewhere, "unseen")
+    assert store.wait(before, PATIENCE)
+    wait_until(lambda: store.revision() == before + 1)
+    (change,) = store.changes(before, ALL)
+    assert change.map is not None
+    assert change.map.title == "unseen"
+    assert store.outline(change.file_id) == outline("unseen")
+
+
+def test_a_standby_that_is_behind_does_not_take_a_node_back(
+    pair: Pair, store: Store, elsewhere: Store
+) -> None:
+    """A node that has seen a change must not be told of a time before it."""
+    pair.pause()
+    put(store, "new")
+    newest = elsewhere.revision()  # the first time, the primary is asked
+    assert newest == store.revision() == elsewhere.revision()
+    assert elsewhere.changes(newest, ALL) == []
+    assert [change.revision for change in elsewhere.changes(newest - 1, ALL)] == [newest]
+
+
+def test_a_revoked_token_is_refused_however_far_the_standby_is_behind(
+    pair: Pair, store: Store, elsewhere: Store
+) -> None:
+    digest = b"r" * 32
+    token = elsewhere.add_token(SYSTEM_USER, digest, label="", scopes="", expires=None)
+    wait_until(pair.is_level)
+    found = store.find_credential(digest)
+    assert found is not None
+    assert found.token.revoked is None
+    pair.pause()
+    elsewhere.revoke_token(token.id)
+    revoked = time.monotonic()
+
+    def refused() -> bool:
+        credential = store.find_credential(digest)
+        assert credential is not None
+        return credential.token.revoked is not None
+
+    wait_until(refused)
+    assert time.monotonic() - revoked < postgres_connections.FRESH
+    added = elsewhere.add_token(SYSTEM_USER, b"n" * 32, label="", scopes="", expires=None)
+    wait_until(lambda: store.find_credential(b"n" * 32))
+    assert added.id > token.id
+
+
+def test_tokens_are_not_answered_for_by_a_standby_alone(pair: Pair, store: Store) -> None:
+    """Nobody could tell how far behind it is; and the feed goes on from it all the same."""
+    put(store, "t")
+    wait_until(pair.is_level)
+    newest = store.revision()
+    store.find_credential(b"?")
+    pair.primary.freeze()
+    try:
+        began = time.monotonic()
+        while time.monotonic() - began < postgres_connections.FRESH + 1:
+            try:
+                store.find_credential(b"?")
+            except StoreUnavailable:
+                break
+            time.sleep(0.1)
+        else:
+            pytest.fail("a standby that may be behind was believed")
+        assert store.revision() == newest
+        assert store.changes(newest - 1, ALL)
+        with pytest.raises(StoreUnavailable):
+            store.put_maps([MapDraft(title="t")])
+    finally:
+        pair.primary.thaw()
+    wait_until(lambda: not raises(lambda: store.find_credential(b"?")))
+
+
+def raises(call: Callable[[], object]) -> bool:
+    try:
+        call()
+    except StoreUnavailable:
+        return True
+    return False
+
+
+def test_after_a_promotion_writes_go_to_the_new_primary() -> None:
+    """The old primary is killed; nothing of the node is started anew."""
+    with server() as primary:
+        name = primary.new_database()
+        with standby_of(primary) as standby:
+            url = both_urls(primary, standby, name)
+            pair = Pair(primary, standby, url)
+            store = open_store(url)
+            put(store, "before")
+            listening = store.revision()
+            wait_until(lambda: not store.wait(listening, 0.05))
+            wait_until(pair.is_level)
+            primary.stop(signal.SIGQUIT)
+            began = time.monotonic()
+            with pytest.raises(StoreUnavailable):
+                store.put_maps([MapDraft(title="lost")])
+            assert time.monotonic() - began < 2
+            assert store.revision() == listening
+            standby.execute("SELECT pg_promote()")
+            promoted = time.monotonic()
+            wait_until(lambda: not raises(lambda: put(store, "after")))
+            assert time.monotonic() - promoted < 10
+            assert [found.title for found in store.maps(0, ALL)] == ["before", "after"]
+            assert len(store.changes(listening, ALL)) == 1
+            store.close()
+
+
+def test_a_node_that_saw_changes_which_a_fail_over_lost_is_told(tmp_path: Path) -> None:
+    """The standby lacks the last two changes; the new primary gives others in their place."""
+    with server() as primary:
+        name = primary.new_database()
+        with standby_of(primary) as standby:
+            url = both_urls(primary, standby, name)
+            pair = Pair(primary, standby, url)
+            store = open_store(url)
+            builder = Builder(store, SnapshotDirectory(tmp_path))
+            put(store, "kept")
+            wait_until(pair.is_level)
+            standby.execute("ALTER SYSTEM SET primary_conninfo = ''")
+            standby.execute("SELECT pg_reload_conf()")
+            wait_until(lambda: primary.execute("SELECT 1 FROM pg_stat_replication") == [])
+            put(store, "lost")
+            put(store, "lost too")
+            builder.advance()
+            seen = builder.revision
+            primary.stop(signal.SIGQUIT)
+            standby.execute("SELECT pg_promote()")
+            wait_until(lambda: not raises(lambda: put(store, "one")))
+            put(store, "two")
+            put(store, "three")
+            assert store.revision() > seen
+            with pytest.raises(HistoryLost):
+                store.changes(seen, ALL)
+            assert store.changes(1, ALL)
+            assert builder.advance()
+            assert builder.revision == store.revision()
+            page = Snapshot(tmp_path / SnapshotDirectory(tmp_path).current()).page(
+                MapQuery(order="alpha"), b""
+            )
+            titles = [one["Title"] for one in orjson.loads(page.body)]
+            assert titles == ["kept", "one", "three", "two"]
+            put(store, "four")
+            assert [change.revision for change in store.changes(builder.revision, ALL)] == [
+                builder.revision + 1
+            ]
+            builder.close()
+            store.close()

@@ -1,0 +1,70 @@
+"""``docs/search.md`` cannot drift: its numbers are those of the code."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mapshelf.forms import LANGUAGES, SCRIPTS, UNKNOWN_LANGUAGE, query_stems
+from mapshelf.snapshot.lexicon import LONGEST, SHORTEST, typos_in
+from mapshelf.snapshot.rating import POPULARITIES
+from mapshelf.snapshot.spelling import FAR_MORE, MOST_WORDS
+from mapshelf.snapshot.text.documents import COUNTED_TITLE
+from mapshelf.snapshot.text.fields import CHARACTER_WEIGHT, PHRASE_WEIGHT, WEIGHTS
+from mapshelf.snapshot.text.index import BLOCK, NEAR
+from tests.relevance.test_relevance import PROMISES
+
+DOCUMENT = (Path(__file__).parents[1] / "docs" / "search.md").read_text("utf-8")
+
+
+def rows_below(heading: str) -> list[list[str]]:
+    """Return the rows of the table below a heading, cell by cell."""
+    section = DOCUMENT.split(f"\n{heading}\n", 1)[1].split("\n## ", 1)[0]
+    rows = re.findall(r"^\|(.*)\|$", section, re.MULTILINE)
+    return [[cell.strip(" `") for cell in row.split("|")] for row in rows[2:]]
+
+
+def test_every_weight_is_told_and_no_other() -> None:
+    told = {field: float(weight) for field, _, weight in rows_below("## What counts how much")}
+    assert told == WEIGHTS
+
+
+def test_every_language_is_told_and_no_other() -> None:
+    assert dict(rows_below("## Languages")) == LANGUAGES
+    scripts = [name for _, names in SCRIPTS for name in names]
+    assert ", ".join(scripts[:-1]) + f" and {scripts[-1]}" in " ".join(DOCUMENT.split())
+    assert " and ".join(name.title() for name in UNKNOWN_LANGUAGE) in DOCUMENT
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        f"in a row in the title count with the weight {PHRASE_WEIGHT:g}",
+        f"without spaces counts {CHARACTER_WEIGHT:g} times",
+        f"beyond {COUNTED_TITLE} words length",
+        f"one of {POPULARITIES} degrees",
+        f"less than {NEAR:.0%}".replace("%", " %") + " apart",
+        f"in blocks of {BLOCK},",
+        f"at least {FAR_MORE} times as many",
+        f"any but the first {MOST_WORDS} words",
+        f"have {SHORTEST} to {LONGEST} letters",
+        f"a mean reciprocal rank of {PROMISES['MRR'][2]}",
+        f"a recall at ten of {PROMISES['recall'][2]}",
+        f"of {PROMISES['recall of typos'][2]} for typos and {PROMISES['recall of CJK'][2]}",
+    ],
+)
+def test_numbers_are_those_of_the_code(sentence: str) -> None:
+    assert sentence in " ".join(DOCUMENT.split())
+
+
+def test_typos_are_as_told() -> None:
+    assert "Words of 4 to 7 letters may have one, longer ones two." in DOCUMENT
+    assert [typos_in("x" * length) for length in range(1, 10)] == [0, 0, 0, 1, 1, 1, 1, 2, 2]
+
+
+@pytest.mark.parametrize(
+    ("asked", "held"),
+    [("go", "went"), ("mouse", "mice"), ("plan", "projektplan"), ("car", "automobile")],
+)
+def test_what_is_not_done_is_not_done(asked: str, held: str) -> None:
+    assert not set(query_stems(asked, LANGUAGES)) & set(query_stems(held, LANGUAGES))

@@ -1,0 +1,144 @@
+"""Other forms of words: what meets, what does not, and that nothing else passes for a stem."""
+
+from collections.abc import Iterable
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mapshelf.folding import LONGEST_WORD, composed, fold, index_words
+from mapshelf.forms import (
+    CUT_AT_THE_FRONT,
+    LANGUAGES,
+    SCRIPTS,
+    STEM,
+    index_forms,
+    joined_words,
+    pieces_of,
+    query_stems,
+    stemmers_of,
+    stems,
+    written_together,
+)
+
+
+def meets(asked: str, held: str, language: str, others: Iterable[str] = ()) -> bool:
+    """Tell whether a search for one word finds a map in ``language`` that says the other."""
+    found = set().union(*index_forms(held, language))
+    word = fold(asked)
+    return bool(found & {word, *query_stems(word, {language, *others})})
+
+
+@pytest.mark.parametrize(
+    ("asked", "held", "language"),
+    [
+        ("plan", "planning", "en"),
+        ("planning", "plans", "en"),
+        ("planung", "Planungen", "de"),
+        ("haus", "Häuser", "de"),
+        ("hauser", "Haus", "de"),
+        ("études", "etude", "fr"),
+        ("naciones", "nación", "es"),
+        ("программы", "программа", "ru"),
+        ("άνθρωποι", "άνθρωπος", "el"),
+        ("मानचित्र", "मानचित्रों", "hi"),
+        ("كتاب", "الكتاب", "ar"),
+        ("வீடு", "வீடுகள்", ""),
+        ("plans", "plan", ""),
+        ("planungen", "Planung", ""),
+        ("planungen", "Planung", "xx"),
+    ],
+)
+def test_inflected_forms_meet(asked: str, held: str, language: str) -> None:
+    assert meets(asked, held, language)
+    assert meets(asked, held, language, others=LANGUAGES)
+
+
+@pytest.mark.parametrize(
+    ("asked", "held", "language"),
+    [("date", "data", "en"), ("plan", "planet", "en"), ("as", "a", "en"), ("was", "wo", "de")],
+)
+def test_other_words_do_not(asked: str, held: str, language: str) -> None:
+    assert not meets(asked, held, language)
+
+
+def test_every_language_and_script_has_a_stemmer() -> None:
+    for code in LANGUAGES:
+        assert stems("words", stemmers_of([code]))
+    for pattern, names in SCRIPTS:
+        letter = next(chr(code) for code in range(0x370, 0xC00) if pattern.match(chr(code)))
+        assert stems(3 * letter, ()) != set()
+        assert names
+
+
+@given(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=12))
+def test_stems_begin_as_their_words_do_but_for_some_languages(word: str) -> None:
+    kept = tuple(name for name in LANGUAGES.values() if name not in CUT_AT_THE_FRONT)
+    assert {stem[1] for stem in stems(word, kept)} == {word[0]}
+
+
+def test_stemmers_that_cut_at_the_front() -> None:
+    assert "~werk" in stems("gewerkt", ("dutch",))
+    assert "~tulis" in stems("ditulis", ("indonesian",))
+
+
+@pytest.mark.parametrize(
+    ("word", "pieces"),
+    [
+        ("MindMap", ("mind", "map")),
+        ("mindMapTool", ("mind", "map", "tool")),
+        ("XMLFile2", ("xml", "file", "2")),
+        ("ÄrgerBuch", ("ärger", "buch")),
+        ("МойПлан", ("мой", "план")),
+        ("x2", ("x", "2")),
+        ("Mind", ()),
+        ("MAP", ()),
+        ("map", ()),
+        ("2024", ()),
+        ("", ()),
+        ("漢字Map", ()),
+        ("Ab" * 32, ("ab",) * 32),
+        ("Ab" * 33, ()),
+    ],
+)
+def test_pieces(word: str, pieces: tuple[str, ...]) -> None:
+    assert pieces_of(word) == pieces
+
+
+@pytest.mark.parametrize(
+    ("text", "whole"),
+    [
+        ("e-mail", "email"),
+        ("Ann@Example.org", "annexampleorg"),
+        ("rock'n'roll", "rocknroll"),
+        ("file_name.mm", "filenamemm"),
+        ("(e-mail)", "email"),
+        ("a-b/c-d", ""),
+        ("mail", ""),
+        ("-", ""),
+    ],
+)
+def test_written_together(text: str, whole: str) -> None:
+    assert written_together(text) == whole
+
+
+def test_joined_words_have_places() -> None:
+    assert list(joined_words("an e-mail, a.b.c")) == [(3, 9, "email"), (11, 16, "abc")]
+
+
+@given(st.text(), st.sampled_from([*LANGUAGES, ""]))
+def test_stems_are_marked_and_forms_are_single_words(text: str, language: str) -> None:
+    forms = set().union(*index_forms(text, language))
+    for form in forms:
+        assert form == "" or not set(form) & set(" \t\n")
+    written = set(index_words(text).split(" "))
+    assert not any(word.startswith(STEM) for word in written)
+    assert all(len(form) <= LONGEST_WORD + 1 for form in forms if form.isascii())
+
+
+@given(st.text(st.characters(categories=["Ll", "Lu"]), min_size=1, max_size=20))
+def test_every_word_meets_itself_in_every_language(word: str) -> None:
+    for language in (*LANGUAGES, ""):
+        asked = index_words(word).split()
+        if len(asked) == 1 and composed(word).isalpha():
+            assert meets(asked[0], word, language), language

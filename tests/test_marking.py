@@ -1,0 +1,182 @@
+"""Marks show why a map was found: they hold what the index holds, and spoil no text."""
+
+import re
+from collections.abc import Callable
+from html import unescape
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+
+from mapshelf.folding import fold, index_words, placed_words
+from mapshelf.marking import Mark, Marker, marked
+from mapshelf.model import MapDraft
+from mapshelf.parts import Part, parse_text
+from mapshelf.query import MapQuery
+from tests.snapshot.world import world_in
+
+
+def marks_in(text: str, query: str, *languages: str) -> str:
+    """Return ``text`` with brackets around its marks."""
+    html = marked(text, Marker(parse_text(query), languages).marks(text))
+    return unescape(html.replace("<mark>", "[").replace("</mark>", "]"))
+
+
+@pytest.mark.parametrize(
+    ("query", "shown"),
+    [
+        ("tea", "[Tea] and [teapots]"),
+        ("tea ", "[Tea] and [teapots]"),
+        ("tea.x", "Tea and teapots"),
+        ("teapot", "Tea and [teapots]"),
+        ("AND tea", "[Tea] [and] [teapots]"),
+        ('"tea and"', "[Tea and] teapots"),
+        ('"teapot"', "Tea and teapots"),
+        ("-tea and", "Tea [and] teapots"),
+        ("tea-and", "[Tea and] teapots"),
+        ("and-tea", "Tea [and teapots]"),
+        ("", "Tea and teapots"),
+    ],
+)
+def test_words(query: str, shown: str) -> None:
+    assert marks_in("Tea and teapots", query.strip(" ")) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "query", "shown"),
+    [
+        ("Planungen", "Planung", "[Planungen]"),
+        ("les études", "etudier", "les études"),
+        ("Cafe\u0301 ＣＡＦＥ", "café", "[Cafe\u0301] [ＣＡＦＥ]"),
+        ("MindMaps now", "map", "[MindMaps] now"),
+        ("MindMaps now", "maps now", "[MindMaps] [now]"),
+        ("a mind map", "MindMap", "a [mind map]"),
+        ("E-mail rules", "email", "[E-mail] rules"),
+        ("E-mails rule", "email", "[E-mails] rule"),
+        ("Email", "e-mail", "[Email]"),
+        ("an e mail", "e-mail", "an [e mail]"),
+        ("ask ann@example.org!", "ann@example.org", "ask [ann@example.org]!"),
+        ("ask ann@example.org!", "example", "ask ann@[example].org!"),
+        ("budget-2024.mm", "budget", "[budget]-2024.mm"),
+        ("budget_2024.mm", "2024", "budget_[2024].mm"),
+        ("東京都の地図", "京都", "東[京都]の地図"),
+        ("東京都の地図", "東京 京都", "[東京都]の地図"),
+        ("東京都の地図", "地", "東京都の[地]図"),
+        ("東京都の地図", "東京都", "[東京都]の地図"),
+        ("大東京2020計画", "東京2020", "大[東京2020]計画"),
+        ("大東京2020計画", "2020計画", "大東京[2020計画]"),
+        ("大東京 2020計画", "2020計", "大東京 [2020計]画"),
+        ("日語", "日本", "日語"),
+        ("ﾃﾞｰﾀ表", "データ", "[ﾃﾞｰﾀ]表"),
+        ("デ\u3099 データ", "データ", "デ\u3099 [データ]"),
+        ("แผนที่ความคิด", "ความคิด", "แผนที่[ความคิด]"),
+        ("㈱東芝", "株", "[㈱]東芝"),
+        ("Straße", "STRASSE", "[Straße]"),
+        ("<b> & 'tea'", "tea", "<b> & '[tea]'"),
+    ],
+)
+def test_forms_and_scripts(text: str, query: str, shown: str) -> None:
+    assert marks_in(text, query, "en", "de") == shown
+
+
+def test_marked_text_is_escaped() -> None:
+    text = "<script>alert('tea')</script> & \"tea\""
+    assert marked(text, Marker(parse_text("tea"), ()).marks(text)) == (
+        "&lt;script&gt;alert(&#x27;<mark>tea</mark>&#x27;)&lt;/script&gt; &amp; "
+        "&quot;<mark>tea</mark>&quot;"
+    )
+
+
+def test_what_is_said_counts_where_marks_overlap() -> None:
+    marker = Marker(parse_text("MindMap mind map -other"), ())
+    assert len(marker) == 3
+    assert marker.said("a MindMap of others") == {0, 1, 2}
+    assert marker.marks("a MindMap of others") == [Mark(2, 9)]
+    assert marker.said("mind") == {1}
+
+
+# -- any text at all ---------------------------------------------------------------------------
+
+WORDS: Final = (
+    "plan", "Plans", "planning", "PLANUNG", "Planungen", "MindMap", "mindMaps", "XMLFile2",
+    "e-mail", "E-Mails", "email", "re\u0301sume\u0301", "Résumé", "ann@example.org", "a.b", "x2",
+    "budget_2024.mm", "rock'n'roll", "C++", "東京都", "京", "管理", "データ", "ﾃﾞｰﾀ", "か\u3099",
+    "한국어", "\u1112\u1161\u11ab국", "แผนที่", "กาแฟ", "ﬁsh", "Straße", "㈱", "①", "½", "İpek",
+    "Ωmega", "планирование", "планы", "خطة", "हिन्दी", "மொழி", "🙂", "<b>", "&amp;", "ǅ", "ŉ",
+)  # fmt: skip
+SIGNS: Final = st.sampled_from([" ", " ", " ", "-", ".", "_", "", "/", "\n", "「", "…"])
+SENTENCES: Final = st.lists(st.tuples(st.sampled_from(WORDS), SIGNS), min_size=1, max_size=6).map(
+    lambda pairs: "".join(word + sign for word, sign in pairs)
+)
+TEXTS: Final = SENTENCES | st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
+
+
+@settings(max_examples=500)
+@given(TEXTS, TEXTS)
+def test_marks_are_apart_and_spoil_nothing(text: str, query: str) -> None:
+    marker = Marker(parse_text(query), ("en", "de", "fr"))
+    marks = marker.marks(text)
+    places = [place for mark in marks for place in (mark.start, mark.end)]
+    assert places == sorted(places)
+    assert all(0 <= mark.start < mark.end <= len(text) for mark in marks)
+    assert bool(marks) == bool(marker.said(text))
+    html = marked(text, marks)
+    assert unescape(re.sub("</?mark>", "", html)) == text
+    assert html.count("<mark>") == html.count("</mark>") == len(marks)
+    assert "<" not in re.sub("</?mark>", "", html)
+
+
+@settings(max_examples=500)
+@given(TEXTS)
+def test_words_have_the_places_of_those_in_the_index(text: str) -> None:
+    folded = fold(text)
+    placed = [(start, end, word) for start, end, word in placed_words(folded) if word != "\x1f"]
+    assert [word for _, _, word in placed] == [w for w in index_words(text).split() if w != "\x1f"]
+    assert all(folded[start:end].startswith(word) for start, end, word in placed)
+
+
+CHANGES: Final[list[Callable[[str], str]]] = [
+    lambda text: text,
+    lambda text: (text.split() or [""])[0],
+    lambda text: (text.split() or [""])[-1],
+    str.upper,
+    lambda text: re.sub("([a-z])([A-Z])", r"\1 \2", text),
+    lambda text: text[: len(text) // 2 + 1],
+    lambda text: text.replace("-", ""),
+    lambda text: " ".join(reversed(text.split())),
+    lambda text: text[-3:],
+    lambda text: text.rstrip("s") + "s",
+]
+
+
+def is_loose_row(part: Part) -> bool:
+    """Tell whether the index takes some words of a row anywhere: it cuts short what costs much."""
+    return part.prefix and len(part.words) > 1
+
+
+@settings(
+    max_examples=40,
+    phases=[Phase.explicit, Phase.generate],  # shrinking would take minutes
+    suppress_health_check=[HealthCheck.too_slow],
+)
+@given(
+    st.lists(SENTENCES, min_size=5, max_size=20),
+    st.lists(st.tuples(st.integers(0, 19), st.sampled_from(CHANGES)), min_size=20, max_size=40),
+)
+def test_what_the_index_finds_in_a_title_is_marked(
+    titles: list[str], asked: list[tuple[int, Callable[[str], str]]]
+) -> None:
+    """Owner and category are of a script that no search here is in."""
+    with TemporaryDirectory() as folder, world_in(Path(folder)) as world:
+        world.put(*(MapDraft(title=title, owner="ⴰⵎ", category="ⴰⵎ") for title in titles))
+        snapshot = world.published()
+        texts = {change(titles[place % len(titles)]).strip() for place, change in asked}
+        for text in texts:
+            if not text or any(map(is_loose_row, parse_text(text))):
+                continue
+            hits = snapshot.search(MapQuery(text, order=None, limit=50), b"", correct=False)
+            for record in hits.records:
+                assert len(hits.marker.said(record.title)) == len(hits.marker), (text, record.title)
