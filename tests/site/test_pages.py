@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from xml.etree import ElementTree
@@ -318,6 +319,21 @@ def test_an_empty_shelf_says_so(tmp_path: Path) -> None:
     with shelf_with(tmp_path) as own, serve(own, site_routes) as running:
         assert say("empty") in get(running, "/").text
         get(running, "/feed.atom")
+
+
+def test_pages_can_live_below_a_path(shelf: Shelf) -> None:
+    """A proxy takes the path off; what pages link to has it."""
+    proxied = "https://example.org"
+    below = replace(shelf.settings, base_url="https://example.org/maps")
+    with Service(below, shelf.token(), site_routes) as running:
+        response = get(running, f"{proxied}{PAGE}")
+        local = [a["href"] for tag, a in read(response).found if tag == "a"]
+        assert all(link.startswith(("/maps/", "#", "https://")) for link in local)
+        assert f'href="https://example.org/maps{PAGE}"' in response.text
+        moved = get(running, f"{proxied}/mindmaps/Garden01", 308)
+        assert moved.headers["location"] == f"/maps{PAGE}"
+        answer = get(running, f"{proxied}/oembed?url=https://example.org/maps{PAGE}").json()
+        assert f"https://example.org/maps{PAGE}?embed=1" in answer["html"]
 
 
 def test_without_pages_there_are_none(shelf: Shelf) -> None:

@@ -24,7 +24,7 @@ PAGE_SIZE: Final = 24
 BRANCHES: Final = 3
 """Topics shown of each map that a search finds."""
 
-LARGE: Final = 1 << 20
+LARGE: Final = 1 << 18
 """Bytes of an encoded outline that takes too long to look into while somebody waits for a page."""
 
 AT_ONCE: Final = 8
