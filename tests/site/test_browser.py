@@ -61,6 +61,7 @@ def test_search_as_you_type(reader: Reader) -> None:
     expect(page.locator(".branches a").first).to_contain_text("Carrots › Sow in April")
     expect(page).to_have_url(re.compile(r"/\?query=sow\+in\+apr$"))
     expect(page.locator("#query")).to_be_focused()
+    expect(page.get_by_role("status")).to_have_text("1 map")
     page.locator(".branches a").first.click()
     expect(page.locator("#stage .current")).to_have_attribute("data-topic", "sow-in-april")
 

@@ -3,6 +3,7 @@
 const list = document.getElementById("list");
 const form = document.querySelector("form.search");
 const input = document.getElementById("query");
+const said = document.getElementById("said");
 const failed = document.getElementById("failed");
 
 const PAUSE = 160; // milliseconds without a keystroke before asking
@@ -45,6 +46,8 @@ function show(html) {
   const fresh = parsed.querySelector(".library");
   list.replaceChildren(document.adoptNode(fresh));
   asked = input.value.trim();
+  // A part of the page that was there before, or screen readers would not tell of it.
+  said.textContent = fresh.querySelector(".total").textContent;
   document.title = fresh.dataset.title;
   history.replaceState(null, "", fresh.dataset.address);
 }
