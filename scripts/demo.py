@@ -95,7 +95,8 @@ def _wait(service: "subprocess.Popen[bytes]", url: str, token: str) -> None:
 def _tell(url: str, token: str) -> None:
     header = shlex.quote(f"Authorization: Bearer {token}")
     print(
-        f"\nThe sample maps are served at {url}\n\nAsk it, in another terminal:\n\n"
+        f"\nThe sample maps are served at {url}: open it in a browser.\n\n"
+        "Programs ask, in another terminal:\n\n"
         f"  curl -H {header} '{url}/maps?query=water&limit=2'\n\n"
         "Press Ctrl-C to end.\n",
         flush=True,

@@ -16,6 +16,7 @@ from typing import Any, Final, Self, TypeVar
 import httpx
 
 from mapshelf.api import create_app
+from mapshelf.api.app import PageRoutes
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.model import MapDraft, Outline, Topic, Verdict
 from mapshelf.outlines import encode_outline
@@ -94,10 +95,10 @@ def shelf_with(folder: Path, *drafts: MapDraft) -> Iterator[Shelf]:
 class Service:
     """The application over a catalogue, running while in the context."""
 
-    def __init__(self, settings: Settings, token: str) -> None:
+    def __init__(self, settings: Settings, token: str, pages: PageRoutes | None = None) -> None:
         self.token = token
         self._runner = asyncio.Runner()
-        self._application = create_app(settings)
+        self._application = create_app(settings, pages)
         self.client = httpx.AsyncClient(
             transport=httpx.ASGITransport(self._application), base_url=settings.base_url
         )
@@ -164,9 +165,9 @@ class Service:
             self.run(asyncio.sleep(0.02))
 
 
-def serve(shelf: Shelf) -> Service:
-    """Return the service over ``shelf``, with a token of its reader."""
-    return Service(shelf.settings, shelf.token())
+def serve(shelf: Shelf, pages: PageRoutes | None = None) -> Service:
+    """Return the service over ``shelf``, with a token of its reader, and with pages if given."""
+    return Service(shelf.settings, shelf.token(), pages)
 
 
 def outline_of(*topics: str) -> bytes:

@@ -30,12 +30,14 @@ class Settings:
         database: URL of the store, see ``store.open_store``.
         base_url: where clients reach the service, without a slash at the end.
         cors_origin: origin whose pages may call the API, ``*`` for any, empty for none.
+        private: whether nothing is shown without a token: no pages, no feeds, no pictures.
     """
 
     data: Path
     database: str
     base_url: str
     cors_origin: str = "*"
+    private: bool = False
 
     @property
     def draining(self) -> Path:

@@ -10,11 +10,12 @@ import contextlib
 import itertools
 import logging
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 import xxhash
 
@@ -65,15 +66,47 @@ EXPOSED_HEADERS: Final = (
 FORMATS: Final = {writer.suffix: writer for writer in WRITERS}
 """What outlines are given out as, by the end of the path."""
 
-PARTS: Final = {"id": "[^/]+", "format": "|".join(FORMATS), "picture": "|".join(PICTURES)}
+PARTS: Final = {
+    "id": "[^/]+",
+    "format": "|".join(FORMATS),
+    "picture": "|".join(PICTURES),
+    **dict.fromkeys(("name", "slug", "edition", "asset"), "[^/]+"),  # of pages
+}
 """The parts of paths that vary."""
 
 THREADS: Final = 2
 """Searches, outlines and files made at the same time; more wait, and hold up nothing else."""
 
-
 OPENED_AGAIN_AFTER: Final = 1.0
 """Seconds between tries to open a store that was away when the service started."""
+
+
+class Apart(Protocol):
+    """Makes something in a thread, while the event loop goes on."""
+
+    def __call__(self, make: Callable[[], T]) -> Awaitable[T]:
+        """Return what ``make`` makes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backstage:
+    """What pages are made with.
+
+    Attributes:
+        base_url: where clients reach the service.
+        catalogue: the current snapshot.
+        store: gives the store, once the application has been started.
+        apart: makes something in a thread.
+    """
+
+    base_url: str
+    catalogue: Catalogue
+    store: Callable[[], Store]
+    apart: Apart
+
+
+PageRoutes = Callable[[Backstage], Mapping[str, Route]]
+"""Gives the routes of the pages."""
 
 log = logging.getLogger(__name__)
 
@@ -81,7 +114,8 @@ log = logging.getLogger(__name__)
 class Application:
     """The service over one store and one directory of snapshots."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, pages: PageRoutes | None = None) -> None:
+        """Prepare the service, with pages besides the API if there are to be any."""
         self._settings = settings
         self._base_url = settings.base_url.encode()
         self._catalogue = Catalogue(SnapshotDirectory(settings.snapshots))
@@ -107,11 +141,12 @@ class Application:
                 "/maps/{id}": Route(self._map),
                 "/maps/{id}/outline.{format}": Route(self._outline),
                 "/maps/{id}/file": Route(self._file),
-                "/thumbnails/{id}.{picture}": Route(self._thumbnail, public=True),
+                "/thumbnails/{id}.{picture}": Route(self._thumbnail, public=not settings.private),
                 "/users/me": Route(self._users_me),
                 "/openapi.json": Route(self._openapi_json, public=True),
                 "/healthz": Route(self._healthz, public=True),
                 "/readyz": Route(self._readyz, public=True),
+                **(pages(self._backstage()) if pages else {}),
             },
             PARTS,
         )
@@ -245,6 +280,9 @@ class Application:
             raise StoreUnavailable("the store has not been opened yet")
         return self._store
 
+    def _backstage(self) -> Backstage:
+        return Backstage(self._settings.base_url, self._catalogue, self._opened_store, self._apart)
+
     async def _apart(self, make: Callable[[], T]) -> T:
         """Return what ``make`` makes in a thread, while the event loop goes on."""
         return await asyncio.get_running_loop().run_in_executor(self._threads, make)
@@ -310,9 +348,9 @@ class Application:
                 return
 
 
-def create_app(settings: Settings) -> Application:
-    """Return the ASGI application for an installation."""
-    return Application(settings)
+def create_app(settings: Settings, pages: PageRoutes | None = None) -> Application:
+    """Return the ASGI application for an installation, with pages if there are to be any."""
+    return Application(settings, pages)
 
 
 _PREFLIGHT: Final = Response(

@@ -40,6 +40,11 @@ def define(parser: argparse.ArgumentParser) -> None:
         help="origin whose pages may call the API, default any ('*'); '' for none",
     )
     parser.add_argument(
+        "--private",
+        action="store_true",
+        help="show nothing without a token: no pages, no feeds, no pictures",
+    )
+    parser.add_argument(
         "--drain",
         metavar="SECONDS",
         type=whole_number(3600),
@@ -83,7 +88,8 @@ def _settings(given: argparse.Namespace, hosts: list[str]) -> Settings:
     base_url = given.base_url or os.environ.get("MAPSHELF_BASE_URL") or default
     if not given.cors_origin.isascii() or not given.cors_origin.isprintable():
         raise InvalidSetting("the CORS origin must be like https://example.org")
-    return Settings(given.data, given.database, checked_base_url(base_url), given.cors_origin)
+    base_url = checked_base_url(base_url)
+    return Settings(given.data, given.database, base_url, given.cors_origin, given.private)
 
 
 def _resolved(host: str) -> list[str]:

@@ -1,0 +1,106 @@
+"""Pages as answers: templates compiled once, and the headers that make hostile text harmless.
+
+A page may run no script and apply no style but ours, load nothing from elsewhere, and be shown
+inside no other page, except one that is made for that. JSON-LD and other data stand in ``script``
+elements of a type that is no script: browsers do not run those, so the policy does not meet them.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import xxhash
+from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+from mapshelf.api.http import Headers, Response, body_response
+from mapshelf.site.texts import ENGLISH, counted, say
+
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
+    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors %s"
+)
+_NOBODY: Final = "'none'"
+_ANYBODY: Final = "*"
+
+HTML: Final = b"text/html; charset=utf-8"
+
+FRESH: Final = (b"cache-control", b"public, no-cache")
+"""Anybody may keep a copy, and must ask whether it is still right before using it again."""
+
+Values = Mapping[str, Any]
+"""What a template is filled with."""
+
+
+class Templates:
+    """The templates of the package."""
+
+    def __init__(self, common: Values) -> None:
+        """Prepare them; ``common`` is what all of them may use."""
+        self._environment = Environment(
+            loader=PackageLoader("mapshelf.site"),
+            autoescape=select_autoescape(default=True),
+            undefined=StrictUndefined,
+            auto_reload=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        self._environment.globals.update(common, say=say, counted=counted, texts=ENGLISH)
+
+    def text(self, name: str, values: Values) -> str:
+        """Return a template, filled."""
+        return self._environment.get_template(name).render(values)
+
+    def page(self, name: str, values: Values, *, embedded: bool = False) -> Response:
+        """Return a page; ``embedded`` lets other pages show it inside them."""
+        body = self.text(name, values).encode()
+        return page_response(200, body, (*_safety(embedded=embedded), FRESH, etag(body)))
+
+    def error(self, status: int, message: str) -> Response:
+        """Return a page that says what is wrong."""
+        body = self.text("error.html", {"status": status, "message": message}).encode()
+        extra = ((b"retry-after", b"1"),) if status == 503 else ()
+        no_store = (b"cache-control", b"no-store")
+        return page_response(status, body, (*_safety(embedded=False), no_store, *extra))
+
+
+def page_response(status: int, body: bytes, headers: Headers) -> Response:
+    """Return HTML."""
+    return body_response(status, HTML, body, headers)
+
+
+def fragment_response(body: bytes) -> Response:
+    """Return a part of a page, which by itself is nothing to look at."""
+    return page_response(200, body, (*_safety(embedded=False), FRESH, etag(body)))
+
+
+def data_response(media_type: bytes, body: bytes) -> Response:
+    """Return what programs read."""
+    return body_response(200, media_type, body, (FRESH, etag(body)))
+
+
+def redirect(address: str) -> Response:
+    """Send the client to where it is now.
+
+    Titles change there and back, so nobody may remember this for good.
+    """
+    headers = ((b"location", address.encode()), (b"content-length", b"0"), FRESH)
+    return Response(308, headers)
+
+
+def etag(body: bytes) -> tuple[bytes, bytes]:
+    """Return a validator for a body."""
+    return b"etag", f'"{xxhash.xxh3_128_hexdigest(body)}"'.encode()
+
+
+def _safety(*, embedded: bool) -> Headers:
+    policy = _POLICY % (_ANYBODY if embedded else _NOBODY)
+    headers: Headers = (
+        (b"content-security-policy", policy.encode()),
+        (b"referrer-policy", b"strict-origin-when-cross-origin"),
+    )
+    if embedded:
+        return headers
+    return (
+        *headers,
+        (b"x-frame-options", b"DENY"),
+        (b"cross-origin-opener-policy", b"same-origin"),
+    )

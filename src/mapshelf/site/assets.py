@@ -1,0 +1,60 @@
+"""Style sheet, scripts, icon and fonts: files of the package, each under an address of its content.
+
+The address holds a digest of all of them, so browsers keep them for a year and still get new ones
+with the first page of a new version. The fonts are those pictures are measured by (``render``), so
+the letters of a map on its page fit the room that was made for them.
+"""
+
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+import xxhash
+
+from mapshelf.api.http import Response, body_response
+from mapshelf.errors import NotFound
+from mapshelf.render.fonts import FILES
+from mapshelf.site.answers import FRESH
+
+_MEDIA_TYPES: Final = {
+    "css": b"text/css; charset=utf-8",
+    "js": b"text/javascript; charset=utf-8",
+    "svg": b"image/svg+xml",
+    "ttf": b"font/ttf",
+}
+_FOREVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
+_HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'")
+
+
+@dataclass(frozen=True, slots=True)
+class Assets:
+    """All files by their names, and the digest that stands in their addresses."""
+
+    bodies: dict[str, bytes]
+    edition: str
+
+    def response(self, edition: str, name: str) -> Response:
+        """Return a file; of an old page it may be the wrong edition, but never one kept for long.
+
+        Raises:
+            NotFound: there is no such file.
+        """
+        if name not in self.bodies:
+            raise NotFound("There is nothing at this address.")
+        media_type = _MEDIA_TYPES[name.rpartition(".")[2]]
+        caching = _FOREVER if edition == self.edition else FRESH
+        return body_response(200, media_type, self.bodies[name], (caching, _HARMLESS))
+
+
+def load_assets() -> Assets:
+    """Read the files."""
+    bodies = {
+        entry.name: entry.read_bytes()
+        for entry in files("mapshelf.site").joinpath("static").iterdir()
+        if entry.name.rpartition(".")[2] in _MEDIA_TYPES
+    }
+    for name, path in zip(("regular.ttf", "bold.ttf"), FILES, strict=True):
+        bodies[name] = Path(path).read_bytes()
+    digest = xxhash.xxh3_64(b"".join(bodies[name] for name in sorted(bodies)))
+    return Assets(bodies, digest.hexdigest())

@@ -1,0 +1,99 @@
+"""A map as it stands in a list: its facts as pages show them, with addresses of ours.
+
+Records may bring addresses of their own for picture and page. Pages do not use them: a picture from
+elsewhere would tell a stranger who looks at what, and an address may be anything.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+from markupsafe import Markup
+
+from mapshelf.branches import Branch
+from mapshelf.site.addresses import Addresses
+from mapshelf.snapshot import Record
+
+
+@dataclass(frozen=True, slots=True)
+class FoundTopic:
+    """A topic that a search meant.
+
+    Attributes:
+        address: of the map's page, opened there.
+        path: texts of the topics above it.
+        text: its own, marked.
+        note: an excerpt of its note, marked; empty if nothing in it was meant.
+    """
+
+    address: str
+    path: list[str]
+    text: Markup
+    note: Markup
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """A map in a list; numbers are as the record has them."""
+
+    id: str
+    title: str
+    description: str
+    address: str
+    small: str
+    large: str
+    small_dark: str
+    large_dark: str
+    owner: str
+    owner_address: str
+    category: str
+    category_address: str
+    software: str
+    added: str
+    date: str
+    views: int
+    downloads: int
+    thumbs_up: int
+    topics: list[FoundTopic]
+
+
+def card(record: Record, addresses: Addresses, branches: list[Branch]) -> Card:
+    """Return a map as a card, with the topics that were searched for."""
+    found: dict[str, Any] = orjson.loads(record.body)
+    public_id, title = found["ID"], found["Title"]
+    return Card(
+        id=public_id,
+        title=title,
+        description=found["Description"],
+        address=addresses.map(public_id, title),
+        small=addresses.thumbnail(public_id, 320),
+        large=addresses.thumbnail(public_id, 640),
+        small_dark=addresses.thumbnail(public_id, 320, theme="dark"),
+        large_dark=addresses.thumbnail(public_id, 640, theme="dark"),
+        owner=found["Owner"],
+        owner_address=addresses.library({"owner": found["Owner"]}),
+        category=found["Category"],
+        category_address=addresses.library({"category": found["CategoryID"]}),
+        software=found["Software"],
+        added=iso_date(found["DateAdded"]),
+        date=found["DateAdded"][:10],
+        views=int(found["Views"]),
+        downloads=int(found["Downloads"]),
+        thumbs_up=int(found["ThumbsUp"]),
+        topics=[_topic(branch, public_id, title, addresses) for branch in branches],
+    )
+
+
+def iso_date(date: str) -> str:
+    """Return a date of a record as RFC 3339 writes it."""
+    return date.replace(" ", "T") + "Z"
+
+
+def _topic(branch: Branch, public_id: str, title: str, addresses: Addresses) -> FoundTopic:
+    return FoundTopic(
+        addresses.topic(public_id, title, branch.id),
+        branch.path,
+        # Both are escaped already, all but the marks (``branches.Branch``).
+        Markup(branch.marked),  # noqa: S704
+        Markup(branch.note),  # noqa: S704
+    )

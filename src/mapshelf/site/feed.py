@@ -1,0 +1,50 @@
+"""A list of maps as an Atom feed (RFC 4287): of the same list, by the same parameters.
+
+A feed is in the order of its list, by date if none is asked, so a reader of feeds sees what is new.
+"""
+
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import orjson
+
+from mapshelf.query import DEFAULT_ORDER, MapQuery
+from mapshelf.site.addresses import Addresses
+from mapshelf.site.cards import card
+from mapshelf.site.texts import say
+from mapshelf.snapshot import Snapshot
+from mapshelf.writers.plain import sound
+
+NEVER: Final = "1970-01-01T00:00:00Z"
+"""When a feed without entries was last updated."""
+
+
+def feed_values(snapshot: Snapshot, query: MapQuery, addresses: Addresses) -> dict[str, Any]:
+    """Return what the template of a feed is filled with."""
+    if "order_by" not in dict(query.given):
+        query = replace(query, order=DEFAULT_ORDER)
+    hits = snapshot.search(replace(query, offset=0), b"", correct=False)
+    cards = [card(record, addresses, []) for record in hits.records]
+    given = dict(query.given)
+    title = say("maps.for", text=query.text) if query.text else say("maps.all")
+    return {
+        "title": sound(f"{say('site')}: {title}"),
+        "address": addresses.absolute(addresses.library(given)),
+        "own": f"{addresses.base_url}/feed.atom" + (f"?{urlencode(given)}" if given else ""),
+        "updated": max((entry.added for entry in cards), default=NEVER),
+        "entries": [
+            {
+                # Without the title, which may change.
+                "id": f"{addresses.base_url}/mindmaps/{entry.id}",
+                "title": sound(entry.title),
+                "address": addresses.absolute(entry.address),
+                "picture": addresses.absolute(entry.large),
+                "date": entry.added,
+                "owner": sound(entry.owner),
+                "category": sound(entry.category),
+                "summary": sound(orjson.loads(record.body)["Description"]),
+            }
+            for entry, record in zip(cards, hits.records, strict=True)
+        ],
+    }

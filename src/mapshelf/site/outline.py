@@ -1,0 +1,118 @@
+"""The whole of a map as HTML: for readers without scripts, screen readers and search engines.
+
+Written without recursion and without a template, because maps are deep and large. Topics deeper
+than ``DEEPEST`` stand in the list of those above them: browsers cut deeper nesting off. The notes
+were cleaned when the file was read; here they are cleaned again, since what stands in a store is
+not what must be trusted.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+from urllib.parse import quote
+
+import nh3
+from markupsafe import Markup, escape
+
+from mapshelf.model import Outline, Topic
+from mapshelf.render.direction import reads_leftwards
+from mapshelf.site.addresses import SAFE_SCHEMES, safe_link
+from mapshelf.site.texts import say
+
+DEEPEST: Final = 100
+"""Levels of lists; browsers nest up to 512 elements."""
+
+LARGE: Final = 600
+"""Topics of a map whose main branches are folded at first."""
+
+RELATION: Final = "nofollow noopener noreferrer"
+"""What links of strangers say of themselves."""
+
+_SHOWN: Final = {
+    *("a", "b", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "hr", "i", "li", "ol"),
+    *("p", "pre", "s", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr"),
+    *("u", "ul"),
+}
+"""Elements of notes. Headings are left out: those of the page must stay in order."""
+
+
+def outline_html(outline: Outline) -> Markup:
+    """Return every topic of every sheet, as nested lists."""
+    known = {topic.id for _, topic in outline.topics()}
+    opened = "" if outline.topic_count > LARGE else " open"
+    pieces: list[str] = []
+    for root in outline.roots:
+        # Not "auto": browsers would look for the answer anew with each of ten thousand topics.
+        direction = "rtl" if reads_leftwards(root) else "ltr"
+        pieces.append(f'<div class="sheet" id="{_anchor(root)}" dir="{direction}">')
+        pieces.append(f'<p class="root">{_text(root)}</p>{_beside(root, known)}')
+        for main in root.children:
+            pieces.extend(_main(main, known, opened))
+        pieces.append("</div>\n")
+    return Markup("".join(pieces))  # noqa: S704 - every text in it is escaped or cleaned
+
+
+def _main(main: Topic, known: set[str], opened: str) -> Iterable[str]:
+    """Yield a main branch, which can be folded if there is something below it."""
+    own = f"{_text(main)}"
+    if not main.children:
+        yield f'<div class="main" id="{_anchor(main)}"><p>{own}</p>{_beside(main, known)}</div>\n'
+        return
+    yield f'<details class="main" id="{_anchor(main)}"{opened}><summary>{own}</summary>'
+    yield _beside(main, known)
+    depth = 0
+    for level, topic in main.walk():
+        if level == 0:
+            continue
+        wanted = min(level, DEEPEST)
+        if wanted > depth:
+            yield "<ul>"
+        else:
+            yield "</li>\n" + "</ul></li>\n" * (depth - wanted)
+        depth = wanted
+        yield f'<li id="{_anchor(topic)}">{_text(topic)}{_beside(topic, known)}'
+    yield "</li></ul>" * depth + "</details>\n"
+
+
+def _anchor(topic: Topic) -> Markup:
+    return escape(f"t={topic.id}")
+
+
+def _text(topic: Topic) -> str:
+    text = topic.text.strip()
+    if not text:
+        return f'<span class="t none">{escape(say("map.untitled"))}</span>'
+    return f'<span class="t" dir="auto">{escape(text)}</span>'
+
+
+def _beside(topic: Topic, known: set[str]) -> str:
+    """Return the note and the links of a topic."""
+    note = _note(topic)
+    links = "".join(f"<li>{_link(link, known)}</li>" for link in topic.links)
+    if links:
+        links = f'<ul class="links" aria-label="{escape(say("links"))}">{links}</ul>'
+    return note + links
+
+
+def _note(topic: Topic) -> str:
+    if topic.note_html:
+        inside = nh3.clean(
+            topic.note_html,
+            tags=_SHOWN,
+            attributes={"a": {"href"}},
+            url_schemes=set(SAFE_SCHEMES),
+            link_rel=RELATION,
+        )
+    elif topic.note.strip():
+        inside = f"<p>{escape(topic.note.strip())}</p>"
+    else:
+        return ""
+    return f'<div class="note" dir="auto">{inside}</div>'
+
+
+def _link(link: str, known: set[str]) -> str:
+    if link.startswith("#") and link[1:] in known:
+        return f'<a href="#t={quote(link[1:])}" dir="auto">{escape(link)}</a>'
+    address = safe_link(link)
+    if address is None:
+        return f'<span dir="auto">{escape(link)}</span>'
+    return f'<a href="{escape(address)}" rel="{RELATION}" dir="auto">{escape(link)}</a>'

@@ -1,0 +1,72 @@
+// Search as you type. Without this script the form and the links do the same, a page at a time.
+
+const list = document.getElementById("list");
+const form = document.querySelector("form.search");
+const input = document.getElementById("query");
+const said = document.getElementById("said");
+const failed = document.getElementById("failed");
+
+const PAUSE = 160; // milliseconds without a keystroke before asking
+
+let timer = 0;
+let asking = null;
+let asked = input.value.trim();
+
+function parameters() {
+  const given = new URLSearchParams(new FormData(form));
+  const text = input.value.trim();
+  if (text) given.set("query", text);
+  else given.delete("query");
+  // By relevance is the order of a search; that of the list before it would hide the best.
+  if (text && !asked) given.delete("order_by");
+  return given;
+}
+
+async function search() {
+  const given = parameters();
+  asking?.abort();
+  const mine = (asking = new AbortController());
+  list.classList.add("asking");
+  try {
+    const response = await fetch(`${list.dataset.results}?${given}`, { signal: mine.signal });
+    if (!response.ok) throw new Error(response.statusText);
+    show(await response.text());
+    failed.hidden = true;
+  } catch (error) {
+    if (error.name === "AbortError") return;
+    failed.hidden = false;
+  } finally {
+    if (asking === mine) list.classList.remove("asking");
+  }
+}
+
+function show(html) {
+  // Made by our own templates, where every text is escaped; scripts in it would not run anyway.
+  const parsed = new DOMParser().parseFromString(html, "text/html");
+  const fresh = parsed.querySelector(".library");
+  list.replaceChildren(document.adoptNode(fresh));
+  asked = input.value.trim();
+  // A part of the page that was there before, or screen readers would not tell of it.
+  said.textContent = fresh.querySelector(".total").textContent;
+  document.title = fresh.dataset.title;
+  history.replaceState(null, "", fresh.dataset.address);
+}
+
+input.addEventListener("input", () => {
+  clearTimeout(timer);
+  if (input.value.trim() !== asked) timer = setTimeout(search, PAUSE);
+});
+
+form.addEventListener("submit", (event) => {
+  event.preventDefault();
+  clearTimeout(timer);
+  search();
+});
+
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest("input, textarea, select");
+  if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey) {
+    event.preventDefault();
+    input.focus();
+  }
+});

@@ -1,0 +1,1 @@
+"""Pages, as programs and as people see them."""

@@ -1,0 +1,117 @@
+"""A real browser in front of a real ``mapshelf serve``.
+
+The browser is Chromium as Debian packages it, driven over its own protocol; whoever has none has
+these tests skipped. Whatever a page complains about (its console, an error of a script, a request
+that fails, a policy that is broken) fails the test that opened it.
+"""
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+from playwright.sync_api import Browser, Page, Playwright
+
+CHROMIUM: Final = os.environ.get("MAPSHELF_CHROMIUM") or shutil.which("chromium")
+"""The browser's program, ``None`` if there is none."""
+
+OPTIONS: Final = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+)
+"""The sandbox needs rights that containers seldom give; nothing but our own pages is opened."""
+
+PATIENCE: Final = 30.0
+"""Seconds for the service to start."""
+
+
+def launched(playwright: Playwright) -> Browser:
+    """Return a running browser."""
+    return playwright.chromium.launch(executable_path=CHROMIUM, args=list(OPTIONS))
+
+
+@contextmanager
+def served(data: Path, *options: str) -> Iterator[str]:
+    """Give the address of a service over the catalogue in ``data``."""
+    with socket.socket() as trial:
+        trial.bind(("127.0.0.1", 0))
+        port = trial.getsockname()[1]
+    command = [sys.executable, "-m", "mapshelf", "serve", "--data", str(data)]
+    command += ["--port", str(port), "--workers", "1", *options]
+    with (data / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    address = f"http://127.0.0.1:{port}"
+    try:
+        _wait(f"{address}/openapi.json", data / "log")
+        yield address
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0
+    assert "Traceback" not in (data / "log").read_text()
+
+
+def _wait(address: str, log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        try:
+            if httpx.get(address).status_code == 200:
+                return
+        except httpx.TransportError:
+            pass
+        assert time.monotonic() < deadline, log.read_text()
+        time.sleep(0.1)
+
+
+class Reader:
+    """Somebody with a browser, who notes everything that goes wrong in it."""
+
+    def __init__(self, browser: Browser, address: str, **settings: Any) -> None:
+        self.address = address
+        self.context = browser.new_context(base_url=address, **settings)
+        self.context.set_default_timeout(10_000)
+        self.complaints: list[str] = []
+
+    def open(self, path: str) -> Page:
+        """Open a page, and wait until it is all there."""
+        page = self.context.new_page()
+        page.on("console", lambda said: self._note(said.type, said.text))
+        page.on("pageerror", lambda error: self._note("error", str(error)))
+        page.on("requestfailed", lambda sent: self._failed(sent.url, sent.failure or ""))
+        page.on("request", lambda sent: self._asked(sent.url))
+        page.on("dialog", lambda dialog: self._note("error", f"dialog {dialog.message}"))
+        self.go(page, path)
+        return page
+
+    def go(self, page: Page, path: str) -> None:
+        """Open another address in ``page``."""
+        page.goto(path)
+        page.wait_for_load_state("networkidle")
+
+    def close(self) -> None:
+        """End the session; what the browser complained of is an error."""
+        self.context.close()
+        assert not self.complaints, self.complaints
+
+    def _note(self, kind: str, text: str) -> None:
+        if kind in ("error", "warning"):
+            self.complaints.append(text)
+
+    def _failed(self, url: str, why: str) -> None:
+        if "ERR_ABORTED" not in why:  # what was typed next, or a download that began
+            self.complaints.append(f"{url}: {why}")
+
+    def _asked(self, url: str) -> None:
+        if not url.startswith((self.address, "data:", "blob:", "about:")):
+            self.complaints.append(f"asked somebody else: {url}")

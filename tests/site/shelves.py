@@ -1,0 +1,182 @@
+"""The maps that tests of the pages look at: ordinary ones, and such as the hostile would put in.
+
+Every text of a hostile map is meant to run; a page on which ``window.struck`` is set was struck.
+"""
+
+import zlib
+from collections.abc import Iterator
+from typing import Final
+
+from mapshelf.model import MapDraft, Outline, Source, Topic
+from mapshelf.outlines import encode_outline
+
+STRIKES: Final = (
+    "<script>window.struck=1</script>",
+    '"><script>window.struck=1</script>',
+    "'><img src=x onerror=window.struck=1>",
+    '<img src=x onerror="window.struck=1">',
+    "<svg onload=window.struck=1>",
+    "<svg><animate onbegin=window.struck=1 attributeName=x dur=1s>",
+    "</script><script>window.struck=1</script>",
+    "</title><script>window.struck=1</script>",
+    "</textarea><script>window.struck=1</script>",
+    "</style><script>window.struck=1</script>",
+    "<!--<script>window.struck=1//-->",
+    "<details open ontoggle=window.struck=1>",
+    "<iframe srcdoc='<script>parent.struck=1</script>'>",
+    "<math><mtext></mtext><mglyph><style><img src onerror=window.struck=1>",
+    "javascript:window.struck=1",
+    '" onmouseover="window.struck=1" autofocus onfocus="window.struck=1" x="',
+    "' onfocus=window.struck=1 autofocus '",
+    "{{ 7*7 }}${7*7}<%= 7*7 %>#{7*7}",
+    "{{ say.__globals__ }}",
+    "\u2028\u2029window.struck=1//",
+    "&lt;script&gt;window.struck=1&lt;/script&gt;",
+    "&#60;script&#62;window.struck=1&#60;/script&#62;",
+    "\\u003cscript\\u003ewindow.struck=1\\u003c/script\\u003e",
+    "]]><script>window.struck=1</script>",
+    "%3Cscript%3Ewindow.struck=1%3C/script%3E",
+    "<a href=javascript:window.struck=1 id=stage name=query>x</a>",
+    "<base href=https://evil.example/>",
+    "<meta http-equiv=refresh content='0;url=https://evil.example/'>",
+    "<form action=https://evil.example/><input name=query></form>",
+    "\u202egnirts desrever",
+)
+
+LINKS: Final = (
+    "javascript:window.struck=1",
+    "JaVaScRiPt:window.struck=1",
+    "java\tscript:window.struck=1",
+    " javascript:window.struck=1",
+    "\x01javascript:window.struck=1",
+    "data:text/html,<script>opener.struck=1</script>",
+    "vbscript:window.struck=1",
+    "file:///etc/passwd",
+    "https://example.org/harmless",
+)
+
+
+def topic(text: str, *children: Topic, note: str = "", links: tuple[str, ...] = ()) -> Topic:
+    """Return a topic whose id is its text, in small letters with hyphens."""
+    return Topic(
+        text, text.lower().replace(" ", "-"), note=note, links=links, children=list(children)
+    )
+
+
+def encoded(*roots: Topic, language: str = "") -> bytes:
+    """Return an outline as the store keeps it."""
+    return encode_outline(Outline(roots=roots, language=language))
+
+
+GARDEN: Final = MapDraft(
+    id="Garden01",
+    title="A kitchen garden",
+    description="What grows where, and when to sow it.",
+    owner="flora",
+    category="Home",
+    software="FreeMind",
+    copyright="© 2024 Flora",
+    licence_type_id=1,
+    date_added=1_700_000_000_000,
+    views=1234,
+    downloads=56,
+    outline=encoded(
+        topic(
+            "A kitchen garden",
+            topic(
+                "Vegetables",
+                topic("Carrots", topic("Sow in April")),
+                topic("Beans", note="They climb.", links=("https://example.org/beans",)),
+            ),
+            topic("Herbs", topic("Thyme"), topic("Sage")),
+            topic("Watering", topic("Early in the morning")),
+        ),
+        language="en",
+    ),
+    source=Source(b"/maps/Garden.mm", "Garden.mm", 5, 1, b"g" * 32),
+    content=zlib.compress(b"<map>"),
+)
+
+CHINESE: Final = MapDraft(
+    id="Chinese1",
+    title="读书笔记方法",
+    owner="li",
+    category="Education",
+    date_added=1_699_000_000_000,
+    outline=encoded(
+        topic("读书笔记方法", topic("读之前", topic("为什么读这本书")), topic("读之后")),
+        language="zh",
+    ),
+)
+
+ARABIC: Final = MapDraft(
+    id="Arabic01",
+    title="الحروف العربية",
+    owner="amal",
+    category="Education",
+    date_added=1_698_000_000_000,
+    outline=encoded(
+        topic("الحروف العربية", topic("الحروف الشمسية", topic("تفاح")), topic("الحروف القمرية")),
+        language="ar",
+    ),
+)
+
+BARE: Final = MapDraft(id="Bare0001", title="Only a title", owner="flora", category="Home")
+
+
+def hostile() -> Iterator[MapDraft]:
+    """Yield a map for each strike, which has it in every place that is shown."""
+    for number, strike in enumerate(STRIKES):
+        one_line = " ".join(strike.split())
+        yield MapDraft(
+            id=f"Strike{number:02}",
+            title=strike,
+            description=strike,
+            owner="".join(filter(str.isprintable, one_line))[:100].strip(),
+            category=one_line,
+            software=one_line,
+            copyright=strike,
+            url="javascript:window.struck=1",
+            thumbnail="javascript:window.struck=1",
+            outline=encoded(
+                Topic(
+                    strike,
+                    strike,
+                    note=strike,
+                    links=(*LINKS, strike),
+                    children=[
+                        Topic(strike, f"{strike} 2", note_html=f"<p>{strike}</p>"),
+                        Topic(
+                            "struck",
+                            "x",
+                            note_html=f'<a href="{LINKS[0]}" onclick="window.struck=1">a</a>',
+                        ),
+                    ],
+                ),
+                language="en",
+            ),
+        )
+
+
+def filler(count: int) -> Iterator[MapDraft]:
+    """Yield ordinary maps, to have pages of them."""
+    for number in range(count):
+        yield MapDraft(
+            id=f"Filler{number:02}",
+            title=f"Map number {number}",
+            owner="many",
+            category="Science" if number % 2 else "History",
+            date_added=1_600_000_000_000 + number,
+            outline=encoded(topic(f"Map number {number}", topic("One"), topic("Two"))),
+        )
+
+
+def large() -> MapDraft:
+    """Return a map of eleven thousand topics."""
+    topics = [Topic(f"Branch {number}", f"b{number}") for number in range(10)]
+    for branch in list(topics):
+        for twig in range(10):
+            leaves = [Topic(f"Leaf {n}", f"{branch.id}-{twig}-{n}") for n in range(109)]
+            branch.children.append(Topic(f"Twig {twig}", f"{branch.id}-{twig}", children=leaves))
+    root = Topic("A very large map", "root", children=topics)
+    return MapDraft(id="Large001", title="A very large map", owner="many", outline=encoded(root))

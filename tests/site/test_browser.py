@@ -1,0 +1,362 @@
+"""The pages as people use them, in a real browser in front of the real service."""
+
+import re
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+from axe_core_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+
+from mapshelf.model import MapDraft
+from mapshelf.outlines import decode_outline
+from mapshelf.render.branches import whole
+from mapshelf.render.direction import reads_leftwards
+from mapshelf.render.layout import PAGE as LOOK
+from mapshelf.render.layout import layout
+from tests.harness import shelf_with
+from tests.site.browser import Reader, served
+from tests.site.conftest import ReaderWith
+from tests.site.shelves import ARABIC, CHINESE, GARDEN, STRIKES, filler
+
+PAGE = "/mindmaps/Garden01/a-kitchen-garden"
+ARABIC_PAGE, CHINESE_PAGE, LARGE_PAGE = (
+    "/mindmaps/Arabic01",
+    "/mindmaps/Chinese1",
+    "/mindmaps/Large001",
+)
+EVERYWHERE = ("/", "/?query=garden", "/owners/many", PAGE, f"{PAGE}?embed=1", ARABIC_PAGE)
+
+
+def struck(page: Page) -> object:
+    return page.evaluate("window.struck")
+
+
+# -- the library ------------------------------------------------------------------------------
+
+
+def test_browse_filter_and_page(reader: Reader) -> None:
+    page = reader.open("/")
+    expect(page.locator("h1")).to_have_text("All maps")
+    page.get_by_role("link", name="many", exact=False).first.click()
+    expect(page.locator("h1")).to_have_text("Maps of many")
+    assert page.url.endswith("/owners/many")
+    page.locator(".facet a", has_text="History").click()
+    expect(page.locator(".total")).to_have_text("30 maps")
+    page.get_by_role("link", name="A to Z").click()
+    first = page.locator(".card .name a").all_inner_texts()
+    page.get_by_role("link", name="Next").click()
+    expect(page.locator(".pager")).to_contain_text("Page 2 of 2")
+    assert not set(first) & set(page.locator(".card .name a").all_inner_texts())
+    page.get_by_role("link", name="Remove the filter History").click()
+    expect(page.locator(".total")).to_have_text("61 maps")
+
+
+def test_search_as_you_type(reader: Reader) -> None:
+    page = reader.open("/")
+    page.keyboard.press("/")
+    page.keyboard.type("sow in apr", delay=20)
+    expect(page.locator(".hit mark").first).to_be_visible()
+    expect(page.locator(".branches a").first).to_contain_text("Carrots › Sow in April")
+    expect(page).to_have_url(re.compile(r"/\?query=sow\+in\+apr$"))
+    expect(page.locator("#query")).to_be_focused()
+    expect(page.get_by_role("status")).to_have_text("1 map")
+    page.locator(".branches a").first.click()
+    expect(page.locator("#stage .current")).to_have_attribute("data-topic", "sow-in-april")
+
+
+def test_search_that_finds_nothing_and_everything_again(reader: Reader) -> None:
+    page = reader.open("/")
+    page.fill("#query", "zzzzqqqq")
+    expect(page.locator(".nothing")).to_be_visible()
+    page.fill("#query", "")
+    expect(page.locator("h1")).to_have_text("All maps")
+
+
+def test_search_within_a_list_stays_there(reader: Reader) -> None:
+    page = reader.open("/owners/many")
+    page.fill("#query", "map number 7")
+    expect(page.locator(".hit").first).to_contain_text("Map number 7")
+    assert "/owners/many?query=" in page.url
+
+
+# -- the map ----------------------------------------------------------------------------------
+
+
+def test_the_map_is_drawn_and_folds(reader: Reader) -> None:
+    page = reader.open(PAGE)
+    topics = page.locator("[data-topic]")
+    expect(topics).to_have_count(10)
+    page.locator('[data-topic="vegetables"] .handle').click()
+    expect(topics).to_have_count(7)
+    expect(page.locator('[data-topic="vegetables"]')).to_contain_text("+3")
+    page.get_by_role("button", name="Fold everything", exact=True).click()
+    expect(topics).to_have_count(4)
+    page.get_by_role("button", name="Unfold everything").click()
+    expect(topics).to_have_count(10)
+
+
+def test_the_map_obeys_the_keyboard(reader: Reader) -> None:
+    page = reader.open(PAGE)
+    page.locator("#stage").focus()
+    current = page.locator("#stage .current")
+    for key, wanted in (
+        ("Home", "a-kitchen-garden"),
+        ("ArrowRight", "vegetables"),
+        ("ArrowRight", "carrots"),
+        ("ArrowDown", "beans"),
+        ("ArrowLeft", "vegetables"),
+    ):
+        page.keyboard.press(key)
+        expect(current).to_have_attribute("data-topic", wanted)
+    page.keyboard.press("Space")
+    expect(page.locator("[data-topic]")).to_have_count(7)
+    expect(page.locator("[aria-live]")).to_contain_text("Vegetables")
+    page.keyboard.press("/")
+    page.keyboard.type("thyme")
+    expect(current).to_have_attribute("data-topic", "thyme")
+    expect(page.locator(".found-count")).to_have_text("1 of 1")
+
+
+def test_a_topic_shows_its_note_and_links(reader: Reader) -> None:
+    page = reader.open(PAGE)
+    page.locator('[data-topic="beans"]').click()
+    expect(page.locator(".detail")).to_contain_text("They climb.")
+    link = page.locator(".detail a")
+    expect(link).to_have_attribute("href", "https://example.org/beans")
+    assert "nofollow" in (link.get_attribute("rel") or "")
+    assert page.url.endswith("#t=beans")
+
+
+def test_pan_and_zoom(reader: Reader) -> None:
+    page = reader.open(PAGE)
+    world = page.locator("#stage > svg > g")
+    before = world.get_attribute("transform")
+    box = page.locator("#stage").bounding_box()
+    assert box
+    x, y = box["x"] + 300, box["y"] + box["height"] - 120
+    page.mouse.move(x, y)
+    page.mouse.wheel(0, 100)
+    page.wait_for_timeout(100)
+    assert world.get_attribute("transform") == before, "the page scrolls past the map"
+    page.evaluate("scrollTo(0, 0)")
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + 80, y - 30, steps=4)
+    page.mouse.up()
+    moved = world.get_attribute("transform")
+    assert moved != before
+    page.mouse.move(x, y)
+    page.keyboard.down("Control")
+    page.mouse.wheel(0, -100)
+    page.keyboard.up("Control")
+    expect(world).not_to_have_attribute("transform", moved or "")
+
+
+def test_two_fingers_zoom(phone: Reader) -> None:
+    page = phone.open(PAGE)
+    world = page.locator("#stage > svg > g")
+    before = scale(page)
+    session = phone.context.new_cdp_session(page)
+
+    def touch(kind: str, *points: tuple[int, int]) -> None:
+        sent = [{"x": x, "y": y, "id": n} for n, (x, y) in enumerate(points)]
+        session.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": sent})
+
+    touch("touchStart", (160, 350), (200, 350))
+    for step in range(1, 5):
+        touch("touchMove", (160 - 15 * step, 350), (200 + 15 * step, 350))
+    touch("touchEnd")
+    expect(world).to_be_attached()
+    assert scale(page) > 1.5 * before
+
+
+def scale(page: Page) -> float:
+    transform = page.locator("#stage > svg > g").get_attribute("transform") or ""
+    found = re.search(r"scale\(([\d.]+)\)", transform)
+    assert found
+    return float(found[1])
+
+
+def test_a_link_to_a_topic_opens_there(reader: Reader) -> None:
+    page = reader.open(f"{PAGE}#t=early-in-the-morning")
+    current = page.locator("#stage .current")
+    expect(current).to_have_attribute("data-topic", "early-in-the-morning")
+    expect(current).to_be_in_viewport()
+    page.evaluate("location.hash = '#t=sage'")
+    expect(current).to_have_attribute("data-topic", "sage")
+
+
+def test_a_link_into_a_folded_part_unfolds_it(reader: Reader) -> None:
+    page = reader.open(f"{LARGE_PAGE}#t=b7-3-50")
+    expect(page.locator("#stage .current")).to_have_attribute("data-topic", "b7-3-50")
+
+
+def test_a_very_large_map_stays_usable(reader: Reader) -> None:
+    began = time.monotonic()
+    page = reader.open(LARGE_PAGE)
+    expect(page.locator("#stage.alive")).to_be_visible()
+    assert time.monotonic() - began < 20
+    assert 10 < page.locator("[data-topic]").count() < 300
+    page.locator(".finder input").fill("leaf 108")
+    expect(page.locator(".found-count")).to_have_text("1 of 100")
+    # All of it stands in the page, to be found by whoever searches it.
+    assert page.locator("#outline [id]").count() == 1 + 10 + 100 + 10_900
+
+
+def test_downloads(reader: Reader, tmp_path: Path) -> None:
+    page = reader.open(PAGE)
+    for name, wanted in (("Markdown", "A kitchen garden.md"), ("Original", "Garden.mm")):
+        with page.expect_download() as started:
+            page.locator(".files a", has_text=name).click()
+        assert started.value.suggested_filename == wanted
+        started.value.save_as(tmp_path / wanted)
+        assert (tmp_path / wanted).stat().st_size > 0
+
+
+def test_other_pages_may_show_the_map_and_nothing_else(
+    reader_with: ReaderWith, address: str
+) -> None:
+    reader = reader_with()
+    reader.context.route(
+        "**/elsewhere",
+        lambda route: route.fulfill(
+            content_type="text/html",
+            body=f'<iframe id="a" src="{address}{PAGE}?embed=1" width=800 height=600></iframe>'
+            f'<iframe id="b" src="{address}{PAGE}"></iframe>',
+        ),
+    )
+    page = reader.open("/elsewhere")
+    expect(page.frame_locator("#a").locator("#stage.alive")).to_be_visible()
+    expect(page.frame_locator("#b").locator("#stage")).to_have_count(0)
+    assert any("frame" in complaint.lower() for complaint in reader.complaints)
+    reader.complaints.clear()
+
+
+# -- for everybody ------------------------------------------------------------------------------
+
+
+def test_all_of_it_works_without_scripts(reader_with: ReaderWith) -> None:
+    page = reader_with(java_script_enabled=False).open("/")
+    page.fill("#query", "carrots")
+    page.keyboard.press("Enter")
+    expect(page.locator(".hit")).to_have_count(1)
+    page.locator(".hit .name a").click()
+    expect(page.locator(".still img")).to_be_visible()
+    expect(page.locator("#outline")).to_contain_text("Sow in April")
+    page.locator("summary", has_text="Vegetables").click()
+    expect(page.get_by_text("Sow in April")).not_to_be_visible()
+
+
+@pytest.mark.parametrize("width", [360, 768, 1440])
+@pytest.mark.parametrize("path", EVERYWHERE)
+def test_nothing_is_wider_than_the_screen(reader_with: ReaderWith, width: int, path: str) -> None:
+    page = reader_with(viewport={"width": width, "height": 740}).open(path)
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "path", [*EVERYWHERE, "/mindmaps/Bare0001", "/mindmaps/none", "/?query=zzqq"]
+)
+def test_axe_finds_no_serious_fault(reader_with: ReaderWith, path: str, scheme: str) -> None:
+    reader = reader_with(color_scheme=scheme, bypass_csp=True)
+    page = reader.open(path)
+    found = Axe().run(page)["violations"]
+    serious = [
+        (fault["id"], [node["html"][:200] for node in fault["nodes"][:3]])
+        for fault in found
+        if fault["impact"] in ("serious", "critical")
+    ]
+    assert not serious
+    reader.complaints = [one for one in reader.complaints if "404" not in one]
+
+
+def test_maps_are_mirrored_for_those_who_read_leftwards(reader: Reader) -> None:
+    page = reader.open(ARABIC_PAGE)
+    first = page.locator('[data-topic="الحروف-الشمسية"]').bounding_box()
+    second = page.locator('[data-topic="الحروف-القمرية"]').bounding_box()
+    assert first
+    assert second
+    assert first["x"] < second["x"]
+    expect(page.locator("#outline .sheet")).to_have_attribute("dir", "rtl")
+
+
+def test_addresses_of_any_script_work(reader: Reader) -> None:
+    page = reader.open(f"{CHINESE_PAGE}#t=为什么读这本书")
+    expect(page.locator("#stage .current")).to_have_attribute("data-topic", "为什么读这本书")
+    assert page.url.startswith(reader.address + "/mindmaps/Chinese1/%E8%AF%BB")
+
+
+@pytest.mark.parametrize("draft", [GARDEN, CHINESE, ARABIC])
+def test_the_browser_places_topics_as_the_server_does(reader: Reader, draft: MapDraft) -> None:
+    """``static/layout.js`` is the arithmetic of ``render.layout`` again."""
+    page = reader.open(f"/mindmaps/{draft.id}")
+    page.get_by_role("button", name="Unfold everything").click()
+    assert draft.outline
+    (root,) = decode_outline(draft.outline).roots
+    placed = layout(whole(root), LOOK, right_to_left=reads_leftwards(root))
+    for node in placed.nodes:
+        drawn = page.locator(f'[data-topic="{node.branch.id}"]').get_attribute("transform") or ""
+        x, y = map(float, re.findall(r"-?[\d.]+", drawn))
+        assert (x, y) == pytest.approx((node.left, node.y), abs=0.2), node.branch.text
+
+
+# -- the hostile --------------------------------------------------------------------------------
+
+
+def test_no_text_of_a_map_runs(reader: Reader) -> None:
+    page = reader.open("/")
+    for number in range(len(STRIKES)):
+        for path in (f"/mindmaps/Strike{number:02}", f"/mindmaps/Strike{number:02}?embed=1"):
+            page.goto(path)
+            expect(page.locator("#stage.alive")).to_be_attached()
+            assert struck(page) is None, path
+            assert page.url.startswith(reader.address)
+            hrefs = page.eval_on_selector_all("a[href]", "all => all.map(one => one.protocol)")
+            assert set(hrefs) <= {"http:", "https:", "mailto:"}, path
+            for place in page.locator("[data-topic]").all()[:2]:
+                place.dispatch_event("mouseover")
+            page.keyboard.press("Tab")
+            assert struck(page) is None, path
+
+
+def test_no_text_in_a_list_runs(reader: Reader) -> None:
+    page = reader.open("/?query=struck")
+    while True:
+        assert struck(page) is None
+        if not page.locator("a[rel=next]").count():
+            break
+        page.locator("a[rel=next]").click()
+        page.wait_for_load_state("networkidle")
+    for text in STRIKES:
+        page.fill("#query", text)
+        page.wait_for_timeout(250)
+        assert struck(page) is None, text
+    for path in ("/?order_by=alpha", "/?query=%3Cscript%3Ewindow.struck%3D1%3C%2Fscript%3E"):
+        reader.go(page, path)
+        assert struck(page) is None
+
+
+# -- by arrangement -------------------------------------------------------------------------------
+
+
+def test_a_private_catalogue_shows_nothing(tmp_path: Path) -> None:
+    with shelf_with(tmp_path, GARDEN, *filler(3)) as own:
+        token = own.token()
+    signed = {"Authorization": f"Bearer {token}"}
+    with served(tmp_path, "--private") as address:
+        for path in (
+            "/",
+            PAGE,
+            "/feed.atom",
+            "/site/search",
+            "/site/maps/Garden01.json",
+            "/oembed",
+        ):
+            assert httpx.get(address + path).status_code == 404
+        picture = f"{address}/thumbnails/Garden01.png"
+        assert httpx.get(picture).status_code == 401
+        assert httpx.get(picture, headers=signed).status_code == 200
+        assert len(httpx.get(f"{address}/maps", headers=signed).json()) == 4

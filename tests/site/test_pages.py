@@ -1,0 +1,364 @@
+"""Pages over the application in process: what is in them, and what headers they have."""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+from xml.etree import ElementTree
+
+import httpx
+import pytest
+
+from mapshelf.model import MapDraft
+from mapshelf.render.themes import DARK, LIGHT, Theme
+from mapshelf.site import site_routes
+from mapshelf.site.texts import ENGLISH, counted, say
+from mapshelf.writers import WRITERS
+from tests.harness import BASE_URL, Service, Shelf, serve, shelf_with
+from tests.site.shelves import ARABIC, BARE, CHINESE, GARDEN, encoded, filler, hostile, topic
+
+PAGE = "/mindmaps/Garden01/a-kitchen-garden"
+ATOM = "{http://www.w3.org/2005/Atom}"
+STATIC = Path(__file__).parents[2] / "src/mapshelf/site/static"
+VOID = {"meta", "link", "input", "img", "br", "hr", "source", "base"}
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
+    drafts = (GARDEN, CHINESE, ARABIC, BARE, *filler(60), *hostile())
+    with shelf_with(tmp_path_factory.mktemp("pages"), *drafts) as full:
+        yield full
+
+
+@pytest.fixture(scope="module")
+def site(shelf: Shelf) -> Iterator[Service]:
+    with serve(shelf, site_routes) as running:
+        yield running
+
+
+def get(site: Service, path: str, status: int = 200, **headers: str) -> httpx.Response:
+    response = site.request("GET", path, headers=headers, signed=False)
+    assert response.status_code == status, (path, response.status_code, response.text[:500])
+    return response
+
+
+class Reading(HTMLParser):
+    """Collects the elements of a page, and notes those that are not closed as they should be."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.found: list[tuple[str, dict[str, str]]] = []
+        self.open: list[str] = []
+        self.wrong: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found.append((tag, {name: value or "" for name, value in attrs}))
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def read(response: httpx.Response) -> Reading:
+    reading = Reading()
+    reading.feed(response.text)
+    reading.close()
+    return reading
+
+
+def links(site: Service, path: str) -> list[str]:
+    return [attributes["href"] for tag, attributes in read(get(site, path)).found if tag == "a"]
+
+
+def test_pages_need_no_token_and_the_api_still_does(site: Service) -> None:
+    get(site, "/")
+    get(site, PAGE)
+    get(site, "/maps", 401)
+
+
+def test_every_page_has_a_policy_that_lets_nothing_foreign_run(site: Service) -> None:
+    for path in ("/", "/?query=garden", PAGE, f"{PAGE}?embed=1", "/owners/flora", "/mindmaps/none"):
+        headers = site.request("GET", path, signed=False).headers
+        policy = dict(
+            part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";")
+        )
+        assert policy["default-src"] == "'none'"
+        assert policy["script-src"] == policy["style-src"] == "'self'"
+        assert policy["base-uri"] == "'none'"
+        assert policy["frame-ancestors"] == ("*" if "embed" in path else "'none'")
+        assert ("x-frame-options" in headers) == ("embed" not in path)
+        assert headers["x-content-type-options"] == "nosniff"
+
+
+def test_pages_load_only_what_is_ours(site: Service) -> None:
+    for path in ("/", PAGE, f"{PAGE}?embed=1"):
+        for tag, attributes in read(get(site, path)).found:
+            assert "style" not in attributes
+            assert not [name for name in attributes if name.startswith("on")]
+            if tag in ("script", "img", "source", "iframe"):
+                loaded = attributes.get("src") or attributes.get("srcset") or "/"
+                assert loaded.startswith("/")
+            if tag == "script" and attributes["type"] == "module":
+                assert get(site, attributes["src"]).headers["content-type"].startswith("text/java")
+
+
+def test_every_page_is_well_nested(site: Service, shelf: Shelf) -> None:
+    paths = ["/", "/?query=struck", "/?query=nothing-at-all", PAGE, f"{PAGE}?embed=1", "/?limit=99"]
+    paths += [f"/mindmaps/{found.id}" for found in shelf.store.maps(0, 200)]
+    for path in paths:
+        response = site.request("GET", path, signed=False)
+        while response.status_code == 308:
+            response = site.request("GET", response.headers["location"], signed=False)
+        if response.headers["content-type"].startswith("text/html"):
+            reading = read(response)
+            assert not reading.wrong, path
+            assert reading.open == [], path
+
+
+@pytest.mark.parametrize("path", ["/mindmaps/Garden01", "/mindmaps/Garden01/old-name"])
+def test_old_addresses_lead_to_the_present_one(site: Service, path: str) -> None:
+    response = get(site, f"{path}?embed=1", 308)
+    assert response.headers["location"] == f"{PAGE}?embed=1"
+    assert response.headers["cache-control"] == "public, no-cache"
+
+
+def test_the_address_in_the_api_is_the_page(site: Service) -> None:
+    for found in site.maps(limit=50, order_by="alpha").json():
+        address = found["URL"]
+        if address.startswith(BASE_URL):
+            get(site, address.removeprefix(BASE_URL))
+
+
+def test_a_page_says_all_that_is_in_the_map(site: Service) -> None:
+    reading = read(get(site, PAGE))
+    for text in ("A kitchen garden", "Sow in April", "They climb.", "flora", "FreeMind", "1,234"):
+        assert text in reading.text
+    ids = {attributes.get("id") for _, attributes in reading.found}
+    assert {"t=carrots", "t=sow-in-april", "t=watering", "t=a-kitchen-garden"} <= ids
+
+
+def test_a_page_gives_the_map_in_every_format(site: Service) -> None:
+    found = links(site, PAGE)
+    for writer in WRITERS:
+        assert f"{PAGE}.{writer.suffix}" in found
+        file = get(site, f"{PAGE}.{writer.suffix}")
+        signed = site.get(f"/maps/Garden01/outline.{writer.suffix}")
+        assert file.content == signed.content
+        assert "attachment" in file.headers["content-disposition"]
+    assert f"{PAGE}/original" in found
+    assert get(site, f"{PAGE}/original").content == b"<map>"
+
+
+def test_a_map_without_topics_has_a_page(site: Service) -> None:
+    response = get(site, "/mindmaps/Bare0001/only-a-title")
+    assert say("map.no_outline") in response.text
+    assert "data-drawing" not in response.text
+    get(site, "/site/maps/Bare0001.json", 404)
+
+
+def test_a_page_is_described_for_other_programs(site: Service) -> None:
+    response = get(site, PAGE)
+    found = read(response).found
+    properties = {a["property"]: a["content"] for tag, a in found if "property" in a}
+    assert properties["og:title"] == "A kitchen garden"
+    assert properties["og:url"] == BASE_URL + PAGE
+    assert properties["og:image"].startswith(f"{BASE_URL}/thumbnails/Garden01.png")
+    data = re.search(r'<script type="application/ld\+json">(.*?)</script>', response.text)
+    assert data
+    described = json.loads(data[1])
+    assert described["name"] == "A kitchen garden"
+    assert described["author"]["name"] == "flora"
+    (oembed,) = [a["href"] for _, a in found if a.get("type") == "application/json+oembed"]
+    answer = get(site, oembed.removeprefix(BASE_URL) + "&maxwidth=300").json()
+    assert (answer["version"], answer["type"], answer["width"]) == ("1.0", "rich", 300)
+    assert f'src="{BASE_URL}{PAGE}?embed=1"' in answer["html"]
+
+
+@pytest.mark.parametrize(
+    ("query", "status"),
+    [
+        ("url=https://elsewhere.example/mindmaps/Garden01/x", 404),
+        ("url=https://maps.example.org/maps", 404),
+        ("url=https://[", 404),
+        ("", 404),
+        (f"url={BASE_URL}{PAGE}&format=xml", 400),
+    ],
+)
+def test_oembed_knows_only_our_maps(site: Service, query: str, status: int) -> None:
+    get(site, f"/oembed?{query}", status)
+
+
+def test_related_maps_share_words_or_the_category(site: Service) -> None:
+    found = links(site, "/mindmaps/Chinese1/%E8%AF%BB%E4%B9%A6%E7%AC%94%E8%AE%B0%E6%96%B9%E6%B3%95")
+    assert any(link.startswith("/mindmaps/Arabic01/") for link in found)
+
+
+def test_lists_have_one_address_each(site: Service) -> None:
+    found = links(site, "/")
+    assert "/owners/many" in found
+    assert any(re.fullmatch(r"/categories/\d+", link) for link in found)
+    owner = get(site, "/owners/many")
+    assert counted("maps", 60) in owner.text
+    assert 'rel="canonical" href="/owners/many"' in get(site, "/?owner=many").text
+    assert "Map number 0<" in get(site, "/owners/many?order_by=alpha").text
+    assert get(site, "/owners/nobody").status_code == 200
+    get(site, "/categories/none", 404)
+
+
+def test_every_map_is_on_exactly_one_page(site: Service) -> None:
+    seen: list[str] = []
+    path = "/owners/many"
+    while path:
+        reading = read(get(site, path))
+        seen += [a["href"] for tag, a in reading.found if tag == "a" and a.get("dir") == "auto"]
+        path = next((a["href"] for _, a in reading.found if a.get("rel") == "next"), "")
+    assert len(seen) == len(set(seen)) == 60
+
+
+def test_pages_past_the_end_lead_back(site: Service) -> None:
+    response = get(site, "/owners/many?offset=9600")
+    (previous,) = [a["href"] for _, a in read(response).found if a.get("rel") == "prev"]
+    assert previous == "/owners/many?offset=48"
+
+
+def test_search_shows_where_it_stands(site: Service) -> None:
+    response = get(site, "/?query=april")
+    assert "Sow in <mark>April</mark>" in response.text
+    assert f'href="{PAGE}#t=sow-in-april"' in response.text
+    part = get(site, "/site/search?query=april")
+    assert "Sow in <mark>April</mark>" in part.text
+    assert "<html" not in part.text
+
+
+def test_facets_count_and_can_be_left(site: Service) -> None:
+    found = links(site, "/owners/many")
+    assert any(re.fullmatch(r"/owners/many\?category=\d+", link) for link in found)
+    assert "/owners/flora" in found
+    assert "/" in found
+
+
+def test_a_list_has_a_feed(site: Service) -> None:
+    feed = ElementTree.fromstring(get(site, "/feed.atom?owner=flora").text)
+    titles = [entry.findtext(f"{ATOM}title") for entry in feed.iter(f"{ATOM}entry")]
+    assert sorted(filter(None, titles)) == ["A kitchen garden", "Only a title"]
+    assert 'href="/feed.atom?owner=flora"' in get(site, "/owners/flora").text
+    everything = ElementTree.fromstring(get(site, "/feed.atom").text)
+    dates = [entry.findtext(f"{ATOM}updated") or "" for entry in everything.iter(f"{ATOM}entry")]
+    assert dates == sorted(dates, reverse=True)
+    for word in ("script", "img", "%7B%7B"):  # hostile titles are still sound XML
+        ElementTree.fromstring(get(site, f"/feed.atom?query={word}").text)
+
+
+@pytest.mark.parametrize(
+    ("path", "status"),
+    [("/?limit=99", 400), ("/?order_by=x", 400), ("/mindmaps/none/x", 404), ("/?query=%FF", 400)],
+)
+def test_errors_are_pages(site: Service, path: str, status: int) -> None:
+    response = get(site, path, status)
+    assert response.headers["content-type"].startswith("text/html")
+    assert say(f"error.{status}") in response.text
+
+
+def test_pages_are_checked_before_they_are_shown_again(site: Service) -> None:
+    first = get(site, PAGE)
+    get(site, PAGE, 304, **{"If-None-Match": first.headers["etag"]})
+
+
+def test_files_of_pages_are_kept_for_long(site: Service) -> None:
+    (sheet,) = re.findall(r'rel="stylesheet" href="([^"]+)"', get(site, PAGE).text)
+    for name in (*(path.name for path in STATIC.iterdir()), "regular.ttf", "bold.ttf"):
+        address = sheet.replace("site.css", name)
+        assert "immutable" in get(site, address).headers["cache-control"]
+    assert "immutable" not in get(site, "/static/old/site.css").headers["cache-control"]
+    get(site, "/static/old/none.css", 404)
+    get(site, "/static/old/..%2Fpages.py", 404)
+
+
+def test_the_library_is_light(site: Service) -> None:
+    """All a browser loads before the pictures stays under 200 KB."""
+    page = get(site, "/")
+    size = len(page.content)
+    for name in set(re.findall(r'"(/static/[^"]+)"', page.text)):
+        size += len(get(site, name).content)
+    assert size < 120_000
+
+
+def test_a_changed_map_has_a_changed_page(tmp_path: Path) -> None:
+    with shelf_with(tmp_path, GARDEN) as own, serve(own, site_routes) as running:
+        get(running, PAGE)
+        own.put(MapDraft(id="Garden01", title="A herb garden"))
+        own.publish()
+        running.wait_until(lambda: "A herb garden" in running.maps().text)
+        moved = get(running, PAGE, 308).headers["location"]
+        assert moved == "/mindmaps/Garden01/a-herb-garden"
+        assert "A herb garden" in get(running, moved).text
+
+
+def test_deep_maps_have_pages(tmp_path: Path) -> None:
+    root = topic("bottom")
+    for level in range(255):
+        root = topic(f"level {level}", root)
+    deep = MapDraft(id="DeepMap1", title="Deep", outline=encoded(root))
+    with shelf_with(tmp_path, deep) as own, serve(own, site_routes) as running:
+        reading = read(get(running, "/mindmaps/DeepMap1/deep"))
+        assert not reading.wrong
+        assert "bottom" in reading.text
+        (sheet,) = get(running, "/site/maps/DeepMap1.json").json()["sheets"]
+        assert len(sheet["topics"]) == 256
+
+
+def test_an_empty_shelf_says_so(tmp_path: Path) -> None:
+    with shelf_with(tmp_path) as own, serve(own, site_routes) as running:
+        assert say("empty") in get(running, "/").text
+        get(running, "/feed.atom")
+
+
+def test_pages_can_live_below_a_path(shelf: Shelf) -> None:
+    """A proxy takes the path off; what pages link to has it."""
+    proxied = "https://example.org"
+    below = replace(shelf.settings, base_url="https://example.org/maps")
+    with Service(below, shelf.token(), site_routes) as running:
+        response = get(running, f"{proxied}{PAGE}")
+        local = [a["href"] for tag, a in read(response).found if tag == "a"]
+        assert all(link.startswith(("/maps/", "#", "https://")) for link in local)
+        assert f'href="https://example.org/maps{PAGE}"' in response.text
+        moved = get(running, f"{proxied}/mindmaps/Garden01", 308)
+        assert moved.headers["location"] == f"/maps{PAGE}"
+        answer = get(running, f"{proxied}/oembed?url=https://example.org/maps{PAGE}").json()
+        assert f"https://example.org/maps{PAGE}?embed=1" in answer["html"]
+
+
+def test_without_pages_there_are_none(shelf: Shelf) -> None:
+    with serve(shelf) as running:
+        for path in ("/", PAGE, "/feed.atom", "/site/search"):
+            get(running, path, 404)
+
+
+@pytest.mark.parametrize("theme", [LIGHT, DARK])
+def test_the_style_sheet_has_the_colours_of_pictures(theme: Theme) -> None:
+    css = (STATIC / "site.css").read_text()
+    block = css.split("@media (prefers-color-scheme: dark)")[theme is DARK]
+    for number, colour in enumerate(theme.branches):
+        assert f"--m{number}: {colour};" in block
+    assert f"--centre: {theme.centre};" in block
+    assert f"--on-branch: {theme.on_branch};" in block
+
+
+def test_no_text_is_left_over() -> None:
+    """Every text of the catalogue is used, and every word on a page comes from there."""
+    sources = "".join(
+        path.read_text() for path in STATIC.parent.rglob("*") if path.suffix in (".html", ".py")
+    )
+    for key in ENGLISH:
+        stem = re.sub(r"\.(one|other)$", "", key)
+        family = key.split(".")[0]
+        used = f'"{stem}"' in sources or f'"{family}.' in sources or f"texts.{key}" in sources
+        assert used, key
