@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from mapshelf.marking import Mark, Marker, marked
@@ -60,15 +61,17 @@ class _Found:
     says: tuple[str, str]
 
 
-def best_branches(outline: Outline, marker: Marker, title: str, count: int) -> list[Branch]:
+def best_branches(
+    outline: Outline, marker: Marker, title: str, count: int, most: int
+) -> list[Branch]:
     """Return up to ``count`` topics that say most of what ``marker`` marks, the shallow first.
 
     A topic's own text goes before its note. What another one or the map's ``title`` says already is
-    left out, unless a note says more.
+    left out, unless a note says more. Only the first ``most`` topics are looked at.
     """
     best: list[_Found] = []
     said = {(title, "")}
-    for found in sorted(_found(outline, marker), key=lambda found: found.merit):
+    for found in sorted(_found(outline, marker, most), key=lambda found: found.merit):
         if found.says not in said:
             said.add(found.says)
             best.append(found)
@@ -77,9 +80,9 @@ def best_branches(outline: Outline, marker: Marker, title: str, count: int) -> l
     return [_branch(found.way, marker) for found in best]
 
 
-def _found(outline: Outline, marker: Marker) -> Iterator[_Found]:
+def _found(outline: Outline, marker: Marker, most: int) -> Iterator[_Found]:
     ways: list[_Way | None] = [None]
-    for place, (depth, topic) in enumerate(outline.topics()):
+    for place, (depth, topic) in enumerate(islice(outline.topics(), most)):
         del ways[depth + 1 :]
         way = _Way(ways[depth], topic)
         ways.append(way)

@@ -20,12 +20,13 @@ UNSPACED: Final = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005\u3007\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
+# Without the signs that end sentences (danda) and syllables (tsheg).
+_INDIC: Final = "\u0900-\u0963\u0966-\u0dff\u0f18-\u0f39\u0f3e-\u0fbc"
+
 # Letters and digits of any script, with the vowel signs of the Indic ones, which Python's \w
 # leaves out.
-_WORD: Final = re.compile(
-    rf"(?P<unspaced>[{UNSPACED}]+)|(?:[^\W_{UNSPACED}]|[\u0900-\u0dff\u0f00-\u0fff])+|\x1f"
-)
-_SPACED_WORD: Final = re.compile(rf"(?:[^\W_{UNSPACED}]|[\u0900-\u0dff\u0f00-\u0fff])+|\x1f")
+_WORD: Final = re.compile(rf"(?P<unspaced>[{UNSPACED}]+)|(?:[^\W_{UNSPACED}]|[{_INDIC}])+|\x1f")
+_SPACED_WORD: Final = re.compile(rf"(?:[^\W_{UNSPACED}]|[{_INDIC}])+|\x1f")
 _UNSPACED_CHARACTER: Final = re.compile(f"[{UNSPACED}]")
 _ASCII_WORD: Final = re.compile(r"[0-9a-z]+|\x1f")
 

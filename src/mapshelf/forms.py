@@ -52,7 +52,7 @@ LANGUAGES: Final = {
 UNKNOWN_LANGUAGE: Final = ("english", "german")
 """Stemmers for Latin words of a map whose language is not known: they confuse the fewest words."""
 
-CACHED_WORDS: Final = 1 << 16
+CACHED_WORDS: Final = 1 << 15
 """Words whose forms are kept at hand: most of any text is made of the same few thousand."""
 
 CUT_AT_THE_FRONT: Final = frozenset({"dutch", "indonesian"})
@@ -176,6 +176,6 @@ _STEMMERS: Final = _Stemmers()
 def _stem(name: str, word: str) -> str:
     stemmer = _STEMMERS.by_name.get(name)
     if stemmer is None:
-        stemmer = _STEMMERS.by_name[name] = Stemmer.Stemmer(name)
+        stemmer = _STEMMERS.by_name[name] = Stemmer.Stemmer(name, 0)
     stem: str = stemmer.stemWord(word)
     return stem

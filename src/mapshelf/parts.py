@@ -14,6 +14,13 @@ from mapshelf.forms import pieces_of, written_together
 _PARTS: Final = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<chunk>[^\s"]+))')
 
 
+_TYPED: Final = {
+    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\uff02"), '"'),
+    **dict.fromkeys(map(ord, "\u2212\u2013"), "-"),
+}
+"""What keyboards and word processors make of quotes and the minus."""
+
+
 @dataclass(frozen=True, slots=True)
 class Part:
     """Words that must follow each other, or must not.
@@ -55,6 +62,7 @@ class Part:
 def parse_text(text: str) -> list[Part]:
     """Return the parts of a search text, none if it holds no word at all."""
     parts: list[Part] = []
+    text = text.translate(_TYPED)
     for match in _PARTS.finditer(text):
         chunk = match["chunk"]
         written = match["phrase"] if chunk is None else chunk

@@ -128,7 +128,9 @@ def test_kept_responses_stay_within_their_memory(shelf: Shelf) -> None:
     try:
         for number in range(3 * RESPONSES_SIZE // 1024):
             link = b"<https://maps.example.org/maps?limit=1&offset=%d>" % number
-            edition.keep(b"limit=1&offset=%d" % number, Response(200, ((b"link", link),), b"[]"))
+            edition.keep(
+                ("/maps", b"limit=1&offset=%d" % number), Response(200, ((b"link", link),), b"[]")
+            )
         used, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

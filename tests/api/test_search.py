@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from html import unescape
+from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -563,3 +564,50 @@ def test_any_text_is_safe_to_send(matching: Service, text: str, order: str) -> N
     for path in ("/maps", "/search", "/suggest", "/facets"):
         response = ask(matching, path, query=text[:500], order_by=order, limit=5)
         assert response.status_code == 200, (path, text)
+
+
+# -- found by reviewers ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/search", "/facets", "/suggest"])
+def test_no_answer_passes_for_that_of_another_address(serving: Serving, path: str) -> None:
+    """Answers are kept; a query string may look like the address of something else."""
+    service = serving(MapDraft(title="Water"), MapDraft(title="Other"))
+    expected = service.get(f"{path}?query=water&n=1").text
+    for other in ("/maps", "/search", "/facets", "/suggest"):
+        service.get(f"{other}?{path}?query=water")
+    assert service.get(f"{path}?query=water").text == expected
+
+
+def test_a_correction_is_a_word_that_is_still_there(tmp_path: Path) -> None:
+    others = [MapDraft(title=f"filler {n}") for n in range(20)]
+    kitten = MapDraft(id="k", title="kitten kitten")
+    with shelf_with(tmp_path, kitten, MapDraft(title="mitten"), *others) as shelf:
+        shelf.store.delete_maps(["k"])
+        shelf.publish()
+        with serve(shelf) as service:
+            assert service.maps(query="bitten").headers["X-Corrected-Query"] == "mitten"
+
+
+def test_large_maps_are_found_but_not_looked_through_without_end(serving: Serving) -> None:
+    """Ten thousand topics are looked through for one answer."""
+    topics_of = [[f"topic {n}" for n in range(count)] for count in (6_000, 6_000, 90_000)]
+    service = serving(
+        *(
+            MapDraft(title="Huge", outline=outline_of("Root", *texts, "the wanted one"))
+            for texts in topics_of
+        )
+    )
+    shown = [[topic["text"] for topic in hit["topics"]] for hit in hits(service, "wanted")]
+    assert sorted(shown) == [[], [], ["the wanted one"]]
+
+
+@pytest.mark.parametrize("query", ["\u201csolar power\u201d", "\u00absolar power\u00bb"])
+def test_quotes_as_word_processors_write_them(serving: Serving, query: str) -> None:
+    service = serving(MapDraft(title="Solar power"), MapDraft(title="Power from solar cells"))
+    assert service.titles(query=query) == ["Solar power"]
+
+
+def test_the_end_of_a_sentence_in_hindi(serving: Serving) -> None:
+    service = serving(MapDraft(title="यह पानी है।"), MapDraft(title="पानी"))
+    assert service.titles(query='"है" पानी') == ["यह पानी है।"]

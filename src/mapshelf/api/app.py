@@ -196,10 +196,10 @@ class Application:
     # -- the routes -----------------------------------------------------------------------
 
     async def _maps(self, request: Request, user: User | None) -> Response:
-        edition, key = self._catalogue.edition(), request.query_string
+        edition, key = self._catalogue.edition(), (request.path, request.query_string)
         response = edition.kept(key)
         if response is None:
-            query = parse_query(key)
+            query = parse_query(request.query_string)
             make = partial(list_maps, edition.snapshot, query, self._base_url)
             # A list takes microseconds; a search may take long enough to hold up all others.
             light = edition.snapshot.is_light(query)
@@ -227,7 +227,7 @@ class Application:
     async def _from_store(self, request: Request, make: Callable[..., Response]) -> Response:
         """Return what ``make`` makes of snapshot, store and query, kept with the edition."""
         edition = self._catalogue.edition()
-        key = request.path.encode() + b"?" + request.query_string
+        key = (request.path, request.query_string)
         response = edition.kept(key)
         if response is None:
             query = parse_query(request.query_string)

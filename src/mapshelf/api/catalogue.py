@@ -23,6 +23,9 @@ RESPONSES_SIZE: Final = 16 << 20
 RESPONSE_OVERHEAD: Final = 1024
 """Bytes counted for a response besides its body: an empty page is mostly headers."""
 
+Key = tuple[str, bytes]
+"""What a response is kept under: path and query string, apart, so that none passes for another."""
+
 log = logging.getLogger(__name__)
 
 
@@ -31,17 +34,17 @@ class Edition:
 
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
-        self._responses: dict[bytes, Response] = {}
+        self._responses: dict[Key, Response] = {}
         self._size = 0
 
-    def kept(self, key: bytes) -> Response | None:
+    def kept(self, key: Key) -> Response | None:
         """Return the response kept under ``key``."""
         return self._responses.get(key)
 
-    def keep(self, key: bytes, response: Response) -> None:
+    def keep(self, key: Key, response: Response) -> None:
         """Keep a response; when there is no more room all are let go, being cheap to make."""
         size = RESPONSE_OVERHEAD + sum(len(value) for _, value in response.headers)
-        size += len(key) + len(response.body)
+        size += len(key[0]) + len(key[1]) + len(response.body)
         self._size += size
         if self._size > RESPONSES_SIZE:
             self._responses.clear()

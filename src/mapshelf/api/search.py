@@ -31,6 +31,13 @@ LOOKED_INTO: Final = 5
 LARGE: Final = 16_384
 """Bytes of an encoded outline that takes too long to look into while somebody types."""
 
+LOOKED_THROUGH: Final = 10_000
+"""Topics that are looked through for one answer, which takes a second at most. Maps for which no
+room is left are found, but none of their topics is shown."""
+
+LARGEST: Final = 262_144
+"""Bytes of an encoded outline that is looked through at all; seldom has a map a tenth of that."""
+
 LONGEST_SUGGESTION: Final = 120
 """Characters of a suggestion; a longer topic is no help to who types."""
 
@@ -41,10 +48,14 @@ log = logging.getLogger(__name__)
 def search_maps(snapshot: Snapshot, store: Store, query: MapQuery, base_url: bytes) -> Response:
     """Return the page of maps that ``query`` asks for, each with its best matching topics."""
     hits = snapshot.search(query, base_url)
-    found = []
+    found, room = [], LOOKED_THROUGH
     for record in hits.records:
-        outline = _outline(store, record) if len(hits.marker) else None
-        branches = best_branches(outline, hits.marker, record.title, BRANCHES) if outline else []
+        encoded = _encoded(store, record) if len(hits.marker) and room > 0 else b""
+        outline = _outline(encoded, record) if len(encoded) <= LARGEST else None
+        branches = []
+        if outline:
+            branches = best_branches(outline, hits.marker, record.title, BRANCHES, room)
+            room -= outline.topic_count
         topics = [asdict(branch) for branch in branches]
         found.append({"map": orjson.Fragment(record.body), "topics": topics})
     address = f"{base_url.decode()}/search"
@@ -70,7 +81,8 @@ def _topics(snapshot: Snapshot, store: Store, query: MapQuery) -> Iterator[str]:
     looked_into = MapQuery(query.text, order=None, filters=query.filters, limit=LOOKED_INTO)
     hits = snapshot.search(looked_into, b"", correct=False)
     for record in hits.records if len(hits.marker) else ():
-        outline = _outline(store, record, LARGE)
+        encoded = _encoded(store, record)
+        outline = _outline(encoded, record) if len(encoded) <= LARGE else None
         for _, topic in outline.topics() if outline else ():
             text = " ".join(topic.text.split())
             if len(text) <= LONGEST_SUGGESTION and _says_all(text, hits.marker):
@@ -81,13 +93,15 @@ def _says_all(text: str, marker: Marker) -> bool:
     return marker.hints(text) == len(marker) and len(marker.said(text)) == len(marker)
 
 
-def _outline(store: Store, record: Record, largest: int | None = None) -> Outline | None:
-    """Return the outline of a map, ``None`` if it has none, or one that is too large or damaged."""
+def _encoded(store: Store, record: Record) -> bytes:
+    """Return the encoded outline of a map, empty if it has none."""
+    return store.outline(record.file_id) or b""
+
+
+def _outline(encoded: bytes, record: Record) -> Outline | None:
+    """Return the outline of a map, ``None`` if it has none, or a damaged one."""
     try:
-        encoded = store.outline(record.file_id)
-        if encoded is None or (largest is not None and len(encoded) > largest):
-            return None
-        return decode_outline(encoded)
+        return decode_outline(encoded) if encoded else None
     except StoreDamaged as error:
         # One damaged outline must not keep all other maps from being found.
         log.error("the topics of map %s cannot be shown: %s", record.file_id, error)

@@ -24,8 +24,11 @@ PAGE_SIZE: Final = 24
 BRANCHES: Final = 3
 """Topics shown of each map that a search finds."""
 
-LARGE: Final = 1 << 18
+LARGE: Final = 1 << 16
 """Bytes of an encoded outline that takes too long to look into while somebody waits for a page."""
+
+LOOKED_THROUGH: Final = 1000
+"""Topics that are looked through of each map."""
 
 AT_ONCE: Final = 8
 """Values of a facet that are shown; the others are folded away."""
@@ -143,7 +146,9 @@ class Librarian:
         outline = self._store.outline(record.file_id) if len(marker) else None
         if outline is None or len(outline) > LARGE:
             return []
-        return best_branches(decode_outline(outline), marker, record.title, BRANCHES)
+        return best_branches(
+            decode_outline(outline), marker, record.title, BRANCHES, LOOKED_THROUGH
+        )
 
     def _facets(self, query: MapQuery, given: Mapping[str, str]) -> list[Facet]:
         found = self._snapshot.facets(query)

@@ -177,8 +177,7 @@ class Pages:
     async def _kept(self, request: Request, make: Callable[[], Response]) -> Response:
         """Return what ``make`` makes, or has made of the same snapshot before."""
         edition = self._backstage.catalogue.edition()
-        # The blank keeps these keys apart from those of the API: no query string holds one.
-        key = b" page " + request.path.encode() + b"?" + request.query_string
+        key = (request.path, request.query_string)
         response = edition.kept(key)
         if response is None:
             response = await self._backstage.apart(make)

@@ -19,6 +19,7 @@ from typing import Final
 import numpy as np
 from rapidfuzz.distance import OSA
 
+from mapshelf.errors import SnapshotDamaged
 from mapshelf.folding import is_unspaced
 from mapshelf.snapshot.growing import MOST_CHUNKS, Chunks, GrowingFile
 from mapshelf.snapshot.listing import map_file
@@ -38,9 +39,15 @@ def typos_in(word: str) -> int:
 
 
 class Lexicon:
-    """The words of one snapshot, for reading."""
+    """The words of one snapshot, for reading.
+
+    Raises:
+        SnapshotDamaged: the file is missing or cut short.
+    """
 
     def __init__(self, path: Path, length: int) -> None:
+        if length % _ENTRY.itemsize:
+            raise SnapshotDamaged(f"{path.name} does not hold whole words")
         self._entries = np.frombuffer(map_file(path, length), _ENTRY)
 
     def __len__(self) -> int:
@@ -54,7 +61,8 @@ class Lexicon:
         differing = np.bitwise_count(self._entries["signature"] ^ np.uint64(_signature(word)))
         found = []
         for entry in self._entries["word"][differing <= 2 * allowed].tolist():
-            other = entry.decode()
+            # Damage may only cost a correction: what is no text is no word that any map holds.
+            other = entry.decode(errors="replace")
             distance = OSA.distance(word, other, score_cutoff=allowed)
             if 0 < distance <= allowed:
                 found.append((distance, other))

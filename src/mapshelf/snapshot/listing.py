@@ -14,6 +14,7 @@ from array import array
 from bisect import bisect_left
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -277,7 +278,9 @@ class _Sets:
             if len(self._recent) > SETS_IN_MEMORY:
                 self._recent.popitem(last=False)
         else:
-            self._recent.move_to_end(value.number)
+            # Another thread may have let go of it meanwhile.
+            with suppress(KeyError):
+                self._recent.move_to_end(value.number)
         return ranks
 
 

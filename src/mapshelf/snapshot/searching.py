@@ -32,6 +32,9 @@ FIRST_PAGES: Final = 200
 LIGHT: Final = 10_000
 """Matches up to which a search takes a fraction of a millisecond."""
 
+FEW_WORDS: Final = 4
+"""Words up to which that holds."""
+
 CORRECTIONS: Final = 1024
 """Searches that match nothing whose correction is kept at hand."""
 
@@ -66,9 +69,13 @@ class Searching:
 
     def is_light(self, query: MapQuery) -> bool:
         """Tell whether ``query`` is answered nearly as fast as a list without a text."""
-        if query.order is not None:
+        parts = parse_text(query.text)
+        if query.order is not None or len(parts) > FEW_WORDS:
             return False
-        matches = [self._text.most_matches(part) for part in parse_text(query.text)]
+        # Rows of words and what is left out cost more than the number of matches tells.
+        if any(len(part.words) > 1 or part.pieces or part.excluded for part in parts):
+            return False
+        matches = [self._text.most_matches(part) for part in parts]
         # What matches nothing may have to be corrected.
         return all(matches) and sum(matches) <= LIGHT
 

@@ -16,6 +16,9 @@ from mapshelf.snapshot.text import TextIndex
 FAR_MORE: Final = 8
 """A word that is known is given up for one that so many times more maps hold."""
 
+TRIES: Final = 4
+"""Words that are tried in place of one."""
+
 MOST_WORDS: Final = 8
 """Words of a search that are looked up; nobody mistypes more."""
 
@@ -49,10 +52,17 @@ class Spelling:
                 yield [*parts[:i], _with_word(parts[i], word), *parts[i + 1 :]]
 
     def _better(self, word: str, least: int) -> str | None:
-        """Return the nearest word to ``word`` that at least ``least`` maps hold."""
+        """Return the nearest word to ``word`` that at least ``least`` maps hold.
+
+        Frequencies count maps that are gone until the index is cleaned up, so the words they put
+        first are counted.
+        """
         near = self._lexicon.nearest(word)
-        known = [(distance, -self._index.frequency(other), other) for distance, other in near]
-        return min((found for found in known if -found[1] >= least), default=(0, 0, None))[2]
+        known = sorted((distance, -self._index.frequency(other), other) for distance, other in near)
+        for _, frequency, other in [one for one in known if -one[1] >= least][:TRIES]:
+            if self._index.count((Part((other,), exact=True),), ()) >= min(least, -frequency):
+                return other
+        return None
 
 
 def _is_correctable(part: Part) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from mapshelf.folding import LONGEST_WORD, SEPARATOR, fold, index_words, is_unspaced
+from mapshelf.folding import SEPARATOR, fold, index_words, is_unspaced
 from mapshelf.forms import CACHED_WORDS, STEM, index_forms
 from mapshelf.model import Map
 from mapshelf.outlines import Passages
@@ -15,6 +15,7 @@ from mapshelf.snapshot.rating import POPULARITIES, popularity, rating
 from mapshelf.snapshot.text.fields import (
     LANGUAGE,
     LONGEST_BEGINNING,
+    LONGEST_TITLE_BEGINNING,
     NAME,
     filter_field,
     order_field,
@@ -76,7 +77,7 @@ def document_of(indexed: Indexed) -> Document:
         "topics": topics,
         "title_forms": " ".join(title_words | title_stems),
         "forms": " ".join(words | stems | title_stems),
-        "title_beginnings": " ".join(_beginnings(title_words)),
+        "title_beginnings": " ".join(_beginnings(title_words, LONGEST_TITLE_BEGINNING)),
         "beginnings": " ".join(_beginnings(written, LONGEST_BEGINNING)),
         **{order_field(order): key(found) for order, key in COARSE_KEYS.items()},
         **{filter_field(row.name): row.key(found) for row in FILTERS},
@@ -109,7 +110,7 @@ def _apart(texts: Iterable[str]) -> str:
     return index_words(SEPARATOR.join(text for text in texts if text))
 
 
-def _beginnings(words: Iterable[str], longest: int = LONGEST_WORD) -> set[str]:
+def _beginnings(words: Iterable[str], longest: int) -> set[str]:
     return set().union(*[_beginnings_of(word, longest) for word in words])
 
 

@@ -21,7 +21,7 @@ FORMS: Final = ("title_forms", "forms")
 A word as it is written matches here too, so it counts for more than a form of it."""
 
 BEGINNINGS: Final = ("title_beginnings", "beginnings")
-"""What the words begin with: for those of the title all beginnings, for others the short ones."""
+"""What the words begin with: for those of the title the longer ones too."""
 
 LONGEST_BEGINNING: Final = 4
 """Characters of the longest beginnings kept of words outside the title. Few enough words have a
@@ -29,6 +29,9 @@ longer one for these words to be looked up instead."""
 
 LANGUAGE: Final = "language"
 """The code of the map's language."""
+
+LONGEST_TITLE_BEGINNING: Final = 16
+"""Likewise of words of the title."""
 
 NAME: Final = "name"
 """The whole title."""

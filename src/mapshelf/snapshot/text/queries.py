@@ -6,6 +6,7 @@ the engine is fastest with, so forms and short beginnings are words of fields of
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 import tantivy
@@ -21,6 +22,7 @@ from mapshelf.snapshot.text.fields import (
     FORMS,
     LANGUAGE,
     LONGEST_BEGINNING,
+    LONGEST_TITLE_BEGINNING,
     NAME,
     PHRASE_WEIGHT,
     WEIGHTS,
@@ -81,11 +83,12 @@ class Queries:
     def most_matches(self, part: Part) -> int:
         """Return how many maps match ``part`` at most, as far as looking up its words tells."""
         frequency = self._searcher.doc_freq
-        if len(part.words) > 1 or is_unspaced(part.words[0]):
-            # Pairs of characters are their own beginnings, and have no other forms.
-            fields = (("beginnings" if is_unspaced(word) else "forms") for word in part.words)
-            return min(map(frequency, fields, part.words))
+        if len(part.words) > 1:
+            return min(self.most_matches(replace(part, words=(word,))) for word in part.words)
         (word,) = part.words
+        if is_unspaced(word):
+            # Pairs of characters are their own beginnings, and have no other forms.
+            return frequency("beginnings", word)
         found = frequency("forms", word)
         if part.has_forms:
             stems = query_stems(word, self.languages)
@@ -123,7 +126,7 @@ class Queries:
             clauses += [self._word("title_forms", stem) for stem in stems]
         if part.prefix:
             # Of several words written together the last may be anywhere: this only completes.
-            clauses.append(self._word("title_beginnings", part.words[-1]))
+            clauses.append(self._word("title_beginnings", part.words[-1][:LONGEST_TITLE_BEGINNING]))
         return clauses
 
     def _exactly(self, part: Part) -> Clauses:
@@ -167,7 +170,10 @@ class Queries:
         if whole:
             rows = [self._row_beginning(zone, whole, last) for zone in ZONES]
             return [(Occur.Should, row) for row in rows]
-        return [self._word("title_beginnings", last), (Occur.Should, self._elsewhere(last))]
+        elsewhere = (Occur.Should, self._elsewhere(last))
+        if len(last) > LONGEST_TITLE_BEGINNING:
+            return [elsewhere]
+        return [self._word("title_beginnings", last), elsewhere]
 
     def _elsewhere(self, beginning: str) -> Query:
         """Return the query for maps with a word that begins so, in the title or not."""
