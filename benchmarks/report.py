@@ -26,7 +26,16 @@ TITLES: Final = {
     "searching": "Searches with their page, in process (milliseconds)",
     "building": "Keeping up, in process (milliseconds)",
 }
-PARTS: Final = ("listing", "searching", "building", "serving", "freshness", "peers")
+PARTS: Final = (
+    "listing",
+    "searching",
+    "building",
+    "serving",
+    "freshness",
+    "changing",
+    "hostile",
+    "peers",
+)
 COLUMNS: Final = {"p50": "p50", "p99": "p99", "max": "max", "p99 of processor": "cpu_p99"}
 SERVED: Final = ("one page", "nginx", "users/me", "many listings", "many searches", "a mixture")
 
@@ -79,6 +88,12 @@ def _report(results: Results) -> Iterator[str]:
     yield from _memory(served)
     fresh = {size: part["freshness"] for size, part in sizes.items() if "freshness" in part}
     yield from _freshness(fresh)
+    changing = {size: part["changing"] for size, part in sizes.items() if "changing" in part}
+    if changing:
+        yield from _changing(changing)
+    hostile = {size: part["hostile"] for size, part in sizes.items() if "hostile" in part}
+    if hostile:
+        yield from _hostile(hostile)
 
 
 def _machine(results: Results) -> Iterator[str]:
@@ -193,6 +208,32 @@ def _freshness(fresh: dict[str, Results]) -> Iterator[str]:
         times = (calm["p50"], calm["max"], busy["p50"], busy["max"])
         requests = f"{clients['requests']:,}"
         yield row(f"{int(size):,}", *map(number, times), requests, str(clients["failed"]))
+    yield ""
+
+
+def _changing(changing: dict[str, Results]) -> Iterator[str]:
+    yield "### While the catalogue changes (milliseconds for readers)"
+    yield ""
+    names = ("changes a minute", "p50 without", "p50 with", "p99 without", "p99 with", "failed")
+    yield from header("maps", *names, "slowest change shown (s)")
+    for size, part in changing.items():
+        calm, busy = part["without changes"], part["with changes"]
+        times = (calm["p50_ms"], busy["p50_ms"], calm["p99_ms"], busy["p99_ms"])
+        shown = number(part["seconds until one showed"]["worst"])
+        changes, failed = str(part["changes"]["per_minute"]), str(busy["failed"])
+        yield row(f"{int(size):,}", changes, *map(number, times), failed, shown)
+    yield ""
+
+
+def _hostile(hostile: dict[str, Results]) -> Iterator[str]:
+    yield "### Any text at all as a query, over HTTP (milliseconds)"
+    yield ""
+    yield from header("maps", "texts", "asked", "p50", "p99", "max", "not answered with 200")
+    for size, kinds in hostile.items():
+        for kind, part in kinds.items():
+            times = (part["p50"], part["p99"], part["max"])
+            cells = (f"{part['calls']:,}", *map(number, times), str(part["not_200"]))
+            yield row(f"{int(size):,}", kind, *cells)
     yield ""
 
 
