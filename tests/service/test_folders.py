@@ -205,6 +205,32 @@ def test_a_renamed_file_keeps_its_map(store: Store, folder: Path) -> None:
     assert (after.id, after.category) == (before.id, "Science")
 
 
+def test_a_rename_that_is_cut_short_is_taken_up(
+    store: Store, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The importer may die after a map has followed its file, and before it is written anew."""
+    path = old_map(folder / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        follower = Follower(store, reader, [folder])
+        follower.look()
+        (before,) = store.maps(0, 10)
+        (folder / "Science").mkdir()
+        renamed = path.rename(folder / "Science" / "b.mm")
+        os.utime(renamed, (1_500_000_000, 1_500_000_000))
+        with monkeypatch.context() as patch:
+            patch.setattr(store, "put_maps", dying)
+            with pytest.raises(KeyboardInterrupt):
+                Follower(store, reader, [folder]).look()
+        Follower(store, reader, [folder]).look()
+    (after,) = store.maps(0, 10)
+    assert (after.id, after.category) == (before.id, "Science")
+    assert after.date_added == 1_500_000_000_000
+
+
+def dying(drafts: Sequence[MapDraft]) -> list[Outcome]:
+    raise KeyboardInterrupt
+
+
 def test_a_copy_is_a_map_of_its_own(store: Store, folder: Path) -> None:
     path = old_map(folder / "a.mm", "A")
     with SandboxedReader(workers=1) as reader:

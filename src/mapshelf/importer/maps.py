@@ -3,7 +3,7 @@
 import os
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
@@ -25,6 +25,10 @@ WRITTEN_BYTES: Final = 32 << 20
 
 WRITE_INTERVAL: Final = 0.5
 """Seconds after which what was read is written, so that it shows while the rest is read."""
+
+
+NEVER: Final = -1
+"""A modification time that files do not have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +93,8 @@ class _Import:
             for candidate in some:
                 source = known.get(os.fsencode(candidate.path))
                 if attributed or not candidate.is_still(source):
-                    self._reading[candidate.path] = _Reading(candidate.name, source is not None)
+                    followed = source is not None and source.modified != NEVER
+                    self._reading[candidate.path] = _Reading(candidate.name, followed)
                     yield candidate.path
                 else:
                     self._report.note(Verdict.UNCHANGED, printable(candidate.path))
@@ -122,9 +127,13 @@ class _Import:
         )
 
     def _take_over(self, source: Source) -> None:
-        """If ``source`` is a known file under a new name, let the map follow it."""
+        """If ``source`` is a known file under a new name, let the map follow it.
+
+        It has no time until the draft is written: if we end before that, the file is read again.
+        """
+        moved = replace(source, modified=NEVER)
         for known in self._store.sources_of(source.digest):
-            if is_gone(known.path) and self._store.move_source(known.path, source):
+            if is_gone(known.path) and self._store.move_source(known.path, moved):
                 return
 
     def _write(self) -> None:
