@@ -52,7 +52,7 @@ LANGUAGES: Final = {
 UNKNOWN_LANGUAGE: Final = ("english", "german")
 """Stemmers for Latin words of a map whose language is not known: they confuse the fewest words."""
 
-CACHED_WORDS: Final = 1 << 15
+CACHED_WORDS: Final = 1 << 16
 """Words whose forms are kept at hand: most of any text is made of the same few thousand."""
 
 CUT_AT_THE_FRONT: Final = frozenset({"dutch", "indonesian"})

@@ -111,13 +111,14 @@ def _apart(texts: Iterable[str]) -> str:
 
 
 def _beginnings(words: Iterable[str], longest: int) -> set[str]:
-    return set().union(*[_beginnings_of(word, longest) for word in words])
+    # Pairs of characters are too many different ones to be kept at hand, and have few beginnings.
+    short = {word for word in words if len(word) <= 2 and word != SEPARATOR}
+    short.update([word[0] for word in short if word])
+    return short.union(*[_beginnings_of(word, longest) for word in words if len(word) > 2])
 
 
 @lru_cache(CACHED_WORDS)
 def _beginnings_of(word: str, longest: int) -> frozenset[str]:
-    if word == SEPARATOR:
-        return frozenset()
     return frozenset(word[:end] for end in range(1, min(len(word), longest) + 1))
 
 
