@@ -2,3 +2,17 @@
 
 Run ``python -m benchmarks``; read ``docs/benchmarks.md`` first for what the figures do not say.
 """
+
+from typing import Final
+
+PARTS: Final = (
+    "listing",
+    "searching",
+    "building",
+    "serving",
+    "freshness",
+    "changing",
+    "hostile",
+    "peers",
+)
+"""What can be measured, each for itself."""

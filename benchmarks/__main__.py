@@ -16,6 +16,7 @@ from rich.progress import Progress
 from rich.table import Table
 
 from benchmarks import (
+    PARTS,
     building,
     catalogue,
     changing,
@@ -32,16 +33,6 @@ from benchmarks.catalogue import Catalogue
 Measurement = Callable[[Catalogue], Iterator[tuple[str, Any]]]
 
 RESULTS: Final = Path(__file__).with_name("results")
-PARTS: Final = (
-    "listing",
-    "searching",
-    "building",
-    "serving",
-    "freshness",
-    "changing",
-    "hostile",
-    "peers",
-)
 
 console = Console()
 

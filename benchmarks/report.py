@@ -11,6 +11,7 @@ from typing import Any, Final
 
 import orjson
 
+from benchmarks import PARTS
 from benchmarks.machine import ROOT
 from benchmarks.peers import plot
 from benchmarks.peers.report import compared
@@ -26,16 +27,6 @@ TITLES: Final = {
     "searching": "Searches with their page, in process (milliseconds)",
     "building": "Keeping up, in process (milliseconds)",
 }
-PARTS: Final = (
-    "listing",
-    "searching",
-    "building",
-    "serving",
-    "freshness",
-    "changing",
-    "hostile",
-    "peers",
-)
 COLUMNS: Final = {"p50": "p50", "p99": "p99", "max": "max", "p99 of processor": "cpu_p99"}
 SERVED: Final = ("one page", "nginx", "users/me", "many listings", "many searches", "a mixture")
 

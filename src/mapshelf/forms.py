@@ -176,6 +176,7 @@ _STEMMERS: Final = _Stemmers()
 def _stem(name: str, word: str) -> str:
     stemmer = _STEMMERS.by_name.get(name)
     if stemmer is None:
+        # It keeps nothing at hand: ``stems`` does.
         stemmer = _STEMMERS.by_name[name] = Stemmer.Stemmer(name, 0)
     stem: str = stemmer.stemWord(word)
     return stem

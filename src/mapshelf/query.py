@@ -5,7 +5,7 @@ through the same rows. Adding a filter is adding a row to ``FILTERS``.
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl
@@ -68,7 +68,7 @@ def parse_query(query_string: bytes) -> MapQuery:
     Raises:
         InvalidParameter: a value the interface does not offer; the message is for the client.
     """
-    values = _values(query_string)
+    values = read_parameters(query_string, PARAMETERS)
     text = _text(values.get("query", ""))
     return MapQuery(
         text=text,
@@ -86,8 +86,13 @@ def owner_key(name: str) -> int:
     return int.from_bytes(digest, "little")
 
 
-def _values(query_string: bytes) -> dict[str, str]:
-    """Return the parameters we know that have a value."""
+def read_parameters(query_string: bytes, known: Container[str]) -> dict[str, str]:
+    """Return the parameters of a query string that are ``known`` and have a value.
+
+    Raises:
+        InvalidParameter: one is given twice, is no UTF-8 or holds a NUL; the message is for the
+            client.
+    """
     if not query_string:
         return {}
     try:
@@ -97,7 +102,7 @@ def _values(query_string: bytes) -> dict[str, str]:
     values: dict[str, str] = {}
     seen = set()
     for name, value in pairs:
-        if name not in PARAMETERS:
+        if name not in known:
             continue
         if name in seen:
             raise InvalidParameter(f"The {name} parameter is given twice.")

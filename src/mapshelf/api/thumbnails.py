@@ -7,12 +7,12 @@ picture is made from, so it changes when the map does.
 
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import parse_qsl
 
 import orjson
 
 from mapshelf.api.http import Response, body_response
 from mapshelf.errors import InvalidParameter
+from mapshelf.query import read_parameters
 from mapshelf.render.order import WIDTHS, Order
 from mapshelf.render.studio import Picture, Studio
 from mapshelf.render.themes import LIGHT, THEMES
@@ -48,7 +48,7 @@ def parse_picture(query_string: bytes, picture_format: str) -> Asked:
     Raises:
         InvalidParameter: a value the interface does not offer.
     """
-    values = _values(query_string)
+    values = read_parameters(query_string, PARAMETERS)
     width = values.get("w", str(DEFAULT_WIDTH))
     if width not in map(str, WIDTHS):
         raise InvalidParameter(f"The w value must be one of {', '.join(map(str, WIDTHS))}.")
@@ -87,16 +87,3 @@ def _response(picture: Picture, picture_format: str) -> Response:
     if picture_format == "svg":
         headers.append(_HARMLESS)
     return body_response(200, MEDIA_TYPES[picture_format], picture.body, headers)
-
-
-def _values(query_string: bytes) -> dict[str, str]:
-    """Return the parameters we know that have a value, by the rules of ``GET /maps``."""
-    try:
-        pairs = parse_qsl(query_string.decode(), keep_blank_values=True, errors="strict")
-    except UnicodeDecodeError as error:
-        raise InvalidParameter("The parameters must be UTF-8 text.") from error
-    known = [(name, value) for name, value in pairs if name in PARAMETERS]
-    values = dict(known)
-    if len(values) < len(known):
-        raise InvalidParameter("A parameter is given twice.")
-    return {name: value for name, value in values.items() if value}

@@ -134,8 +134,9 @@ class Searching:
         key = (parts, filters, order)
         with self._lock:
             slots = self._ordered.pop(key, None)
-            if slots is None:
-                slots = self._listing.rank(order, self._text.matching(parts, filters))
+        if slots is None:
+            slots = self._listing.rank(order, self._text.matching(parts, filters))
+        with self._lock:
             self._ordered[key] = slots
             while len(self._ordered) > 1 and self._keeps_too_much():
                 self._ordered.popitem(last=False)

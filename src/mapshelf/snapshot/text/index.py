@@ -67,7 +67,7 @@ class TextIndex:
         return self._searcher.doc_freq("forms", word)
 
     def most_matches(self, part: Part) -> int:
-        """Return how many maps match ``part`` at most, as far as looking up its words tells."""
+        """Return how many maps match ``part``, a single word, at most."""
         return self._queries.most_matches(part)
 
     @property

@@ -6,7 +6,6 @@ the engine is fastest with, so forms and short beginnings are words of fields of
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
 import tantivy
@@ -81,10 +80,8 @@ class Queries:
         return clauses
 
     def most_matches(self, part: Part) -> int:
-        """Return how many maps match ``part`` at most, as far as looking up its words tells."""
+        """Return how many maps match ``part``, a single word, at most."""
         frequency = self._searcher.doc_freq
-        if len(part.words) > 1:
-            return min(self.most_matches(replace(part, words=(word,))) for word in part.words)
         (word,) = part.words
         if is_unspaced(word):
             # Pairs of characters are their own beginnings, and have no other forms.
