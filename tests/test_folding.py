@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.folding import LONGEST_WORD, SEPARATOR, fold, index_words, query_words
+from mapshelf.folding import LONGEST_WORD, SEPARATOR, fold, query_words
+from tests.indexing import index_words
 
 
 @pytest.mark.parametrize(
@@ -78,7 +79,7 @@ def test_case_and_accents_do_not_count(text: str) -> None:
     ],
 )
 def test_words(text: str, indexed: str, asked: list[str]) -> None:
-    assert index_words(text) == indexed
+    assert index_words(text) == indexed.split()
     assert query_words(text) == asked
 
 
@@ -87,7 +88,7 @@ MIXED = st.text(st.sampled_from("abÄß日本語ก한국िह 2-\u0301\uff76")
 
 @given(st.text() | MIXED)
 def test_words_hold_nothing_that_separates_or_means_something_to_the_index(text: str) -> None:
-    for word in {*index_words(text).split(" "), *query_words(text)} - {SEPARATOR}:
+    for word in {*index_words(text), *query_words(text)} - {SEPARATOR}:
         assert len(word) <= LONGEST_WORD
         assert not any(char.isspace() or char in r"\.*+?()[]{}|^$\"'-" for char in word)
 
@@ -95,7 +96,7 @@ def test_words_hold_nothing_that_separates_or_means_something_to_the_index(text:
 @given(MIXED)
 def test_a_text_is_found_by_itself(text: str) -> None:
     """The words asked for follow each other in the text, the last one perhaps begun."""
-    indexed, asked = index_words(text).split(), query_words(text)
+    indexed, asked = index_words(text), query_words(text)
     assert bool(indexed) == bool(asked)
     assert follows(indexed, asked)
 
@@ -103,12 +104,12 @@ def test_a_text_is_found_by_itself(text: str) -> None:
 @given(before=MIXED, text=MIXED, after=MIXED)
 def test_a_text_is_found_inside_another(before: str, text: str, after: str) -> None:
     asked = query_words(text)
-    assert follows(index_words(f"{before} {text} {after}").split(), asked)
+    assert follows(index_words(f"{before} {text} {after}"), asked)
 
 
 @given(st.text(st.sampled_from("日本語東京ก한"), min_size=1, max_size=8))
 def test_every_character_of_an_unspaced_script_is_found_alone(text: str) -> None:
-    words = index_words(text).split()
+    words = index_words(text)
     for char in text:
         (asked,) = query_words(char)
         assert any(word.startswith(asked) for word in words)
@@ -118,7 +119,7 @@ def test_every_character_of_an_unspaced_script_is_found_alone(text: str) -> None
 def test_every_part_of_an_unspaced_text_is_found(text: str, data: st.DataObject) -> None:
     first = data.draw(st.integers(0, len(text) - 2))
     last = data.draw(st.integers(first + 2, len(text)))
-    assert follows(index_words(text).split(), query_words(text[first:last]))
+    assert follows(index_words(text), query_words(text[first:last]))
 
 
 def follows(indexed: list[str], asked: list[str]) -> bool:

@@ -6,13 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.folding import LONGEST_WORD, composed, fold, index_words
+from mapshelf.folding import LONGEST_WORD, composed, fold
 from mapshelf.forms import (
     CUT_AT_THE_FRONT,
     LANGUAGES,
     SCRIPTS,
     STEM,
-    index_forms,
     joined_words,
     pieces_of,
     query_stems,
@@ -20,11 +19,12 @@ from mapshelf.forms import (
     stems,
     written_together,
 )
+from tests.indexing import index_forms, index_words
 
 
 def meets(asked: str, held: str, language: str, others: Iterable[str] = ()) -> bool:
     """Tell whether a search for one word finds a map in ``language`` that says the other."""
-    found = set().union(*index_forms(held, language))
+    found = index_forms(held, language)
     word = fold(asked)
     return bool(found & {word, *query_stems(word, {language, *others})})
 
@@ -128,10 +128,10 @@ def test_joined_words_have_places() -> None:
 
 @given(st.text(), st.sampled_from([*LANGUAGES, ""]))
 def test_stems_are_marked_and_forms_are_single_words(text: str, language: str) -> None:
-    forms = set().union(*index_forms(text, language))
+    forms = index_forms(text, language)
     for form in forms:
         assert form == "" or not set(form) & set(" \t\n")
-    written = set(index_words(text).split(" "))
+    written = set(index_words(text))
     assert not any(word.startswith(STEM) for word in written)
     assert all(len(form) <= LONGEST_WORD + 1 for form in forms if form.isascii())
 
@@ -139,6 +139,6 @@ def test_stems_are_marked_and_forms_are_single_words(text: str, language: str) -
 @given(st.text(st.characters(categories=["Ll", "Lu"]), min_size=1, max_size=20))
 def test_every_word_meets_itself_in_every_language(word: str) -> None:
     for language in (*LANGUAGES, ""):
-        asked = index_words(word).split()
+        asked = index_words(word)
         if len(asked) == 1 and composed(word).isalpha():
             assert meets(asked[0], word, language), language

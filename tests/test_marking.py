@@ -11,11 +11,12 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from mapshelf.folding import fold, index_words, placed_words
+from mapshelf.folding import fold, placed_words
 from mapshelf.marking import Mark, Marker, marked
 from mapshelf.model import MapDraft
 from mapshelf.parts import Part, parse_text
 from mapshelf.query import MapQuery
+from tests.indexing import index_words
 from tests.snapshot.world import world_in
 
 
@@ -134,7 +135,7 @@ def test_marks_are_apart_and_spoil_nothing(text: str, query: str) -> None:
 def test_words_have_the_places_of_those_in_the_index(text: str) -> None:
     folded = fold(text)
     placed = [(start, end, word) for start, end, word in placed_words(folded) if word != "\x1f"]
-    assert [word for _, _, word in placed] == [w for w in index_words(text).split() if w != "\x1f"]
+    assert [word for _, _, word in placed] == [w for w in index_words(text) if w != "\x1f"]
     assert all(folded[start:end].startswith(word) for start, end, word in placed)
 
 

@@ -10,13 +10,20 @@ A map's words get the stems of its own language: with those of every language ``
 
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
 import Stemmer
 
-from mapshelf.folding import LONGEST_WORD, composed, fold, plain_words
+from mapshelf.folding import (
+    LONGEST_WORD,
+    SEPARATOR,
+    composed,
+    fold,
+    has_unspaced,
+    is_unspaced,
+)
 
 STEM: Final = "~"
 """Stands before a stem."""
@@ -53,7 +60,10 @@ UNKNOWN_LANGUAGE: Final = ("english", "german")
 """Stemmers for Latin words of a map whose language is not known: they confuse the fewest words."""
 
 CACHED_WORDS: Final = 1 << 16
-"""Words whose forms are kept at hand: most of any text is made of the same few thousand."""
+"""Words whose forms are kept at hand for searches."""
+
+KEPT_WORDS: Final = 1 << 18
+"""Words whose forms are kept at hand while an index is built: 50 MB at most for each language."""
 
 CUT_AT_THE_FRONT: Final = frozenset({"dutch", "indonesian"})
 """Stemmers that take off beginnings too; all others leave the first letter of a word in a-z."""
@@ -81,19 +91,78 @@ _JOINED: Final = re.compile(r"\b\w++(?:[-._@'\u2019+&]\w++)+")
 _JOINT: Final = re.compile(r"[\W_]+")
 
 
-def index_forms(text: str, language: str = "") -> tuple[set[str], set[str]]:
-    """Return the words of ``text`` with what they are made of and make, and the stems of them all.
+def made_of(text: str, composed_text: str, spelt: Iterable[str]) -> set[str]:
+    """Return the words of a text with what they are made of and make, in small letters.
+
+    Pairs of characters of an unspaced script are left out: they have no other forms.
 
     Args:
         text: what a map says.
-        language: the map's language, as in ``LANGUAGES``; anything else counts as unknown.
+        composed_text: the same as ``composed`` gives it.
+        spelt: the same as ``spelt_words`` gives it.
     """
-    latin = (LANGUAGES[language],) if language in LANGUAGES else UNKNOWN_LANGUAGE
-    whole = composed(text)
-    words = plain_words(whole)
-    words.update(*map(pieces_of, set(_TOKEN.findall(text))))
-    words.update(word for _, _, word in joined_words(whole))
-    return set(map(_folded, words)), set().union(*[stems(word, latin) for word in words])
+    words = set(spelt)
+    if has_unspaced(composed_text):
+        words = {word for word in words if not is_unspaced(word)}
+    words.discard(SEPARATOR)
+    tokens = set(_TOKEN.findall(text))
+    # That most are in one piece is seen here, which takes less than a call for each.
+    words.update(
+        *[pieces_of(one) for one in tokens if one[1:] != one[1:].lower() or not one.isalpha()]
+    )
+    words.update([word for _, _, word in joined_words(composed_text)])
+    return words
+
+
+class IndexForms:
+    """Finds the forms of words for the index, and keeps those of many words at hand.
+
+    Most of any text is made of the same few thousand words; whoever builds an index has one of
+    these for as long as that takes.
+    """
+
+    def __init__(self) -> None:
+        self._folded = _Folded(fold)
+        self._stems: dict[tuple[str, ...], _Kept] = {}
+
+    def folded(self, words: Iterable[str]) -> list[str]:
+        """Return words in small letters without their accents."""
+        return list(map(self._folded.__getitem__, words))
+
+    def stems(self, words: Iterable[str], language: str) -> set[str]:
+        """Return the stems of words that are in small letters, accents and all.
+
+        Args:
+            words: the words.
+            language: that of the map, as in ``LANGUAGES``; anything else counts as unknown.
+        """
+        latin = (LANGUAGES[language],) if language in LANGUAGES else UNKNOWN_LANGUAGE
+        kept = self._stems.get(latin)
+        if kept is None:
+            kept = self._stems[latin] = _Kept(lambda word: " ".join(stems_of(word, latin)))
+        return set(" ".join(map(kept.__getitem__, words)).split())
+
+
+class _Kept(dict[str, str]):
+    """What a function gives for words, worked out when it is first asked for."""
+
+    def __init__(self, function: Callable[[str], str]) -> None:
+        super().__init__()
+        self._function = function
+
+    def __missing__(self, word: str) -> str:
+        if len(self) == KEPT_WORDS:
+            # Those that are frequent are soon back.
+            self.clear()
+        found = self[word] = self._function(word)
+        return found
+
+
+class _Folded(_Kept):
+    """Words without their accents. Pairs of characters have none, and are too many to be kept."""
+
+    def __missing__(self, word: str) -> str:
+        return word if is_unspaced(word) else super().__missing__(word)
 
 
 def query_stems(word: str, languages: Iterable[str]) -> list[str]:
@@ -135,11 +204,7 @@ def written_together(text: str) -> str:
     return fold(_JOINT.sub("", found[0])[:LONGEST_WORD])
 
 
-_folded = lru_cache(CACHED_WORDS)(fold)
-
-
-@lru_cache(CACHED_WORDS)
-def stems(word: str, latin: tuple[str, ...]) -> frozenset[str]:
+def stems_of(word: str, latin: tuple[str, ...]) -> frozenset[str]:
     """Return the marked stems of a word in small letters, accents and all.
 
     A word with accents has the stems it would have without them too, since people leave them out.
@@ -155,6 +220,10 @@ def stems(word: str, latin: tuple[str, ...]) -> frozenset[str]:
     if plain != word:
         found |= {STEM + _stem(name, plain) for name in _stemmers_for(plain, latin)}
     return frozenset(found or {STEM + plain})
+
+
+stems = lru_cache(CACHED_WORDS)(stems_of)
+"""The same, kept at hand for those who read the same words again and again."""
 
 
 def _stemmers_for(word: str, latin: tuple[str, ...]) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from mapshelf.folding import fold, index_words
+from mapshelf.folding import fold
 from mapshelf.model import Map, MapDraft
 from mapshelf.outlines import outline_passages
 from mapshelf.query import FILTERS, ORDERS, MapQuery
@@ -21,6 +21,7 @@ from mapshelf.snapshot.directory import verify
 from mapshelf.snapshot.rating import rating
 from mapshelf.snapshot.records import encode_record
 from mapshelf.store.sqlite import SQLiteStore
+from tests.indexing import index_words
 
 ALL = 10**9
 BASE = b"https://maps.example.org"
@@ -168,7 +169,7 @@ def _words(world: World, found: Map) -> set[str]:
     if outline:
         passages = outline_passages(outline)
         texts += [*passages.shallow, *passages.deep]
-    return {word for text in texts for word in index_words(text).split()}
+    return {word for text in texts for word in index_words(text)}
 
 
 def _records(body: bytes) -> list[dict[str, str]]:

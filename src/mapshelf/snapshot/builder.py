@@ -43,7 +43,7 @@ from mapshelf.snapshot.ids import write_ids
 from mapshelf.snapshot.lexicon import LexiconWriter
 from mapshelf.snapshot.listing import Orders, write_listing
 from mapshelf.snapshot.records import encode_record, record_title
-from mapshelf.snapshot.text import Indexed, TextIndexWriter, document_of, link_index, words_of
+from mapshelf.snapshot.text import Documents, Indexed, TextIndexWriter, link_index
 from mapshelf.store import Store
 
 BATCH: Final = 1000
@@ -69,6 +69,7 @@ class Builder:
         self._store = store
         self._directory = directory
         self._work = directory.path / "work"
+        self._documents = Documents()
         self._state = self._resumed() or self._blank()
 
     @property
@@ -165,6 +166,7 @@ class Builder:
             records=records,
             lexicon=LexiconWriter(self._work / f"words-{number}.bin", []),
             text=TextIndexWriter(self._work / TEXT),
+            documents=self._documents,
             slots={},
             number=number,
         )
@@ -204,6 +206,7 @@ class Builder:
             records=records,
             lexicon=LexiconWriter(words_path, _chunks(manifest[WORDS])),
             text=TextIndexWriter(self._work / TEXT),
+            documents=self._documents,
             slots=dict(zip(columns["file_id"][alive].tolist(), alive.tolist(), strict=True)),
             number=manifest["number"],
             revision=manifest["revision"],
@@ -241,6 +244,7 @@ class _State:
     records: "_Records"
     lexicon: LexiconWriter
     text: TextIndexWriter
+    documents: Documents
     slots: dict[int, int]
     number: int
     revision: int = 0
@@ -333,9 +337,9 @@ class _State:
         except StoreDamaged as error:
             # One damaged outline must not keep all other maps from being shown.
             log.error("the topics of map %s are left out of the search: %s", change.map.id, error)
-        document = document_of(Indexed(slot, change.map, change.source, passages))
-        self.text.put(document, replace=replace)
-        self.lexicon.add(words_of(document))
+        document = self.documents.of(Indexed(slot, change.map, change.source, passages))
+        self.text.put(document.fields, replace=replace)
+        self.lexicon.add(document.words)
 
 
 def _passages(change: Change) -> Passages:

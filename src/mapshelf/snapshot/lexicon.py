@@ -84,8 +84,8 @@ class LexiconWriter:
 
     def add(self, words: Iterable[str]) -> None:
         """Take in words, folded, that are not known yet."""
-        for word in words:
-            if word not in self._known and _is_worth_knowing(word):
+        for word in sorted(set(words) - self._known):
+            if _is_worth_knowing(word):
                 self._known.add(word)
                 entry = np.array((_signature(word), word.encode()), _ENTRY)
                 self._file.append(entry.tobytes())

@@ -4,16 +4,15 @@ Words and their forms are made by ``folding`` and ``forms``, for maps and querie
 to Tantivy ready made. What is found where, and what that counts for, is told in docs/search.md.
 """
 
-from mapshelf.snapshot.text.documents import Indexed, document_of, words_of
+from mapshelf.snapshot.text.documents import Documents, Indexed
 from mapshelf.snapshot.text.index import Found, TextIndex
 from mapshelf.snapshot.text.writer import TextIndexWriter, link_index
 
 __all__ = [
+    "Documents",
     "Found",
     "Indexed",
     "TextIndex",
     "TextIndexWriter",
-    "document_of",
     "link_index",
-    "words_of",
 ]

@@ -3,11 +3,10 @@
 import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
-from mapshelf.folding import SEPARATOR, fold, index_words, is_unspaced
-from mapshelf.forms import CACHED_WORDS, STEM, index_forms
+from mapshelf.folding import SEPARATOR, composed, fold, is_unspaced, spelt_words
+from mapshelf.forms import IndexForms, made_of
 from mapshelf.model import Map
 from mapshelf.outlines import Passages
 from mapshelf.query import FILTERS
@@ -29,7 +28,7 @@ COUNTED_TITLE: Final = 12
 
 _HALF: Final = 1 << 32
 
-Document = dict[str, str | int]
+Fields = dict[str, str | int]
 """What goes into the index for a map, by field."""
 
 
@@ -50,43 +49,78 @@ class Indexed:
     passages: Passages
 
 
-def document_of(indexed: Indexed) -> Document:
-    """Return what goes into the index."""
-    found, passages = indexed.map, indexed.passages
-    level = popularity(found)
-    about = (found.owner, found.category, indexed.source)
-    title = index_words(found.title).split(" ")
-    description = index_words(found.description)
-    branches, topics = _apart((*passages.shallow, *about)), _apart(passages.deep)
-    title_words, title_stems = index_forms(found.title, passages.language)
-    title_words.update(title)
-    others = "\n".join((found.description, *about, *passages.shallow, *passages.deep))
-    words, stems = index_forms(others, passages.language)
-    words |= title_words
-    # Pairs of characters have no other forms; but they have beginnings.
-    written = words.union(*(text.split(" ") for text in (description, branches, topics)))
-    return {
-        "slot": indexed.slot,
-        "file_id": found.file_id,
-        "popularity": level,
-        NAME: name_of(title),
-        LANGUAGE: passages.language,
-        "title": _measured(title, level),
-        "description": description,
-        "branches": branches,
-        "topics": topics,
-        "title_forms": " ".join(title_words | title_stems),
-        "forms": " ".join(words | stems | title_stems),
-        "title_beginnings": " ".join(_beginnings(title_words, LONGEST_TITLE_BEGINNING)),
-        "beginnings": " ".join(_beginnings(written, LONGEST_BEGINNING)),
-        **{order_field(order): key(found) for order, key in COARSE_KEYS.items()},
-        **{filter_field(row.name): row.key(found) for row in FILTERS},
-    }
+@dataclass(frozen=True, slots=True)
+class Document:
+    """What the index keeps of a map.
+
+    Attributes:
+        fields: what goes into each field.
+        words: the words of the map and what they are made of, without stems.
+    """
+
+    fields: Fields
+    words: set[str]
 
 
-def words_of(document: Document) -> list[str]:
-    """Return the words of a map and what they are made of, without their stems."""
-    return [word for word in str(document["forms"]).split(" ") if word[:1] not in ("", STEM)]
+@dataclass(frozen=True, slots=True)
+class _Zone:
+    """A text of a map.
+
+    Attributes:
+        words: its words as the index has them, in their order.
+        spelt: the different words with what they are made of and make, before accents go.
+    """
+
+    words: list[str]
+    spelt: set[str]
+
+
+class Documents:
+    """Makes documents of maps, for as long as an index is being built."""
+
+    def __init__(self) -> None:
+        self._forms = IndexForms()
+
+    def of(self, indexed: Indexed) -> Document:
+        """Return what the index is to keep of a map."""
+        found, passages = indexed.map, indexed.passages
+        about = (found.owner, found.category, indexed.source)
+        title = self._zone(found.title)
+        description = self._zone(found.description)
+        branches = self._zone(_apart((*passages.shallow, *about)))
+        topics = self._zone(_apart(passages.deep))
+        level = popularity(found)
+        title_words = {*title.words, *self._forms.folded(title.spelt)}
+        spelt = title.spelt | description.spelt | branches.spelt | topics.spelt
+        words = title_words.union(self._forms.folded(spelt))
+        stems = self._forms.stems(spelt, passages.language)
+        # Pairs of characters have no other forms; but they have beginnings.
+        written = words.union(description.words, branches.words, topics.words)
+        fields: Fields = {
+            "slot": indexed.slot,
+            "file_id": found.file_id,
+            "popularity": level,
+            NAME: name_of(title.words),
+            LANGUAGE: passages.language,
+            "title": _measured(title.words, level),
+            "description": " ".join(description.words),
+            "branches": " ".join(branches.words),
+            "topics": " ".join(topics.words),
+            "title_forms": " ".join(
+                title_words | self._forms.stems(title.spelt, passages.language)
+            ),
+            "forms": " ".join(words | stems),
+            "title_beginnings": " ".join(_beginnings(title_words, LONGEST_TITLE_BEGINNING)),
+            "beginnings": " ".join(_beginnings(written, LONGEST_BEGINNING)),
+            **{name: key(found) for name, key in _KEYS.items()},
+        }
+        return Document(fields, words)
+
+    def _zone(self, text: str) -> _Zone:
+        whole = composed(text)
+        spelt = spelt_words(whole)
+        words = spelt if whole.isascii() else self._forms.folded(spelt)
+        return _Zone(words, made_of(text, whole, spelt))
 
 
 def name_of(words: Iterable[str]) -> str:
@@ -107,19 +141,18 @@ def name_of(words: Iterable[str]) -> str:
 
 
 def _apart(texts: Iterable[str]) -> str:
-    return index_words(SEPARATOR.join(text for text in texts if text))
+    return SEPARATOR.join([text for text in texts if text])
 
 
 def _beginnings(words: Iterable[str], longest: int) -> set[str]:
-    # Pairs of characters are too many different ones to be kept at hand, and have few beginnings.
-    short = {word for word in words if len(word) <= 2 and word != SEPARATOR}
-    short.update([word[0] for word in short if word])
-    return short.union(*[_beginnings_of(word, longest) for word in words if len(word) > 2])
-
-
-@lru_cache(CACHED_WORDS)
-def _beginnings_of(word: str, longest: int) -> frozenset[str]:
-    return frozenset(word[:end] for end in range(1, min(len(word), longest) + 1))
+    """Return what the words begin with, up to ``longest`` characters."""
+    # The longest first, and each shorter one from those: there are fewer and fewer of them.
+    level = {word[:longest] for word in words}
+    found = set(level)
+    for length in range(longest - 1, 0, -1):
+        level = {beginning[:length] for beginning in level}
+        found |= level
+    return found - {"", SEPARATOR}
 
 
 def _measured(title: list[str], level: int) -> str:
@@ -159,3 +192,8 @@ COARSE_KEYS: Final[dict[str, Callable[[Map], int]]] = {
 """For each order a number of 64 bits that never contradicts it: where two maps have different
 numbers, these tell which comes first (the lower for ``alpha``, else the higher); where they have
 the same, the listing does."""
+
+_KEYS: Final[dict[str, Callable[[Map], int]]] = {
+    **{order_field(order): key for order, key in COARSE_KEYS.items()},
+    **{filter_field(row.name): row.key for row in FILTERS},
+}

@@ -9,7 +9,7 @@ import orjson
 import tantivy
 from tantivy import Query
 
-from mapshelf.snapshot.text.documents import Document
+from mapshelf.snapshot.text.documents import Fields
 from mapshelf.snapshot.text.fields import schema, translated
 
 WRITER_MEMORY: Final = 64_000_000
@@ -33,12 +33,12 @@ class TextIndexWriter:
             self._index = tantivy.Index(self._schema, path=str(directory))
             self._writer = self._index.writer(WRITER_MEMORY, num_threads=1)
 
-    def put(self, document: Document, *, replace: bool) -> None:
+    def put(self, fields: Fields, *, replace: bool) -> None:
         """Index a map, in place of what was under its slot before if ``replace``."""
         with translated():
             if replace:
-                self._delete(document["slot"])
-            self._writer.add_document(tantivy.Document.from_dict(document, self._schema))
+                self._delete(fields["slot"])
+            self._writer.add_document(tantivy.Document.from_dict(fields, self._schema))
 
     def remove(self, slot: int) -> None:
         """Take the map under ``slot`` out of the index."""
