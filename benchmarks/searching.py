@@ -1,12 +1,15 @@
 """Searches in process: from rare words to the commonest, phrases, beginnings, other scripts."""
 
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 from typing import Any, Final
 
 from benchmarks.catalogue import BASE_URL, Catalogue, words_of
 from benchmarks.measure import timed
+from mapshelf.api.search import suggest
 from mapshelf.query import MapQuery
 from mapshelf.snapshot import Snapshot, SnapshotDirectory
+from mapshelf.store import open_store
 
 WORDS: Final = 10
 """Different words of each kind."""
@@ -46,6 +49,22 @@ def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
         queries = _texts(_quoted(chosen), order="views")
         yield f"{name} word by views, first page", _case(snapshot, queries)
         yield f"{name} word by views, next pages", _case(snapshot, queries)
+    yield from _completing(catalogue, snapshot, [*common, *middling, *rare])
+
+
+def _completing(
+    catalogue: Catalogue, snapshot: Snapshot, words: Sequence[str]
+) -> Iterator[tuple[str, Any]]:
+    """Yield what suggestions take as somebody types these words: titles, then topics."""
+    store = open_store(catalogue.settings.database)
+    for name, length in (("one letter", 1), ("two letters", 2), ("four letters", 4)):
+        queries = [MapQuery(word[:length], limit=10) for word in words]
+        times = timed(lambda query: suggest(snapshot, store, query), queries)
+        yield f"suggestions for {name}", times.as_json()
+    queries = [MapQuery(f"{a} {b[:3]}", limit=10) for a, b in pairwise(words)]
+    times = timed(lambda query: suggest(snapshot, store, query), queries)
+    yield "suggestions for a word and three letters", times.as_json()
+    store.close()
 
 
 def _case(snapshot: Snapshot, queries: Sequence[MapQuery]) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from html import escape
 from itertools import pairwise
 from typing import Final
 
-from mapshelf.folding import composed, fold, is_unspaced, placed_words
+from mapshelf.folding import SEPARATOR, composed, fold, is_unspaced, placed_words
 from mapshelf.forms import CUT_AT_THE_FRONT, joined_words, pieces_of, stemmers_of, stems
 from mapshelf.parts import Part
 
@@ -26,8 +26,8 @@ _LETTERS: Final = re.compile(r"[^\W_]+")
 _COMPOSING: Final = re.compile("[\u1160-\u11ff\ud7b0-\ud7fb\uff9e\uff9f\uffa0-\uffdc]")
 
 
-_JOINTS: Final = dict.fromkeys(map(ord, "-._@'\u2019+&"))
-"""Takes out what ``forms`` joins words over."""
+# What ``forms`` joins words over.
+_JOINTS: Final = re.compile("[-._@'\u2019+&]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +81,7 @@ class Marker:
         self._initials = {stem[1:2] for found in self._stems for stem in found}
         self._keeps_initials = CUT_AT_THE_FRONT.isdisjoint(self._stemmers)
         self._clues = [part.words[0][:2] for part in self._parts]
+        self._beginnings = [re.compile(rf"\b{re.escape(part.words[0])}") for part in self._parts]
         self._rows = [
             (number, words, part.prefix and words is part.words)
             for number, part in enumerate(self._parts)
@@ -100,16 +101,23 @@ class Marker:
         """Return how many parts of the search can be marked."""
         return len(self._parts)
 
-    def hints(self, text: str) -> int:
-        """Return how many parts ``text`` may say, by a look that takes a microsecond.
+    def hinted(self, texts: list[str]) -> list[str]:
+        """Return those of ``texts`` that may say all parts, by a look that takes a microsecond.
 
-        A part that it does not count is not said, but for the few forms that change one of the
-        first two letters (dying for die); one that it counts may not be said, either.
+        Those come first in which words begin as they are searched for. One that is left out does
+        not say all, but for the few forms that change one of the first two letters (dying for
+        die); one that is returned may not, either.
         """
-        if not self._keeps_initials:
-            return len(self._parts)
-        closed = fold(text).translate(_JOINTS)
-        return sum(clue in closed for clue in self._clues)
+        # All at once: folding them one by one takes three times as long.
+        closed = _JOINTS.sub("", fold(SEPARATOR.join(texts))).split(SEPARATOR)
+        if not self._keeps_initials or len(closed) != len(texts):
+            return texts
+        hinted: tuple[list[str], list[str]] = ([], [])
+        for text, folded in zip(texts, closed, strict=True):
+            if all(clue in folded for clue in self._clues):
+                begun = all(beginning.search(folded) for beginning in self._beginnings)
+                hinted[not begun].append(text)
+        return hinted[False] + hinted[True]
 
     def said(self, text: str) -> frozenset[int]:
         """Return the numbers of the parts that ``text`` says."""

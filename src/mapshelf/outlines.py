@@ -57,6 +57,18 @@ def decode_outline(data: bytes) -> Outline:
         raise StoreDamaged("an outline in the store cannot be read") from error
 
 
+def outline_texts(data: bytes) -> list[str]:
+    """Return the texts of all topics in ``data``, from the root down.
+
+    Raises:
+        StoreDamaged: as ``decode_outline``.
+    """
+    try:
+        return [row[2] for row in orjson.loads(zlib.decompress(data))["topics"]]
+    except (zlib.error, ValueError, LookupError, TypeError) as error:
+        raise StoreDamaged("an outline in the store cannot be read") from error
+
+
 @dataclass(frozen=True, slots=True)
 class Passages:
     """What a map says in its topics, for the search index.

@@ -15,9 +15,8 @@ from mapshelf.api.maps import list_etag, list_response
 from mapshelf.branches import best_branches
 from mapshelf.errors import StoreDamaged
 from mapshelf.folding import fold
-from mapshelf.marking import Marker
 from mapshelf.model import Outline
-from mapshelf.outlines import decode_outline
+from mapshelf.outlines import decode_outline, outline_texts
 from mapshelf.query import MapQuery
 from mapshelf.snapshot import Record, Snapshot
 from mapshelf.store import Store
@@ -28,8 +27,11 @@ BRANCHES: Final = 3
 LOOKED_INTO: Final = 5
 """Maps whose topics are looked at to complete what is being typed."""
 
-LARGE: Final = 16_384
-"""Bytes of an encoded outline that takes too long to look into while somebody types."""
+LARGE: Final = 24_576
+"""Bytes of encoded outlines that are looked into while somebody types: a millisecond or two."""
+
+READ_CLOSELY: Final = 50
+"""Topics of which every word is looked at for one answer: another millisecond."""
 
 LOOKED_THROUGH: Final = 10_000
 """Topics that are looked through for one answer, which takes a second at most. Maps for which no
@@ -80,17 +82,17 @@ def _topics(snapshot: Snapshot, store: Store, query: MapQuery) -> Iterator[str]:
     """Yield texts of topics that say all that was typed, from the maps that match best."""
     looked_into = MapQuery(query.text, order=None, filters=query.filters, limit=LOOKED_INTO)
     hits = snapshot.search(looked_into, b"", correct=False)
-    for record in hits.records if len(hits.marker) else ():
+    marker, room, left = hits.marker, LARGE, READ_CLOSELY
+    for record in hits.records if len(marker) else ():
         encoded = _encoded(store, record)
-        outline = _outline(encoded, record) if len(encoded) <= LARGE else None
-        for _, topic in outline.topics() if outline else ():
-            text = " ".join(topic.text.split())
-            if len(text) <= LONGEST_SUGGESTION and _says_all(text, hits.marker):
+        if len(encoded) > room:
+            continue
+        room -= len(encoded)
+        for topic in marker.hinted(_texts(encoded, record))[:left]:
+            left -= 1
+            text = " ".join(topic.split())
+            if len(text) <= LONGEST_SUGGESTION and len(marker.said(text)) == len(marker):
                 yield text
-
-
-def _says_all(text: str, marker: Marker) -> bool:
-    return marker.hints(text) == len(marker) and len(marker.said(text)) == len(marker)
 
 
 def _encoded(store: Store, record: Record) -> bytes:
@@ -103,6 +105,19 @@ def _outline(encoded: bytes, record: Record) -> Outline | None:
     try:
         return decode_outline(encoded) if encoded else None
     except StoreDamaged as error:
-        # One damaged outline must not keep all other maps from being found.
-        log.error("the topics of map %s cannot be shown: %s", record.file_id, error)
+        _tell(record, error)
         return None
+
+
+def _texts(encoded: bytes, record: Record) -> list[str]:
+    """Return the texts of a map's topics, none if its outline is damaged."""
+    try:
+        return outline_texts(encoded) if encoded else []
+    except StoreDamaged as error:
+        _tell(record, error)
+        return []
+
+
+def _tell(record: Record, error: StoreDamaged) -> None:
+    # One damaged outline must not keep all other maps from being found.
+    log.error("the topics of map %s cannot be shown: %s", record.file_id, error)
