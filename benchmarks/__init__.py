@@ -12,6 +12,7 @@ PARTS: Final = (
     "serving",
     "freshness",
     "changing",
+    "ageing",
     "hostile",
     "peers",
 )

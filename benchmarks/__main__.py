@@ -17,6 +17,7 @@ from rich.table import Table
 
 from benchmarks import (
     PARTS,
+    ageing,
     building,
     catalogue,
     changing,
@@ -73,6 +74,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="times that load is repeated")
     parser.add_argument("--changing-seconds", type=int, default=60, help="of load with changes")
     parser.add_argument("--hostile-texts", type=int, default=8000, help="searches for anything")
+    parser.add_argument("--ageing-changes", type=int, default=20_000, help="of one snapshot")
     parser.add_argument("--peers", type=lambda text: text.split(","), help="some of them, by name")
     parser.add_argument(
         "--keep-snapshot", action="store_true", help="build nothing anew that is there"
@@ -97,6 +99,7 @@ def _measure(size: int, given: argparse.Namespace) -> dict[str, Any]:
         "freshness": freshness.measured,
         "hostile": lambda chosen: hostile.measured(chosen, given.hostile_texts),
         "changing": lambda chosen: changing.measured(chosen, given.changing_seconds),
+        "ageing": lambda chosen: ageing.measured(chosen, given.ageing_changes),
         "peers": lambda chosen: _peers(chosen, given),
     }
     for name in given.parts:
@@ -134,7 +137,7 @@ def _built(made: Catalogue, given: argparse.Namespace) -> dict[str, Any]:
 
 def _part(name: str, measure: Measurement, made: Catalogue) -> dict[str, Any]:
     """Measure one part; those that alter the catalogue get a copy."""
-    if name not in ("building", "freshness", "changing"):
+    if name not in ("building", "freshness", "changing", "ageing"):
         return _shown(name, measure(made))
     copy = made.folder.with_name(f"{made.folder.name}-copy")
     shutil.rmtree(copy, ignore_errors=True)

@@ -31,7 +31,7 @@ def build(catalogue: Catalogue, progress: Callable[[int], None]) -> dict[str, An
     return {
         "seconds": round(seconds, 2),
         "cpu_seconds": round(cpu, 2),
-        "snapshot_bytes": _size(catalogue.settings.snapshots),
+        "snapshot_bytes": size_of(catalogue.settings.snapshots),
         "load": os.getloadavg()[0],
     }
 
@@ -58,7 +58,7 @@ def _advance(store: Store, builder: Builder, title: str, count: int) -> float:
     return time.perf_counter() - began
 
 
-def _size(folder: Path) -> int:
+def size_of(folder: Path) -> int:
     """Return the bytes of a folder, files with several names counted once."""
     files = {path.stat().st_ino: path.stat().st_size for path in folder.rglob("*")}
     return sum(files.values())

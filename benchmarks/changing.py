@@ -42,6 +42,41 @@ def measured(catalogue: Catalogue, seconds: int) -> Iterator[tuple[str, Any]]:
         yield "seconds until one showed", {"worst": max(changes.lags, default=None)}
 
 
+class Edits:
+    """Random changes of a catalogue: mostly counters and titles of maps that are there."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._size = catalogue.size
+        self._seed = catalogue.seed + 1
+        self._chance = random.Random(catalogue.seed)
+        self._fresh: Iterator[MapDraft] = iter(())
+        self.made = 0
+
+    def make(self, store: Store, count: int) -> None:
+        """Change ``count`` maps that follow each other, or as many as there are."""
+        found = store.maps(self._chance.randrange(self._size), count)
+        kind = self._chance.random()
+        if kind < 0.1:
+            store.delete_maps(one.id for one in found)
+        elif kind < 0.2:
+            store.put_maps([self._new() for _ in found])
+        else:
+            store.put_maps([self._edited(one) for one in found])
+        self.made += len(found)
+
+    def _new(self) -> MapDraft:
+        try:
+            return next(self._fresh)
+        except StopIteration:
+            self._fresh = iter(drafts_of(10**9, self._seed, self.made))
+            return next(self._fresh)
+
+    def _edited(self, found: Map) -> MapDraft:
+        views = found.views + self._chance.randrange(1, 50)
+        title = f"{found.title} {self._chance.randrange(100)}"
+        return MapDraft(id=found.id, views=views, title=title)
+
+
 class _Changes(threading.Thread):
     """Changes the catalogue at a steady pace until told to end."""
 
@@ -49,12 +84,15 @@ class _Changes(threading.Thread):
         super().__init__()
         self._catalogue = catalogue
         self._target = target
-        self._chance = random.Random(catalogue.seed)
-        self._fresh = iter(drafts_of(10**9, catalogue.seed + 1, 0))
+        self._edits = Edits(catalogue)
         self.ended = threading.Event()
-        self.made = 0
         self.lags: list[float] = []
         self._began = time.monotonic()
+
+    @property
+    def made(self) -> int:
+        """How many changes were made."""
+        return self._edits.made
 
     def per_minute(self) -> float:
         """Return how many changes were made a minute."""
@@ -64,25 +102,14 @@ class _Changes(threading.Thread):
         store = open_store(self._catalogue.settings.database)
         self._began = time.monotonic()
         while not self.ended.wait(self._until_next()):
-            self._change(store)
+            self._edits.make(store, AT_A_TIME)
+            if self.made % (PER_MINUTE // LOOKS) < AT_A_TIME:
+                self._look(store)
         store.close()
 
     def _until_next(self) -> float:
         due = self._began + 60 * self.made / PER_MINUTE
         return max(0.0, due - time.monotonic())
-
-    def _change(self, store: Store) -> None:
-        found = store.maps(self._chance.randrange(self._catalogue.size), AT_A_TIME)
-        kind = self._chance.random()
-        if kind < 0.1:
-            store.delete_maps(one.id for one in found)
-        elif kind < 0.2:
-            store.put_maps([self._new() for _ in found])
-        else:
-            store.put_maps([self._edited(one) for one in found])
-        self.made += len(found)
-        if self.made % (PER_MINUTE // LOOKS) < AT_A_TIME:
-            self._look(store)
 
     def _look(self, store: Store) -> None:
         """Note how long a change takes until a client sees it."""
@@ -93,15 +120,3 @@ class _Changes(threading.Thread):
         while get(self._target.port, path, self._target.token).status != 200:
             time.sleep(0.02)
         self.lags.append(round(time.monotonic() - began, 2))
-
-    def _new(self) -> MapDraft:
-        try:
-            return next(self._fresh)
-        except StopIteration:
-            self._fresh = iter(drafts_of(10**9, self._catalogue.seed + 1, self.made))
-            return next(self._fresh)
-
-    def _edited(self, found: Map) -> MapDraft:
-        views = found.views + self._chance.randrange(1, 50)
-        title = f"{found.title} {self._chance.randrange(100)}"
-        return MapDraft(id=found.id, views=views, title=title)

@@ -82,6 +82,9 @@ def _report(results: Results) -> Iterator[str]:
     changing = {size: part["changing"] for size, part in sizes.items() if "changing" in part}
     if changing:
         yield from _changing(changing)
+    ageing = {size: part["ageing"] for size, part in sizes.items() if "ageing" in part}
+    if ageing:
+        yield from _ageing(ageing)
     hostile = {size: part["hostile"] for size, part in sizes.items() if "hostile" in part}
     if hostile:
         yield from _hostile(hostile)
@@ -213,6 +216,29 @@ def _changing(changing: dict[str, Results]) -> Iterator[str]:
         shown = number(part["seconds until one showed"]["worst"])
         changes, failed = str(part["changes"]["per_minute"]), str(busy["failed"])
         yield row(f"{int(size):,}", changes, *map(number, times), failed, shown)
+    yield ""
+
+
+def _ageing(ageing: dict[str, Results]) -> Iterator[str]:
+    yield "### A snapshot after many changes, and one built anew from the same store"
+    yield ""
+    searches = ("rare word", "common word", "two words")
+    yield from header(
+        "maps",
+        "",
+        "index MB",
+        "segments",
+        "records MB",
+        *(f"{name}: p50 (ms)" for name in searches),
+    )
+    for size, part in ageing.items():
+        changes = part["changes"]
+        after = f"after {changes['made']:,} changes (up to {changes['most segments']} segments)"
+        for when, told in (("before", "before"), ("after", after), ("built anew", "built anew")):
+            state = part[when]
+            times = (part.get(f"{name}, {when}", {}).get("p50") for name in searches)
+            figures = (state["index MB"], state["segments"], state["records MB"])
+            yield row(f"{int(size):,}", told, *map(str, figures), *map(number, times))
     yield ""
 
 
