@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,7 +41,7 @@ IDS = st.sampled_from([f"id{n}" for n in range(8)])
 STEPS = st.one_of(
     st.lists(st.tuples(IDS, CHANGES), min_size=1, max_size=6),
     st.sets(IDS, min_size=1, max_size=7),
-    st.sampled_from(["publish", "publish", "restart"]),
+    st.sampled_from(["publish", "publish", "renew", "restart"]),
 )
 
 
@@ -63,7 +64,7 @@ def test_kept_up_equals_built_anew(
     steps: list[list[tuple[str, MapDraft]] | set[str] | str], limit: int, posting: int
 ) -> None:
     with (
-        lowered(BATCH=limit, LITTLE=limit * 100, POSTING_LIMIT=posting),
+        lowered(BATCH=limit, SLICE=limit, LITTLE=limit * 100, POSTING_LIMIT=posting),
         tempfile.TemporaryDirectory() as folder,
         world_in(Path(folder)) as world,
     ):
@@ -71,6 +72,8 @@ def test_kept_up_equals_built_anew(
             match step:
                 case "publish":
                     world.builder.advance()
+                case "renew":
+                    world.builder.renew()
                 case "restart":
                     world.restart()
                 case set():
@@ -149,17 +152,38 @@ def test_records_are_rewritten_when_mostly_garbage(tmp_path: Path) -> None:
         prove_lists(world.snapshot(), world.maps())
 
 
-def test_a_snapshot_of_mostly_removed_maps_is_compacted(tmp_path: Path) -> None:
+def test_a_snapshot_of_mostly_removed_maps_is_made_anew(tmp_path: Path) -> None:
     with lowered(BATCH=10), world_in(tmp_path) as world:
         world.put(*(MapDraft(id=f"m{n}", title=f"t{n}") for n in range(40)))
         world.published()
         world.store.delete_maps([f"m{n}" for n in range(30)])
         world.published()
-        world.put(MapDraft(title="one more"))
-        snapshot = world.published()
+        while world.builder.renew():
+            pass
         assert (world.folder / "column-alive.npy").stat().st_size < 128 + 20
-        prove_lists(snapshot, world.maps())
-        assert len(snapshot) == 11
+        prove_lists(world.published(), world.maps())
+        assert not world.builder.renew()
+
+
+def test_a_search_index_of_mostly_replaced_maps_is_made_anew(tmp_path: Path) -> None:
+    """Bit by bit, while the catalogue goes on changing and every change shows at once."""
+    with world_in(tmp_path) as world:
+        world.put(*(MapDraft(id=f"m{n}", title=f"t{n}") for n in range(40)))
+        for first in range(0, 15, 5):
+            world.put(*(MapDraft(id=f"m{n}", title=f"t{n} {first}") for n in range(first, 40)))
+            world.builder.advance()
+        slices = 0
+        with lowered(BATCH=10, SLICE=5):
+            while world.builder.renew():
+                slices += 1
+                world.put(MapDraft(id=f"m{slices}", title="changed"), MapDraft(title="late"))
+                snapshot = world.published()
+                prove_lists(snapshot, world.maps())
+                prove_searches(snapshot, world, ["changed", "t7", "late"])
+        assert slices >= 4
+        prove_searches(world.published(), world, ["changed", "t7", "late"])
+        segments = orjson.loads((world.folder / "text" / "meta.json").read_bytes())["segments"]
+        assert sum(segment["max_doc"] for segment in segments) < 2 * len(world.maps())
 
 
 @pytest.mark.parametrize("key", [0, 2**64 - 1])

@@ -18,6 +18,9 @@ LOOK_INTERVAL: Final = 0.1
 LISTEN_INTERVAL: Final = 0.5
 """Seconds of listening to the store between looks at everything else."""
 
+RENEWING_INTERVAL: Final = 0.2
+"""Likewise while a snapshot is being made anew: it rests for about as long as it works."""
+
 REST_SHARE: Final = 2.0
 """Seconds of rest for each second of building, so that requests get their share of the machine."""
 
@@ -68,9 +71,14 @@ def _follow(settings: Settings, directory: SnapshotDirectory, stop: threading.Ev
 
 
 def _await_news(store: Store, builder: Builder, stop: threading.Event) -> None:
-    """Wait until there may be something new, the snapshot is lost, or this is to end."""
-    while not stop.is_set() and not store.wait(builder.revision, LISTEN_INTERVAL):
+    """Wait until there may be something new, the snapshot is lost, or this is to end.
+
+    A wasteful snapshot is made anew meanwhile.
+    """
+    interval = LISTEN_INTERVAL
+    while not stop.is_set() and not store.wait(builder.revision, interval):
         builder.check()
+        interval = RENEWING_INTERVAL if builder.renew() else LISTEN_INTERVAL
 
 
 def _advance(builder: Builder) -> float:

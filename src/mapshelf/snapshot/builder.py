@@ -3,7 +3,8 @@
 A builder takes up the current snapshot, applies the changes since, and publishes the next. Without
 a snapshot it can use, it starts from nothing and applies every change there is: building anew and
 keeping up are one mechanism. What it holds in memory are the columns and the five orders; records
-and index grow in files.
+and index grow in files. When most of those is about maps that are gone or have changed since, a
+snapshot is made anew beside the one that is being kept up to date, a little at a time.
 """
 
 import logging
@@ -11,6 +12,7 @@ import shutil
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,6 +55,10 @@ CHANGES_PER_SNAPSHOT: Final = 20_000
 """Changes after which a snapshot is published even if there are more, so that a long import
 shows as it goes."""
 
+SLICE: Final = 200
+"""Changes taken over at a time into a snapshot that is made anew: what came in meanwhile waits a
+fraction of a second."""
+
 LITTLE: Final = 1 << 24
 """Bytes of replaced records that are never worth a clean-up."""
 
@@ -69,8 +75,11 @@ class Builder:
         self._store = store
         self._directory = directory
         self._work = directory.path / "work"
+        self._folders = count()
         self._documents = Documents()
+        self._clear_work()
         self._state = self._resumed() or self._blank()
+        self._renewed: _State | None = None
 
     @property
     def revision(self) -> int:
@@ -92,15 +101,38 @@ class Builder:
             return False
         if revision < self._state.revision:
             self._start_anew("the store is older than it")
-        elif self._state.is_wasteful():
-            self._start_anew("most of its maps are gone")
         try:
             self._apply_changes(progress)
         except HistoryLost as error:
             self._start_anew(str(error))
             self._apply_changes(progress)
+        changed = len(self._state.changed)
         self._publish()
+        # Faster than what is new comes in, or it would never be done.
+        for _ in range(1 + 2 * changed // SLICE):
+            if not self.renew():
+                break
         return True
+
+    def renew(self) -> bool:
+        """Go on making a wasteful snapshot anew; tell whether there is more of that to do.
+
+        The one that is there is kept up to date until the new one takes its place.
+        """
+        if self._renewed is None:
+            if not self._state.is_wasteful():
+                return False
+            log.info("making the snapshot anew: most of it is about what is gone")
+            self._renewed = self._blank()
+        changes = self._store.changes(self._renewed.revision, SLICE)
+        if changes:
+            self._renewed.apply(changes)
+            self._renewed.revision = changes[-1].revision
+            return True
+        self._renewed.number = self._state.number
+        self._replace(self._renewed)
+        self._publish()
+        return False
 
     def check(self) -> None:
         """Make sure that the last snapshot is there and of use.
@@ -114,6 +146,8 @@ class Builder:
     def close(self) -> None:
         """Let go of the files."""
         self._state.close()
+        if self._renewed:
+            self._renewed.close()
 
     def _check_last(self) -> None:
         name = self._state.last
@@ -126,8 +160,15 @@ class Builder:
 
     def _start_anew(self, reason: str) -> None:
         log.info("building the snapshot anew: %s", reason)
-        self._state.close()
-        self._state = self._blank()
+        self._replace(self._blank())
+
+    def _replace(self, state: "_State") -> None:
+        """Go on with ``state``, and give up the others."""
+        for other in (self._state, self._renewed):
+            if other and other is not state:
+                other.close()
+                shutil.rmtree(other.folder)
+        self._state, self._renewed = state, None
 
     def _apply_changes(self, progress: Progress | None) -> None:
         """Apply what the feed holds, and note the slots concerned."""
@@ -156,16 +197,16 @@ class Builder:
         state.changed.clear()
 
     def _blank(self) -> "_State":
-        self._clear_work()
-        number = self._last_number()
-        records = _Records(self._work / f"records-{number}.bin", 0, [])
+        number, work = self._last_number(), self._new_folder()
+        records = _Records(work / f"records-{number}.bin", 0, [])
         columns = Columns.empty()
         return _State(
+            folder=work,
             columns=columns,
             orders=Orders(columns, records.titles_in(columns), {}),
             records=records,
-            lexicon=LexiconWriter(self._work / f"words-{number}.bin", []),
-            text=TextIndexWriter(self._work / TEXT),
+            lexicon=LexiconWriter(work / f"words-{number}.bin", []),
+            text=TextIndexWriter(work / TEXT),
             documents=self._documents,
             slots={},
             number=number,
@@ -189,23 +230,24 @@ class Builder:
             raise SnapshotDamaged("the snapshot is that of another store")
         columns = Columns({name: np.array(load(folder, f"column-{name}")) for name in COLUMNS})
         permutations = {order: np.array(load(folder, f"order-{order}")) for order in ORDERS}
-        self._clear_work()
-        records_path = self._work / f"records-{manifest['number']}.bin"
-        words_path = self._work / f"words-{manifest['number']}.bin"
+        work = self._new_folder()
+        records_path = work / f"records-{manifest['number']}.bin"
+        words_path = work / f"words-{manifest['number']}.bin"
         try:
             records_path.hardlink_to(folder / RECORDS)
             words_path.hardlink_to(folder / WORDS)
-            link_index(folder / TEXT, self._work / TEXT)
+            link_index(folder / TEXT, work / TEXT)
         except OSError as error:
             raise SnapshotDamaged("the files of the snapshot cannot be taken up") from error
         records = _Records(records_path, manifest["garbage"], _chunks(manifest[RECORDS]))
         alive = np.flatnonzero(columns["alive"])
         return _State(
+            folder=work,
             columns=columns,
             orders=Orders(columns, records.titles_in(columns), permutations),
             records=records,
             lexicon=LexiconWriter(words_path, _chunks(manifest[WORDS])),
-            text=TextIndexWriter(self._work / TEXT),
+            text=TextIndexWriter(work / TEXT),
             documents=self._documents,
             slots=dict(zip(columns["file_id"][alive].tolist(), alive.tolist(), strict=True)),
             number=manifest["number"],
@@ -220,6 +262,12 @@ class Builder:
         # Numbers rise even if all snapshots were deleted, for workers know them by their names.
         return max((int(name) for name in names if name.isdigit()), default=int(time.time()))
 
+    def _new_folder(self) -> Path:
+        """Return a folder for one state: there may be two of them at a time."""
+        folder = self._work / str(next(self._folders))
+        folder.mkdir()
+        return folder
+
     def _clear_work(self) -> None:
         shutil.rmtree(self._work, ignore_errors=True)
         self._work.mkdir(parents=True)
@@ -230,6 +278,7 @@ class _State:
     """A snapshot in the making.
 
     Attributes:
+        folder: where its files are.
         slots: the slot of each map, by file id.
         number: the number of the last snapshot.
         revision: how far in the change feed it has come.
@@ -239,6 +288,7 @@ class _State:
         checksums: those of the last snapshot.
     """
 
+    folder: Path
     columns: Columns
     orders: Orders
     records: "_Records"
@@ -286,8 +336,9 @@ class _State:
         return changed
 
     def is_wasteful(self) -> bool:
-        """Tell whether most slots are empty."""
-        return len(self.columns) > BATCH and 2 * len(self.slots) < len(self.columns)
+        """Tell whether most of what is kept is about maps that are gone or have changed since."""
+        most = 2 * max(BATCH, len(self.slots))
+        return max(len(self.columns), self.text.size) > most
 
     def write(self, folder: Path, store: str) -> None:
         """Write all of a snapshot of the store with this identity into ``folder``."""

@@ -3,7 +3,7 @@
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import orjson
 import tantivy
@@ -32,6 +32,8 @@ class TextIndexWriter:
             self._schema = schema()
             self._index = tantivy.Index(self._schema, path=str(directory))
             self._writer = self._index.writer(WRITER_MEMORY, num_threads=1)
+        self.size = 0
+        """Documents in what was published last, with those that were replaced or removed."""
 
     def put(self, fields: Fields, *, replace: bool) -> None:
         """Index a map, in place of what was under its slot before if ``replace``."""
@@ -55,6 +57,7 @@ class TextIndexWriter:
             self._writer.commit()
             self._writer.garbage_collect_files()
         link_index(self._directory, directory)
+        self.size = sum(segment["max_doc"] for segment in _segments(directory / "meta.json"))
 
     def close(self) -> None:
         """Finish merging in the background and let go of the folder."""
@@ -84,11 +87,16 @@ def link_index(source: Path, target: Path) -> None:
 
 def _segment_files(source: Path, meta: Path) -> Iterator[Path]:
     """Yield the files of the segments that ``meta`` names."""
-    segments = orjson.loads(meta.read_bytes())["segments"]
-    names = [segment["segment_id"].replace("-", "") for segment in segments]
+    names = [segment["segment_id"].replace("-", "") for segment in _segments(meta)]
     present = sorted(source.iterdir())
     for name in names:
         own = [path for path in present if path.name.startswith(name)]
         if not own:
             raise FileNotFoundError(name)
         yield from own
+
+
+def _segments(meta: Path) -> list[dict[str, Any]]:
+    """Return what ``meta`` tells of each segment."""
+    segments: list[dict[str, Any]] = orjson.loads(meta.read_bytes())["segments"]
+    return segments
