@@ -433,13 +433,14 @@ class PostgresStore:
         """See ``Store``."""
         query = "SELECT salt FROM salts WHERE day = %s"
         rows = self._all(query, (day,))
-        if rows:
-            return bytes(rows[0][0])
-        with self._connections.writing() as link:
-            link.execute(
-                "INSERT INTO salts VALUES (%s, %s) ON CONFLICT DO NOTHING", (day, new_salt())
-            )
-            return bytes(link.rows(query, (day,))[0][0])
+        if not rows:
+            with self._connections.writing() as link:
+                link.execute(
+                    "INSERT INTO salts VALUES (%s, %s) ON CONFLICT DO NOTHING", (day, new_salt())
+                )
+                rows = link.rows(query, (day,))
+        salt: bytes = rows[0][0]
+        return salt
 
     def count_visits(self, visits: Sequence[Visit], now: int, most: int) -> int:
         """See ``Store``. Those who count take turns, so they never wait for each other crosswise.
@@ -474,18 +475,14 @@ class PostgresStore:
                 " RETURNING file_id, views, downloads",
                 (SETTLED,),
             )
-            there = dict(
-                link.rows(
-                    "SELECT file_id, true FROM maps WHERE file_id = ANY(%s)",
-                    ([row[0] for row in rows],),
-                )
-            )
+            wanted = [row[0] for row in rows]
+            there = set(link.rows("SELECT file_id FROM maps WHERE file_id = ANY(%s)", (wanted,)))
             cursor.executemany(
                 SETTLE,
                 [
                     (views, downloads, counters.next_revision(), file_id)
                     for file_id, views, downloads in sorted(rows)
-                    if file_id in there
+                    if (file_id,) in there
                 ],
             )
             counters.write()

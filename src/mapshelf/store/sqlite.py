@@ -352,11 +352,12 @@ class SQLiteStore:
         """See ``Store``."""
         query = "SELECT salt FROM salts WHERE day = ?"
         rows = self._all(query, (day,))
-        if rows:
-            return bytes(rows[0][0])
-        with self._writing() as database:
-            database.execute("INSERT OR IGNORE INTO salts VALUES (?, ?)", (day, new_salt()))
-            return bytes(database.execute(query, (day,)).fetchall()[0][0])
+        if not rows:
+            with self._writing() as database:
+                database.execute("INSERT OR IGNORE INTO salts VALUES (?, ?)", (day, new_salt()))
+                rows = database.execute(query, (day,)).fetchall()
+        salt: bytes = rows[0][0]
+        return salt
 
     def count_visits(self, visits: Sequence[Visit], now: int, most: int) -> int:
         """See ``Store``."""
