@@ -6,6 +6,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -267,10 +268,10 @@ def test_damaged_pages_are_reported_not_served(path: Path) -> None:
     store = SQLiteStore(path)
     fill(store)
     with store._reader.locked() as database:
-        roots = database.execute("SELECT rootpage FROM sqlite_schema").fetchall()
+        rows: list[Any] = database.execute("SELECT rootpage FROM sqlite_schema").fetchall()
     store.close()
     pages = bytearray(path.read_bytes())
-    for (root,) in roots:
+    for (root,) in rows:
         pages[(root - 1) * 4096 : root * 4096] = b"\xa5" * 4096
     path.write_bytes(pages)
     damaged = SQLiteStore(path)
