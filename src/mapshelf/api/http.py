@@ -61,7 +61,8 @@ class Request:
         path: percent-decoded, without the query string.
         query_string: as sent.
         headers: those the service reads, by their name in small letters.
-        sender: tells the other headers, and where the request comes from.
+        scope: what the server told of the request.
+        told_by: makes a ``Sender`` of it, for the few requests of which more has to be known.
         parts: what stands in the parts of the path that vary, by their names.
     """
 
@@ -69,8 +70,14 @@ class Request:
     path: str
     query_string: bytes
     headers: dict[bytes, bytes]
-    sender: Sender
+    scope: Any
+    told_by: Callable[[Any], Sender]
     parts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def sender(self) -> Sender:
+        """Whoever sent the request: tells the other headers, and where it comes from."""
+        return self.told_by(self.scope)
 
     def check_size(self) -> None:
         """Refuse a request that is larger than any of ours.
@@ -139,8 +146,8 @@ def read_request(scope: Scope) -> Request:
     for name, value in scope["headers"]:
         if name in READ:
             take_header(headers, name, value)
-    sender = ASGISender(scope)
-    request = Request(scope["method"], scope["path"], scope["query_string"], headers, sender)
+    asked = scope["method"], scope["path"], scope["query_string"]
+    request = Request(*asked, headers, scope, ASGISender)
     request.check_host(scope["http_version"])
     return request
 

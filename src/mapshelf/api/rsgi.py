@@ -93,7 +93,7 @@ def _read_request(scope: HTTPScope) -> Request:
         for value in sent.get_all(text):
             take_header(headers, name, value.encode())
     query_string = scope.query_string.encode()
-    request = Request(scope.method, scope.path, query_string, headers, RSGISender(scope))
+    request = Request(scope.method, scope.path, query_string, headers, scope, RSGISender)
     request.check_host(scope.http_version)
     return request
 
