@@ -24,6 +24,7 @@ from mapshelf.settings import Settings
 from mapshelf.snapshot import Builder, SnapshotDirectory
 from mapshelf.store import open_store
 from mapshelf.tokens import new_token, token_digest
+from mapshelf.visits.counter import milliseconds
 from tests.databases import database_url, give_back
 
 T = TypeVar("T")
@@ -95,10 +96,16 @@ def shelf_with(folder: Path, *drafts: MapDraft) -> Iterator[Shelf]:
 class Service:
     """The application over a catalogue, running while in the context."""
 
-    def __init__(self, settings: Settings, token: str, pages: PageRoutes | None = None) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        token: str,
+        pages: PageRoutes | None = None,
+        clock: Callable[[], int] = milliseconds,
+    ) -> None:
         self.token = token
         self._runner = asyncio.Runner()
-        self._application = create_app(settings, pages)
+        self._application = create_app(settings, pages, clock)
         self.client = httpx.AsyncClient(
             transport=httpx.ASGITransport(self._application), base_url=settings.base_url
         )

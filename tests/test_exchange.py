@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from mapshelf.errors import InvalidRecord
 from mapshelf.exchange import (
     FIELDS,
-    LARGEST_NUMBER,
     LONGEST_LINE,
     LONGEST_TEXT,
     format_date,
@@ -20,7 +19,7 @@ from mapshelf.exchange import (
     parse_record,
     size_of,
 )
-from mapshelf.model import LARGEST_ID, MAP_KEYS, Map, MapDraft
+from mapshelf.model import LARGEST_COUNT, LARGEST_ID, MAP_KEYS, Map, MapDraft
 from mapshelf.tokens import ALPHABET
 from tests.store.drafts import COUNTS, DATES, NAMES, TEXTS, URLS
 
@@ -94,7 +93,7 @@ NUMBERS = ["-1", "+1", "1.0", "1e3", " 1", "1 ", "x", "٣", "²", "9" * 20, "9" 
 IMPOSSIBLE: dict[str, list[str]] = {
     "File_ID": [*NUMBERS, "0", str(LARGEST_ID + 1)],
     "ID": ["a b", "é", "a-b", "x" * 33, "a\n", "../x", " a"],
-    "ThumbsUp": [*NUMBERS, str(LARGEST_NUMBER + 1)],
+    "ThumbsUp": [*NUMBERS, str(LARGEST_COUNT + 1)],
     "ThumbsDown": NUMBERS,
     "Views": NUMBERS,
     "Downloads": NUMBERS,
@@ -265,7 +264,7 @@ def test_any_object_is_a_record_or_names_a_key(record: dict[str, object]) -> Non
     [
         ("File_ID", "007", 7),
         ("File_ID", str(LARGEST_ID), LARGEST_ID),
-        ("Views", str(LARGEST_NUMBER), LARGEST_NUMBER),
+        ("Views", str(LARGEST_COUNT), LARGEST_COUNT),
         ("ID", "x" * 32, "x" * 32),
         ("DateAdded", "1970-01-01 00:00:00", 0),
         ("DateAdded", "1970-01-01 00:00:00.5", 500),

@@ -16,10 +16,7 @@ from urllib.parse import urlsplit
 import orjson
 
 from mapshelf.errors import InvalidRecord
-from mapshelf.model import LARGEST_ID, Map, MapDraft, is_user_name
-
-LARGEST_NUMBER: Final = 2**63 - 1
-"""Counters go up to here."""
+from mapshelf.model import LARGEST_COUNT, LARGEST_ID, Map, MapDraft, is_user_name
 
 LARGEST_SIZE: Final = 10**14 - 1
 """Sizes go up to here, in hundredths of a kilobyte."""
@@ -187,10 +184,10 @@ FIELDS: Final = (
     Field("ID", "id", _public_id),
     Field("Title", "title", str, blank=True),
     Field("Description", "description", str, blank=True),
-    Field("ThumbsUp", "thumbs_up", _number(LARGEST_NUMBER)),
-    Field("ThumbsDown", "thumbs_down", _number(LARGEST_NUMBER)),
-    Field("Views", "views", _number(LARGEST_NUMBER)),
-    Field("Downloads", "downloads", _number(LARGEST_NUMBER)),
+    Field("ThumbsUp", "thumbs_up", _number(LARGEST_COUNT)),
+    Field("ThumbsDown", "thumbs_down", _number(LARGEST_COUNT)),
+    Field("Views", "views", _number(LARGEST_COUNT)),
+    Field("Downloads", "downloads", _number(LARGEST_COUNT)),
     Field("Thumbnail", "thumbnail", _address, _optional),
     Field("URL", "url", _address, _optional),
     Field("Category", "category", str),

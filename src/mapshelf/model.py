@@ -44,6 +44,13 @@ UNCATEGORISED: Final = "Uncategorised"
 LARGEST_ID: Final = 2**53
 """Ids go up to here: beyond, programs that read numbers as floating point confuse them."""
 
+LARGEST_COUNT: Final = 2**63 - 1
+"""Counters of maps go up to here."""
+
+HOUR: Final = 3_600_000
+DAY: Final = 24 * HOUR
+"""In milliseconds."""
+
 USER_NAME_LENGTH: Final = 100
 """Most characters of a username."""
 
@@ -312,6 +319,30 @@ class Outcome:
     verdict: Verdict
     id: str = ""
     reason: str = ""
+
+
+class VisitKind(Enum):
+    """What somebody came for."""
+
+    VIEW = "view"
+    DOWNLOAD = "download"
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """Somebody looked at a map, or took it along.
+
+    Attributes:
+        key: tells this visit from all others that count; the same for what is to count once.
+        file_id: the map.
+        kind: what it was.
+        hour: when it was, in hours since 1970-01-01 UTC.
+    """
+
+    key: bytes
+    file_id: int
+    kind: VisitKind
+    hour: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import os
 import re
 from dataclasses import dataclass
-from ipaddress import AddressValueError, IPv6Address
+from ipaddress import AddressValueError, IPv4Network, IPv6Address, IPv6Network, ip_network
 from pathlib import Path
 from typing import Final
 from urllib.parse import quote
@@ -31,6 +31,8 @@ class Settings:
         base_url: where clients reach the service, without a slash at the end.
         cors_origin: origin whose pages may call the API, ``*`` for any, empty for none.
         private: whether nothing is shown without a token: no pages, no feeds, no pictures.
+        counting: whether visits to pages are counted.
+        trusted_proxies: networks of the proxies whose word is taken on where a request comes from.
     """
 
     data: Path
@@ -38,6 +40,8 @@ class Settings:
     base_url: str
     cors_origin: str = "*"
     private: bool = False
+    counting: bool = True
+    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
 
     @property
     def draining(self) -> Path:
@@ -78,6 +82,20 @@ def without_password(url: str) -> str:
     """Return the URL of a database as it may be shown."""
     url = re.sub(r"(?<=//)([^/?#@:]*):[^/?#]*@", r"\1@", url)
     return re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1...", url)
+
+
+def checked_network(text: str) -> IPv4Network | IPv6Network:
+    """Return the network, or the single address, that ``text`` names.
+
+    Raises:
+        InvalidSetting: it names none.
+    """
+    try:
+        return ip_network(text.strip())
+    except ValueError as error:
+        raise InvalidSetting(
+            f"a trusted proxy must be an address or a network like 10.0.0.0/8, not {text!r}"
+        ) from error
 
 
 def checked_base_url(url: str) -> str:

@@ -164,6 +164,7 @@ class Scope:
 
     def __init__(self, path: str, query_string: str) -> None:
         self.http_version = "1.1"
+        self.client = "127.0.0.1:5000"
         self.method = "GET"
         self.path = path
         self.query_string = query_string

@@ -108,11 +108,14 @@ class Service:
 
 
 @contextmanager
-def serving(mapshelf: Mapshelf, *arguments: str | Path, token: str = "") -> Iterator[Service]:
+def serving(
+    mapshelf: Mapshelf, *arguments: str | Path, token: str = "", workers: int = 1
+) -> Iterator[Service]:
     """Run ``mapshelf serve`` on a free port, and end it properly if it is still there."""
     token = token or mapshelf.token()
     port = free_port()
-    words = mapshelf.command("serve", *arguments, "--port", str(port), "--workers", "1")
+    words = mapshelf.command("serve", *arguments, "--port", str(port))
+    words += ["--workers", str(workers)]
     process = subprocess.Popen(words, env={**os.environ, "PYTHONUNBUFFERED": "1"})
     try:
         yield Service(process, f"http://127.0.0.1:{port}", token)

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.exchange import LARGEST_NUMBER
-from mapshelf.model import MAP_KEYS, Map, MapDraft, Named
+from mapshelf.model import LARGEST_COUNT, MAP_KEYS, Map, MapDraft, Named
 from mapshelf.parts import Part, parse_text
 from mapshelf.query import MAXIMUM_OFFSET, NO_ID, ORDERS, UNKNOWN_ID, MapQuery, owner_key
 from mapshelf.snapshot import Page
@@ -69,7 +68,7 @@ def test_ids_no_map_can_have(world: World) -> None:
 
 
 def test_extreme_numbers_sort(world: World) -> None:
-    large = (0, 1, 2**53, 2**53 + 1, LARGEST_NUMBER - 1, LARGEST_NUMBER)
+    large = (0, 1, 2**53, 2**53 + 1, LARGEST_COUNT - 1, LARGEST_COUNT)
     dates = (-62_135_596_800_000, -1, 0, 253_402_300_799_999)
     world.put(*(MapDraft(title="t", views=n, downloads=n, thumbs_up=n) for n in large))
     world.put(*(MapDraft(title="t", date_added=n, thumbs_down=n + 2**62) for n in dates))
@@ -181,7 +180,7 @@ def test_rating() -> None:
     assert rating(100, 1) > rating(3, 0)
 
 
-@given(st.integers(0, LARGEST_NUMBER), st.integers(0, LARGEST_NUMBER))
+@given(st.integers(0, LARGEST_COUNT), st.integers(0, LARGEST_COUNT))
 def test_rating_is_a_share(up: int, down: int) -> None:
     value = rating(up, down)
     assert -1e-12 <= value <= 1

@@ -4,13 +4,12 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from mapshelf.exchange import LARGEST_NUMBER
-from mapshelf.model import Map, MapDraft, Outline, Source, Topic
+from mapshelf.model import LARGEST_COUNT, Map, MapDraft, Outline, Source, Topic
 from mapshelf.outlines import encode_outline
 
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 NAMES = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=8)
-COUNTS = st.integers(0, 20) | st.integers(0, LARGEST_NUMBER)
+COUNTS = st.integers(0, 20) | st.integers(0, LARGEST_COUNT)
 DATES = st.integers(-62_135_596_800_000, 253_402_300_799_999)
 URLS = NAMES.map("https://example.org/{}".format)
 

@@ -1,6 +1,8 @@
 """A catalogue moves from one kind of database into the other and back, and nothing is different."""
 
+import re
 from collections.abc import Callable, Iterator
+from importlib.resources import files
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -8,17 +10,18 @@ from typing import Any
 import pytest
 
 from mapshelf.errors import Conflict, StoreUnavailable
-from mapshelf.model import MapDraft, Source
+from mapshelf.model import HOUR, MapDraft, Source, Visit, VisitKind
 from mapshelf.settings import sqlite_url
 from mapshelf.snapshot import Builder, SnapshotDirectory
 from mapshelf.store import Store, moving, open_store
 from mapshelf.store.moving import differences, export_digest, move
-from mapshelf.store.tables import TABLES
+from mapshelf.store.tables import FLEETING, TABLES
 from tests.store.contract import random_writes
 from tests.store.drafts import complete, outline, source
 
 ALL = 1_000_000
 KINDS = ["sqlite", "postgres"]
+MIGRATIONS = files("mapshelf.store") / "migrations"
 
 New = Callable[[str], Store]
 
@@ -135,6 +138,28 @@ def fill_more(store: Store) -> None:
     store.put_maps([MapDraft(title="again", source=source("0.mm"))])
     store.delete_maps(["Complete"])
     store.put_maps([MapDraft(id="Complete", title="back")])
+
+
+@pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])
+def test_what_was_counted_moves_along(new: New, kinds: list[str]) -> None:
+    origin, there = new(kinds[0]), new(kinds[1])
+    fill(origin)
+    some = origin.maps(0, 3)
+    kind = VisitKind.DOWNLOAD
+    visits = [Visit(bytes([n]), found.file_id, kind, 7) for n, found in enumerate(some)]
+    origin.count_visits(visits, 7 * HOUR, ALL)
+    move(origin, there, quietly)
+    assert list(differences(origin, there)) == []
+    assert [found.downloads for found in there.maps(0, 3)] == [one.downloads + 1 for one in some]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_table_is_moved_or_known_to_be_left(kind: str) -> None:
+    scripts = (path for path in MIGRATIONS.iterdir() if path.name.startswith(kind))
+    statements = "".join(script.read_text() for script in scripts)
+    tables = set(re.findall(r"CREATE (?:UNLOGGED )?TABLE (\w+)", statements))
+    known = {table.name for table in TABLES} | set(FLEETING)
+    assert tables - {"sequence", "takeovers"} == known
 
 
 def test_another_catalogue_is_left_alone(new: New) -> None:

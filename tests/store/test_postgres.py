@@ -20,7 +20,7 @@ from mapshelf.errors import (
     StoreMissing,
     StoreUnavailable,
 )
-from mapshelf.model import SYSTEM_USER, Map, MapDraft, Outcome, Verdict
+from mapshelf.model import HOUR, SYSTEM_USER, Map, MapDraft, Outcome, Verdict, Visit, VisitKind
 from mapshelf.store import Store, open_store, postgres_connections, postgres_schema, scripts
 from mapshelf.store.postgres import PostgresStore
 from mapshelf.store.postgres_schema import MIGRATIONS, Migration
@@ -319,7 +319,8 @@ def test_several_processes_may_migrate_a_new_database_at_once(url: str) -> None:
     for node in nodes:
         node.join()
     with session(url) as connection:
-        assert connection.execute("SELECT count(*) FROM migrations").fetchone() == (1,)
+        had = connection.execute("SELECT count(*) FROM migrations").fetchone()
+        assert had == (len(MIGRATIONS),)
 
 
 def test_a_migration_waits_for_another_but_not_for_good(
@@ -364,19 +365,35 @@ def test_a_schema_of_somebody_else_is_refused_and_left_alone(url: str) -> None:
         assert tables.fetchall() == [("theirs",)]
 
 
-@pytest.mark.parametrize(("needs", "goes"), [(1, True), (2, False)])
+def test_a_catalogue_of_the_version_before_is_brought_up_to_date(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(postgres_schema, "MIGRATIONS", MIGRATIONS[:1])
+    before = open_store(url)
+    before.put_maps([MapDraft(title="t", views=4)])
+    monkeypatch.undo()
+    after = open_store(url)
+    (found,) = after.maps(0, 9)
+    after.count_visits([Visit(b"k", found.file_id, VisitKind.VIEW, 5)], 5 * HOUR, 9)
+    after.settle_visits(6 * HOUR)
+    assert [one.views for one in before.maps(0, 9)] == [5]
+    before.close()
+    after.close()
+
+
+@pytest.mark.parametrize(("more", "goes"), [(0, True), (1, False)])
 def test_an_older_node_goes_on_as_long_as_the_schema_lets_it(
-    url: str, monkeypatch: pytest.MonkeyPatch, needs: int, goes: bool
+    url: str, monkeypatch: pytest.MonkeyPatch, more: int, goes: bool
 ) -> None:
     """A newer node has migrated; whether this one may still start is what the migration says."""
     running = open_store(url)
-    newer = (*MIGRATIONS, Migration("postgres_0002.sql", needs))
+    newer = (*MIGRATIONS, Migration("postgres_next.sql", needs=len(MIGRATIONS) + more))
     read = scripts.read_script
     for module in ("postgres_schema", "scripts"):
         monkeypatch.setattr(
             f"mapshelf.store.{module}.read_script",
             lambda name: (
-                "ALTER TABLE maps ADD COLUMN language text;" if "0002" in name else read(name)
+                "ALTER TABLE maps ADD COLUMN language text;" if "next" in name else read(name)
             ),
         )
     monkeypatch.setattr(postgres_schema, "MIGRATIONS", newer)

@@ -6,6 +6,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -17,7 +18,7 @@ from mapshelf.errors import (
     StoreMissing,
     StoreUnavailable,
 )
-from mapshelf.model import MapDraft
+from mapshelf.model import HOUR, MapDraft, Visit, VisitKind
 from mapshelf.settings import sqlite_url
 from mapshelf.store import open_store, scripts, sqlite
 from mapshelf.store.sqlite import SQLiteStore
@@ -187,13 +188,29 @@ def test_a_catalogue_with_the_schema_of_another_day_is_refused(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     script = scripts.read_script
-    replace_scripts(monkeypatch, lambda name: script(name) + "CREATE TABLE more (a);")
+    replace_scripts(monkeypatch, lambda name: script(name) + "CREATE TABLE IF NOT EXISTS more (a);")
     SQLiteStore(path).close()
     monkeypatch.undo()
     before = path.read_bytes()
     with pytest.raises(StoreDamaged, match="development version"):
         SQLiteStore(path)
     assert path.read_bytes() == before
+
+
+def test_a_catalogue_of_the_version_before_is_brought_up_to_date(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqlite, "MIGRATIONS", sqlite.MIGRATIONS[:1])
+    before = SQLiteStore(path)
+    before.put_maps([MapDraft(title="t", views=4)])
+    before.close()
+    monkeypatch.undo()
+    store = SQLiteStore(path)
+    (found,) = store.maps(0, 9)
+    store.count_visits([Visit(b"k", found.file_id, VisitKind.VIEW, 5)], 5 * HOUR, 9)
+    store.settle_visits(6 * HOUR)
+    assert [one.views for one in store.maps(0, 9)] == [5]
+    store.close()
 
 
 def test_remarks_in_a_script_change_no_schema(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -250,10 +267,12 @@ def test_an_empty_file_becomes_a_catalogue(path: Path) -> None:
 def test_damaged_pages_are_reported_not_served(path: Path) -> None:
     store = SQLiteStore(path)
     fill(store)
+    with store._reader.locked() as database:
+        rows: list[Any] = database.execute("SELECT rootpage FROM sqlite_schema").fetchall()
     store.close()
     pages = bytearray(path.read_bytes())
-    for start in range(4096, len(pages), 4096):
-        pages[start : start + 4096] = b"\xa5" * 4096
+    for (root,) in rows:
+        pages[(root - 1) * 4096 : root * 4096] = b"\xa5" * 4096
     path.write_bytes(pages)
     damaged = SQLiteStore(path)
     for call in (damaged.revision, damaged.users, lambda: damaged.maps(0, 10)):

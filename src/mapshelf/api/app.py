@@ -42,7 +42,7 @@ from mapshelf.api.search import search_maps, suggest
 from mapshelf.api.thumbnails import draw_thumbnail, kept_thumbnail, parse_picture
 from mapshelf.api.users import own_profile
 from mapshelf.errors import MethodNotAllowed, StoreUnavailable, UnknownPath
-from mapshelf.model import User
+from mapshelf.model import User, VisitKind
 from mapshelf.query import parse_query
 from mapshelf.render.cache import PictureCache
 from mapshelf.render.order import FORMATS as PICTURES
@@ -50,6 +50,8 @@ from mapshelf.render.studio import Studio
 from mapshelf.settings import Settings
 from mapshelf.snapshot import Record, SnapshotDirectory
 from mapshelf.store import Store, open_store
+from mapshelf.visits import VisitCounter
+from mapshelf.visits.counter import milliseconds
 from mapshelf.writers import WRITERS
 
 T = TypeVar("T")
@@ -97,12 +99,14 @@ class Backstage:
         catalogue: the current snapshot.
         store: gives the store, once the application has been started.
         apart: makes something in a thread.
+        note_visit: notes that a page or a file of the map with this ``file_id`` was answered.
     """
 
     base_url: str
     catalogue: Catalogue
     store: Callable[[], Store]
     apart: Apart
+    note_visit: Callable[[Request, int, VisitKind], None]
 
 
 PageRoutes = Callable[[Backstage], Mapping[str, Route]]
@@ -114,9 +118,26 @@ log = logging.getLogger(__name__)
 class Application:
     """The service over one store and one directory of snapshots."""
 
-    def __init__(self, settings: Settings, pages: PageRoutes | None = None) -> None:
-        """Prepare the service, with pages besides the API if there are to be any."""
+    def __init__(
+        self,
+        settings: Settings,
+        pages: PageRoutes | None = None,
+        clock: Callable[[], int] = milliseconds,
+    ) -> None:
+        """Prepare the service.
+
+        Args:
+            settings: how this installation runs.
+            pages: the pages besides the API, if there are to be any.
+            clock: by which visits are counted, in milliseconds since 1970-01-01 UTC.
+        """
         self._settings = settings
+        self._visits = VisitCounter(
+            self._opened_store,
+            settings.trusted_proxies,
+            clock,
+            counting=settings.counting and pages is not None,
+        )
         self._base_url = settings.base_url.encode()
         self._catalogue = Catalogue(SnapshotDirectory(settings.snapshots))
         self.fixed_headers = _fixed_headers(settings.cors_origin)
@@ -177,6 +198,7 @@ class Application:
         self._studio.close()
         self._drawing.shutdown(wait=True, cancel_futures=True)
         self._threads.shutdown(wait=True)
+        await self._visits.stop()
         if self._authenticator:
             await asyncio.to_thread(self._authenticator.write_use)
         if self._store:
@@ -186,6 +208,8 @@ class Application:
         self._store = await asyncio.to_thread(open_store, self._settings.database)
         self._authenticator = Authenticator(self._store)
         self._tasks.append(asyncio.create_task(self._authenticator.note_use()))
+        self._tasks.append(asyncio.create_task(self._visits.follow()))
+        await self._visits.begun()
 
     async def _open_store_later(self) -> None:
         while self._store is None:
@@ -281,7 +305,17 @@ class Application:
         return self._store
 
     def _backstage(self) -> Backstage:
-        return Backstage(self._settings.base_url, self._catalogue, self._opened_store, self._apart)
+        return Backstage(
+            self._settings.base_url,
+            self._catalogue,
+            self._opened_store,
+            self._apart,
+            self._note_visit,
+        )
+
+    def _note_visit(self, request: Request, file_id: int, kind: VisitKind) -> None:
+        if request.method == "GET":
+            self._visits.note(request.sender, file_id, kind)
 
     async def _apart(self, make: Callable[[], T]) -> T:
         """Return what ``make`` makes in a thread, while the event loop goes on."""
@@ -348,9 +382,13 @@ class Application:
                 return
 
 
-def create_app(settings: Settings, pages: PageRoutes | None = None) -> Application:
+def create_app(
+    settings: Settings,
+    pages: PageRoutes | None = None,
+    clock: Callable[[], int] = milliseconds,
+) -> Application:
     """Return the ASGI application for an installation, with pages if there are to be any."""
-    return Application(settings, pages)
+    return Application(settings, pages, clock)
 
 
 _PREFLIGHT: Final = Response(

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 from mapshelf.errors import AddressTooLong, BodyTooLarge, MalformedRequest
+from mapshelf.visits import Sender
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
@@ -30,7 +31,25 @@ CHECKED_EACH_TIME: Final[Headers] = (
 READ: Final = frozenset(
     (b"host", b"authorization", b"if-none-match", b"content-length", b"transfer-encoding")
 )
-"""Headers the service reads."""
+"""Headers the service reads of every request."""
+
+
+class ASGISender:
+    """Who sent a request, as an ASGI server tells; looked up for the few that are asked about."""
+
+    __slots__ = ("_scope",)
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+
+    def header(self, name: bytes) -> bytes:
+        """See ``Sender``."""
+        return b", ".join(value for other, value in self._scope["headers"] if other == name)
+
+    def address(self) -> str:
+        """See ``Sender``."""
+        client = self._scope.get("client")
+        return str(client[0]) if client else ""
 
 
 @dataclass(slots=True)
@@ -42,6 +61,8 @@ class Request:
         path: percent-decoded, without the query string.
         query_string: as sent.
         headers: those the service reads, by their name in small letters.
+        scope: what the server told of the request.
+        told_by: makes a ``Sender`` of it, for the few requests of which more has to be known.
         parts: what stands in the parts of the path that vary, by their names.
     """
 
@@ -49,7 +70,14 @@ class Request:
     path: str
     query_string: bytes
     headers: dict[bytes, bytes]
+    scope: Any
+    told_by: Callable[[Any], Sender]
     parts: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def sender(self) -> Sender:
+        """Whoever sent the request: tells the other headers, and where it comes from."""
+        return self.told_by(self.scope)
 
     def check_size(self) -> None:
         """Refuse a request that is larger than any of ours.
@@ -118,7 +146,8 @@ def read_request(scope: Scope) -> Request:
     for name, value in scope["headers"]:
         if name in READ:
             take_header(headers, name, value)
-    request = Request(scope["method"], scope["path"], scope["query_string"], headers)
+    asked = scope["method"], scope["path"], scope["query_string"]
+    request = Request(*asked, headers, scope, ASGISender)
     request.check_host(scope["http_version"])
     return request
 

@@ -20,6 +20,7 @@ class HTTPScope(Protocol):
     """What Granian tells of a request; its own stubs leave this out."""
 
     http_version: str
+    client: str
     method: str
     path: str
     query_string: str
@@ -31,6 +32,24 @@ class HTTPProtocol(Protocol):
 
     def response_bytes(self, status: int, headers: TextHeaders, body: bytes) -> None:
         """Send all of an answer."""
+
+
+class RSGISender:
+    """Who sent a request, as an RSGI server tells; looked up for the few that are asked about."""
+
+    __slots__ = ("_scope",)
+
+    def __init__(self, scope: HTTPScope) -> None:
+        self._scope = scope
+
+    def header(self, name: bytes) -> bytes:
+        """See ``Sender``."""
+        values: list[str] = self._scope.headers.get_all(name.decode())
+        return ", ".join(values).encode()
+
+    def address(self) -> str:
+        """See ``Sender``."""
+        return self._scope.client
 
 
 class RSGIApplication:
@@ -73,7 +92,8 @@ def _read_request(scope: HTTPScope) -> Request:
     for text, name in _READ:
         for value in sent.get_all(text):
             take_header(headers, name, value.encode())
-    request = Request(scope.method, scope.path, scope.query_string.encode(), headers)
+    query_string = scope.query_string.encode()
+    request = Request(scope.method, scope.path, query_string, headers, scope, RSGISender)
     request.check_host(scope.http_version)
     return request
 

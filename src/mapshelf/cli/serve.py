@@ -11,7 +11,14 @@ from mapshelf.cli.common import catalogue_options, whole_number
 from mapshelf.errors import CannotListen, InvalidSetting
 from mapshelf.service.process import set_up_logging
 from mapshelf.service.supervisor import Child, Supervisor
-from mapshelf.settings import DEFAULT_HOST, DEFAULT_PORT, Address, Settings, checked_base_url
+from mapshelf.settings import (
+    DEFAULT_HOST,
+    DEFAULT_PORT,
+    Address,
+    Settings,
+    checked_base_url,
+    checked_network,
+)
 from mapshelf.store import open_store
 
 
@@ -43,6 +50,18 @@ def define(parser: argparse.ArgumentParser) -> None:
         "--private",
         action="store_true",
         help="show nothing without a token: no pages, no feeds, no pictures",
+    )
+    parser.add_argument(
+        "--no-counting",
+        action="store_true",
+        help="count nobody's visits; Views and Downloads stay as they are",
+    )
+    parser.add_argument(
+        "--trusted-proxy",
+        metavar="ADDRESS",
+        action="append",
+        default=[],
+        help="address or network of a proxy whose X-Forwarded-For tells who asks; may be repeated",
     )
     parser.add_argument(
         "--drain",
@@ -89,7 +108,15 @@ def _settings(given: argparse.Namespace, hosts: list[str]) -> Settings:
     if not given.cors_origin.isascii() or not given.cors_origin.isprintable():
         raise InvalidSetting("the CORS origin must be like https://example.org")
     base_url = checked_base_url(base_url)
-    return Settings(given.data, given.database, base_url, given.cors_origin, given.private)
+    return Settings(
+        data=given.data,
+        database=given.database,
+        base_url=base_url,
+        cors_origin=given.cors_origin,
+        private=given.private,
+        counting=not given.no_counting,
+        trusted_proxies=tuple(map(checked_network, given.trusted_proxy)),
+    )
 
 
 def _resolved(host: str) -> list[str]:

@@ -4,9 +4,10 @@ import logging
 import os
 import threading
 import time
+from dataclasses import dataclass
 from typing import Final
 
-from mapshelf.errors import MapshelfError, StoreUnavailable
+from mapshelf.errors import MapshelfError, StoreError, StoreUnavailable
 from mapshelf.service.process import end_with_parent, set_up_logging, stop_event
 from mapshelf.settings import Settings
 from mapshelf.snapshot import Builder, SnapshotDirectory
@@ -26,6 +27,18 @@ REST_SHARE: Final = 2.0
 
 LONGEST_REST: Final = 2.0
 """Seconds of rest at most: a change shows within five even in a very large catalogue."""
+
+GATHERED: Final = 60.0
+"""Seconds for which visits come together before maps have them: each time costs a snapshot."""
+
+GATHERED_SHARE: Final = 50.0
+"""The same for each second of building, so that counting takes little of a large machine, too."""
+
+LONGEST_GATHERED: Final = 600.0
+"""Seconds at most, for building anew takes far longer than building on."""
+
+SETTLE_INTERVAL: Final = 5.0
+"""Seconds between looks at whether any have come together."""
 
 NICENESS: Final = 4
 """How far builders stand back where there is less of the machine than is asked for."""
@@ -59,29 +72,59 @@ def build(settings: Settings) -> None:
 def _follow(settings: Settings, directory: SnapshotDirectory, stop: threading.Event) -> None:
     store = open_store(settings.database)
     try:
-        builder = Builder(store, directory)
+        builder, settling = Builder(store, directory), _Settling(store)
         try:
             while not stop.is_set():
-                stop.wait(_advance(builder))
-                _await_news(store, builder, stop)
+                stop.wait(_advance(builder, settling))
+                _await_news(store, builder, settling, stop)
         finally:
             builder.close()
     finally:
         store.close()
 
 
-def _await_news(store: Store, builder: Builder, stop: threading.Event) -> None:
+@dataclass(slots=True)
+class _Settling:
+    """Lets maps have what was counted, seldom enough.
+
+    A change of a count is a change of its map: the index has to be told, since lists of what is
+    found are put in the order of counts, and a snapshot published. So counts come together first.
+    """
+
+    store: Store
+    gathered: float = GATHERED
+    due: float = 0.0
+
+    def heed(self, took: float) -> None:
+        """Heed how many seconds building takes."""
+        self.gathered = min(LONGEST_GATHERED, max(GATHERED, GATHERED_SHARE * took))
+
+    def look(self) -> None:
+        """Let maps have what has come together, if it is time."""
+        if time.monotonic() < self.due:
+            return
+        self.due = time.monotonic() + SETTLE_INTERVAL
+        try:
+            self.store.settle_visits(int((time.time() - self.gathered) * 1000))
+        except StoreError as error:
+            log.warning("what was counted waits: %s", error)
+            self.due += self.gathered
+
+
+def _await_news(store: Store, builder: Builder, settling: _Settling, stop: threading.Event) -> None:
     """Wait until there may be something new, the snapshot is lost, or this is to end.
 
     A wasteful snapshot is made anew meanwhile.
     """
+    settling.look()
     interval = LISTEN_INTERVAL
     while not stop.is_set() and not store.wait(builder.revision, interval):
         builder.check()
+        settling.look()
         interval = RENEWING_INTERVAL if builder.renew() else LISTEN_INTERVAL
 
 
-def _advance(builder: Builder) -> float:
+def _advance(builder: Builder, settling: _Settling) -> float:
     """Publish what is new; return how many seconds to rest."""
     began = time.monotonic()
     try:
@@ -90,6 +133,8 @@ def _advance(builder: Builder) -> float:
         log.warning("the store cannot be read: %s", error)
         return RETRY_INTERVAL
     took = time.monotonic() - began
+    if fresh:
+        settling.heed(took)
     rest = min(LONGEST_REST, REST_SHARE * took) if fresh else 0.0
     return max(LOOK_INTERVAL, rest)
 

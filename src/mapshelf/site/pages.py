@@ -17,7 +17,7 @@ from mapshelf.api.http import Request, Response
 from mapshelf.api.one_map import export_outline, find_map, original_file
 from mapshelf.api.routing import Route
 from mapshelf.errors import InvalidRequest, NotFound, SnapshotError, StoreUnavailable
-from mapshelf.model import User
+from mapshelf.model import User, VisitKind
 from mapshelf.outlines import decode_outline
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.site.addresses import Addresses
@@ -104,7 +104,11 @@ class Pages:
             query = request.query_string.decode("latin-1")
             return redirect(right + (f"?{query}" if query else ""))
         embedded = dict(parse_qsl(request.query_string.decode("latin-1"))).get("embed") == "1"
-        return await self._kept(request, partial(self._map, record, embedded=embedded))
+        response = await self._kept(request, partial(self._map, record, embedded=embedded))
+        if not embedded:
+            # A map that another page shows was not asked for by whoever reads that page.
+            self._backstage.note_visit(request, record.file_id, VisitKind.VIEW)
+        return response
 
     async def drawing(self, request: Request) -> Response:
         """Answer what the script on the page of a map draws from."""
@@ -114,12 +118,16 @@ class Pages:
         """Answer the outline of a map as a file."""
         store, record = self._backstage.store(), self._found(request)
         writer = FORMATS[request.parts["format"]]
-        return await self._backstage.apart(partial(export_outline, store, record, writer))
+        response = await self._backstage.apart(partial(export_outline, store, record, writer))
+        self._backstage.note_visit(request, record.file_id, VisitKind.DOWNLOAD)
+        return response
 
     async def original(self, request: Request) -> Response:
         """Answer the file that a map was read from."""
         store, record = self._backstage.store(), self._found(request)
-        return await self._backstage.apart(partial(original_file, store, record))
+        response = await self._backstage.apart(partial(original_file, store, record))
+        self._backstage.note_visit(request, record.file_id, VisitKind.DOWNLOAD)
+        return response
 
     async def oembed(self, request: Request) -> Response:
         """Answer how to embed a map."""

@@ -23,6 +23,7 @@ from mapshelf.model import (
     Source,
     Token,
     User,
+    Visit,
 )
 from mapshelf.store.tables import Counters, Row, Table
 
@@ -179,6 +180,35 @@ class Store(Protocol):
 
     def touch_tokens(self, used: Mapping[int, int]) -> None:
         """Record by token id when each was last used; earlier times than known are ignored."""
+
+    # -- visits ---------------------------------------------------------------------------
+
+    def visitor_salt(self, day: int) -> bytes:
+        """Return the secret with which visitors of ``day`` are told apart.
+
+        ``day`` counts from 1970-01-01 UTC. The salt is random, made when it is first asked for,
+        and MUST be the same for all who ask until ``count_visits`` forgets it.
+        """
+
+    def count_visits(self, visits: Sequence[Visit], now: int, most: int) -> int:
+        """Count visits, all in one transaction; return how many there was no room for.
+
+        Visits with the same key and hour MUST count once, whoever hands them over and however
+        often. Those of maps that are not there do not count, nor do those of hours before the
+        last. A map has its counts in the end (``settle_visits``); until then this MUST NOT make a
+        change in the feed.
+
+        Keys of hours before the last and salts of days before that of ``now`` MUST be forgotten.
+        ``most`` keys are remembered; visits beyond that do not count. A crash of the database may
+        lose keys and salts, but MUST NOT lose counts.
+        """
+
+    def settle_visits(self, before: int) -> int:
+        """Let maps have what was counted, if any of it was before; return how many maps have.
+
+        Each map MUST make one change in the feed, however many its visits were. A counter that can
+        go no further stays where it is.
+        """
 
     # -- moving ---------------------------------------------------------------------------
 

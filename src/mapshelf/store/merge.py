@@ -63,7 +63,11 @@ def created(
 
 
 def updated(existing: Map, draft: MapDraft, references: References) -> Map:
-    """Return ``existing`` with everything ``draft`` says."""
+    """Return ``existing`` with everything ``draft`` says.
+
+    Views and downloads are counted here, too, so a draft can only raise them: what was exported
+    once and is imported again must not take back what was counted since.
+    """
     software = references.software
     return replace(
         existing,
@@ -71,8 +75,8 @@ def updated(existing: Map, draft: MapDraft, references: References) -> Map:
         description=_said(draft.description, existing.description),
         thumbs_up=_said(draft.thumbs_up, existing.thumbs_up),
         thumbs_down=_said(draft.thumbs_down, existing.thumbs_down),
-        views=_said(draft.views, existing.views),
-        downloads=_said(draft.downloads, existing.downloads),
+        views=max(_said(draft.views, 0), existing.views),
+        downloads=max(_said(draft.downloads, 0), existing.downloads),
         thumbnail=_said(draft.thumbnail, existing.thumbnail),
         url=_said(draft.url, existing.url),
         category_id=references.category.id,

@@ -40,6 +40,9 @@ READ: Final = 1000
 READ_LARGE: Final = 100
 """Rows read at a time where they hold files."""
 
+LATER: Final = 2**62
+"""A time after all others."""
+
 Progress = Callable[[int], None]
 """Told of how many more maps have been moved."""
 
@@ -52,6 +55,7 @@ def move(source: Store, target: Store, progress: Progress) -> None:
             source was written to.
         StoreError: one of them failed; called again, this goes on where it was.
     """
+    source.settle_visits(LATER)
     counters = source.counters()
     _make_sure_it_fits(counters, target)
     as_yet = replace(counters, revision=target.counters().revision)

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from mapshelf.errors import AlreadyExists, HistoryLost, NotFound, StoreUnavailable
 from mapshelf.model import (
+    LARGEST_COUNT,
     Change,
     Credential,
     Map,
@@ -23,6 +24,7 @@ from mapshelf.model import (
     Source,
     Token,
     User,
+    Visit,
 )
 from mapshelf.store.batch import Batch
 from mapshelf.store.postgres_connections import READ_TIMEOUT, Connections, Link, Row
@@ -42,6 +44,13 @@ from mapshelf.store.postgres_rows import (
 from mapshelf.store.postgres_schema import prepare
 from mapshelf.store.tables import DELETED, MAPS, SOURCES, TOKENS, TRUTHS, USERS, Table
 from mapshelf.store.tables import Counters as MovedCounters
+from mapshelf.store.visiting import (
+    SETTLED,
+    first_salted_day,
+    new_salt,
+    remembered_hours,
+    tallied,
+)
 
 TOKEN_COLUMNS: Final = (
     "t.id, u.name, t.label, t.scopes, t.created, t.expires, t.revoked, t.last_used"
@@ -58,8 +67,17 @@ CHANGES: Final = (
     " LEFT JOIN outlines AS o ON o.file_id = m.file_id ORDER BY news.revision"
 )
 
+VISITS_LOCK: Final = 0x4D61_7056_6973_6974
+"""The advisory lock that those who count visits hold in turn ("MapVisit")."""
+
 LAG: Final = 0.5
 """Seconds a standby has to show a change that was announced before the primary is asked."""
+
+SETTLE: Final = (
+    f"UPDATE maps SET views = views + least(%s, {LARGEST_COUNT} - views),"
+    f" downloads = downloads + least(%s, {LARGEST_COUNT} - downloads), revision = %s"
+    " WHERE file_id = %s"
+)
 
 CHECK_TIMEOUT: Final = 600
 """Seconds for each question of a check: it reads whole tables."""
@@ -409,6 +427,67 @@ class PostgresStore:
                 (list(used), list(used.values())),
             )
 
+    # -- visits ---------------------------------------------------------------------------
+
+    def visitor_salt(self, day: int) -> bytes:
+        """See ``Store``."""
+        query = "SELECT salt FROM salts WHERE day = %s"
+        rows = self._all(query, (day,))
+        if not rows:
+            with self._connections.writing() as link:
+                link.execute(
+                    "INSERT INTO salts VALUES (%s, %s) ON CONFLICT DO NOTHING", (day, new_salt())
+                )
+                rows = link.rows(query, (day,))
+        salt: bytes = rows[0][0]
+        return salt
+
+    def count_visits(self, visits: Sequence[Visit], now: int, most: int) -> int:
+        """See ``Store``. Those who count take turns, so they never wait for each other crosswise.
+
+        They do so under a lock of their own, not at the counters: nobody's import waits for them.
+        """
+        first, last = remembered_hours(now)
+        with self._connections.writing() as link:
+            link.execute("SELECT pg_advisory_xact_lock(%s)", (VISITS_LOCK,))
+            link.execute("DELETE FROM salts WHERE day < %s", (first_salted_day(now),))
+            link.execute("DELETE FROM visits WHERE hour < %s OR hour > %s", (first, last))
+            room = max(0, most - int(link.rows("SELECT count(*) FROM visits")[0][0]))
+            timely = [visit for visit in visits if first <= visit.hour <= last]
+            _tally(link, _new_among(link, timely[:room]), now)
+            return len(timely) - min(len(timely), room)
+
+    def settle_visits(self, before: int) -> int:
+        """See ``Store``."""
+        settled = 0
+        if self._all("SELECT 1 FROM tallies WHERE since < %s LIMIT 1", (before,)):
+            while some := self._settle_some():
+                settled += some
+        return settled
+
+    def _settle_some(self) -> int:
+        with self._connections.writing() as link, link.cursor() as cursor:
+            counters = Counters(link)
+            link.execute("SELECT pg_advisory_xact_lock(%s)", (VISITS_LOCK,))
+            rows = link.rows(
+                "DELETE FROM tallies WHERE file_id IN"
+                " (SELECT file_id FROM tallies ORDER BY since, file_id LIMIT %s)"
+                " RETURNING file_id, views, downloads",
+                (SETTLED,),
+            )
+            wanted = [row[0] for row in rows]
+            there = set(link.rows("SELECT file_id FROM maps WHERE file_id = ANY(%s)", (wanted,)))
+            cursor.executemany(
+                SETTLE,
+                [
+                    (views, downloads, counters.next_revision(), file_id)
+                    for file_id, views, downloads in sorted(rows)
+                    if (file_id,) in there
+                ],
+            )
+            counters.write()
+            return len(rows)
+
     # -- moving ---------------------------------------------------------------------------
 
     def rows(self, table: Table, after: Any, limit: int) -> list[Row]:
@@ -503,6 +582,33 @@ def _delete(link: Link, counters: Counters, file_ids: Mapping[str, int]) -> int:
         )
     counters.write()
     return len(file_ids)
+
+
+def _new_among(link: Link, visits: Sequence[Visit]) -> list[Visit]:
+    """Remember visits; return those that count: not known before, of a map that is there."""
+    given = {(visit.hour, visit.key): visit for visit in visits}
+    rows = link.rows(
+        "INSERT INTO visits SELECT one.hour, one.key"
+        " FROM unnest(%s::bigint[], %s::bytea[], %s::bigint[]) AS one (hour, key, file_id)"
+        " JOIN maps AS m ON m.file_id = one.file_id ON CONFLICT DO NOTHING RETURNING hour, key",
+        (
+            [visit.hour for visit in given.values()],
+            [visit.key for visit in given.values()],
+            [visit.file_id for visit in given.values()],
+        ),
+    )
+    return [given[hour, bytes(key)] for hour, key in rows]
+
+
+def _tally(link: Link, visits: Sequence[Visit], now: int) -> None:
+    """Add visits to what has been counted and is not part of its map yet."""
+    with link.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO tallies VALUES (%s, %s, %s, %s) ON CONFLICT (file_id) DO UPDATE"
+            " SET views = tallies.views + excluded.views,"
+            " downloads = tallies.downloads + excluded.downloads",
+            [(file_id, *counts, now) for file_id, counts in tallied(visits).items()],
+        )
 
 
 def _faults(link: Link) -> list[str]:

@@ -40,6 +40,7 @@ from mapshelf.model import (
     Source,
     Token,
     User,
+    Visit,
     name_key,
 )
 from mapshelf.store import seed
@@ -47,6 +48,14 @@ from mapshelf.store.batch import Batch
 from mapshelf.store.merge import new_id
 from mapshelf.store.scripts import read_script, schema_digest
 from mapshelf.store.tables import DELETED, MAPS, Counters, Row, Table
+from mapshelf.store.visiting import (
+    SETTLED,
+    added,
+    first_salted_day,
+    new_salt,
+    remembered_hours,
+    tallied,
+)
 
 SAFE_VERSION: Final = (3, 51, 3)
 """The first SQLite without the WAL-reset corruption bug."""
@@ -60,7 +69,7 @@ BUSY_TIMEOUT: Final = 10_000
 LOOK_INTERVAL: Final = 0.1
 """Seconds between looks at whether another process has written."""
 
-MIGRATIONS: Final = ("sqlite_0001.sql",)
+MIGRATIONS: Final = ("sqlite_0001.sql", "sqlite_0002.sql")
 """Scripts in the order they were added; ``user_version`` tells which a database has had."""
 
 MAP_COLUMNS: Final = """
@@ -337,6 +346,66 @@ class SQLiteStore:
                 [(when, token_id) for token_id, when in used.items()],
             )
 
+    # -- visits ---------------------------------------------------------------------------
+
+    def visitor_salt(self, day: int) -> bytes:
+        """See ``Store``."""
+        query = "SELECT salt FROM salts WHERE day = ?"
+        rows = self._all(query, (day,))
+        if not rows:
+            with self._writing() as database:
+                database.execute("INSERT OR IGNORE INTO salts VALUES (?, ?)", (day, new_salt()))
+                rows = database.execute(query, (day,)).fetchall()
+        salt: bytes = rows[0][0]
+        return salt
+
+    def count_visits(self, visits: Sequence[Visit], now: int, most: int) -> int:
+        """See ``Store``."""
+        first, last = remembered_hours(now)
+        with self._writing() as database:
+            database.execute("DELETE FROM salts WHERE day < ?", (first_salted_day(now),))
+            database.execute("DELETE FROM visits WHERE hour < ? OR hour > ?", (first, last))
+            room = most - _integer(database, "SELECT count(*) FROM visits")
+            timely = [visit for visit in visits if first <= visit.hour <= last]
+            fresh = [visit for visit in timely[: max(0, room)] if _is_new(database, visit)]
+            database.executemany(
+                "INSERT INTO tallies VALUES (?, ?, ?, ?) ON CONFLICT (file_id) DO UPDATE"
+                " SET views = views + excluded.views, downloads = downloads + excluded.downloads",
+                [(file_id, *counts, now) for file_id, counts in tallied(fresh).items()],
+            )
+            return len(timely) - min(len(timely), max(0, room))
+
+    def settle_visits(self, before: int) -> int:
+        """See ``Store``."""
+        settled = 0
+        if self._all("SELECT 1 FROM tallies WHERE since < ? LIMIT 1", (before,)):
+            while some := self._settle_some():
+                settled += some
+        return settled
+
+    def _settle_some(self) -> int:
+        with self._writing() as database:
+            rows: list[Row] = database.execute(
+                "SELECT t.file_id, t.views, t.downloads, m.views, m.downloads FROM tallies AS t"
+                " LEFT JOIN maps AS m USING (file_id) ORDER BY t.since, t.file_id LIMIT ?",
+                (SETTLED,),
+            ).fetchall()
+            database.executemany(
+                "DELETE FROM tallies WHERE file_id = ?", [(row[0],) for row in rows]
+            )
+            for file_id, views, downloads, had_views, had_downloads in rows:
+                if had_views is not None:
+                    database.execute(
+                        "UPDATE maps SET views = ?, downloads = ?, revision = ? WHERE file_id = ?",
+                        (
+                            added(had_views, views),
+                            added(had_downloads, downloads),
+                            _next_revision(database),
+                            file_id,
+                        ),
+                    )
+            return len(rows)
+
     # -- moving ---------------------------------------------------------------------------
 
     def rows(self, table: Table, after: Any, limit: int) -> list[Row]:
@@ -419,7 +488,8 @@ class _Connection:
                 raise StoreMissing(f"there is no catalogue in {path}")
         _make_private(path)
         _use_wal(self._database)
-        for pragma in ("synchronous = FULL", "foreign_keys = ON"):
+        # What tells visitors apart is to be gone when it is deleted, where that costs no writing.
+        for pragma in ("synchronous = FULL", "foreign_keys = ON", "secure_delete = FAST"):
             self._database.execute(f"PRAGMA {pragma}")
 
     @contextmanager
@@ -736,6 +806,15 @@ def _integer(database: apsw.Connection, sql: str) -> int:
 def _row(database: apsw.Connection, sql: str) -> Row:
     rows: list[Row] = database.execute(sql).fetchall()
     return rows[0]
+
+
+def _is_new(database: apsw.Connection, visit: Visit) -> bool:
+    """Remember a visit; tell whether it counts, because it was not known and its map is there."""
+    database.execute(
+        "INSERT OR IGNORE INTO visits SELECT ?, ? FROM maps WHERE file_id = ?",
+        (visit.hour, visit.key, visit.file_id),
+    )
+    return database.changes() == 1
 
 
 def _delete(database: apsw.Connection, public_id: str) -> bool:

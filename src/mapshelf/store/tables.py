@@ -90,5 +90,9 @@ BELONGINGS: Final = (OUTLINES, SOURCES, FILES)
 TABLES: Final = (*SMALL, MAPS, *BELONGINGS, DELETED)
 """In an order in which no row refers to one of a later table."""
 
+FLEETING: Final = ("visits", "salts", "tallies")
+"""Tables that are left where they are: ``moving`` has the tallies settled first, and the others are
+forgotten within hours."""
+
 TRUTHS: Final = ("disabled", "template")
 """Columns of truth values, which SQLite keeps as integers."""

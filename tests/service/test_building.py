@@ -1,0 +1,70 @@
+"""How soon maps have what was counted."""
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mapshelf.model import HOUR, MapDraft, Visit, VisitKind
+from mapshelf.service.building import _Settling
+from mapshelf.store.sqlite import SQLiteStore
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SQLiteStore]:
+    made = SQLiteStore(tmp_path / "catalogue.db")
+    made.put_maps([MapDraft(title="t")])
+    yield made
+    made.close()
+
+
+def count(store: SQLiteStore, key: bytes, seconds: float) -> None:
+    """Count a visit of so many seconds ago."""
+    now = int((time.time() - seconds) * 1000)
+    assert store.count_visits([Visit(key, 1, VisitKind.VIEW, now // HOUR)], now, 9) == 0
+
+
+def views(store: SQLiteStore) -> int:
+    (found,) = store.maps(0, 9)
+    return found.views
+
+
+def test_visits_come_together_for_a_minute(store: SQLiteStore) -> None:
+    count(store, b"1", seconds=5)
+    _Settling(store).look()
+    assert views(store) == 0
+    count(store, b"2", seconds=70)  # by a worker that was late
+    _Settling(store).look()
+    assert views(store) == 0  # one that waits for its map is known by its first visit
+    store.settle_visits(2**60)
+    count(store, b"3", seconds=70)
+    count(store, b"4", seconds=5)
+    settling = _Settling(store)
+    settling.look()
+    assert views(store) == 4
+    count(store, b"5", seconds=70)
+    settling.look()  # not again so soon
+    assert views(store) == 4
+
+
+def test_where_building_takes_long_they_come_together_for_longer(store: SQLiteStore) -> None:
+    count(store, b"1", seconds=70)
+    settling = _Settling(store)
+    settling.heed(took=4.0)
+    settling.look()
+    assert views(store) == 0
+    hasty = _Settling(store)
+    hasty.heed(took=0.01)
+    hasty.look()
+    assert views(store) == 1
+
+
+def test_a_store_that_is_away_is_left_alone_for_a_while(
+    store: SQLiteStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    store.close()
+    settling = _Settling(store)
+    settling.look()
+    settling.look()
+    assert caplog.text.count("what was counted waits") == 1

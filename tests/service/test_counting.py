@@ -1,0 +1,109 @@
+"""Visits to a real service of two workers: counted once, through restarts and ``kill -9``."""
+
+import time
+from contextlib import closing
+from pathlib import Path
+from urllib.request import Request, urlopen
+
+import pytest
+
+from mapshelf.settings import sqlite_url
+from mapshelf.store import open_store
+from tests.cli.process import Mapshelf, Service, serving, wait_for
+from tests.cli.test_commands import write_map
+from tests.visits.browsers import FIREFOX
+
+LATER = 2**60
+VISITORS = 30
+TRUSTED = ("--trusted-proxy", "127.0.0.0/8")
+LONGEST = 90
+"""Seconds before the end of an hour in which no test begins: a new hour counts everybody anew."""
+
+
+@pytest.fixture
+def mapshelf(tmp_path: Path) -> Mapshelf:
+    left = 3600 - time.time() % 3600
+    if left < LONGEST:
+        time.sleep(left)
+    mapshelf = Mapshelf(tmp_path / "data")
+    mapshelf.run("import", write_map(tmp_path / "soil.mm", "Soil"))
+    return mapshelf
+
+
+def page_of(service: Service) -> str:
+    (found,), _ = service.get("/maps")
+    return f"/mindmaps/{found['ID']}/soil"
+
+
+def visit(service: Service, path: str, visitor: int) -> None:
+    """Ask over a connection of its own, so that any of the workers may answer."""
+    headers = {"User-Agent": FIREFOX, "X-Forwarded-For": f"198.51.100.{visitor}"}
+    with urlopen(Request(service.url + path, headers=headers), timeout=10) as answer:
+        assert answer.status == 200
+
+
+def counted(mapshelf: Mapshelf) -> tuple[int, int]:
+    """Let the map have what was counted; return its views and downloads."""
+    with closing(open_store(sqlite_url(mapshelf.data))) as store:
+        store.settle_visits(LATER)
+        (found,) = store.maps(0, 9)
+        return found.views, found.downloads
+
+
+def test_two_workers_count_everybody_once(mapshelf: Mapshelf) -> None:
+    with serving(mapshelf, *TRUSTED, workers=2) as service:
+        service.wait_until_ready()
+        page = page_of(service)
+        for _ in range(3):
+            for n in range(VISITORS):
+                visit(service, page, n)
+            visit(service, f"{page}.md", 1)
+        wait_for(lambda: counted(mapshelf) == (VISITORS, 1))
+        wait_for(lambda: service.get("/maps")[0][0]["Views"] == str(VISITORS))
+        # Nobody who was counted is counted again after a restart within the hour.
+        visit(service, page, VISITORS)
+    assert counted(mapshelf) == (VISITORS + 1, 1)
+    with serving(mapshelf, *TRUSTED, workers=2) as service:
+        service.wait_until_ready()
+        visit(service, page, 0)
+        visit(service, page, VISITORS + 1)
+    assert counted(mapshelf) == (VISITORS + 2, 1)
+    assert "198.51.100" not in written_in(mapshelf.data)
+
+
+def test_what_was_handed_over_outlives_a_kill(mapshelf: Mapshelf) -> None:
+    with serving(mapshelf, *TRUSTED, workers=2) as service:
+        service.wait_until_ready()
+        page = page_of(service)
+        for n in range(VISITORS):
+            visit(service, page, n)
+        wait_for(lambda: counted(mapshelf)[0] == VISITORS)
+        visit(service, page, VISITORS)
+        service.kill()
+    known = counted(mapshelf)[0]
+    assert VISITORS <= known <= VISITORS + 1  # only what came last may be lost
+    with serving(mapshelf, *TRUSTED, workers=2) as service:
+        service.wait_until_ready()
+        for n in range(VISITORS + 1):
+            visit(service, page, n)
+    assert counted(mapshelf)[0] == VISITORS + 1
+    mapshelf.run("check")
+
+
+def test_counting_can_be_switched_off(mapshelf: Mapshelf) -> None:
+    with serving(mapshelf, *TRUSTED, "--no-counting", workers=2) as service:
+        service.wait_until_ready()
+        visit(service, page_of(service), 1)
+    assert counted(mapshelf) == (0, 0)
+
+
+@pytest.mark.parametrize("address", ["proxy.example", "10.0.0.1/8", "", "300.1.1.1"])
+def test_a_proxy_is_named_by_its_address(mapshelf: Mapshelf, address: str) -> None:
+    refused = mapshelf.run("serve", "--trusted-proxy", address, expect=2)
+    assert "a trusted proxy must be an address" in refused.stderr
+
+
+def written_in(folder: Path) -> str:
+    """Return all that is in the files of a folder, as text."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return "".join(path.read_bytes().decode("latin-1") for path in files)

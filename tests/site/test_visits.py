@@ -1,0 +1,158 @@
+"""What counts over HTTP: pages and downloads, once for each visitor and hour, and nothing else."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from ipaddress import ip_network
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mapshelf.model import DAY, HOUR
+from mapshelf.site import site_routes
+from tests.harness import Service, Shelf, shelf_with
+from tests.site.shelves import GARDEN
+from tests.store.clock import Clock
+from tests.visits.browsers import BROWSERS, FIREFOX
+
+PAGE = "/mindmaps/Garden01/a-kitchen-garden"
+VIEWS, DOWNLOADS = 1234, 56
+LATER = 2**60
+
+
+class House:
+    """A service whose time is ours, behind a proxy that says who asks."""
+
+    def __init__(self, shelf: Shelf, **changes: Any) -> None:
+        self.shelf = shelf
+        self.clock = Clock(20_000 * DAY + 12 * HOUR)
+        proxies = (ip_network("127.0.0.1"),)
+        settings = replace(shelf.settings, **{"trusted_proxies": proxies, **changes})
+        self.service = Service(settings, shelf.token(), site_routes, self.clock)
+
+    def ask(
+        self,
+        path: str,
+        visitor: str = "192.0.2.1",
+        *,
+        method: str = "GET",
+        agent: str = FIREFOX,
+        status: int = 200,
+        **headers: str,
+    ) -> None:
+        sent = {name.replace("_", "-"): value for name, value in headers.items()}
+        sent |= {"User-Agent": agent, "X-Forwarded-For": visitor}
+        response = self.service.request(method, path, headers=sent, signed="signed" in headers)
+        assert response.status_code == status, (path, response.status_code)
+
+    def counted(self) -> tuple[int, int]:
+        """End the service; return how many views and downloads have come to what was there."""
+        self.service.stop()
+        self.shelf.store.settle_visits(LATER)
+        (found,) = (one for one in self.shelf.store.maps(0, 99) if one.id == "Garden01")
+        return found.views - VIEWS, found.downloads - DOWNLOADS
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    with shelf_with(tmp_path, GARDEN) as full:
+        yield full
+
+
+@pytest.fixture
+def house(shelf: Shelf) -> Iterator[House]:
+    made = House(shelf)
+    with made.service:
+        yield made
+
+
+def test_a_page_counts_once_for_each_visitor_and_hour(house: House) -> None:
+    for visitor in ("192.0.2.1", "192.0.2.2", "192.0.2.1", "192.0.2.2, 192.0.2.1"):
+        house.ask(PAGE, visitor)
+    house.ask(PAGE, agent=BROWSERS[0])
+    house.clock.now += HOUR
+    house.ask(PAGE)
+    assert house.counted() == (4, 0)
+
+
+def test_a_download_counts_once_whatever_its_format(house: House) -> None:
+    house.ask(f"{PAGE}.md")
+    house.ask(f"{PAGE}.opml")
+    house.ask(f"{PAGE}/original", "192.0.2.2")
+    house.ask(f"{PAGE}.mm", "192.0.2.3", Sec_Fetch_Dest="empty")
+    assert house.counted() == (0, 3)
+
+
+def test_a_page_that_is_known_already_was_looked_at_again(house: House) -> None:
+    response = house.service.request("GET", PAGE, signed=False)  # by a robot
+    house.ask(PAGE, If_None_Match=response.headers["etag"], status=304)
+    assert house.counted() == (1, 0)
+
+
+def test_what_is_not_a_visit(house: House) -> None:
+    house.ask(PAGE, method="HEAD")
+    house.ask(PAGE, method="OPTIONS", status=204)
+    house.ask("/mindmaps/Garden01", status=308)
+    house.ask("/mindmaps/Garden01/other", status=308)
+    house.ask("/mindmaps/Garden99/nothing", status=404)
+    house.ask(f"{PAGE}?embed=1")
+    house.ask(PAGE, Range="bytes=0-10")
+    house.ask(PAGE, Sec_Purpose="prefetch")
+    house.ask(PAGE, DNT="1")
+    house.ask(PAGE, agent="curl/8.5.0")
+    house.ask(f"{PAGE}.md", agent="")
+    house.ask("/")
+    house.ask("/site/maps/Garden01.json")
+    house.ask("/thumbnails/Garden01.svg?w=640")
+    assert house.counted() == (0, 0)
+
+
+def test_the_api_counts_nothing(house: House) -> None:
+    for path in ("/maps", "/maps/Garden01", "/maps/Garden01/outline.md", "/search?query=garden"):
+        house.ask(path, signed="yes")
+    assert house.counted() == (0, 0)
+
+
+def test_nobody_is_believed_who_is_no_trusted_proxy(shelf: Shelf) -> None:
+    house = House(shelf, trusted_proxies=())
+    with house.service:
+        house.ask(PAGE, "192.0.2.1")
+        house.ask(PAGE, "192.0.2.2")
+        assert house.counted() == (1, 0)
+
+
+def test_counting_can_be_switched_off(shelf: Shelf) -> None:
+    house = House(shelf, counting=False)
+    with house.service:
+        house.ask(PAGE)
+        house.ask(f"{PAGE}.md")
+        assert house.counted() == (0, 0)
+
+
+def test_a_store_that_is_away_costs_no_page(house: House, caplog: pytest.LogCaptureFixture) -> None:
+    house.ask(PAGE)  # kept from now on
+    store = house.service._application._store
+    assert store is not None
+    store.close()
+    for n in range(9):
+        house.ask(PAGE, f"192.0.2.{n}")
+    assert house.counted() == (0, 0)
+    assert "visits wait to be counted" in caplog.text
+    assert "9 visits were not counted" in caplog.text
+    assert "192.0.2" not in caplog.text
+
+
+def test_counts_show_in_the_api_once_they_are_settled(house: House) -> None:
+    before = house.service.get("/maps/Garden01").json()
+    house.ask(PAGE)
+    house.ask(f"{PAGE}.md")
+    house.service.run(house.service._application._visits.write())
+    assert house.shelf.store.settle_visits(LATER) == 1
+    house.shelf.publish()
+    house.service.wait_until(
+        lambda: house.service.get("/maps/Garden01").json()["Views"] == str(VIEWS + 1)
+    )
+    after = house.service.get("/maps/Garden01").json()
+    assert after == {**before, "Views": str(VIEWS + 1), "Downloads": str(DOWNLOADS + 1)}
+    found = house.service.get("/maps?query=garden&order_by=views").json()
+    assert found == [after]

@@ -1,0 +1,1 @@
+"""Tests of how visits are counted."""

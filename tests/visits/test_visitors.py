@@ -1,0 +1,83 @@
+"""Who a visitor is taken for."""
+
+from ipaddress import ip_network
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mapshelf.model import VisitKind
+from mapshelf.visits.visitors import place_of, visit_key
+
+PROXIES = tuple(map(ip_network, ("127.0.0.1", "10.0.0.0/8", "fd00::/8")))
+
+ADDRESSES = st.ip_addresses().map(str)
+
+
+@pytest.mark.parametrize(
+    ("peer", "forwarded", "place"),
+    [
+        # nobody in between, whatever is said
+        ("192.0.2.1:5000", "", "192.0.2.1"),
+        ("192.0.2.1:5000", "198.51.100.7", "192.0.2.1"),
+        ("[2001:db8:1:2:3:4:5:6]:5000", "", "2001:db8:1:2::/64"),
+        ("2001:db8:1:2::1", "", "2001:db8:1:2::/64"),
+        ("[::ffff:192.0.2.1]:5000", "", "192.0.2.1"),
+        ("fe80::1%eth0", "", "fe80::/64"),
+        # one proxy, two, and one that is not trusted
+        ("127.0.0.1:1", "198.51.100.7", "198.51.100.7"),
+        ("127.0.0.1:1", "203.0.113.9, 198.51.100.7", "198.51.100.7"),
+        ("10.1.1.1:1", "198.51.100.7 , 10.2.2.2,127.0.0.1", "198.51.100.7"),
+        ("[::ffff:127.0.0.1]:1", "198.51.100.7", "198.51.100.7"),
+        ("fd00::1", "[2001:db8::9]:443", "2001:db8::/64"),
+        ("127.0.0.1:1", "198.51.100.7:8080", "198.51.100.7"),
+        # somebody inside, and nonsense
+        ("127.0.0.1:1", "10.5.5.5", "10.5.5.5"),
+        ("127.0.0.1:1", "", "127.0.0.1"),
+        ("127.0.0.1:1", "unknown", "127.0.0.1"),
+        ("10.0.0.1:1", "198.51.100.7, unknown, 127.0.0.1", "127.0.0.1"),
+        ("127.0.0.1:1", ", ,", "127.0.0.1"),
+        ("", "198.51.100.7", ""),
+        ("unix:", "198.51.100.7", ""),
+    ],
+)
+def test_where_a_request_comes_from(peer: str, forwarded: str, place: str) -> None:
+    assert place_of(peer, forwarded.encode(), PROXIES) == place
+
+
+@given(peer=ADDRESSES, forwarded=st.binary(max_size=60))
+def test_without_a_trusted_proxy_nothing_that_is_said_matters(peer: str, forwarded: bytes) -> None:
+    assert place_of(peer, forwarded, ()) == place_of(peer, b"", ())
+
+
+@given(peer=st.text(max_size=30), forwarded=st.binary(max_size=80))
+def test_anything_may_be_sent(peer: str, forwarded: bytes) -> None:
+    place_of(peer, forwarded, PROXIES)
+
+
+@given(lies=st.lists(ADDRESSES, max_size=40), last=st.integers(1, 254))
+def test_what_a_client_claims_to_have_come_through_is_not_believed(
+    lies: list[str], last: int
+) -> None:
+    forwarded = ", ".join([*lies, f"198.51.100.{last}"])
+    assert place_of("127.0.0.1:9", forwarded.encode(), PROXIES) == f"198.51.100.{last}"
+
+
+def test_a_long_list_of_proxies_is_followed_so_far() -> None:
+    forwarded = ",".join(["198.51.100.7", *["10.0.0.1"] * 5000])
+    assert place_of("127.0.0.1", forwarded.encode(), PROXIES) == "10.0.0.1"
+
+
+def test_a_key_tells_apart_what_counts_apart_and_nothing_else() -> None:
+    salt = b"s" * 32
+    first = (salt, b"192.0.2.1\nFirefox", 7, VisitKind.VIEW, 1000)
+    others = [
+        (b"t" * 32, *first[1:]),
+        (salt, b"192.0.2.2\nFirefox", *first[2:]),
+        (*first[:2], 8, *first[3:]),
+        (*first[:3], VisitKind.DOWNLOAD, 1000),
+        (*first[:4], 1001),
+    ]
+    assert visit_key(*first) == visit_key(*first)
+    assert len({visit_key(*one) for one in (first, *others)}) == 6
+    assert len(visit_key(*first)) == 16
