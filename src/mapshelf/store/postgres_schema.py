@@ -40,7 +40,10 @@ class Migration:
     needs: int
 
 
-MIGRATIONS: Final = (Migration("postgres_0001.sql", needs=1),)
+MIGRATIONS: Final = (
+    Migration("postgres_0001.sql", needs=1),
+    Migration("postgres_0002.sql", needs=1),
+)
 """In the order they were added; the table ``migrations`` tells which a database has had."""
 
 
