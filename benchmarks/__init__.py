@@ -13,6 +13,7 @@ PARTS: Final = (
     "freshness",
     "changing",
     "hostile",
+    "nodes",
     "peers",
 )
 """What can be measured, each for itself."""

@@ -24,6 +24,7 @@ from benchmarks import (
     hostile,
     listing,
     machine,
+    nodes,
     processes,
     searching,
     serving,
@@ -41,7 +42,7 @@ def main() -> int:
     """Measure what was asked for."""
     given = _arguments()
     try:
-        if {"serving", "freshness", "changing", "hostile", "peers"} & set(given.parts):
+        if {"serving", "freshness", "changing", "hostile", "nodes", "peers"} & set(given.parts):
             processes.install_needed()
         if "peers" in given.parts:
             processes.require_group("bench")
@@ -97,6 +98,7 @@ def _measure(size: int, given: argparse.Namespace) -> dict[str, Any]:
         "freshness": freshness.measured,
         "hostile": lambda chosen: hostile.measured(chosen, given.hostile_texts),
         "changing": lambda chosen: changing.measured(chosen, given.changing_seconds),
+        "nodes": lambda chosen: nodes.measured(chosen, given.seconds, given.rounds),
         "peers": lambda chosen: _peers(chosen, given),
     }
     for name in given.parts:
