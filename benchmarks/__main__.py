@@ -44,7 +44,7 @@ def main() -> int:
     try:
         if {"serving", "freshness", "changing", "hostile", "nodes", "peers"} & set(given.parts):
             processes.install_needed()
-        if "peers" in given.parts:
+        if {"nodes", "peers"} & set(given.parts):
             processes.require_group("bench")
     except processes.Missing as missing:
         console.print(f"[red]{missing}[/red]")
