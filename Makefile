@@ -9,7 +9,7 @@ export UV_PYTHON ?= $(PYTHON)
 RUN := .venv/bin/
 ARGUMENTS ?=
 
-.PHONY: help demo test test-cluster check format bench clean
+.PHONY: help demo test test-postgres test-cluster check format bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -19,6 +19,9 @@ demo: .venv/.installed ## serve the sample maps with a ready token
 
 test: .venv/.developed ## run the tests
 	$(RUN)pytest $(ARGUMENTS)
+
+test-postgres: .venv/.developed ## run the tests of the API on PostgreSQL
+	MAPSHELF_TEST_DATABASE=postgres $(RUN)pytest tests/api $(ARGUMENTS)
 
 test-cluster: .venv/.developed ## run nodes, a primary and a standby under load, and break them
 	$(RUN)pytest -m cluster -s tests/cluster $(ARGUMENTS)

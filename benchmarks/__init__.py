@@ -14,6 +14,7 @@ PARTS: Final = (
     "changing",
     "ageing",
     "hostile",
+    "nodes",
     "peers",
 )
 """What can be measured, each for itself."""

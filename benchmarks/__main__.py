@@ -25,6 +25,7 @@ from benchmarks import (
     hostile,
     listing,
     machine,
+    nodes,
     processes,
     searching,
     serving,
@@ -42,9 +43,9 @@ def main() -> int:
     """Measure what was asked for."""
     given = _arguments()
     try:
-        if {"serving", "freshness", "changing", "hostile", "peers"} & set(given.parts):
+        if {"serving", "freshness", "changing", "hostile", "nodes", "peers"} & set(given.parts):
             processes.install_needed()
-        if "peers" in given.parts:
+        if {"nodes", "peers"} & set(given.parts):
             processes.require_group("bench")
     except processes.Missing as missing:
         console.print(f"[red]{missing}[/red]")
@@ -100,6 +101,7 @@ def _measure(size: int, given: argparse.Namespace) -> dict[str, Any]:
         "hostile": lambda chosen: hostile.measured(chosen, given.hostile_texts),
         "changing": lambda chosen: changing.measured(chosen, given.changing_seconds),
         "ageing": lambda chosen: ageing.measured(chosen, given.ageing_changes),
+        "nodes": lambda chosen: nodes.measured(chosen, given.seconds, given.rounds),
         "peers": lambda chosen: _peers(chosen, given),
     }
     for name in given.parts:

@@ -88,6 +88,9 @@ def _report(results: Results) -> Iterator[str]:
     hostile = {size: part["hostile"] for size, part in sizes.items() if "hostile" in part}
     if hostile:
         yield from _hostile(hostile)
+    nodes = {size: part["nodes"] for size, part in sizes.items() if "nodes" in part}
+    if nodes:
+        yield from _nodes(nodes)
 
 
 def _machine(results: Results) -> Iterator[str]:
@@ -239,6 +242,19 @@ def _ageing(ageing: dict[str, Results]) -> Iterator[str]:
             times = (part.get(f"{name}, {when}", {}).get("p50") for name in searches)
             figures = (state["index MB"], state["segments"], state["records MB"])
             yield row(f"{int(size):,}", told, *map(str, figures), *map(number, times))
+    yield ""
+
+
+def _nodes(nodes: dict[str, Results]) -> Iterator[str]:
+    yield "### Two nodes over one database, a worker and a core each"
+    yield ""
+    names = ("first", "second", "first, both at once", "second, both at once")
+    yield from header("maps", *(f"{name}: per second of processor" for name in names), "two to one")
+    for size, part in nodes.items():
+        runs = ("first alone", "second alone", "first of both", "second of both")
+        figures = (f"{part[name]['requests_per_cpu_second']:,.0f}" for name in runs)
+        ratio = part.get("two_to_one_by_the_clock", part["two_to_one_by_cpu"])
+        yield row(f"{int(size):,}", *figures, number(ratio))
     yield ""
 
 

@@ -103,7 +103,7 @@ class Target:
 @contextmanager
 def service(catalogue: Catalogue, workers: int = 1) -> Iterator[tuple[Target, float]]:
     """Run Mapshelf over a catalogue; give it, and the seconds it took until its first answer."""
-    token, port = _token(catalogue), free_port()
+    token, port = new_token_in(catalogue.settings.database), free_port()
     command = python("mapshelf", "serve", "--data", str(catalogue.folder), "--port", str(port))
     command += ["--workers", str(workers), "--base-url", BASE_URL]
     began = time.perf_counter()
@@ -134,12 +134,18 @@ def nginx(answer: Answer) -> Iterator[Target]:
             yield Target(port, pid, "none")
 
 
-def wrk(target: Target, paths: Sequence[str], seconds: int, connections: int) -> dict[str, Any]:
-    """Put load on a server with a list of paths; return what happened."""
+def wrk(
+    target: Target,
+    paths: Sequence[str],
+    seconds: int,
+    connections: int,
+    core: int = CLIENT_CORE,
+) -> dict[str, Any]:
+    """Put load on a server with a list of paths, from one core; return what happened."""
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as file:
         file.write("\n".join(paths) + "\n")
         file.flush()
-        command = ["taskset", "-c", str(CLIENT_CORE), "wrk", "-t1", f"-c{connections}"]
+        command = ["taskset", "-c", str(core), "wrk", "-t1", f"-c{connections}"]
         command += [f"-d{seconds}", "--timeout", "10", "-s", str(SCRIPT)]
         command += ["-H", f"Authorization: Bearer {target.token}"]
         command += [f"http://127.0.0.1:{target.port}", "--", file.name]
@@ -219,9 +225,9 @@ def _workers(target: Target) -> list[int]:
     return [pid for pid in family if pid not in (target.pid, *children(target.pid))]
 
 
-def _token(catalogue: Catalogue) -> str:
-    """Return a fresh token for the catalogue; none is kept on disk."""
-    store = open_store(catalogue.settings.database)
+def new_token_in(url: str) -> str:
+    """Return a fresh token for the catalogue in a database; none is kept on disk."""
+    store = open_store(url)
     with suppress(AlreadyExists):
         store.add_user("benchmark")
     token = new_token()

@@ -3,7 +3,7 @@
     python scripts/scaling.py [--changes PER_MINUTE] [--anew MICROSECONDS] …
 
 The builder's way of working is simulated change by change: changes come at random, a snapshot of
-all that have come is published, and the builder rests for as long as that took. What a snapshot
+all that have come is published, and the builder rests in proportion to that. What a snapshot
 takes is given by the costs measured up to a million maps (``docs/benchmarks.md``); beyond, they
 are assumed to grow as they did. Nothing but the standard library is used.
 """
@@ -19,8 +19,14 @@ SEED: Final = 20260101
 CHANGES: Final = 5000
 """Changes simulated for each size."""
 
+BUILDER: Final = 24_000_000
+"""Bytes of memory a builder has before there is a map."""
+
 LOOK_INTERVAL: Final = 0.1
-"""Least seconds between snapshots, as in ``service/building.py``."""
+REST_SHARE: Final = 2.0
+LONGEST_REST: Final = 2.0
+"""Least seconds between snapshots, and rest for each second of building, as in
+``service/building.py``."""
 
 MOST: Final = 20_000
 """Changes in one snapshot, as in ``snapshot/builder.py``."""
@@ -35,6 +41,7 @@ class Costs:
     per_change: float
     anew: float
     snapshot: int
+    memory: int
     database: int
 
     def publishing(self, maps: int, changes: int) -> float:
@@ -60,16 +67,16 @@ def lags(costs: Costs, maps: int, rate: float) -> list[float]:
         took = costs.publishing(maps, len(taken))
         now += took
         found += (now - arrival for arrival in taken)
-        now += max(LOOK_INTERVAL, took)
+        now += max(LOOK_INTERVAL, min(LONGEST_REST, REST_SHARE * took))
     return sorted(found)
 
 
 def table(costs: Costs, per_minute: float) -> str:
     """Return the figures for all sizes as a table in Markdown."""
     lines = [
-        "| maps | built anew | snapshot | database | a change shows after: median | p99 |"
-        " publishing |",
-        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
+        "| maps | built anew | snapshot | builder's memory | database | a change shows: median"
+        " | p99 | publishing |",
+        "| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |",
     ]
     for maps in SIZES:
         lag = lags(costs, maps, per_minute / 60)
@@ -77,6 +84,7 @@ def table(costs: Costs, per_minute: float) -> str:
             f"{maps:,}",
             _time(maps * costs.anew),
             _size(maps * costs.snapshot),
+            _size(BUILDER + maps * costs.memory),
             _size(maps * costs.database),
             _time(lag[len(lag) // 2]),
             _time(lag[len(lag) * 99 // 100]),
@@ -112,6 +120,7 @@ def main() -> None:
     parser.add_argument("--per-change", type=float, default=0.15, help="ms for a change (0.15)")
     parser.add_argument("--anew", type=float, default=200, help="µs to build a map anew (200)")
     parser.add_argument("--snapshot", type=int, default=1350, help="bytes of a map in it (1350)")
+    parser.add_argument("--memory", type=int, default=310, help="bytes in the builder (310)")
     parser.add_argument("--database", type=int, default=900, help="bytes of a map there (900)")
     given = parser.parse_args()
     costs = Costs(
@@ -120,6 +129,7 @@ def main() -> None:
         per_change=given.per_change / 1e3,
         anew=given.anew / 1e6,
         snapshot=given.snapshot,
+        memory=given.memory,
         database=given.database,
     )
     print(table(costs, given.changes))

@@ -1,7 +1,7 @@
 """Which database a catalogue of the tests lies in: the one parameter of all tests of the API.
 
-``MAPSHELF_TEST_DATABASE=postgres make test ARGUMENTS=tests/api`` runs them on PostgreSQL; SQLite is
-what they run on otherwise. What a test does behind the store's back stands here too.
+``make test-postgres`` runs them on PostgreSQL (``MAPSHELF_TEST_DATABASE=postgres``); SQLite is what
+they run on otherwise. What a test does behind the store's back stands here too.
 """
 
 import os

@@ -89,13 +89,13 @@ class Server:
         settings = {"port": str(self.port), "unix_socket_directories": "", **self.settings}
         command = [str(binaries() / "postgres"), "-D", str(self.folder / "data")]
         command += [f"--{name}={value}" for name, value in settings.items()]
-        with (self.folder / "log").open("ab") as log:
+        with self.log.open("ab") as log:
             self.process = subprocess.Popen(
                 command, stdout=log, stderr=log, start_new_session=True, **_as()
             )
         deadline = time.monotonic() + PATIENCE
         while not self.answers():
-            assert self.process.poll() is None, (self.folder / "log").read_text()
+            assert self.process.poll() is None, self.log.read_text()
             assert time.monotonic() < deadline, "PostgreSQL does not start"
             time.sleep(0.02)
 
@@ -134,6 +134,11 @@ class Server:
         main = self.process.pid
         children = Path(f"/proc/{main}/task/{main}/children").read_text("ascii").split()
         return [main, *map(int, children)]
+
+    @property
+    def log(self) -> Path:
+        """The file with what the server says."""
+        return self.folder / "log"
 
     def url(self, database: str) -> str:
         """Return the URL of a database on this server."""

@@ -13,6 +13,9 @@ from mapshelf.errors import InvalidSetting
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 
+CURRENT: Final = "current"
+"""The file in the folder of the snapshots that names the one to read."""
+
 _BASE_URL: Final = re.compile(
     r"https?://(?:\[(?P<ipv6>[^]]*)\]|[a-z0-9._~-]+)(?::(?P<port>[0-9]{1,5}))?"
     r"(?:/(?:[a-z0-9._~!$&'()*+,;=:@/-]|%[0-9a-f]{2})*)?",
@@ -49,9 +52,19 @@ class Settings:
         return self.data / "draining"
 
     @property
+    def token_mark(self) -> Path:
+        """The file in which the workers share what they know of the standing of all tokens."""
+        return self.data / "token-mark"
+
+    @property
     def snapshots(self) -> Path:
         """The folder of the snapshots."""
         return snapshots_folder(self.data)
+
+    @property
+    def has_snapshot(self) -> bool:
+        """Whether a snapshot was published before, by the file that names it."""
+        return (self.snapshots / CURRENT).exists()
 
     @property
     def thumbnails(self) -> Path:

@@ -5,6 +5,7 @@ machine hung: connections are accepted, and nothing is answered.
 """
 
 import asyncio
+import fcntl
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +13,7 @@ from typing import Final
 
 import pytest
 
-from mapshelf.api import auth
+from mapshelf.api import auth, standing
 from mapshelf.api.auth import Authenticator
 from mapshelf.errors import InvalidToken, StoreUnavailable
 from mapshelf.model import Credential, MapDraft, Token, User
@@ -141,14 +142,26 @@ def test_a_worker_that_starts_without_its_database_opens_it_later(
 class Told:
     """A store that says of one token what it is told to say, or fails."""
 
+    mark_age = 0.05
+
     def __init__(self) -> None:
         self.asked = 0
+        self.marks_asked = 0
+        self.mark = "a"
         self.delay = 0.0
         self.away = False
         self.expires: int | None = None
         self.revoked: int | None = None
 
-    def find_credential(self, digest: bytes) -> Credential:
+    def token_mark(self) -> str:
+        """See ``Store``."""
+        self.marks_asked += 1
+        time.sleep(self.delay)
+        if self.away:
+            raise StoreUnavailable("away")
+        return self.mark
+
+    def find_credential(self, digest: bytes, mark: str) -> Credential:
         """See ``Store``."""
         self.asked += 1
         time.sleep(self.delay)
@@ -159,28 +172,100 @@ class Told:
 
 
 @pytest.fixture
-def told(monkeypatch: pytest.MonkeyPatch) -> Told:
-    monkeypatch.setattr(auth, "REMEMBERED_FOR", 0.05)
+def told() -> Told:
     return Told()
+
+
+@pytest.fixture
+def note(tmp_path: Path) -> Path:
+    return tmp_path / "note"
 
 
 HEADER: Final = b"Bearer " + new_token().encode()
 
 
-def test_a_token_is_looked_up_once_for_all_requests_that_wait(told: Told) -> None:
+def test_a_token_is_looked_up_once_for_all_requests_that_wait(told: Told, note: Path) -> None:
     told.delay = 0.1
 
     async def many() -> None:
-        authenticator = Authenticator(told)  # type: ignore[arg-type]
+        authenticator = Authenticator(told, note)  # type: ignore[arg-type]
         await asyncio.gather(*(authenticator.user(HEADER) for _ in range(50)))
 
     asyncio.run(many())
-    assert told.asked == 1
+    assert told.asked == told.marks_asked == 1
 
 
-def test_a_store_that_is_away_is_not_asked_for_each_request(told: Told) -> None:
+def test_a_token_is_looked_up_again_once_the_mark_is_another(told: Told, note: Path) -> None:
+    async def used() -> None:
+        authenticator = Authenticator(told, note)  # type: ignore[arg-type]
+        for asked, mark in ((1, "a"), (1, "a"), (2, "b"), (2, "b")):
+            told.mark = mark
+            await asyncio.sleep(0.1)
+            await asyncio.gather(*(authenticator.user(HEADER) for _ in range(5)))
+            assert told.asked == asked
+        assert told.marks_asked == 4
+        told.mark, told.revoked = "c", 1
+        await asyncio.sleep(0.1)
+        with pytest.raises(InvalidToken):
+            await authenticator.user(HEADER)
+
+    asyncio.run(used())
+
+
+def test_the_workers_of_a_node_ask_for_the_mark_once(told: Told, note: Path) -> None:
+    told.mark_age, told.delay = 5, 0.1
+
     async def many() -> None:
-        authenticator = Authenticator(told)  # type: ignore[arg-type]
+        workers = [Authenticator(told, note) for _ in range(8)]  # type: ignore[arg-type]
+        await asyncio.gather(*(worker.user(HEADER) for worker in workers))
+
+    asyncio.run(many())
+    assert (told.marks_asked, told.asked) == (1, 8)
+
+
+@pytest.mark.parametrize("damage", ["", "soon a", f"{time.monotonic() + 9} a", "-1 a"])
+def test_a_note_that_cannot_be_right_is_not_relied_on(told: Told, note: Path, damage: str) -> None:
+    note.write_text(damage)
+    asyncio.run(Authenticator(told, note).user(HEADER))  # type: ignore[arg-type]
+    assert told.marks_asked == 1
+
+
+def test_a_worker_that_stops_while_it_asks_holds_up_no_other(
+    told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(standing, "TURN", 0.2)
+    with note.with_name("note.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        asyncio.run(Authenticator(told, note).user(HEADER))  # type: ignore[arg-type]
+
+
+def test_without_a_place_for_the_note_each_worker_asks(told: Told, tmp_path: Path) -> None:
+    nowhere = tmp_path / "nothing" / "note"
+    for _ in range(2):
+        asyncio.run(Authenticator(told, nowhere).user(HEADER))  # type: ignore[arg-type]
+    assert told.marks_asked == 2
+
+
+def test_more_tokens_than_the_store_keeps_up_with_go_on_if_they_are_known(
+    told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    headers = [b"Bearer " + new_token().encode() for _ in range(5)]
+
+    async def many() -> None:
+        authenticator = Authenticator(told, note)  # type: ignore[arg-type]
+        for header in headers:
+            await authenticator.user(header)
+        monkeypatch.setattr(auth, "WAITING", 2)
+        told.mark, told.delay = "b", 0.1
+        await asyncio.sleep(0.1)
+        await asyncio.gather(*(authenticator.user(header) for header in headers))
+
+    asyncio.run(many())
+
+
+def test_a_store_that_is_away_is_not_asked_for_each_request(told: Told, note: Path) -> None:
+    async def many() -> None:
+        authenticator = Authenticator(told, note)  # type: ignore[arg-type]
         await authenticator.user(HEADER)
         told.away = True
         began = time.monotonic()
@@ -189,14 +274,14 @@ def test_a_store_that_is_away_is_not_asked_for_each_request(told: Told) -> None:
             await asyncio.sleep(0.001)
 
     asyncio.run(many())
-    assert 2 <= told.asked <= 6
+    assert 2 <= told.marks_asked <= 6
 
 
 def test_trust_ends_with_the_token_and_after_a_minute(
-    told: Told, monkeypatch: pytest.MonkeyPatch
+    told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def trusted() -> None:
-        authenticator = Authenticator(told)  # type: ignore[arg-type]
+        authenticator = Authenticator(told, note)  # type: ignore[arg-type]
         told.expires = time.time_ns() // 1_000_000 + 300
         await authenticator.user(HEADER)
         told.away = True
@@ -212,16 +297,18 @@ def test_trust_ends_with_the_token_and_after_a_minute(
     asyncio.run(trusted())
 
 
-def test_a_slow_answer_is_heeded_when_it_comes(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_slow_answer_is_heeded_when_it_comes(
+    told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(auth, "PATIENCE", 0.1)
 
     async def slow() -> None:
-        authenticator = Authenticator(told)  # type: ignore[arg-type]
+        authenticator = Authenticator(told, note)  # type: ignore[arg-type]
         await authenticator.user(HEADER)
-        told.delay, told.revoked = 0.4, 1
+        told.delay, told.revoked, told.mark = 0.4, 1, "b"
         await asyncio.sleep(0.1)
         await authenticator.user(HEADER)
-        await asyncio.sleep(0.5)
+        await asyncio.sleep(1)
         with pytest.raises(InvalidToken):
             await authenticator.user(HEADER)
 
@@ -229,13 +316,13 @@ def test_a_slow_answer_is_heeded_when_it_comes(told: Told, monkeypatch: pytest.M
 
 
 def test_more_look_ups_than_the_store_keeps_up_with_are_turned_away(
-    told: Told, monkeypatch: pytest.MonkeyPatch
+    told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(auth, "WAITING", 3)
     told.delay = 0.2
 
     async def many() -> list[object]:
-        authenticator = Authenticator(told)  # type: ignore[arg-type]
+        authenticator = Authenticator(told, note)  # type: ignore[arg-type]
         headers = [b"Bearer " + new_token().encode() for _ in range(5)]
         return await asyncio.gather(
             *(authenticator.user(header) for header in headers), return_exceptions=True

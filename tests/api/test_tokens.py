@@ -12,10 +12,10 @@ import pytest
 from mapshelf.api.auth import Authenticator
 from mapshelf.errors import InvalidToken
 from mapshelf.tokens import new_token, token_digest
-from tests.databases import kept_bytes
+from tests.databases import KIND, kept_bytes
 from tests.harness import READER, Service, Shelf
 
-PROMISE: Final = 1.0
+PROMISE: Final = {"sqlite": 1.0, "postgres": 2.5}[KIND]
 """Seconds within which a token that has lost its force is refused."""
 
 SLACK: Final = 0.25
@@ -97,7 +97,7 @@ def test_new_token_is_taken_at_once_even_if_it_was_refused_before(
 
 def test_last_use_is_noted(shelf: Shelf) -> None:
     used, unused = shelf.token(), shelf.token()
-    authenticator = Authenticator(shelf.store)
+    authenticator = Authenticator(shelf.store, shelf.settings.token_mark)
     before = now()
     user = asyncio.run(authenticator.user(f"Bearer {used}".encode()))
     assert user.name == READER
@@ -123,7 +123,7 @@ def test_last_use_that_cannot_be_noted_is_logged_and_forgotten(
     shelf: Shelf, caplog: pytest.LogCaptureFixture
 ) -> None:
     token = shelf.token()
-    authenticator = Authenticator(shelf.store)
+    authenticator = Authenticator(shelf.store, shelf.settings.token_mark)
     asyncio.run(authenticator.user(token.encode()))
     shelf.store.close()
     authenticator.write_use()

@@ -13,6 +13,7 @@ import pytest
 from mapshelf.settings import without_password
 from tests.cli.process import EXAMPLES, Mapshelf, serving, wait_for
 from tests.cli.test_commands import write_map
+from tests.postgres import server
 
 
 def status_of(url: str) -> int:
@@ -109,6 +110,21 @@ def test_a_node_that_is_to_end_goes_on_for_a_while_and_says_so(tmp_path: Path) -
             service.process.send_signal(signal.SIGTERM)
             time.sleep(0.5)
         assert service.process.wait(15) == 0
+
+
+def test_a_node_with_a_snapshot_starts_without_its_database(tmp_path: Path) -> None:
+    with server() as own:
+        node = Mapshelf(tmp_path / "node", own.url(own.new_database()))
+        token = node.token()
+        with serving(node, token=token) as service:
+            service.wait_until_ready()
+        own.stop()
+        with serving(node, token=token) as service:
+            wait_for(lambda: status_of(f"{service.url}/readyz") == 200)
+            own.start()
+            service.wait_until_ready()
+            node.run("import", write_map(tmp_path / "a.mm", "Soil"))
+            wait_for(lambda: service.total() == 1)
 
 
 def test_passwords_are_not_shown(tmp_path: Path, new_url: Callable[[], str]) -> None:

@@ -29,11 +29,14 @@ class Tally:
 
 
 class Load:
-    """Clients that read from nodes at ``ports``, ``rate`` requests a second in all."""
+    """Clients that read from nodes at ``ports``, ``rate`` requests a second in all.
 
-    def __init__(self, ports: Sequence[int], token: str, rate: int) -> None:
+    They carry the ``tokens`` by turns.
+    """
+
+    def __init__(self, ports: Sequence[int], tokens: Sequence[str], rate: int) -> None:
         self._ports = list(ports)
-        self._token = token
+        self._tokens = tokens
         self._pause = CLIENTS / rate
         self._tally = Tally()
         self._stop = threading.Event()
@@ -62,7 +65,7 @@ class Load:
 
     async def _read(self, number: int) -> None:
         ports = self._ports[number % len(self._ports) :] + self._ports[: number % len(self._ports)]
-        client = _Client(self._token)
+        client = _Client(self._tokens[number % len(self._tokens)])
         due = time.monotonic() + self._pause * number / CLIENTS
         turn = number
         while not self._stop.is_set():

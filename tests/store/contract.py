@@ -804,6 +804,27 @@ class StoreContract:
         assert credential is not None
         assert credential.token == revoked
 
+    def test_the_mark_of_tokens_is_another_once_one_is_withdrawn(self, store: Store) -> None:
+        store.add_user("Bob")
+        first = store.add_token("Bob", b"1" * 32, label="", scopes="", expires=None)
+        marks = [store.token_mark()]
+        store.touch_tokens({first.id: 50})
+        store.put_maps([title("t", owner="Bob")])
+        assert store.token_mark() == marks[0]
+        for withdraw in (
+            lambda: store.revoke_token(first.id),
+            lambda: store.add_token("Bob", b"2" * 32, label="", scopes="", expires=None),
+            lambda: store.disable_user("Bob"),
+        ):
+            withdraw()
+            marks.append(store.token_mark())
+            for mark in marks:
+                credential = store.find_credential(b"1" * 32, mark)
+                assert credential is not None
+                assert credential.token.revoked is not None
+        assert len(set(marks)) >= 3
+        assert store.find_credential(b"3" * 32, marks[-1]) is None
+
     def test_last_use_never_goes_back(self, store: Store) -> None:
         one, two, three = (
             store.add_token(SYSTEM_USER, bytes([n]) * 32, label="", scopes="", expires=None)

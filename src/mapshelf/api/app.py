@@ -41,7 +41,7 @@ from mapshelf.api.routing import Route, Routes
 from mapshelf.api.search import search_maps, suggest
 from mapshelf.api.thumbnails import draw_thumbnail, kept_thumbnail, parse_picture
 from mapshelf.api.users import own_profile
-from mapshelf.errors import MethodNotAllowed, StoreUnavailable, UnknownPath
+from mapshelf.errors import MethodNotAllowed, StoreError, StoreUnavailable, UnknownPath
 from mapshelf.model import User, VisitKind
 from mapshelf.query import parse_query
 from mapshelf.render.cache import PictureCache
@@ -81,6 +81,12 @@ THREADS: Final = 2
 
 OPENED_AGAIN_AFTER: Final = 1.0
 """Seconds between tries to open a store that was away when the service started."""
+
+OPENING: Final = 0.5
+"""Seconds in which a store is usually opened; answering begins then even if it is not."""
+
+OPENING_AWAITED: Final = 3.0
+"""Seconds that a request with a token waits for a store which nobody has tried to open yet."""
 
 
 class Apart(Protocol):
@@ -144,6 +150,7 @@ class Application:
         self._request_ids = _request_ids()
         self._openapi = _openapi_response()
         self._store: Store | None = None
+        self._tried = asyncio.Event()
         self._health = Health(self._catalogue, settings, lambda: self._store)
         self._authenticator: Authenticator | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -182,18 +189,17 @@ class Application:
     async def start(self) -> None:
         """Open store and snapshot, and begin to follow what is published."""
         await asyncio.to_thread(self._catalogue.refresh)
-        self._tasks = [asyncio.create_task(self._catalogue.follow())]
-        try:
-            await self._open_store()
-        except StoreUnavailable as error:
-            log.warning("the store is opened when it can be: %s", error)
-            self._tasks.append(asyncio.create_task(self._open_store_later()))
+        opening = asyncio.create_task(self._open_store())
+        self._tasks = [asyncio.create_task(self._catalogue.follow()), opening]
+        await self._await_store(OPENING)
+        if opening.done():
+            opening.result()
 
     async def stop(self) -> None:
         """Finish what runs in the background and close the store."""
         for task in self._tasks:
             task.cancel()
-            with contextlib.suppress(asyncio.CancelledError):
+            with contextlib.suppress(asyncio.CancelledError, StoreError):
                 await task
         self._studio.close()
         self._drawing.shutdown(wait=True, cancel_futures=True)
@@ -205,17 +211,27 @@ class Application:
             self._store.close()
 
     async def _open_store(self) -> None:
-        self._store = await asyncio.to_thread(open_store, self._settings.database)
-        self._authenticator = Authenticator(self._store)
-        self._tasks.append(asyncio.create_task(self._authenticator.note_use()))
-        self._tasks.append(asyncio.create_task(self._visits.follow()))
-        await self._visits.begun()
-
-    async def _open_store_later(self) -> None:
-        while self._store is None:
+        """Open the store, however long that takes."""
+        while not await self._opens_store():
             await asyncio.sleep(OPENED_AGAIN_AFTER)
-            with contextlib.suppress(StoreUnavailable):
-                await self._open_store()
+
+    async def _opens_store(self) -> bool:
+        try:
+            self._store = await asyncio.to_thread(open_store, self._settings.database)
+            self._authenticator = Authenticator(self._store, self._settings.token_mark)
+            self._tasks.append(asyncio.create_task(self._authenticator.note_use()))
+            self._tasks.append(asyncio.create_task(self._visits.follow()))
+            await self._visits.begun()
+        except StoreUnavailable as error:
+            log.info("the store is opened when it can be: %s", error)
+        finally:
+            self._tried.set()
+        return self._store is not None
+
+    async def _await_store(self, seconds: float) -> None:
+        """Wait for the store to be opened, or known to be away."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._tried.wait(), seconds)
 
     # -- the routes -----------------------------------------------------------------------
 
@@ -366,6 +382,8 @@ class Application:
         return not_modified(response, if_none_match) or response
 
     async def _user(self, request: Request) -> User:
+        if self._authenticator is None:
+            await self._await_store(OPENING_AWAITED)
         if self._authenticator is None:
             raise StoreUnavailable("the store has not been opened yet")
         return await self._authenticator.user(request.headers.get(b"authorization"))

@@ -1,7 +1,8 @@
 """Who is asking: from the Authorization header to a user.
 
-Tokens are looked up in the store and remembered for less than a second, so that a revoked one is
-refused within a second on every worker, while the store sees one look-up a second and token.
+What the store says of a token is remembered, and holds as long as the store's mark of all tokens
+stays the same (``standing.py``). The mark is asked for again after a moment, which the store names,
+so that a revoked token is refused soon on every worker of every node.
 
 A store that cannot answer must not end all reading. A token that was valid within the last minute
 is taken meanwhile, without waiting for the store once it is known to be away; no token is called
@@ -13,15 +14,14 @@ import logging
 import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
+from mapshelf.api.standing import Standing, Standings
 from mapshelf.errors import InvalidToken, StoreError, StoreUnavailable
 from mapshelf.model import Credential, User
 from mapshelf.store import Store
 from mapshelf.tokens import is_valid, is_well_formed, token_digest
-
-REMEMBERED_FOR: Final = 0.9
-"""Seconds for which the answer of the store is believed."""
 
 TRUSTED_FOR: Final = 60.0
 """Seconds for which it is believed when the store does not answer any more."""
@@ -49,10 +49,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Remembered:
-    """An answer of the store, and when (``time.monotonic``) it was asked for."""
+    """An answer of the store, and the standing of all tokens since which it is true.
+
+    Attributes:
+        until: when (``time.monotonic``) that has to be asked for again.
+    """
 
     credential: Credential
-    asked: float
+    standing: Standing
+    until: float
 
     @property
     def user(self) -> User:
@@ -80,8 +85,12 @@ def read_token(header: bytes | None) -> str:
 class Authenticator:
     """Finds the user a request speaks for."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, note: Path) -> None:
+        """Prepare to ask ``store``; ``note`` is a file that all workers of the node share."""
         self._store = store
+        self._standings = Standings(store, note)
+        self._standing = Standing("", -TRUSTED_FOR)
+        self._asking: asyncio.Future[Standing] | None = None
         self._remembered: dict[bytes, _Remembered] = {}
         self._used: dict[int, int] = {}
         self._looking: dict[bytes, asyncio.Task[_Remembered]] = {}
@@ -96,7 +105,7 @@ class Authenticator:
             StoreUnavailable: the store cannot tell.
         """
         found = self._remembered.get(header) if header else None
-        if found is None or found.asked + REMEMBERED_FOR < time.monotonic():
+        if found is None or found.until < time.monotonic():
             found = await self._renewed(header, found)
         self._used[found.credential.token.id] = 0
         return found.user
@@ -122,38 +131,44 @@ class Authenticator:
         token = read_token(header)
         assert header is not None
         now = time.monotonic()
-        if known is None or known.asked + TRUSTED_FOR < now:
-            return await asyncio.shield(self._look_up(header, token))
+        if known is not None and self._holds(known):
+            return self._remember(header, known.credential, self._standing)
+        if known is None or known.standing.asked + TRUSTED_FOR < now:
+            return await asyncio.shield(self._look_up(header, token, None))
         if now < self._away_until and header not in self._looking:
             return _still_valid(known)
-        looking = self._look_up(header, token)
-        if self._away_until:  # the look-up goes on, and tells when the store is back
-            return _still_valid(known)
         try:
+            looking = self._look_up(header, token, known)
+            if self._away_until:  # the look-up goes on, and tells when the store is back
+                return _still_valid(known)
             return await asyncio.wait_for(asyncio.shield(looking), PATIENCE)
         except (TimeoutError, StoreUnavailable):
             self._away_until = time.monotonic() + RETRIED_AFTER
             return _still_valid(known)
 
-    def _look_up(self, header: bytes, token: str) -> "asyncio.Task[_Remembered]":
+    def _look_up(
+        self, header: bytes, token: str, known: _Remembered | None
+    ) -> "asyncio.Task[_Remembered]":
         """Ask the store, once for all requests that wait for the same token."""
         looking = self._looking.get(header)
         if looking is None:
             if len(self._looking) >= WAITING:
                 raise StoreUnavailable("too many tokens are being looked up already")
-            looking = asyncio.create_task(self._asked(header, token_digest(token)))
+            looking = asyncio.create_task(self._asked(header, token_digest(token), known))
             looking.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._looking[header] = looking
         return looking
 
-    async def _asked(self, header: bytes, digest: bytes) -> _Remembered:
-        # Counted from before the look-up, so that slow answers are not believed for longer.
-        asked = time.monotonic()
+    async def _asked(self, header: bytes, digest: bytes, known: _Remembered | None) -> _Remembered:
         loop = asyncio.get_running_loop()
         try:
-            credential = await loop.run_in_executor(
-                self._threads, self._store.find_credential, digest
-            )
+            standing = await self._current_standing()
+            if known is not None and self._holds(known):
+                credential: Credential | None = known.credential
+            else:
+                credential = await loop.run_in_executor(
+                    self._threads, self._store.find_credential, digest, standing.mark
+                )
         except StoreError:
             if self._away_until:
                 self._away_until = time.monotonic() + RETRIED_AFTER
@@ -161,13 +176,49 @@ class Authenticator:
         finally:
             del self._looking[header]
         self._away_until = 0.0
+        return self._remember(header, credential, standing)
+
+    def _remember(
+        self, header: bytes, credential: Credential | None, standing: Standing
+    ) -> _Remembered:
+        """Remember what is true since ``standing``.
+
+        Raises:
+            InvalidToken: the token is none, or not valid any more.
+        """
         self._remembered.pop(header, None)
-        if credential is None or not is_valid(credential, time.time_ns() // 1_000_000):
+        now = time.time_ns() // 1_000_000
+        if credential is None or not is_valid(credential, now):
             raise InvalidToken(sent=True)
         if len(self._remembered) >= REMEMBERED:
             del self._remembered[next(iter(self._remembered))]  # that was renewed longest ago
-        found = self._remembered[header] = _Remembered(credential, asked)
+        until, expires = standing.asked + self._store.mark_age, credential.token.expires
+        if expires is not None:
+            until = min(until, time.monotonic() + (expires - now) / 1000)
+        found = self._remembered[header] = _Remembered(credential, standing, until)
         return found
+
+    def _holds(self, known: _Remembered) -> bool:
+        """Tell whether an answer is as true now as it was, by what is known of the mark."""
+        standing = self._standing
+        fresh = standing.asked + self._store.mark_age >= time.monotonic()
+        return fresh and known.standing.mark == standing.mark
+
+    async def _current_standing(self) -> Standing:
+        """Return the standing of all tokens, asked for once by all requests that wait for it."""
+        if self._standing.asked + self._store.mark_age >= time.monotonic():
+            return self._standing
+        if self._asking is None:
+            self._asking = asyncio.get_running_loop().run_in_executor(
+                self._threads, self._standings.current
+            )
+            self._asking.add_done_callback(self._told)
+        return await asyncio.shield(self._asking)
+
+    def _told(self, asking: "asyncio.Future[Standing]") -> None:
+        self._asking = None
+        if not asking.cancelled() and asking.exception() is None:
+            self._standing = asking.result()
 
 
 def _still_valid(known: _Remembered) -> _Remembered:

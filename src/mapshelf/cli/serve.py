@@ -1,14 +1,17 @@
 """``mapshelf serve``: the service, with everything that belongs to it."""
 
 import argparse
+import logging
 import os
 import socket
 import sys
+import time
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
+from typing import Final
 
 from mapshelf.cli.common import catalogue_options, whole_number
-from mapshelf.errors import CannotListen, InvalidSetting
+from mapshelf.errors import CannotListen, InvalidSetting, StoreUnavailable
 from mapshelf.service.process import set_up_logging
 from mapshelf.service.supervisor import Child, Supervisor
 from mapshelf.settings import (
@@ -20,6 +23,11 @@ from mapshelf.settings import (
     checked_network,
 )
 from mapshelf.store import open_store
+
+HEAD_START: Final = 3.0
+"""Seconds that answering has to itself where there is a snapshot, unless it begins before."""
+
+log = logging.getLogger(__name__)
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -81,11 +89,10 @@ def _run(given: argparse.Namespace) -> int:
     hosts = _resolved(given.host)
     settings = _settings(given, hosts)
     host = _claim_port(given.host, hosts, given.port)
-    # Opened once here, so that what is wrong with the store is said once, and before all else.
-    open_store(settings.database).close()
     address = Address(host, given.port, given.workers)
+    beginning = _Beginning(settings, address)
     children = [
-        Child("builder", "mapshelf.service.building:build", (settings,)),
+        Child("builder", "mapshelf.service.building:build", (settings,), due=beginning.later),
         Child("web", "mapshelf.service.web:answer", (settings, address)),
     ]
     if given.folders:
@@ -94,10 +101,50 @@ def _run(given: argparse.Namespace) -> int:
     settings.draining.unlink(missing_ok=True)
     try:
         supervisor = Supervisor(children, given.drain, settings.draining.touch)
-        supervisor.run(lambda: _announce(settings, address))
+        supervisor.run(beginning.look)
     finally:
         settings.draining.unlink(missing_ok=True)
     return 0
+
+
+class _Beginning:
+    """What is seen to while the service starts, and whether there is a snapshot to answer from.
+
+    The store is opened once here, so that what is wrong with it is said once. Where there is a
+    snapshot, that is done, and the builder started, once the service answers: it does so without
+    either, and starting all at once would make whoever waits for answers wait longer.
+    """
+
+    def __init__(self, settings: Settings, address: Address) -> None:
+        self._settings = settings
+        self._address = address
+        self._answers = self._checked = False
+        self.later = time.monotonic()
+        if settings.has_snapshot:
+            self.later += HEAD_START
+        else:
+            self._check()
+
+    def look(self) -> bool:
+        """Tell whether the service has begun."""
+        self._answers = self._answers or _announce(self._settings, self._address)
+        if not self._checked and (self._answers or time.monotonic() > self.later):
+            self._check()
+        return self._answers
+
+    def _check(self) -> None:
+        """Open the store.
+
+        Raises:
+            StoreUnavailable: it is away, and there is no snapshot to answer from meanwhile.
+        """
+        self._checked = True
+        try:
+            open_store(self._settings.database).close()
+        except StoreUnavailable as error:
+            if not self._settings.has_snapshot:
+                raise
+            log.warning("the store is away, the snapshot is there: %s", error)
 
 
 def _settings(given: argparse.Namespace, hosts: list[str]) -> Settings:

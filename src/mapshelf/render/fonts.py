@@ -11,7 +11,6 @@ from functools import cache
 from typing import Final
 
 import ttf_opensans
-from fontTools.ttLib import TTFont
 
 FAMILY: Final = "Open Sans"
 """Latin, Greek and Cyrillic; Apache License 2.0."""
@@ -44,6 +43,9 @@ class Font:
     """One face of the font, as far as layout needs to know it."""
 
     def __init__(self, path: str) -> None:
+        # Loaded with the first layout: workers start sooner without it.
+        from fontTools.ttLib import TTFont  # noqa: PLC0415
+
         with TTFont(path, lazy=True) as file:
             unit = file["head"].unitsPerEm
             widths = file["hmtx"].metrics

@@ -39,6 +39,7 @@ class Child:
         run: the function it runs, as ``module:function``: the supervisor need not import what
             its children do.
         arguments: those of the function.
+        due: when (``time.monotonic``) to start it, unless the others are ready before.
     """
 
     name: str
@@ -102,7 +103,9 @@ class Supervisor:
         try:
             while not self._ending:
                 self._start_due()
-                told = told or ready()
+                if not told and ready():
+                    told = True
+                    self._start_rest()
                 self._sleep(0.05 if not told else 1.0)
                 self._bury()
             self._let_drain()
@@ -132,6 +135,13 @@ class Supervisor:
         for child in self._children:
             if child.process is None and time.monotonic() >= child.due:
                 child.start()
+
+    def _start_rest(self) -> None:
+        """Start what has been put off for others to come first."""
+        for child in self._children:
+            if not child.started:
+                child.due = time.monotonic()
+        self._start_due()
 
     def _sleep(self, seconds: float) -> None:
         """Sleep until a child dies, one is due, or a signal comes, but no longer than this."""

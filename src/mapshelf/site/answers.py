@@ -6,13 +6,16 @@ elements of a type that is no script: browsers do not run those, so the policy d
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
 
 import xxhash
-from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from mapshelf.api.http import Headers, Response, body_response
 from mapshelf.site.texts import ENGLISH, counted, say
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 _POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
@@ -35,7 +38,19 @@ class Templates:
 
     def __init__(self, common: Values) -> None:
         """Prepare them; ``common`` is what all of them may use."""
-        self._environment = Environment(
+        self._common = common
+
+    @cached_property
+    def _environment(self) -> "Environment":
+        # Loaded with the first page: a worker that starts has requests waiting that need none.
+        from jinja2 import (  # noqa: PLC0415
+            Environment,
+            PackageLoader,
+            StrictUndefined,
+            select_autoescape,
+        )
+
+        environment = Environment(
             loader=PackageLoader("mapshelf.site"),
             autoescape=select_autoescape(default=True),
             undefined=StrictUndefined,
@@ -43,7 +58,8 @@ class Templates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        self._environment.globals.update(common, say=say, counted=counted, texts=ENGLISH)
+        environment.globals.update(self._common, say=say, counted=counted, texts=ENGLISH)
+        return environment
 
     def text(self, name: str, values: Values) -> str:
         """Return a template, filled."""

@@ -25,6 +25,7 @@ import orjson
 import xxhash
 
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing
+from mapshelf.settings import CURRENT
 
 FORMAT: Final = 4
 """Version of everything a snapshot holds; one of another version is built anew."""
@@ -47,7 +48,7 @@ class SnapshotDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._pointer = path / "current"
+        self._pointer = path / CURRENT
         self._complaint = path / "refused"
 
     def current(self) -> str:

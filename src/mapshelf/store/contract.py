@@ -29,7 +29,13 @@ from mapshelf.store.tables import Counters, Row, Table
 
 
 class Store(Protocol):
-    """The store of one catalogue. Made by ``open_store``, which also migrates it."""
+    """The store of one catalogue. Made by ``open_store``, which also migrates it.
+
+    Attributes:
+        mark_age: seconds for which a ``token_mark`` may be relied on: less where asking is cheap.
+    """
+
+    mark_age: float
 
     def close(self) -> None:
         """Release the database. MUST be callable twice."""
@@ -171,11 +177,19 @@ class Store(Protocol):
             NotFound: there is no such token.
         """
 
-    def find_credential(self, digest: bytes) -> Credential | None:
+    def token_mark(self) -> str:
+        """Return what becomes another whenever a token or its user may have lost some force.
+
+        MUST be that of this moment, whatever copies of the database there are, and one that never
+        was before; a store that cannot tell raises ``StoreUnavailable``. What a new token, or the
+        use of one, makes of it is left open. MUST be cheap: it is asked all the time.
+        """
+
+    def find_credential(self, digest: bytes, mark: str = "") -> Credential | None:
         """Return the token with this digest and its user, valid or not, ``None`` if unknown.
 
-        The answer MUST have been true at most three seconds ago, whatever copies of the database
-        there are; a store that cannot tell so raises ``StoreUnavailable``.
+        The answer MUST be one that was true since ``token_mark`` was ``mark``; without a mark, now.
+        That a token is unknown MUST be true now.
         """
 
     def touch_tokens(self, used: Mapping[int, int]) -> None:

@@ -139,6 +139,8 @@ class PostgresStore:
         StoreDamaged: the schema is not a catalogue, or one of a newer or a development version.
     """
 
+    mark_age = 2.0
+
     def __init__(
         self, url: str, clock: Callable[[], int] = milliseconds, *, create: bool = True
     ) -> None:
@@ -165,18 +167,16 @@ class PostgresStore:
         A standby is believed if it has come as far as what is known already. Only the primary
         can tell that the store has been set back.
         """
-        query = "SELECT revision FROM sequence"
-        found, standby = self._connections.read_nearby(
-            lambda link: (int(link.rows(query)[0][0]), link.standby)
-        )
+        query = "revision FROM sequence"
+        (found,), standby = self._connections.ask_nearby(query)
         if standby and (self._seen < 0 or found < self._seen or self._is_late(found)):
             try:
-                found = int(self._all(query)[0][0])
+                (found,) = self._connections.ask_primary(query)
                 self._listener.announced = min(self._listener.announced, found)
             except StoreUnavailable:
                 found = max(found, self._seen)
         self._seen = found
-        return found
+        return int(found)
 
     def changes(self, after: int, limit: int) -> list[Change]:
         """See ``Store``. One statement sees one state of the database."""
@@ -401,16 +401,26 @@ class PostgresStore:
             )
             return _token(link, "t.id = %s", token_id)
 
-    def find_credential(self, digest: bytes) -> Credential | None:
-        """See ``Store``."""
-        rows = self._connections.read_fresh(
-            lambda link: link.rows(
-                f"SELECT {USER_COLUMNS}, {TOKEN_COLUMNS} FROM tokens AS t"
-                " JOIN users AS u ON u.id = t.user_id WHERE t.digest = %s",
-                (digest,),
-            )
+    def token_mark(self) -> str:
+        """See ``Store``. Only the primary knows."""
+        (mark,) = self._connections.ask_primary("mark FROM token_mark")
+        return str(mark)
+
+    def find_credential(self, digest: bytes, mark: str = "") -> Credential | None:
+        """See ``Store``.
+
+        A standby is believed if it has the mark: then it has seen all that was withdrawn before.
+        """
+        query = (
+            f"SELECT {USER_COLUMNS}, {TOKEN_COLUMNS}, (SELECT mark FROM token_mark)"
+            " FROM tokens AS t JOIN users AS u ON u.id = t.user_id WHERE t.digest = %s"
         )
-        return Credential(Token(*rows[0][4:]), User(*rows[0][:4])) if rows else None
+        rows, standby = self._connections.read_nearby(
+            lambda link: (link.rows(query, (digest,)), link.standby)
+        )
+        if standby and not (rows and rows[0][-1] == mark):
+            rows = self._all(query, (digest,))
+        return Credential(Token(*rows[0][4:-1]), User(*rows[0][:4])) if rows else None
 
     def touch_tokens(self, used: Mapping[int, int]) -> None:
         """See ``Store``."""

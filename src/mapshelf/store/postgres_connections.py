@@ -2,18 +2,18 @@
 
 A URL may name several hosts, of which one takes writes and the others follow it. Writes, and reads
 that must see every write, go to that one; the change feed and look-ups prefer the others. Which is
-which is asked of the server each time a connection is lent out: after a switch-over, a connection
-to the former primary still answers while every write over it fails.
+which is asked of the server each time a connection is used: after a switch-over, a connection to
+the former primary still answers while every write over it fails.
 
 Each step has its limit, on this side too: a server that is stopped, or a network that drops
 packets, answers no time-out of its own. A read that meets a dead connection is tried once more
 elsewhere; a write never is, since nobody can tell whether it was kept.
 """
 
-import threading
 import time
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final, TypeVar
 
 import psycopg
@@ -43,12 +43,6 @@ POOL_WAIT: Final = 1.5
 
 READ_DEADLINE: Final = 4.0
 """Seconds for a read with its second try."""
-
-FRESH: Final = 3.0
-"""Seconds by which an answer that must be fresh may be behind the primary."""
-
-POSITION_AGE: Final = 1.0
-"""Seconds for which the position of the primary is not asked again."""
 
 SIZE: Final = 4
 """Most connections of one kind in a process."""
@@ -85,24 +79,19 @@ _UNAVAILABLE: Final = (*_DEAD, "28", "3D", "40", "53", "55", "57", "58")
 _DAMAGED: Final = ("XX001", "XX002")
 """Beginnings of SQLSTATE codes: the connection is of no use any more; later may work; broken."""
 
-_WHERE: Final = (
-    "SELECT pg_is_in_recovery(), pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery()"
-    " THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, '0/0')::bigint"
-)
-
 
 class Link(psycopg.Connection[Row]):
     """A connection that gives up a server from which nothing comes.
 
     Attributes:
         patience: seconds to wait for an answer.
-        standby: whether the server follows another, as it said when the link was lent out.
-        position: how far in the write-ahead log it was then.
+        standby: whether the server follows another, as it said last.
+        primary_only: whether it must not follow another.
     """
 
     patience: float = WRITE_TIMEOUT + GRACE
     standby: bool = False
-    position: int = 0
+    primary_only: bool = False
 
     def wait(
         self,
@@ -127,10 +116,9 @@ class Link(psycopg.Connection[Row]):
         """Ask the server what it is, to learn whether it is still there."""
         patience, self.patience = self.patience, LOOK_TIMEOUT
         try:
-            ((standby, position),) = self.rows(_WHERE)
+            ((self.standby,),) = self.rows("SELECT pg_is_in_recovery()")
         finally:
             self.patience = patience
-        self.standby, self.position = standby, position or 0
 
 
 class Pool:
@@ -164,9 +152,15 @@ class Pool:
         )
 
     @contextmanager
-    def link(self, wait: float = POOL_WAIT) -> Iterator[Link]:
-        """Lend out a connection that works; it is thrown away if it dies meanwhile."""
-        link = self._working(time.monotonic() + min(wait, POOL_WAIT))
+    def link(self, wait: float = POOL_WAIT, *, looking: bool = True) -> Iterator[Link]:
+        """Lend out a connection that works; it is thrown away if it dies meanwhile.
+
+        Args:
+            wait: most seconds to wait for one.
+            looking: whether to make sure first. Whoever does not has less patience.
+        """
+        deadline = time.monotonic() + min(wait, POOL_WAIT)
+        link = self._working(deadline) if looking else self._lent(deadline, LOOK_TIMEOUT)
         try:
             yield link
         except psycopg.Error as error:
@@ -182,8 +176,7 @@ class Pool:
 
     def _working(self, deadline: float) -> Link:
         while True:
-            link = self._pool.getconn(timeout=max(0.01, deadline - time.monotonic()))
-            link.patience = self._patience
+            link = self._lent(deadline, self._patience)
             try:
                 link.look()
             except psycopg.Error:
@@ -192,6 +185,11 @@ class Pool:
                 return link
             link.close()
             self._pool.putconn(link)
+
+    def _lent(self, deadline: float, patience: float) -> Link:
+        link = self._pool.getconn(timeout=max(0.01, deadline - time.monotonic()))
+        link.patience, link.primary_only = patience, self._primary_only
+        return link
 
     @staticmethod
     def _configure(link: Link) -> None:
@@ -210,7 +208,6 @@ class Connections:
         read_only = {"default_transaction_read_only": "on"}
         self._primary = Pool(url, "primary", READ_TIMEOUT, **read_only)
         self._nearest = Pool(url, "prefer-standby", READ_TIMEOUT, **read_only)
-        self._position = _Position(self._primary)
 
     def close(self) -> None:
         """Close all connections."""
@@ -237,73 +234,44 @@ class Connections:
         with translated():
             return _tried_twice(work, self._nearest, self._primary)
 
-    def read_fresh(self, work: Callable[[Link], T]) -> T:
-        """Return what ``work`` reads, which was true at most ``FRESH`` seconds ago.
+    def ask_primary(self, what: str) -> Row:
+        """Return the row of a statement, which sees every write that was acknowledged.
 
-        A standby is asked if it has come as far as the primary was a moment ago: this is the one
-        thing that tells how old its answers are, whether it replays slowly, has paused, or does
-        not know that it is cut off.
+        The server tells in the same statement what it is: for what is asked all the time.
         """
         with translated():
-            try:
-                guarded = _unless_behind(work, self._position.known)
-                return _tried_twice(guarded, self._nearest, self._primary)
-            except _Behind:
-                return _tried_twice(work, self._primary, self._primary)
+            return _tried_twice(partial(_row, what), self._primary, self._primary, looking=False)
+
+    def ask_nearby(self, what: str) -> tuple[Row, bool]:
+        """Return the row of a statement, from a standby if there is one, and whether it was."""
+        with translated():
+            return _tried_twice(
+                lambda link: (_row(what, link), link.standby),
+                self._nearest,
+                self._primary,
+                looking=False,
+            )
 
 
-class _Position:
-    """How far the primary has written, as it was at most ``FRESH`` seconds ago."""
+def _row(what: str, link: Link) -> Row:
+    """Return the row that ``SELECT what`` gives, and learn what the server is.
 
-    def __init__(self, primary: Pool) -> None:
-        self._primary = primary
-        self._position = 0
-        self._asked = self._failed = -FRESH
-        self._lock = threading.Lock()
-
-    def known(self) -> int:
-        """Return it.
-
-        Raises:
-            StoreUnavailable: the primary has not told for too long.
-        """
-        with self._lock:
-            now = time.monotonic()
-            # After a failure others need not wait for the next.
-            if now - self._asked > POSITION_AGE and now - self._failed > POSITION_AGE:
-                self._ask(now)
-            if now - self._asked > FRESH:
-                raise StoreUnavailable("the primary of the PostgreSQL database cannot be reached")
-            return self._position
-
-    def _ask(self, now: float) -> None:
-        try:
-            with self._primary.link() as link:
-                self._position, self._asked = link.position, now
-        except psycopg.Error:
-            self._failed = time.monotonic()
+    Raises:
+        psycopg.OperationalError: it is a standby, and was to be none.
+    """
+    ((link.standby, *found),) = link.rows(f"SELECT pg_is_in_recovery(), {what}")
+    if link.standby and link.primary_only:
+        raise psycopg.OperationalError("the server follows another now")
+    return tuple(found)
 
 
-class _Behind(Exception):
-    """A standby has not come far enough."""
-
-
-def _unless_behind(work: Callable[[Link], T], target: Callable[[], int]) -> Callable[[Link], T]:
-    """Return ``work``, refusing a standby that has not come as far as ``target`` tells."""
-
-    def guarded(link: Link) -> T:
-        if link.standby and link.position < target():
-            raise _Behind
-        return work(link)
-
-    return guarded
-
-
-def _tried_twice(work: Callable[[Link], T], first: Pool, second: Pool) -> T:
+def _tried_twice(
+    work: Callable[[Link], T], first: Pool, second: Pool, *, looking: bool = True
+) -> T:
     """Read over a connection of ``first``, and if it is dead, once more over one of ``second``."""
     deadline = time.monotonic() + READ_DEADLINE
     try:
-        with first.link() as link:
+        with first.link(looking=looking) as link:
             return work(link)
     except (PoolClosed, TooManyRequests):
         raise

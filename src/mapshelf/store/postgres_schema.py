@@ -43,6 +43,7 @@ class Migration:
 MIGRATIONS: Final = (
     Migration("postgres_0001.sql", needs=1),
     Migration("postgres_0002.sql", needs=1),
+    Migration("postgres_0003.sql", needs=1),
 )
 """In the order they were added; the table ``migrations`` tells which a database has had."""
 

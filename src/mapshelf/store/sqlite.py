@@ -69,7 +69,7 @@ BUSY_TIMEOUT: Final = 10_000
 LOOK_INTERVAL: Final = 0.1
 """Seconds between looks at whether another process has written."""
 
-MIGRATIONS: Final = ("sqlite_0001.sql", "sqlite_0002.sql")
+MIGRATIONS: Final = ("sqlite_0001.sql", "sqlite_0002.sql", "sqlite_0003.sql")
 """Scripts in the order they were added; ``user_version`` tells which a database has had."""
 
 MAP_COLUMNS: Final = """
@@ -103,6 +103,8 @@ class SQLiteStore:
         StoreUnavailable: the file cannot be opened.
         StoreDamaged: the file is not a catalogue, or one of a newer or a development version.
     """
+
+    mark_age = 0.9
 
     def __init__(
         self, path: Path, clock: Callable[[], int] = milliseconds, *, create: bool = True
@@ -329,7 +331,11 @@ class SQLiteStore:
             )
             return _token(database, "t.id = ?", token_id)
 
-    def find_credential(self, digest: bytes) -> Credential | None:
+    def token_mark(self) -> str:
+        """See ``Store``."""
+        return str(self._one("SELECT mark FROM token_mark")[0])
+
+    def find_credential(self, digest: bytes, mark: str = "") -> Credential | None:
         """See ``Store``."""
         rows = self._all(
             f"SELECT {USER_COLUMNS}, {TOKEN_COLUMNS} FROM tokens AS t"
