@@ -27,6 +27,9 @@ BRANCHES: Final = 3
 LOOKED_INTO: Final = 5
 """Maps whose topics are looked at to complete what is being typed."""
 
+TITLES: Final = 6
+"""Titles that are looked at for each suggestion: of those that several maps have, one is told."""
+
 LARGE: Final = 24_576
 """Bytes of encoded outlines that are looked into while somebody types: a millisecond or two."""
 
@@ -68,8 +71,7 @@ def suggest(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
     """Return what may be meant by what has been typed so far: titles first, then topics."""
     found: dict[str, dict[str, str]] = {}
     if query.text and query.limit:
-        # Of titles that several maps have, one is told: so there are more to ask for.
-        for title in snapshot.titled(query, 2 * query.limit):
+        for title in snapshot.titled(query, TITLES * query.limit):
             found.setdefault(fold(title), {"text": title, "kind": "title"})
         if len(found) < query.limit:
             for topic in _topics(snapshot, store, query):

@@ -90,9 +90,9 @@ BELONGINGS: Final = (OUTLINES, SOURCES, FILES)
 TABLES: Final = (*SMALL, MAPS, *BELONGINGS, DELETED)
 """In an order in which no row refers to one of a later table."""
 
-FLEETING: Final = ("visits", "salts", "tallies")
-"""Tables that are left where they are: ``moving`` has the tallies settled first, and the others are
-forgotten within hours."""
+FLEETING: Final = ("visits", "salts", "tallies", "token_mark")
+"""Tables that are left where they are: ``moving`` has the tallies settled first, visits and salts
+are forgotten within hours, and every catalogue has a mark of its own."""
 
 TRUTHS: Final = ("disabled", "template")
 """Columns of truth values, which SQLite keeps as integers."""
