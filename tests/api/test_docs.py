@@ -31,6 +31,7 @@ from mapshelf.query import (
 from mapshelf.render.order import WIDTHS
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.settings import Settings
+from mapshelf.site import site_routes
 from mapshelf.tokens import new_token, token_digest
 from mapshelf.writers import WRITERS
 from tests.api.openapi import COMPONENTS
@@ -90,7 +91,7 @@ def documented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     then.add_token("ada", token_digest(token), label="docs", scopes="read", expires=None)
     then.close()
     settings = Settings(data=folder, database=database_url(folder), base_url=BASE_URL)
-    with shelf_with(folder, *MAPS), Service(settings, token) as service:
+    with shelf_with(folder, *MAPS), Service(settings, token, site_routes) as service:
         yield service
 
 

@@ -13,7 +13,7 @@ import pytest
 
 from mapshelf.model import MapDraft
 from mapshelf.render.themes import DARK, LIGHT, Theme
-from mapshelf.site import site_routes
+from mapshelf.site import private_routes, site_routes
 from mapshelf.site.texts import ENGLISH, counted, say
 from mapshelf.writers import WRITERS
 from tests.harness import BASE_URL, Service, Shelf, serve, shelf_with
@@ -280,6 +280,51 @@ def test_files_of_pages_are_kept_for_long(site: Service) -> None:
     assert "immutable" not in get(site, "/static/old/site.css").headers["cache-control"]
     get(site, "/static/old/none.css", 404)
     get(site, "/static/old/..%2Fpages.py", 404)
+
+
+def test_the_reference_has_a_policy_almost_as_strict(site: Service) -> None:
+    response = get(site, "/docs")
+    headers = response.headers
+    strict = get(site, "/").headers["content-security-policy"]
+    ours = headers["content-security-policy"]
+    assert ours.replace("img-src 'self' data: blob:", "img-src 'self'") == strict
+    assert headers["x-frame-options"] == "DENY"
+    assert "unsafe" not in ours
+    reading = read(response)
+    assert not reading.wrong
+    for tag, attributes in reading.found:
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+        if tag == "script":
+            assert attributes["src"].startswith("/static/")
+    assert "/docs" in links(site, "/")
+
+
+def test_of_the_viewer_two_files_are_served(site: Service) -> None:
+    (sheet,) = re.findall(r'"(/static/[^"]+/swagger.css)"', get(site, "/docs").text)
+    for name in ("swagger.css", "swagger.js"):
+        response = get(site, sheet.replace("swagger.css", name))
+        assert "immutable" in response.headers["cache-control"]
+        assert len(response.content) > 100_000
+    folder = sheet.rpartition("/")[0]
+    for name in (
+        *("scalar.js", "redoc.js", "url.json", "__init__.py", "swagger_bundle.js", "templates.py"),
+        *("..%2Furl.json", "..%2F..%2Foffapi%2Furl.json", "%2e%2e", "swagger.js%00", "swagger.js/"),
+    ):
+        get(site, f"{folder}/{name}", 404)
+
+
+def test_a_private_catalogue_has_the_reference_alone(shelf: Shelf) -> None:
+    private = replace(shelf.settings, private=True)
+    with Service(private, shelf.token(), private_routes) as running:
+        reading = read(get(running, "/docs"))
+        assert not reading.wrong
+        addresses = [a["href"] for tag, a in reading.found if tag == "a"]
+        assert set(addresses) == {"#content", "/docs", "/openapi.json"}
+        assert not [tag for tag, _ in reading.found if tag == "form"]
+        for path in ("/", PAGE, f"{PAGE}?embed=1", "/feed.atom", "/site/search", "/owners/flora"):
+            get(running, path, 404)
+        reading = read(get(running, "/static/old/none.css", 404))
+        assert {a["href"] for tag, a in reading.found if tag == "a"} == {"#content", "/docs"}
 
 
 def test_the_library_is_light(site: Service) -> None:

@@ -86,6 +86,10 @@ ENGLISH: Final[Mapping[str, str]] = {
     "map.open": "Open in {site}",
     "links": "Links",
     "note": "Note",
+    "reference": "The HTTP API",
+    "reference.hint": "Press Authorize and paste an access token to try it from here. "
+    "For programs there is",
+    "reference.script": "This page is drawn by a script, which your browser does not run.",
     "error.title": "This does not work",
     "error.404": "There is nothing here",
     "error.404.hint": "The map may have been removed, or the address is mistyped.",
