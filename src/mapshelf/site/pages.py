@@ -4,8 +4,8 @@ Pages are public. Where nothing of the catalogue may be, one is left: the refere
 which says the same everywhere.
 
 Pages are made in threads, since a page takes as long as a search, and what is finished is kept with
-the snapshot it was made from, like the answers of the API. What goes wrong is said in a page, by the
-same table of errors.
+the snapshot it was made from, like the answers of the API. What goes wrong is said in a page, by
+the same table of errors.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
