@@ -2,6 +2,7 @@
 
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -11,12 +12,16 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from mapshelf.model import MapDraft
+from mapshelf.model import MapDraft, Source
+from mapshelf.outlines import encode_outline
+from mapshelf.readers import Limits
+from mapshelf.readers import read as read_file
 from mapshelf.render.themes import DARK, LIGHT, Theme
 from mapshelf.site import private_routes, site_routes
 from mapshelf.site.texts import ENGLISH, counted, say
 from mapshelf.writers import WRITERS
 from tests.harness import BASE_URL, Service, Shelf, serve, shelf_with
+from tests.readers.samples import as_file, drawn, with_picture
 from tests.site.shelves import ARABIC, BARE, CHINESE, GARDEN, encoded, filler, hostile, topic
 
 PAGE = "/mindmaps/Garden01/a-kitchen-garden"
@@ -194,6 +199,20 @@ def test_a_page_is_described_for_other_programs(site: Service) -> None:
 )
 def test_oembed_knows_only_our_maps(site: Service, query: str, status: int) -> None:
     get(site, f"/oembed?{query}", status)
+
+
+def test_a_page_shows_the_picture_in_the_file(tmp_path: Path) -> None:
+    file = with_picture(as_file(drawn()))
+    outline = encode_outline(read_file(file, Limits()))
+    source = Source(b"/c.xmind", "c.xmind", len(file), 1, b"c" * 32)
+    draft = MapDraft(id="Carries0", title="C", outline=outline, content=zlib.compress(file))
+    drafts = (replace(draft, source=source), GARDEN)
+    with shelf_with(tmp_path, *drafts) as own, serve(own, site_routes) as running:
+        page = read(get(running, "/mindmaps/Carries0/c"))
+        pictures = [a["src"] for tag, a in page.found if tag == "img"]
+        (small,) = [address for address in pictures if "source=file" in address]
+        assert get(running, small).content.startswith(b"\x89PNG")
+        assert "source=file" not in get(running, PAGE).text
 
 
 def test_related_maps_share_words_or_the_category(site: Service) -> None:

@@ -76,6 +76,8 @@ ENGLISH: Final[Mapping[str, str]] = {
     "map.elsewhere": "Its page elsewhere",
     "map.download": "Download",
     "map.original": "Original file",
+    "map.carried": "Picture in the file",
+    "map.carried.alt": "The map “{title}” as the program that wrote its file showed it",
     "map.outline": "Everything in this map",
     "map.related": "Maps like this one",
     "map.untitled": "(a topic without words)",
