@@ -162,6 +162,24 @@ def test_a_page_gives_the_map_in_every_format(site: Service) -> None:
     assert get(site, f"{PAGE}/original").content == b"<map>"
 
 
+def test_links_in_notes_lead_nowhere_but_out(tmp_path: Path) -> None:
+    """Those to files beside the map would lead into our own addresses."""
+    note = "".join(
+        f'<a href="{link}">{number}</a>'
+        for number, link in enumerate(
+            ("other.mm", "../x", "//evil.example/", "#stage", "/maps", "?a", "https://a.example/b")
+        )
+    )
+    noted = topic("noted")
+    noted.note_html = note
+    draft = MapDraft(id="Notes000", title="Notes", outline=encoded(noted))
+    with shelf_with(tmp_path, draft) as own, serve(own, site_routes) as running:
+        response = get(running, "/mindmaps/Notes000/notes")
+        inside = response.text.split('<div class="note" dir="auto">')[1].split("</div>")[0]
+        assert re.findall('href="([^"]*)"', inside) == ["https://a.example/b"]
+        assert [str(number) for number in range(7)] == re.findall(r">(\d)<", inside)
+
+
 def test_a_map_without_topics_has_a_page(site: Service) -> None:
     response = get(site, "/mindmaps/Bare0001/only-a-title")
     assert say("map.no_outline") in response.text

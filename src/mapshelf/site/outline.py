@@ -101,12 +101,21 @@ def _note(topic: Topic) -> str:
             attributes={"a": {"href"}},
             url_schemes=set(SAFE_SCHEMES),
             link_rel=RELATION,
+            attribute_filter=_followed,
         )
     elif topic.note.strip():
         inside = f"<p>{escape(topic.note.strip())}</p>"
     else:
         return ""
     return f'<div class="note" dir="auto">{inside}</div>'
+
+
+def _followed(element: str, attribute: str, value: str) -> str | None:
+    """Return the address of a link in a note, ``None`` if it leads to something beside the file.
+
+    Such links were meant for the author's disk; here they would lead into our own addresses.
+    """
+    return safe_link(value)
 
 
 def _link(link: str, known: set[str]) -> str:
