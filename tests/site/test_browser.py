@@ -250,7 +250,7 @@ def test_all_of_it_works_without_scripts(reader_with: ReaderWith) -> None:
 
 
 @pytest.mark.parametrize("width", [360, 768, 1440])
-@pytest.mark.parametrize("path", EVERYWHERE)
+@pytest.mark.parametrize("path", [*EVERYWHERE, "/mindmaps/Deepest1"])
 def test_nothing_is_wider_than_the_screen(reader_with: ReaderWith, width: int, path: str) -> None:
     page = reader_with(viewport={"width": width, "height": 740}).open(path)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

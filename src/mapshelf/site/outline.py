@@ -21,6 +21,9 @@ from mapshelf.site.texts import say
 DEEPEST: Final = 100
 """Levels of lists; browsers nest up to 512 elements."""
 
+INDENTED: Final = 8
+"""Levels below a main topic that are indented in full; more would not fit beside each other."""
+
 LARGE: Final = 600
 """Topics of a map whose main branches are folded at first."""
 
@@ -65,7 +68,7 @@ def _main(main: Topic, known: set[str], opened: str) -> Iterable[str]:
             continue
         wanted = min(level, DEEPEST)
         if wanted > depth:
-            yield "<ul>"
+            yield "<ul>" if wanted <= INDENTED else '<ul class="deep">'
         else:
             yield "</li>\n" + "</ul></li>\n" * (depth - wanted)
         depth = wanted
