@@ -154,7 +154,7 @@ def test_a_copy_of_the_picture_in_the_file(shelf: Shelf, live: Service) -> None:
         kept.unlink()
     assert get(live, path).status_code == 200, "it is made again from the file"
     svg = get(live, "/thumbnails/Carries0.svg?source=file")
-    assert svg.status_code == 400
+    assert svg.status_code == 404
 
 
 def test_a_copy_needs_the_file_and_a_sound_picture(shelf: Shelf, live: Service) -> None:

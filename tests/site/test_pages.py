@@ -23,6 +23,7 @@ from mapshelf.writers import WRITERS
 from tests.harness import BASE_URL, Service, Shelf, serve, shelf_with
 from tests.readers.samples import as_file, drawn, with_picture
 from tests.site.shelves import ARABIC, BARE, CHINESE, GARDEN, encoded, filler, hostile, topic
+from tests.test_examples import SAMPLES
 
 PAGE = "/mindmaps/Garden01/a-kitchen-garden"
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -44,7 +45,8 @@ def site(shelf: Shelf) -> Iterator[Service]:
 
 
 def get(site: Service, path: str, status: int = 200, **headers: str) -> httpx.Response:
-    response = site.request("GET", path, headers=headers, signed=False)
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    response = site.request("GET", path, headers=named, signed=False)
     assert response.status_code == status, (path, response.status_code, response.text[:500])
     return response
 
@@ -306,7 +308,7 @@ def test_errors_are_pages(site: Service, path: str, status: int) -> None:
 
 def test_pages_are_checked_before_they_are_shown_again(site: Service) -> None:
     first = get(site, PAGE)
-    get(site, PAGE, 304, **{"If-None-Match": first.headers["etag"]})
+    get(site, PAGE, 304, If_None_Match=first.headers["etag"])
 
 
 def test_files_of_pages_are_kept_for_long(site: Service) -> None:
@@ -364,13 +366,67 @@ def test_a_private_catalogue_has_the_reference_alone(shelf: Shelf) -> None:
         assert {a["href"] for tag, a in reading.found if tag == "a"} == {"#content", "/docs"}
 
 
-def test_the_library_is_light(site: Service) -> None:
-    """All a browser loads before the pictures stays under 200 KB."""
-    page = get(site, "/")
-    size = len(page.content)
-    for name in set(re.findall(r'"(/static/[^"]+)"', page.text)):
-        size += len(get(site, name).content)
-    assert size < 120_000
+BUDGET = 200_000
+"""Bytes that the library may take, all told."""
+
+
+def sent(site: Service, path: str) -> int:
+    """Return how many bytes an answer takes on the way to a browser."""
+    response = get(site, path, Accept_Encoding="gzip, deflate, br")
+    return int(response.headers["content-length"])
+
+
+@pytest.mark.parametrize("path", ["/", "/?query=water", "/?order_by=alpha&offset=24"])
+def test_the_library_is_light(examples: Service, path: str) -> None:
+    """The page with all it loads, pictures further down included, in either colours."""
+    page = get(examples, path)
+    needed = set(re.findall(r'"(/static/[^"]+)"', page.text))
+    found = read(page).found
+    light = {a["src"] for tag, a in found if tag == "img" and a["src"].startswith("/thumbnails/")}
+    dark = {a["srcset"] for tag, a in found if tag == "source"}
+    for pictures in (light, dark):
+        assert pictures
+        assert sum(sent(examples, one) for one in {path, *needed, *pictures}) < BUDGET
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of all sample maps, twice, so that pages are full."""
+    with shelf_with(tmp_path_factory.mktemp("examples")) as full:
+        for number, path in enumerate(sorted((*SAMPLES, *SAMPLES))):
+            outline = encode_outline(read_file(path.read_bytes(), Limits(), name=path.name))
+            title = path.name.split(".")[0]
+            full.put(MapDraft(id=f"Sample{number:02}", title=title, outline=outline))
+        full.publish()
+        with serve(full, site_routes) as running:
+            assert len(running.titles(limit=50)) > 30
+            yield running
+
+
+def test_pages_and_their_files_are_compressed_for_who_takes_that(site: Service) -> None:
+    (sheet,) = re.findall(r'"(/static/[^"]+/site.css)"', get(site, "/").text)
+    folder = sheet.rpartition("/")[0]
+    static = [f"{folder}/{name}" for name in ("site.css", "map.js", "swagger.js", "regular.ttf")]
+    for path in ("/", PAGE, "/docs", "/feed.atom", "/site/maps/Garden01.json", *static):
+        plain = get(site, path, Accept_Encoding="identity")
+        packed = get(site, path, Accept_Encoding="br, gzip;q=0.5")
+        assert packed.content == plain.content
+        assert "content-encoding" not in plain.headers
+        assert packed.headers["content-encoding"] == "gzip"
+        assert int(packed.headers["content-length"]) < 0.7 * int(plain.headers["content-length"])
+        assert plain.headers["vary"] == packed.headers["vary"] == "Accept-Encoding"
+        if "etag" in plain.headers:
+            assert plain.headers["etag"] != packed.headers["etag"]
+            known = packed.headers["etag"]
+            again = get(site, path, 304, If_None_Match=known, Accept_Encoding="gzip")
+            assert "content-encoding" not in again.headers
+
+
+def test_the_api_and_pictures_are_not_compressed(site: Service) -> None:
+    for path in ("/maps?limit=50", "/openapi.json", "/thumbnails/Garden01.svg?w=1280"):
+        response = site.get(path, Accept_Encoding="gzip")
+        assert response.status_code == 200
+        assert "content-encoding" not in response.headers
 
 
 def test_a_changed_map_has_a_changed_page(tmp_path: Path) -> None:

@@ -43,6 +43,8 @@ class Request:
         query_string: as sent.
         headers: those the service reads, by their name in small letters.
         parts: what stands in the parts of the path that vary, by their names.
+        encodings: gives what ``Accept-Encoding`` says. Few answers depend on it, so it is read
+            when somebody asks.
     """
 
     method: str
@@ -50,6 +52,7 @@ class Request:
     query_string: bytes
     headers: dict[bytes, bytes]
     parts: dict[str, str] = field(default_factory=dict)
+    encodings: Callable[[], bytes] = bytes
 
     def check_size(self) -> None:
         """Refuse a request that is larger than any of ours.
@@ -95,12 +98,14 @@ class Response:
         status: the HTTP status.
         headers: complete but for those every response has.
         body: what follows them.
+        smaller: the same, compressed (``packing``); ``None`` if that was not made.
         text_headers: kept by a server interface that wants headers as text, once they are made.
     """
 
     status: int
     headers: Headers
     body: bytes = b""
+    smaller: "Response | None" = None
     text_headers: list[tuple[str, str]] | None = field(default=None, compare=False)
 
     def header(self, name: bytes) -> bytes | None:
@@ -118,7 +123,15 @@ def read_request(scope: Scope) -> Request:
     for name, value in scope["headers"]:
         if name in READ:
             take_header(headers, name, value)
-    request = Request(scope["method"], scope["path"], scope["query_string"], headers)
+    request = Request(
+        scope["method"],
+        scope["path"],
+        scope["query_string"],
+        headers,
+        encodings=lambda: b",".join(
+            value for name, value in scope["headers"] if name == b"accept-encoding"
+        ),
+    )
     request.check_host(scope["http_version"])
     return request
 

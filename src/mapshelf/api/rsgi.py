@@ -73,7 +73,13 @@ def _read_request(scope: HTTPScope) -> Request:
     for text, name in _READ:
         for value in sent.get_all(text):
             take_header(headers, name, value.encode())
-    request = Request(scope.method, scope.path, scope.query_string.encode(), headers)
+    request = Request(
+        scope.method,
+        scope.path,
+        scope.query_string.encode(),
+        headers,
+        encodings=lambda: ",".join(sent.get_all("accept-encoding")).encode(),
+    )
     request.check_host(scope.http_version)
     return request
 

@@ -70,8 +70,6 @@ def parse_picture(query_string: bytes, picture_format: str) -> Asked:
     source = values.get("source", DRAWN)
     if source not in SOURCES:
         raise InvalidParameter(f"The source value must be one of {', '.join(SOURCES)}.")
-    if source == FROM_FILE and picture_format != "png":
-        raise InvalidParameter("Pictures from files are given out as png only.")
     return Asked(int(width), theme, picture_format, source)
 
 
@@ -106,7 +104,7 @@ def draw_thumbnail(studio: Studio, store: Store, record: Record, asked: Asked) -
 def _copy(store: Store, record: Record, asked: Asked) -> Copy:
     outline = store.outline(record.file_id)
     digest = outline_picture(outline) if outline else ""
-    if not digest:
+    if not digest or asked.format != "png":  # what files carry is made of pixels
         raise _nothing_carried()
     return Copy(digest, asked.width)
 

@@ -12,6 +12,7 @@ import xxhash
 from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
 from mapshelf.api.http import Headers, Response, body_response
+from mapshelf.api.packing import packable
 from mapshelf.site.texts import ENGLISH, counted, say
 
 _POLICY: Final = (
@@ -87,7 +88,7 @@ class Templates:
 
 def page_response(status: int, body: bytes, headers: Headers) -> Response:
     """Return HTML."""
-    return body_response(status, HTML, body, headers)
+    return packable(body_response(status, HTML, body, headers))
 
 
 def fragment_response(body: bytes) -> Response:
@@ -97,7 +98,7 @@ def fragment_response(body: bytes) -> Response:
 
 def data_response(media_type: bytes, body: bytes) -> Response:
     """Return what programs read."""
-    return body_response(200, media_type, body, (FRESH, etag(body)))
+    return packable(body_response(200, media_type, body, (FRESH, etag(body))))
 
 
 def redirect(address: str) -> Response:

@@ -6,7 +6,7 @@ the letters of a map on its page fit the room that was made for them. What shows
 the API is Swagger UI, of which the two files that it takes are served, and nothing else there is.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +15,7 @@ from typing import Final
 import xxhash
 
 from mapshelf.api.http import Response, body_response
+from mapshelf.api.packing import packable
 from mapshelf.errors import NotFound
 from mapshelf.render.fonts import FILES
 from mapshelf.site.answers import FRESH
@@ -38,6 +39,11 @@ class Assets:
 
     bodies: dict[str, bytes]
     edition: str
+    _made: dict[tuple[str, bool], Response] = field(default_factory=dict)
+
+    def is_made(self, edition: str, name: str) -> bool:
+        """Tell whether a file need not be compressed any more to be answered."""
+        return (name, edition == self.edition) in self._made or name not in self.bodies
 
     def response(self, edition: str, name: str) -> Response:
         """Return a file; of an old page it may be the wrong edition, but never one kept for long.
@@ -47,9 +53,14 @@ class Assets:
         """
         if name not in self.bodies:
             raise NotFound("There is nothing at this address.")
-        media_type = _MEDIA_TYPES[name.rpartition(".")[2]]
-        caching = _FOREVER if edition == self.edition else FRESH
-        return body_response(200, media_type, self.bodies[name], (caching, _HARMLESS))
+        current = edition == self.edition
+        made = self._made.get((name, current))
+        if made is None:
+            media_type = _MEDIA_TYPES[name.rpartition(".")[2]]
+            caching = _FOREVER if current else FRESH
+            made = body_response(200, media_type, self.bodies[name], (caching, _HARMLESS))
+            made = self._made[name, current] = packable(made)
+        return made
 
 
 def load_assets() -> Assets:

@@ -160,7 +160,9 @@ class Pages:
 
     async def asset(self, request: Request) -> Response:
         """Answer a file that pages are made of."""
-        return self._assets.response(request.parts["edition"], request.parts["asset"])
+        edition, name = request.parts["edition"], request.parts["asset"]
+        make = partial(self._assets.response, edition, name)
+        return make() if self._assets.is_made(edition, name) else await self._backstage.apart(make)
 
     # -- made in threads ------------------------------------------------------------------
 
