@@ -167,6 +167,8 @@ class Outline:
         modified: when it was last edited, likewise.
         language: ISO 639-1 code of the language it is in, as far as that can be guessed. No file
             tells it; whoever reads files fills it in (``readers.summary.language``).
+        picture: digest of the picture of the map that the file carries, empty if it carries none
+            that can be shown (``readers.pictures``).
     """
 
     roots: tuple[Topic, ...]
@@ -178,6 +180,7 @@ class Outline:
     created: int | None = None
     modified: int | None = None
     language: str = ""
+    picture: str = ""
 
     def topics(self) -> Iterator[tuple[int, Topic]]:
         """Yield every topic of every sheet with its depth (0 for a root), in document order."""

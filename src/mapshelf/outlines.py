@@ -69,6 +69,18 @@ def outline_texts(data: bytes) -> list[str]:
         raise StoreDamaged("an outline in the store cannot be read") from error
 
 
+def outline_picture(data: bytes) -> str:
+    """Return ``Outline.picture`` of the outline in ``data``.
+
+    Raises:
+        StoreDamaged: as ``decode_outline``.
+    """
+    try:
+        return str(orjson.loads(zlib.decompress(data)).get("picture", ""))
+    except (zlib.error, ValueError, AttributeError) as error:
+        raise StoreDamaged("an outline in the store cannot be read") from error
+
+
 @dataclass(frozen=True, slots=True)
 class Passages:
     """What a map says in its topics, for the search index.

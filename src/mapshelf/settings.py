@@ -33,7 +33,8 @@ class Settings:
         database: URL of the store, see ``store.open_store``.
         base_url: where clients reach the service, without a slash at the end.
         cors_origin: origin whose pages may call the API, ``*`` for any, empty for none.
-        private: whether nothing is shown without a token: no pages, no feeds, no pictures.
+        private: whether nothing of the catalogue is shown without a token: neither pages nor feeds
+            nor pictures.
         counting: whether visits to pages are counted.
         trusted_proxies: networks of the proxies whose word is taken on where a request comes from.
     """

@@ -18,7 +18,7 @@ import pytest
 
 from mapshelf.api import errors
 from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
-from mapshelf.api.thumbnails import DEFAULT_WIDTH
+from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, SOURCES
 from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft, Source
 from mapshelf.query import (
     DEFAULT_LIMIT,
@@ -31,6 +31,7 @@ from mapshelf.query import (
 from mapshelf.render.order import WIDTHS
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.settings import Settings
+from mapshelf.site import site_routes
 from mapshelf.tokens import new_token, token_digest
 from mapshelf.writers import WRITERS
 from tests.api.openapi import COMPONENTS
@@ -90,7 +91,7 @@ def documented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     then.add_token("ada", token_digest(token), label="docs", scopes="read", expires=None)
     then.close()
     settings = Settings(data=folder, database=database_url(folder), base_url=BASE_URL)
-    with shelf_with(folder, *MAPS), Service(settings, token) as service:
+    with shelf_with(folder, *MAPS), Service(settings, token, site_routes) as service:
         yield service
 
 
@@ -206,8 +207,12 @@ def test_every_format_is_documented_and_no_other() -> None:
 def test_every_size_and_theme_of_pictures_is_documented_and_no_other() -> None:
     rows = table_below("## GET /thumbnails/{ID}.png, /thumbnails/{ID}.svg")
     documented = {row[0].strip("`"): re.findall("`(.*?)`", row[1]) for row in rows}
-    assert documented == {"w": list(map(str, WIDTHS)), "theme": list(THEMES)}
-    assert [row[2].strip("`") for row in rows] == [str(DEFAULT_WIDTH), LIGHT.name]
+    assert documented == {
+        "w": list(map(str, WIDTHS)),
+        "theme": list(THEMES),
+        "source": list(SOURCES),
+    }
+    assert [row[2].strip("`") for row in rows] == [str(DEFAULT_WIDTH), LIGHT.name, DRAWN]
 
 
 def test_every_error_is_documented_and_no_other() -> None:

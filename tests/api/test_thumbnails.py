@@ -1,7 +1,9 @@
 """``GET /thumbnails``: a picture for every map, for anybody, made once."""
 
 import struct
+import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +12,26 @@ import pytest
 
 from mapshelf.api import rsgi
 from mapshelf.api.app import create_app
-from mapshelf.api.thumbnails import DEFAULT_WIDTH, MAXIMUM_AGE, PARAMETERS
-from mapshelf.model import MapDraft
+from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, MAXIMUM_AGE, PARAMETERS, SOURCES
+from mapshelf.model import MapDraft, Source
+from mapshelf.outlines import encode_outline
+from mapshelf.readers import Limits, read
 from mapshelf.render.order import FORMATS, WIDTHS
 from mapshelf.render.themes import THEMES
 from tests.api.openapi import COMPONENTS
 from tests.harness import Service, Shelf, outline_of, serve, shelf_with
+from tests.readers.samples import as_file, drawn, with_picture
+
+
+def carrying(picture: bytes) -> MapDraft:
+    """Return a map read from a file that carries a picture."""
+    file = with_picture(picture)
+    outline = encode_outline(read(file, Limits()))
+    source = Source(b"/maps/c.xmind", "c.xmind", len(file), 1, b"c" * 32)
+    return MapDraft(
+        id="Carries0", title="C", outline=outline, source=source, content=zlib.compress(file)
+    )
+
 
 MAP = MapDraft(id="Q7xK2mZp", title="Plan", outline=outline_of("Plan", "one", "<script>two"))
 CARD = MapDraft(id="Card0000", title="No topics", owner="ada", category="Science")
@@ -82,6 +98,7 @@ def test_themes(service: Service) -> None:
     "query",
     [
         *("w=300", "w=0", "w=-320", "w=0320", "w=320.0", "w=%20320", "w=x", "w=1e3", "w=٣٢٠"),
+        *("source=x", "source=File", "source=file&source=file"),
         *("theme=blue", "theme=Light", "w=320&w=320", "w=320&w=", "w=%FF", "w=%00"),
     ],
 )
@@ -110,6 +127,46 @@ def test_an_svg_that_is_opened_by_itself_can_do_nothing(service: Service) -> Non
     assert response.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
     assert "&lt;script&gt;two" in response.text
     assert "<script" not in response.text
+
+
+def test_a_copy_of_the_picture_in_the_file(shelf: Shelf, live: Service) -> None:
+    picture = as_file(drawn((1000, 500)))
+    shelf.put(MAP, carrying(picture))
+    shelf.publish()
+    live.wait_until(lambda: get(live, "/maps/Carries0").status_code == 401 and bool(live.titles()))
+    path = "/thumbnails/Carries0.png?source=file"
+    for width in WIDTHS:
+        response = get(live, f"{path}&w={width}")
+        assert response.status_code == 200
+        assert response.headers["Content-Type"] == "image/png"
+        assert response.headers["Cache-Control"] == f"public, max-age={MAXIMUM_AGE}"
+        size = struct.unpack(">II", response.content[16:24])
+        assert size == (min(width, 1000), min(width, 1000) // 2)
+        assert response.content != picture
+        known = get(live, f"{path}&w={width}", If_None_Match=response.headers["ETag"])
+        assert known.status_code == 304
+    assert get(live, "/thumbnails/Carries0.png").headers["ETag"] != response.headers["ETag"]
+    dark = get(live, f"{path}&theme=dark&w={WIDTHS[-1]}")
+    assert dark.content == response.content
+    none = get(live, "/thumbnails/Q7xK2mZp.png?source=file")
+    assert (none.status_code, none.json()["error"]) == (404, "not_found")
+    for kept in shelf.settings.thumbnails.rglob("*/*"):
+        kept.unlink()
+    assert get(live, path).status_code == 200, "it is made again from the file"
+    svg = get(live, "/thumbnails/Carries0.svg?source=file")
+    assert svg.status_code == 404
+
+
+def test_a_copy_needs_the_file_and_a_sound_picture(shelf: Shelf, live: Service) -> None:
+    """Whatever the outline says of it, and it is not tried again and again."""
+    gone = replace(carrying(as_file(drawn())), id="FileGone", content=None, source=None)
+    other = replace(carrying(as_file(drawn())), id="Another0", content=zlib.compress(b"no map"))
+    shelf.put(gone, other)
+    shelf.publish()
+    live.wait_until(lambda: len(live.titles()) == 2)
+    for public_id in ("FileGone", "Another0", "Another0"):
+        response = get(live, f"/thumbnails/{public_id}.png?source=file")
+        assert (response.status_code, response.json()["error"]) == (404, "not_found")
 
 
 def test_a_map_that_changes_gets_another_picture(shelf: Shelf, live: Service) -> None:
@@ -191,5 +248,7 @@ def test_parameters_are_described_and_no_other() -> None:
     assert described["w"]["schema"]["enum"] == list(WIDTHS)
     assert described["w"]["schema"]["default"] == DEFAULT_WIDTH
     assert described["theme"]["schema"]["enum"] == list(THEMES)
+    assert described["source"]["schema"]["enum"] == list(SOURCES)
+    assert described["source"]["schema"]["default"] == DRAWN
     assert described["picture"]["schema"]["enum"] == list(FORMATS)
     assert set(PARAMETERS) <= set(described)

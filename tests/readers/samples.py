@@ -5,6 +5,8 @@ import json
 import struct
 import zipfile
 
+from PIL import Image, ImageDraw
+
 XMIND_XML = (
     '<?xml version="1.0" encoding="UTF-8" standalone="no"?>'
     '<xmap-content xmlns="urn:xmind:xmap:xmlns:content:2.0"'
@@ -61,3 +63,25 @@ def patch_directory(data: bytes, member: int, offset: int, value: int, form: str
     patched = bytearray(data)
     struct.pack_into(form, patched, position + offset, value)
     return bytes(patched)
+
+
+def drawn(size: tuple[int, int] = (400, 200), mode: str = "RGB") -> Image.Image:
+    """Return a picture of something."""
+    picture = Image.new("RGB", size, "white")
+    ImageDraw.Draw(picture).ellipse((10, 10, size[0] - 10, size[1] - 10), fill="red")
+    return picture.convert(mode)
+
+
+def as_file(picture: Image.Image, kind: str = "PNG", **settings: object) -> bytes:
+    """Return a picture as a file."""
+    buffer = io.BytesIO()
+    picture.save(buffer, kind, **settings)
+    return buffer.getvalue()
+
+
+def with_picture(picture: bytes, name: str = "Thumbnails/thumbnail.png") -> bytes:
+    """Return a map of XMind that carries a picture."""
+    buffer = io.BytesIO(xmind_json({"title": "Carried"}))
+    with zipfile.ZipFile(buffer, "a", zipfile.ZIP_STORED) as file:
+        file.writestr(name, picture)
+    return buffer.getvalue()

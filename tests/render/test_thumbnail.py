@@ -1,6 +1,7 @@
 """Thumbnails can be read, do no harm, and are the same each time."""
 
 import hashlib
+import io
 import re
 import struct
 import subprocess
@@ -12,6 +13,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from PIL import Image
 
 from mapshelf.errors import StoreDamaged
 from mapshelf.model import Outline, Topic
@@ -181,6 +183,10 @@ def test_pixels_are_as_many_as_asked_for(width: int, theme: str) -> None:
     picture = thumbnail(order(tree(5, 4), width, "png", theme), NO_FONTS)
     assert picture.startswith(b"\x89PNG\r\n\x1a\n")
     assert struct.unpack(">II", picture[16:24]) == (width, width * 3 // 4)
+    with Image.open(io.BytesIO(picture)) as opened:
+        assert opened.mode == "P", "with a palette it takes half as much"
+        ground = "#{:02x}{:02x}{:02x}".format(*opened.convert("RGB").getpixel((0, 0)))  # type: ignore[misc]
+        assert ground == THEMES[theme].ground
 
 
 def test_pictures_of_one_edition_do_not_change() -> None:
@@ -192,7 +198,7 @@ def test_pictures_of_one_edition_do_not_change() -> None:
         for theme in THEMES
     )
     digest = hashlib.sha256(everything.encode()).hexdigest()[:16]
-    assert (EDITION, digest) == (1, "95a9382a4a80607b")
+    assert (EDITION, digest) == (2, "95a9382a4a80607b")
 
 
 def wordy() -> Topic:

@@ -171,6 +171,14 @@ def filler(count: int) -> Iterator[MapDraft]:
         )
 
 
+def deep() -> MapDraft:
+    """Return a map of a hundred and fifty levels."""
+    root = Topic("The very bottom", "l150")
+    for level in reversed(range(150)):
+        root = Topic(f"Level {level}", f"l{level}", children=[root])
+    return MapDraft(id="Deepest1", title="A deep map", owner="diver", outline=encoded(root))
+
+
 def large() -> MapDraft:
     """Return a map of eleven thousand topics."""
     topics = [Topic(f"Branch {number}", f"b{number}") for number in range(10)]

@@ -81,6 +81,23 @@ def test_search_within_a_list_stays_there(reader: Reader) -> None:
     assert "/owners/many?query=" in page.url
 
 
+@pytest.mark.parametrize("path", ["/", "/?query=map"])
+def test_what_the_library_loads_is_light(reader: Reader, path: str) -> None:
+    """As the browser counts it, with headers; titles in any script fetch no fonts."""
+    page = reader.context.new_page()
+    session = reader.context.new_cdp_session(page)
+    loaded: list[float] = []
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    session.on("Network.loadingFinished", lambda one: loaded.append(one["encodedDataLength"]))
+    session.send("Network.enable")
+    page.goto(path)
+    page.wait_for_load_state("networkidle")
+    assert len(loaded) > 10
+    assert sum(loaded) < 200_000
+    assert not [url for url in asked if url.endswith(".ttf")]
+
+
 # -- the map ----------------------------------------------------------------------------------
 
 
@@ -250,7 +267,7 @@ def test_all_of_it_works_without_scripts(reader_with: ReaderWith) -> None:
 
 
 @pytest.mark.parametrize("width", [360, 768, 1440])
-@pytest.mark.parametrize("path", EVERYWHERE)
+@pytest.mark.parametrize("path", [*EVERYWHERE, "/mindmaps/Deepest1"])
 def test_nothing_is_wider_than_the_screen(reader_with: ReaderWith, width: int, path: str) -> None:
     page = reader_with(viewport={"width": width, "height": 740}).open(path)
     assert page.evaluate("document.documentElement.scrollWidth") <= width

@@ -2,6 +2,7 @@
 
 import json
 import re
+import zlib
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -11,13 +12,18 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
-from mapshelf.model import MapDraft
+from mapshelf.model import MapDraft, Source
+from mapshelf.outlines import encode_outline
+from mapshelf.readers import Limits
+from mapshelf.readers import read as read_file
 from mapshelf.render.themes import DARK, LIGHT, Theme
-from mapshelf.site import site_routes
+from mapshelf.site import private_routes, site_routes
 from mapshelf.site.texts import ENGLISH, counted, say
 from mapshelf.writers import WRITERS
 from tests.harness import BASE_URL, Service, Shelf, serve, shelf_with
+from tests.readers.samples import as_file, drawn, with_picture
 from tests.site.shelves import ARABIC, BARE, CHINESE, GARDEN, encoded, filler, hostile, topic
+from tests.test_examples import SAMPLES
 
 PAGE = "/mindmaps/Garden01/a-kitchen-garden"
 ATOM = "{http://www.w3.org/2005/Atom}"
@@ -39,7 +45,8 @@ def site(shelf: Shelf) -> Iterator[Service]:
 
 
 def get(site: Service, path: str, status: int = 200, **headers: str) -> httpx.Response:
-    response = site.request("GET", path, headers=headers, signed=False)
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    response = site.request("GET", path, headers=named, signed=False)
     assert response.status_code == status, (path, response.status_code, response.text[:500])
     return response
 
@@ -157,6 +164,24 @@ def test_a_page_gives_the_map_in_every_format(site: Service) -> None:
     assert get(site, f"{PAGE}/original").content == b"<map>"
 
 
+def test_links_in_notes_lead_nowhere_but_out(tmp_path: Path) -> None:
+    """Those to files beside the map would lead into our own addresses."""
+    note = "".join(
+        f'<a href="{link}">{number}</a>'
+        for number, link in enumerate(
+            ("other.mm", "../x", "//evil.example/", "#stage", "/maps", "?a", "https://a.example/b")
+        )
+    )
+    noted = topic("noted")
+    noted.note_html = note
+    draft = MapDraft(id="Notes000", title="Notes", outline=encoded(noted))
+    with shelf_with(tmp_path, draft) as own, serve(own, site_routes) as running:
+        response = get(running, "/mindmaps/Notes000/notes")
+        inside = response.text.split('<div class="note" dir="auto">')[1].split("</div>")[0]
+        assert re.findall('href="([^"]*)"', inside) == ["https://a.example/b"]
+        assert [str(number) for number in range(7)] == re.findall(r">(\d)<", inside)
+
+
 def test_a_map_without_topics_has_a_page(site: Service) -> None:
     response = get(site, "/mindmaps/Bare0001/only-a-title")
     assert say("map.no_outline") in response.text
@@ -194,6 +219,20 @@ def test_a_page_is_described_for_other_programs(site: Service) -> None:
 )
 def test_oembed_knows_only_our_maps(site: Service, query: str, status: int) -> None:
     get(site, f"/oembed?{query}", status)
+
+
+def test_a_page_shows_the_picture_in_the_file(tmp_path: Path) -> None:
+    file = with_picture(as_file(drawn()))
+    outline = encode_outline(read_file(file, Limits()))
+    source = Source(b"/c.xmind", "c.xmind", len(file), 1, b"c" * 32)
+    draft = MapDraft(id="Carries0", title="C", outline=outline, content=zlib.compress(file))
+    drafts = (replace(draft, source=source), GARDEN)
+    with shelf_with(tmp_path, *drafts) as own, serve(own, site_routes) as running:
+        page = read(get(running, "/mindmaps/Carries0/c"))
+        pictures = [a["src"] for tag, a in page.found if tag == "img"]
+        (small,) = [address for address in pictures if "source=file" in address]
+        assert get(running, small).content.startswith(b"\x89PNG")
+        assert "source=file" not in get(running, PAGE).text
 
 
 def test_related_maps_share_words_or_the_category(site: Service) -> None:
@@ -269,7 +308,7 @@ def test_errors_are_pages(site: Service, path: str, status: int) -> None:
 
 def test_pages_are_checked_before_they_are_shown_again(site: Service) -> None:
     first = get(site, PAGE)
-    get(site, PAGE, 304, **{"If-None-Match": first.headers["etag"]})
+    get(site, PAGE, 304, If_None_Match=first.headers["etag"])
 
 
 def test_files_of_pages_are_kept_for_long(site: Service) -> None:
@@ -282,13 +321,112 @@ def test_files_of_pages_are_kept_for_long(site: Service) -> None:
     get(site, "/static/old/..%2Fpages.py", 404)
 
 
-def test_the_library_is_light(site: Service) -> None:
-    """All a browser loads before the pictures stays under 200 KB."""
-    page = get(site, "/")
-    size = len(page.content)
-    for name in set(re.findall(r'"(/static/[^"]+)"', page.text)):
-        size += len(get(site, name).content)
-    assert size < 120_000
+def test_the_reference_has_a_policy_almost_as_strict(site: Service) -> None:
+    response = get(site, "/docs")
+    headers = response.headers
+    strict = get(site, "/").headers["content-security-policy"]
+    ours = headers["content-security-policy"]
+    assert ours.replace("img-src 'self' data: blob:", "img-src 'self'") == strict
+    assert headers["x-frame-options"] == "DENY"
+    assert "unsafe" not in ours
+    reading = read(response)
+    assert not reading.wrong
+    for tag, attributes in reading.found:
+        assert not [name for name in attributes if name.startswith("on") or name == "style"]
+        if tag == "script":
+            assert attributes["src"].startswith("/static/")
+    assert "/docs" in links(site, "/")
+
+
+def test_of_the_viewer_two_files_are_served(site: Service) -> None:
+    (sheet,) = re.findall(r'"(/static/[^"]+/swagger.css)"', get(site, "/docs").text)
+    for name in ("swagger.css", "swagger.js"):
+        response = get(site, sheet.replace("swagger.css", name))
+        assert "immutable" in response.headers["cache-control"]
+        assert len(response.content) > 100_000
+    folder = sheet.rpartition("/")[0]
+    for name in (
+        *("scalar.js", "redoc.js", "url.json", "__init__.py", "swagger_bundle.js", "templates.py"),
+        *("..%2Furl.json", "..%2F..%2Foffapi%2Furl.json", "%2e%2e", "swagger.js%00", "swagger.js/"),
+    ):
+        get(site, f"{folder}/{name}", 404)
+
+
+def test_a_private_catalogue_has_the_reference_alone(shelf: Shelf) -> None:
+    private = replace(shelf.settings, private=True)
+    with Service(private, shelf.token(), private_routes) as running:
+        reading = read(get(running, "/docs"))
+        assert not reading.wrong
+        addresses = [a["href"] for tag, a in reading.found if tag == "a"]
+        assert set(addresses) == {"#content", "/docs", "/openapi.json"}
+        assert not [tag for tag, _ in reading.found if tag == "form"]
+        for path in ("/", PAGE, f"{PAGE}?embed=1", "/feed.atom", "/site/search", "/owners/flora"):
+            get(running, path, 404)
+        reading = read(get(running, "/static/old/none.css", 404))
+        assert {a["href"] for tag, a in reading.found if tag == "a"} == {"#content", "/docs"}
+
+
+BUDGET = 200_000
+"""Bytes that the library may take, all told."""
+
+
+def sent(site: Service, path: str) -> int:
+    """Return how many bytes an answer takes on the way to a browser."""
+    response = get(site, path, Accept_Encoding="gzip, deflate, br")
+    return int(response.headers["content-length"])
+
+
+@pytest.mark.parametrize("path", ["/", "/?query=water", "/?order_by=alpha&offset=24"])
+def test_the_library_is_light(examples: Service, path: str) -> None:
+    """The page with all it loads, pictures further down included, in either colours."""
+    page = get(examples, path)
+    needed = set(re.findall(r'"(/static/[^"]+)"', page.text))
+    found = read(page).found
+    light = {a["src"] for tag, a in found if tag == "img" and a["src"].startswith("/thumbnails/")}
+    dark = {a["srcset"] for tag, a in found if tag == "source"}
+    for pictures in (light, dark):
+        assert pictures
+        assert sum(sent(examples, one) for one in {path, *needed, *pictures}) < BUDGET
+
+
+@pytest.fixture(scope="module")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service of all sample maps, twice, so that pages are full."""
+    with shelf_with(tmp_path_factory.mktemp("examples")) as full:
+        for number, path in enumerate(sorted((*SAMPLES, *SAMPLES))):
+            outline = encode_outline(read_file(path.read_bytes(), Limits(), name=path.name))
+            title = path.name.split(".")[0]
+            full.put(MapDraft(id=f"Sample{number:02}", title=title, outline=outline))
+        full.publish()
+        with serve(full, site_routes) as running:
+            assert len(running.titles(limit=50)) > 30
+            yield running
+
+
+def test_pages_and_their_files_are_compressed_for_who_takes_that(site: Service) -> None:
+    (sheet,) = re.findall(r'"(/static/[^"]+/site.css)"', get(site, "/").text)
+    folder = sheet.rpartition("/")[0]
+    static = [f"{folder}/{name}" for name in ("site.css", "map.js", "swagger.js", "regular.ttf")]
+    for path in ("/", PAGE, "/docs", "/feed.atom", "/site/maps/Garden01.json", *static):
+        plain = get(site, path, Accept_Encoding="identity")
+        packed = get(site, path, Accept_Encoding="br, gzip;q=0.5")
+        assert packed.content == plain.content
+        assert "content-encoding" not in plain.headers
+        assert packed.headers["content-encoding"] == "gzip"
+        assert int(packed.headers["content-length"]) < 0.7 * int(plain.headers["content-length"])
+        assert plain.headers["vary"] == packed.headers["vary"] == "Accept-Encoding"
+        if "etag" in plain.headers:
+            assert plain.headers["etag"] != packed.headers["etag"]
+            known = packed.headers["etag"]
+            again = get(site, path, 304, If_None_Match=known, Accept_Encoding="gzip")
+            assert "content-encoding" not in again.headers
+
+
+def test_the_api_and_pictures_are_not_compressed(site: Service) -> None:
+    for path in ("/maps?limit=50", "/openapi.json", "/thumbnails/Garden01.svg?w=1280"):
+        response = site.get(path, Accept_Encoding="gzip")
+        assert response.status_code == 200
+        assert "content-encoding" not in response.headers
 
 
 def test_a_changed_map_has_a_changed_page(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ from mapshelf.api.http import (
 from mapshelf.api.maps import list_maps
 from mapshelf.api.one_map import export_outline, find_map, original_file, show_map
 from mapshelf.api.overview import show_categories, show_facets, show_software
+from mapshelf.api.packing import takes_gzip
 from mapshelf.api.routing import Route, Routes
 from mapshelf.api.search import search_maps, suggest
 from mapshelf.api.thumbnails import draw_thumbnail, kept_thumbnail, parse_picture
@@ -142,7 +143,7 @@ class Application:
             self._opened_store,
             settings.trusted_proxies,
             clock,
-            counting=settings.counting and pages is not None,
+            counting=settings.counting and not settings.private and pages is not None,
         )
         self._base_url = settings.base_url.encode()
         self._catalogue = Catalogue(SnapshotDirectory(settings.snapshots))
@@ -376,6 +377,8 @@ class Application:
         user = None if route.public else await self._user(request)
         request.check_size()
         response = await route.answer(request, user)
+        if response.smaller is not None and takes_gzip(request.sender.header(b"accept-encoding")):
+            response = response.smaller
         if_none_match = request.headers.get(b"if-none-match")
         if if_none_match is None:
             return response

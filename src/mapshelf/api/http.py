@@ -123,12 +123,14 @@ class Response:
         status: the HTTP status.
         headers: complete but for those every response has.
         body: what follows them.
+        smaller: the same, compressed (``packing``); ``None`` if that was not made.
         text_headers: kept by a server interface that wants headers as text, once they are made.
     """
 
     status: int
     headers: Headers
     body: bytes = b""
+    smaller: "Response | None" = None
     text_headers: list[tuple[str, str]] | None = field(default=None, compare=False)
 
     def header(self, name: bytes) -> bytes | None:

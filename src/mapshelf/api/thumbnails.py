@@ -3,6 +3,9 @@
 Lists of maps name these addresses, and pages of other people show them: no token is asked for, and
 anybody may keep a copy for a while. The validator is the key of the picture, made from what the
 picture is made from, so it changes when the map does.
+
+Usually that is the picture we draw. With ``source=file`` it is the one that the map's file carries,
+if it does: never the bytes of the file, but a copy (``readers.pictures``).
 """
 
 from dataclasses import dataclass
@@ -11,9 +14,10 @@ from typing import Final
 import orjson
 
 from mapshelf.api.http import Response, body_response
-from mapshelf.errors import InvalidParameter
+from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.outlines import outline_picture
 from mapshelf.query import read_parameters
-from mapshelf.render.order import WIDTHS, Order
+from mapshelf.render.order import WIDTHS, Copy, Order
 from mapshelf.render.studio import Picture, Studio
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.snapshot import Record
@@ -26,7 +30,11 @@ MAXIMUM_AGE: Final = 600
 
 MEDIA_TYPES: Final = {"png": b"image/png", "svg": b"image/svg+xml"}
 
-PARAMETERS: Final = ("w", "theme")
+DRAWN: Final = "drawn"
+FROM_FILE: Final = "file"
+SOURCES: Final = (DRAWN, FROM_FILE)
+
+PARAMETERS: Final = ("w", "theme", "source")
 
 _CACHED: Final = (b"cache-control", b"public, max-age=%d" % MAXIMUM_AGE)
 _HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; sandbox")
@@ -35,11 +43,15 @@ _HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; sandbox")
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """Which picture of a map is asked for; see ``render.order.Order``."""
+    """Which picture of a map is asked for; see ``render.order.Order``.
+
+    ``source`` is one of ``SOURCES``.
+    """
 
     width: int
     theme: str
     format: str
+    source: str = DRAWN
 
 
 def parse_picture(query_string: bytes, picture_format: str) -> Asked:
@@ -55,18 +67,50 @@ def parse_picture(query_string: bytes, picture_format: str) -> Asked:
     theme = values.get("theme", LIGHT.name)
     if theme not in THEMES:
         raise InvalidParameter(f"The theme value must be one of {', '.join(THEMES)}.")
-    return Asked(int(width), theme, picture_format)
+    source = values.get("source", DRAWN)
+    if source not in SOURCES:
+        raise InvalidParameter(f"The source value must be one of {', '.join(SOURCES)}.")
+    return Asked(int(width), theme, picture_format, source)
 
 
 def kept_thumbnail(studio: Studio, store: Store, record: Record, asked: Asked) -> Response | None:
-    """Return the picture of a map if it has been made before."""
-    kept = studio.kept(_order(store, record, asked))
+    """Return the picture of a map if it has been made before.
+
+    Raises:
+        NotFound: the file of the map carries none, and that is what is asked for.
+    """
+    if asked.source == FROM_FILE:
+        kept = studio.kept_copy(_copy(store, record, asked))
+    else:
+        kept = studio.kept(_order(store, record, asked))
     return None if kept is None else _response(kept, asked.format)
 
 
 def draw_thumbnail(studio: Studio, store: Store, record: Record, asked: Asked) -> Response:
-    """Return the picture of a map, made now if need be."""
+    """Return the picture of a map, made now if need be.
+
+    Raises:
+        NotFound: as ``kept_thumbnail``.
+    """
+    if asked.source == FROM_FILE:
+        file = store.content(record.file_id)
+        copy = studio.copy(_copy(store, record, asked), file) if file else None
+        if copy is None:
+            raise _nothing_carried()
+        return _response(copy, asked.format)
     return _response(studio.picture(_order(store, record, asked)), asked.format)
+
+
+def _copy(store: Store, record: Record, asked: Asked) -> Copy:
+    outline = store.outline(record.file_id)
+    digest = outline_picture(outline) if outline else ""
+    if not digest or asked.format != "png":  # what files carry is made of pixels
+        raise _nothing_carried()
+    return Copy(digest, asked.width)
+
+
+def _nothing_carried() -> NotFound:
+    return NotFound("The file of this map carries no picture.")
 
 
 def _order(store: Store, record: Record, asked: Asked) -> Order:

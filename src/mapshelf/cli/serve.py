@@ -57,7 +57,7 @@ def define(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--private",
         action="store_true",
-        help="show nothing without a token: no pages, no feeds, no pictures",
+        help="show nothing of the catalogue without a token: no pages, no feeds, no pictures",
     )
     parser.add_argument(
         "--no-counting",

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Final
 
-from mapshelf.errors import TooLarge
+from mapshelf.errors import BrokenFile, TooLarge
 from mapshelf.model import Outline
 from mapshelf.readers import (
     edrawmind,
@@ -28,6 +28,7 @@ from mapshelf.readers import (
     netbeans,
     novamind,
     opml,
+    pictures,
     plantuml,
     simplemind,
     vym,
@@ -39,7 +40,7 @@ from mapshelf.readers.content import Content
 from mapshelf.readers.impostors import refusal
 from mapshelf.readers.limits import MIB, Limits
 
-__all__ = ["READERS", "Limits", "Reader", "read"]
+__all__ = ["READERS", "Limits", "Reader", "carried_picture", "read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,7 @@ class Reader:
             folder offers only files whose beginning ``sniff`` recognises.
         main: name of the file with the map in it, in small letters, where a document may be a
             folder that bears one of ``suffixes`` (on a Mac such a folder looks like a file).
+        pictures: where in its archives there may be a picture of the map, the best place first.
     """
 
     name: str
@@ -64,16 +66,29 @@ class Reader:
     read: Callable[[Content], Outline]
     shared: tuple[str, ...] = ()
     main: str = ""
+    pictures: tuple[str, ...] = ()
 
 
 READERS: Final = (
     Reader("Mindomo", (".mom",), mindomo.sniff, mindomo.read),
     Reader("WiseMapping", (".wxml",), wisemapping.sniff, wisemapping.read),
     Reader("FreeMind, Freeplane", (".mm",), freemind.sniff, freemind.read),
-    Reader("XMind", (".xmind", ".xmt"), xmind.sniff, xmind.read),
+    Reader(
+        "XMind",
+        (".xmind", ".xmt"),
+        xmind.sniff,
+        xmind.read,
+        pictures=("Thumbnails/thumbnail.png", "Thumbnails/thumbnail.jpg"),
+    ),
     Reader("MindMeister", (".mind",), mindmeister.sniff, mindmeister.read),
-    Reader("iMindMap", (".imx",), imindmap.sniff, imindmap.read),
-    Reader("EdrawMind", (".emmx",), edrawmind.sniff, edrawmind.read),
+    Reader("iMindMap", (".imx",), imindmap.sniff, imindmap.read, pictures=("thumbnail.png",)),
+    Reader(
+        "EdrawMind",
+        (".emmx",),
+        edrawmind.sniff,
+        edrawmind.read,
+        pictures=("thumbnail.jpeg", "thumbnail.png"),
+    ),
     Reader("NB MindMap, SciaReto", (), netbeans.sniff, netbeans.read, (".mmd",)),
     Reader(
         "Markmap, Markdown",
@@ -84,11 +99,24 @@ READERS: Final = (
     ),
     Reader("PlantUML", (), plantuml.sniff, plantuml.read, (".puml", ".plantuml", ".pu")),
     Reader("Mermaid", (), mermaid.sniff, mermaid.read, (".mmd", ".mermaid")),
-    Reader("MindManager", (".mmap", ".mmat", ".xmmap"), mindmanager.sniff, mindmanager.read),
+    Reader(
+        "MindManager",
+        (".mmap", ".mmat", ".xmmap"),
+        mindmanager.sniff,
+        mindmanager.read,
+        pictures=("Preview.png",),
+    ),
     Reader("OPML", (".opml",), opml.sniff, opml.read),
     Reader("SimpleMind", (".smmx",), simplemind.sniff, simplemind.read),
-    Reader("iThoughts", (".itmz",), ithoughts.sniff, ithoughts.read),
-    Reader("MindNode", (".mindnode",), mindnode.sniff, mindnode.read, main=mindnode.MAIN),
+    Reader("iThoughts", (".itmz",), ithoughts.sniff, ithoughts.read, pictures=("preview.png",)),
+    Reader(
+        "MindNode",
+        (".mindnode",),
+        mindnode.sniff,
+        mindnode.read,
+        main=mindnode.MAIN,
+        pictures=("QuickLook/Preview.jpg", "QuickLook/Preview.png", "Preview.jpg"),
+    ),
     Reader("VYM", (".vym",), vym.sniff, vym.read),
     Reader("NovaMind", (".nm5",), novamind.sniff, novamind.read),
     Reader("MindMup", (".mup",), mindmup.sniff, mindmup.read),
@@ -132,8 +160,29 @@ def _read(content: Content, readers: tuple[Reader, ...]) -> Outline:
                 software_version=_label(outline.software_version),
                 author=_label(outline.author),
                 copyright=_label(outline.copyright),
+                picture=pictures.digest_of(content.archive, reader.pictures, content.limits),
             )
     raise refusal(content)
+
+
+def carried_picture(
+    data: bytes,
+    limits: Limits,
+    size: tuple[int, int],
+    readers: tuple[Reader, ...] = READERS,
+    name: str = "",
+) -> bytes:
+    """Return the picture that a map file carries as a PNG of at most ``size`` (width, height).
+
+    Raises:
+        UnreadableFile: it carries none, or none that is sound; or the file is no map.
+    """
+    content = Content(data, limits, name)
+    reader = next((reader for reader in readers if reader.sniff(content)), None)
+    found = pictures.carried(content.archive, reader.pictures) if reader else None
+    if found is None:
+        raise BrokenFile("it carries no picture")
+    return pictures.fitted(found, limits, *size)
 
 
 def _label(text: str) -> str:

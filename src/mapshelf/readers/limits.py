@@ -28,6 +28,8 @@ class Limits:
         text: bytes of UTF-8 in the text of one topic, and in its note. Longer ones are cut, not
             refused: whoever pasted a book into one topic still finds the map and its first pages,
             where refusing would lose all of it.
+        picture: bytes of a picture that a file carries; a larger one is left out.
+        pixels: of such a picture, likewise. The largest seen had 2.7 million.
         cpu_seconds: processor time for one file (child processes only).
         memory: bytes of address space a file may add to a bare child process.
         wall_seconds: time on the clock for one file (child processes only).
@@ -40,6 +42,8 @@ class Limits:
     depth: int = 256
     topics: int = 100_000
     text: int = 64 * KIB
+    picture: int = 8 * MIB
+    pixels: int = 16_000_000
     cpu_seconds: int = 10
     memory: int = 512 * MIB
     wall_seconds: float = 30.0

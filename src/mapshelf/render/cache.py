@@ -21,7 +21,7 @@ from typing import Final
 import xxhash
 
 SIZE: Final = 1 << 30
-"""Bytes of all pictures, at most: some fifty thousand thumbnails of 320 pixels."""
+"""Bytes of all pictures, at most: some hundred thousand thumbnails of 320 pixels."""
 
 _FOLDERS: Final = 256
 _DIGEST: Final = 16

@@ -1,5 +1,8 @@
 """What picture is wanted, as it travels to the process that makes it.
 
+Most are drawn from the outline (``Order``). Some map files carry a picture of their own, of which a
+copy can be had (``Copy``).
+
 It is apart from the drawing, so that the processes that only ask for pictures need not load what
 draws them.
 """
@@ -10,11 +13,17 @@ from typing import Final
 import xxhash
 
 WIDTHS: Final = (160, 320, 640, 1280)
-"""Pixels; the height is three quarters of it."""
+"""Pixels; the height is three quarters of it (``height``)."""
+
+
+def height(width: int) -> int:
+    """Return the height of a picture."""
+    return width * 3 // 4
+
 
 FORMATS: Final = ("png", "svg")
 
-EDITION: Final = 1
+EDITION: Final = 2
 """Raised with every change of what pictures look like: those that are kept are then made anew."""
 
 
@@ -49,3 +58,20 @@ class Order:
         digest = xxhash.xxh3_128(repr((EDITION, *facts, *beside)).encode("utf-8", "replace"))
         digest.update(self.outline or b"")
         return digest.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Copy:
+    """The picture that a map file carries, wanted anew at a size that fits ``width``.
+
+    Attributes:
+        digest: of the picture in the file (``Outline.picture``).
+        width: one of ``WIDTHS``.
+    """
+
+    digest: str
+    width: int
+
+    def key(self) -> str:
+        """Return what two copies share if, and only if, they are the same."""
+        return xxhash.xxh3_128_hexdigest(repr((EDITION, "copy", self.digest, self.width)).encode())

@@ -3,10 +3,13 @@
 Drawing takes ten to a hundred milliseconds of pure Python and Rust; in a thread of a worker it
 would hold up the requests that take microseconds. The child is confined, because what it draws
 came from strangers: a map that takes too long or too much gets the card of a map without topics
-(``card``), and is not tried again by this process.
+(``card``), and is not tried again by this process. Copies of pictures that files carry are made
+there, too.
 """
 
 import logging
+import zlib
+from collections.abc import Callable
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
 from dataclasses import replace
@@ -16,9 +19,10 @@ from typing import Final, NamedTuple
 from pebble import ProcessExpired
 
 from mapshelf.confinement import ConfinedPool, processor_time
-from mapshelf.errors import StoreDamaged, StoreUnavailable
+from mapshelf.errors import StoreDamaged, StoreUnavailable, UnreadableFile
+from mapshelf.model import OriginalFile
 from mapshelf.render.cache import PictureCache
-from mapshelf.render.order import Order
+from mapshelf.render.order import Copy, Order, height
 
 MEMORY: Final = 768 << 20
 """Bytes a picture may take: mapped fonts count, and those for Chinese are large."""
@@ -31,6 +35,9 @@ _DESCRIPTORS: Final = 64
 _TRIES: Final = 2
 _REFUSED: Final = 1000
 """Most orders to remember that could not be drawn."""
+
+_FAILURES: Final = (TimeoutError, ProcessExpired, BrokenProcessPool, MemoryError, StoreDamaged)
+"""What becomes of a child, or of what it is given."""
 
 log = logging.getLogger(__name__)
 
@@ -69,6 +76,34 @@ class Studio:
         with self._drawing:
             return self.kept(order) or self._made(self._possible(order))
 
+    def kept_copy(self, copy: Copy) -> Picture | None:
+        """Return the copy if it has been made."""
+        key = copy.key()
+        body = self._cache.get(key)
+        return None if body is None else Picture(key, body)
+
+    def copy(self, copy: Copy, file: OriginalFile) -> Picture | None:
+        """Return a copy of the picture in a map file, made now if need be.
+
+        It is ``None`` if the file carries no picture that can be shown.
+
+        Raises:
+            StoreUnavailable: the studio has been closed.
+        """
+        key = copy.key()
+        with self._drawing:
+            kept = self.kept_copy(copy)
+            if kept or key in self._refused:
+                return kept
+            try:
+                picture = Picture(key, self._made_in_child(_copy, (copy, file.content, file.name)))
+            except (*_FAILURES, UnreadableFile) as error:
+                log.warning("the picture in %r cannot be shown: %s", file.name, _cause(error))
+                self._refuse(key)
+                return None
+            self._cache.put(*picture)
+            return picture
+
     def close(self) -> None:
         """End the child; what it was drawing is not made, and nothing more is."""
         self._closed = True
@@ -80,32 +115,26 @@ class Studio:
 
     def _made(self, order: Order) -> Picture:
         try:
-            picture = Picture(order.key(), self._drawn(order))
-        except (
-            TimeoutError,
-            ProcessExpired,
-            BrokenProcessPool,
-            MemoryError,
-            StoreDamaged,
-        ) as error:
+            picture = Picture(order.key(), self._made_in_child(_draw, (order,)))
+        except _FAILURES as error:
             if order.outline is None:
                 raise
             log.warning("the map %r cannot be drawn: %s", order.title[:80], _cause(error))
-            self._refuse(order)
+            self._refuse(order.key())
             return self._made(replace(order, outline=None))
         self._cache.put(*picture)
         return picture
 
-    def _drawn(self, order: Order) -> bytes:
+    def _made_in_child(self, make: Callable[..., bytes], arguments: tuple[object, ...]) -> bytes:
         for _ in range(_TRIES - 1):
             with suppress(BrokenProcessPool):  # perhaps it died before it was asked
-                return self._asked(order)
-        return self._asked(order)
+                return self._asked(make, arguments)
+        return self._asked(make, arguments)
 
-    def _asked(self, order: Order) -> bytes:
+    def _asked(self, make: Callable[..., bytes], arguments: tuple[object, ...]) -> bytes:
         try:
             if not self._closed:
-                return self._pool.submit(_draw, (order,), WALL_SECONDS).result()
+                return self._pool.submit(make, arguments, WALL_SECONDS).result()
         except Exception:
             if not self._closed:
                 raise
@@ -113,10 +142,10 @@ class Studio:
         self._pool.stop()
         raise StoreUnavailable("the service ends")
 
-    def _refuse(self, order: Order) -> None:
+    def _refuse(self, key: str) -> None:
         if len(self._refused) >= _REFUSED:
             self._refused.clear()
-        self._refused.add(order.key())
+        self._refused.add(key)
 
 
 def _cause(error: BaseException) -> str:
@@ -130,3 +159,15 @@ def _draw(order: Order) -> bytes:
 
     with processor_time(CPU_SECONDS):
         return thumbnail(order, system_fonts())
+
+
+def _copy(copy: Copy, content: bytes, name: str) -> bytes:
+    """Make a copy of the picture in a file, likewise; ``content`` is zlib-compressed."""
+    from mapshelf.readers import Limits, carried_picture  # noqa: PLC0415
+
+    with processor_time(CPU_SECONDS):
+        try:
+            data = zlib.decompress(content)
+        except zlib.error as error:
+            raise StoreDamaged("a file in the store cannot be unpacked") from error
+        return carried_picture(data, Limits(), (copy.width, height(copy.width)), name=name)

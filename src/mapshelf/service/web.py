@@ -49,8 +49,10 @@ def _load(settings: Settings, *_: Any, **__: Any) -> Any:
     """Make the application, in a worker; the process over the workers has no use for it."""
     from mapshelf.api import create_app  # noqa: PLC0415
     from mapshelf.api.rsgi import RSGIApplication  # noqa: PLC0415
-    from mapshelf.site import site_routes  # noqa: PLC0415
+    from mapshelf.site import private_routes, site_routes  # noqa: PLC0415
 
     set_up_logging()
     end_with_parent()
-    return RSGIApplication(create_app(settings, None if settings.private else site_routes))
+    return RSGIApplication(
+        create_app(settings, private_routes if settings.private else site_routes)
+    )

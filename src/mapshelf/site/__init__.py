@@ -4,6 +4,6 @@ It stands on the API: the same query, the same snapshot, the same errors, with p
 The API knows nothing of it, and is whole without.
 """
 
-from mapshelf.site.pages import site_routes
+from mapshelf.site.pages import private_routes, site_routes
 
-__all__ = ["site_routes"]
+__all__ = ["private_routes", "site_routes"]

@@ -40,6 +40,10 @@ class Addresses:
         colours = f"&theme={theme}" if theme else ""
         return f"{self.root}/thumbnails/{public_id}.{kind}?w={width}{colours}"
 
+    def carried(self, public_id: str, width: int) -> str:
+        """Return the picture that the file of a map carries."""
+        return f"{self.root}/thumbnails/{public_id}.png?source=file&w={width}"
+
     def drawing(self, public_id: str) -> str:
         """Return what the script draws a map from."""
         return f"{self.root}/site/maps/{public_id}.json"

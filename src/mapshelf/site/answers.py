@@ -12,17 +12,41 @@ from typing import TYPE_CHECKING, Any, Final
 import xxhash
 
 from mapshelf.api.http import Headers, Response, body_response
+from mapshelf.api.packing import packable
 from mapshelf.site.texts import ENGLISH, counted, say
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
 _POLICY: Final = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; font-src 'self'; "
-    "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors %s"
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'{images}; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors {frames}"
 )
-_NOBODY: Final = "'none'"
-_ANYBODY: Final = "*"
+
+
+def _safety(frames: str = "'none'", images: str = "") -> Headers:
+    policy = _POLICY.format(frames=frames, images=images)
+    return (
+        (b"content-security-policy", policy.encode()),
+        (b"referrer-policy", b"strict-origin-when-cross-origin"),
+    )
+
+
+_ALONE: Final[Headers] = (
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+)
+
+STRICT: Final[Headers] = (*_safety(), *_ALONE)
+"""Headers of pages."""
+
+EMBEDDED: Final[Headers] = _safety(frames="*")
+"""Headers of pages that others may show inside theirs."""
+
+REFERENCE: Final[Headers] = (*_safety(images=" data: blob:"), *_ALONE)
+"""Headers of the reference: Swagger UI has its icons in its style sheet, and shows the pictures
+that were tried from memory."""
 
 HTML: Final = b"text/html; charset=utf-8"
 
@@ -65,32 +89,32 @@ class Templates:
         """Return a template, filled."""
         return self._environment.get_template(name).render(values)
 
-    def page(self, name: str, values: Values, *, embedded: bool = False) -> Response:
-        """Return a page; ``embedded`` lets other pages show it inside them."""
+    def page(self, name: str, values: Values, safety: Headers = STRICT) -> Response:
+        """Return a page with ``safety``, the headers that say what it may do."""
         body = self.text(name, values).encode()
-        return page_response(200, body, (*_safety(embedded=embedded), FRESH, etag(body)))
+        return page_response(200, body, (*safety, FRESH, etag(body)))
 
     def error(self, status: int, message: str) -> Response:
         """Return a page that says what is wrong."""
         body = self.text("error.html", {"status": status, "message": message}).encode()
         extra = ((b"retry-after", b"1"),) if status == 503 else ()
         no_store = (b"cache-control", b"no-store")
-        return page_response(status, body, (*_safety(embedded=False), no_store, *extra))
+        return page_response(status, body, (*STRICT, no_store, *extra))
 
 
 def page_response(status: int, body: bytes, headers: Headers) -> Response:
     """Return HTML."""
-    return body_response(status, HTML, body, headers)
+    return packable(body_response(status, HTML, body, headers))
 
 
 def fragment_response(body: bytes) -> Response:
     """Return a part of a page, which by itself is nothing to look at."""
-    return page_response(200, body, (*_safety(embedded=False), FRESH, etag(body)))
+    return page_response(200, body, (*STRICT, FRESH, etag(body)))
 
 
 def data_response(media_type: bytes, body: bytes) -> Response:
     """Return what programs read."""
-    return body_response(200, media_type, body, (FRESH, etag(body)))
+    return packable(body_response(200, media_type, body, (FRESH, etag(body))))
 
 
 def redirect(address: str) -> Response:
@@ -105,18 +129,3 @@ def redirect(address: str) -> Response:
 def etag(body: bytes) -> tuple[bytes, bytes]:
     """Return a validator for a body."""
     return b"etag", f'"{xxhash.xxh3_128_hexdigest(body)}"'.encode()
-
-
-def _safety(*, embedded: bool) -> Headers:
-    policy = _POLICY % (_ANYBODY if embedded else _NOBODY)
-    headers: Headers = (
-        (b"content-security-policy", policy.encode()),
-        (b"referrer-policy", b"strict-origin-when-cross-origin"),
-    )
-    if embedded:
-        return headers
-    return (
-        *headers,
-        (b"x-frame-options", b"DENY"),
-        (b"cross-origin-opener-policy", b"same-origin"),
-    )

@@ -1,18 +1,21 @@
-"""Style sheet, scripts, icon and fonts: files of the package, each under an address of its content.
+"""Style sheets, scripts, icon and fonts: files of packages, each under an address of its content.
 
 The address holds a digest of all of them, so browsers keep them for a year and still get new ones
 with the first page of a new version. The fonts are those pictures are measured by (``render``), so
-the letters of a map on its page fit the room that was made for them.
+the letters of a map on its page fit the room that was made for them. What shows the reference of
+the API is Swagger UI, of which the two files that it takes are served, and nothing else there is.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.resources import files
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
 import xxhash
 
 from mapshelf.api.http import Response, body_response
+from mapshelf.api.packing import packable
 from mapshelf.errors import NotFound
 from mapshelf.render.fonts import FILES
 from mapshelf.site.answers import FRESH
@@ -26,6 +29,9 @@ _MEDIA_TYPES: Final = {
 _FOREVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
 _HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'")
 
+_VIEWER: Final = {"swagger.css": "swagger_style.css", "swagger.js": "swagger_bundle.js"}
+"""Files of Swagger UI, as we call them and as ``offapi`` does."""
+
 
 @dataclass(frozen=True, slots=True)
 class Assets:
@@ -33,6 +39,11 @@ class Assets:
 
     bodies: dict[str, bytes]
     edition: str
+    _made: dict[tuple[str, bool], Response] = field(default_factory=dict)
+
+    def is_made(self, edition: str, name: str) -> bool:
+        """Tell whether a file need not be compressed any more to be answered."""
+        return (name, edition == self.edition) in self._made or name not in self.bodies
 
     def response(self, edition: str, name: str) -> Response:
         """Return a file; of an old page it may be the wrong edition, but never one kept for long.
@@ -42,9 +53,14 @@ class Assets:
         """
         if name not in self.bodies:
             raise NotFound("There is nothing at this address.")
-        media_type = _MEDIA_TYPES[name.rpartition(".")[2]]
-        caching = _FOREVER if edition == self.edition else FRESH
-        return body_response(200, media_type, self.bodies[name], (caching, _HARMLESS))
+        current = edition == self.edition
+        made = self._made.get((name, current))
+        if made is None:
+            media_type = _MEDIA_TYPES[name.rpartition(".")[2]]
+            caching = _FOREVER if current else FRESH
+            made = body_response(200, media_type, self.bodies[name], (caching, _HARMLESS))
+            made = self._made[name, current] = packable(made)
+        return made
 
 
 def load_assets() -> Assets:
@@ -56,5 +72,15 @@ def load_assets() -> Assets:
     }
     for name, path in zip(("regular.ttf", "bold.ttf"), FILES, strict=True):
         bodies[name] = Path(path).read_bytes()
+    for name, path in _VIEWER.items():
+        bodies[name] = (_viewer_folder() / path).read_bytes()
     digest = xxhash.xxh3_64(b"".join(bodies[name] for name in sorted(bodies)))
     return Assets(bodies, digest.hexdigest())
+
+
+def _viewer_folder() -> Path:
+    """Return where the files of Swagger UI are; importing their package would fill templates."""
+    spec = find_spec("offapi")
+    assert spec is not None
+    assert spec.submodule_search_locations is not None
+    return Path(spec.submodule_search_locations[0])

@@ -63,6 +63,7 @@ class MapPage:
         downloads: its files.
         outline: all it says, ``None`` if that is not known.
         drawing: what the script draws from, empty likewise.
+        carried: the picture that its file carries, small and large; ``None`` if it carries none.
         related: other maps.
         embed: what to copy into other pages.
         data: the page for search engines, in the words of schema.org.
@@ -78,6 +79,7 @@ class MapPage:
     downloads: list[Download]
     outline: Markup | None
     drawing: str
+    carried: tuple[str, str] | None
     related: list[Card]
     embed: str
     data: dict[str, Any]
@@ -115,6 +117,7 @@ class Cartographer:
             downloads=self._downloads(shown, outline, record),
             outline=outline_html(outline) if outline else None,
             drawing=self._addresses.drawing(shown.id) if outline else "",
+            carried=self._carried(shown.id, outline),
             related=self._related(record, found),
             embed=embed_code(self._addresses.absolute(shown.address), shown.title),
             data=self._data(shown, found, summary, outline),
@@ -163,6 +166,12 @@ class Cartographer:
                 for writer in WRITERS
             ]
         return files
+
+    def _carried(self, public_id: str, outline: Outline | None) -> tuple[str, str] | None:
+        if outline is None or not outline.picture:
+            return None
+        small, large = (self._addresses.carried(public_id, width) for width in (320, 1280))
+        return small, large
 
     def _related(self, record: Record, found: dict[str, str]) -> list[Card]:
         """Return maps that share long words of the title, those of the same category first."""

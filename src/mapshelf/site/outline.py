@@ -21,6 +21,9 @@ from mapshelf.site.texts import say
 DEEPEST: Final = 100
 """Levels of lists; browsers nest up to 512 elements."""
 
+INDENTED: Final = 8
+"""Levels below a main topic that are indented in full; more would not fit beside each other."""
+
 LARGE: Final = 600
 """Topics of a map whose main branches are folded at first."""
 
@@ -65,7 +68,7 @@ def _main(main: Topic, known: set[str], opened: str) -> Iterable[str]:
             continue
         wanted = min(level, DEEPEST)
         if wanted > depth:
-            yield "<ul>"
+            yield "<ul>" if wanted <= INDENTED else '<ul class="deep">'
         else:
             yield "</li>\n" + "</ul></li>\n" * (depth - wanted)
         depth = wanted
@@ -101,12 +104,21 @@ def _note(topic: Topic) -> str:
             attributes={"a": {"href"}},
             url_schemes=set(SAFE_SCHEMES),
             link_rel=RELATION,
+            attribute_filter=_followed,
         )
     elif topic.note.strip():
         inside = f"<p>{escape(topic.note.strip())}</p>"
     else:
         return ""
     return f'<div class="note" dir="auto">{inside}</div>'
+
+
+def _followed(element: str, attribute: str, value: str) -> str | None:
+    """Return the address of a link in a note, ``None`` if it leads to something beside the file.
+
+    Such links were meant for the author's disk; here they would lead into our own addresses.
+    """
+    return safe_link(value)
 
 
 def _link(link: str, known: set[str]) -> str:

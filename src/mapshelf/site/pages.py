@@ -1,8 +1,11 @@
 """Every page and the address it is at.
 
-Pages are public. They are made in threads, since a page takes as long as a search, and what is
-finished is kept with the snapshot it was made from, like the answers of the API. What goes wrong is
-said in a page, by the same table of errors.
+Pages are public. Where nothing of the catalogue may be, one is left: the reference of the API,
+which says the same everywhere.
+
+Pages are made in threads, since a page takes as long as a search, and what is finished is kept with
+the snapshot it was made from, like the answers of the API. What goes wrong is said in a page, by
+the same table of errors.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -21,7 +24,15 @@ from mapshelf.model import User, VisitKind
 from mapshelf.outlines import decode_outline
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.answers import Templates, data_response, fragment_response, redirect
+from mapshelf.site.answers import (
+    EMBEDDED,
+    REFERENCE,
+    STRICT,
+    Templates,
+    data_response,
+    fragment_response,
+    redirect,
+)
 from mapshelf.site.assets import load_assets
 from mapshelf.site.cards import card
 from mapshelf.site.drawing import drawing
@@ -38,7 +49,7 @@ Answer = Callable[[Request], Awaitable[Response]]
 
 
 def site_routes(backstage: Backstage) -> Mapping[str, Route]:
-    """Return the routes of the pages; they are public."""
+    """Return the routes of all pages; they are public."""
     pages = Pages(backstage)
     table: dict[str, Answer] = {
         "/": pages.library,
@@ -52,20 +63,34 @@ def site_routes(backstage: Backstage) -> Mapping[str, Route]:
         "/mindmaps/{id}/{slug}.{format}": pages.outline,
         "/mindmaps/{id}/{slug}/original": pages.original,
         "/mindmaps/{id}/{slug}": pages.map,
-        "/static/{edition}/{asset}": pages.asset,
     }
+    return _routes(pages, table) | _reference_routes(pages)
+
+
+def private_routes(backstage: Backstage) -> Mapping[str, Route]:
+    """Return the routes of the pages that show nothing of the catalogue."""
+    return _reference_routes(Pages(backstage, private=True))
+
+
+def _reference_routes(pages: "Pages") -> dict[str, Route]:
+    return _routes(pages, {"/docs": pages.reference, "/static/{edition}/{asset}": pages.asset})
+
+
+def _routes(pages: "Pages", table: dict[str, Answer]) -> dict[str, Route]:
     return {path: Route(pages.guarded(answer), public=True) for path, answer in table.items()}
 
 
 class Pages:
     """The pages of one application."""
 
-    def __init__(self, backstage: Backstage) -> None:
+    def __init__(self, backstage: Backstage, *, private: bool = False) -> None:
+        """Prepare them; ``private`` says that there is no library to lead to."""
         self._backstage = backstage
         self._addresses = Addresses(backstage.base_url)
         self._assets = load_assets()
         static = f"{self._addresses.root}/static/{self._assets.edition}"
-        self._templates = Templates({"root": self._addresses.root, "static": static})
+        common = {"root": self._addresses.root, "static": static, "private": private}
+        self._templates = Templates(common)
 
     def guarded(self, answer: Answer) -> Callable[[Request, User | None], Awaitable[Response]]:
         """Return ``answer`` as a route, which says what goes wrong in a page."""
@@ -137,9 +162,15 @@ class Pages:
         body = description(shown, request.query_string, self._addresses)
         return data_response(b"application/json", body)
 
+    async def reference(self, request: Request) -> Response:
+        """Answer the reference of the API."""
+        return self._templates.page("reference.html", {}, REFERENCE)
+
     async def asset(self, request: Request) -> Response:
         """Answer a file that pages are made of."""
-        return self._assets.response(request.parts["edition"], request.parts["asset"])
+        edition, name = request.parts["edition"], request.parts["asset"]
+        make = partial(self._assets.response, edition, name)
+        return make() if self._assets.is_made(edition, name) else await self._backstage.apart(make)
 
     # -- made in threads ------------------------------------------------------------------
 
@@ -165,7 +196,7 @@ class Pages:
         page = Cartographer(snapshot, self._backstage.store(), self._addresses).page(record)
         name = "embed.html" if embedded else "map.html"
         values = {"page": page, "absolute": self._addresses.absolute}
-        return self._templates.page(name, values, embedded=embedded)
+        return self._templates.page(name, values, EMBEDDED if embedded else STRICT)
 
     def _drawing(self, record: Record) -> Response:
         outline = self._backstage.store().outline(record.file_id)

@@ -1,0 +1,51 @@
+"""What clients that take gzip get: the same, smaller, under a validator of its own."""
+
+import gzip
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mapshelf.api.http import body_response
+from mapshelf.api.packing import WORTH_IT, packable, takes_gzip
+
+
+@pytest.mark.parametrize(
+    ("said", "taken"),
+    [
+        *((b"gzip", True), (b"GZIP", True), (b"gzip, deflate, br, zstd", True), (b"br,gzip", True)),
+        *((b"gzip;q=1.0", True), (b"gzip; q=0.5, br", True), (b"br;q=1, gzip;q=0.001", True)),
+        *((b"", False), (b"br", False), (b"identity", False), (b"x-gzip-no", False)),
+        *((b"gzip;q=0", False), (b"gzip; q=0.000", False), (b"gzip;q=0, br", False)),
+        *((b"*", False), (b";;,,=", False)),
+    ],
+)
+def test_who_takes_gzip(said: bytes, taken: bool) -> None:
+    assert takes_gzip(said) == taken
+
+
+@given(st.binary(max_size=40))
+def test_nothing_a_client_says_is_an_error(said: bytes) -> None:
+    takes_gzip(said)
+
+
+@given(st.binary(min_size=WORTH_IT, max_size=5000))
+def test_the_smaller_answer_is_the_same(body: bytes) -> None:
+    whole = packable(body_response(200, b"text/html", body, [(b"etag", b'"a"'), (b"x", b"y")]))
+    assert whole.body == body
+    assert whole.header(b"etag") == b'"a"'
+    smaller = whole.smaller
+    assert smaller
+    assert gzip.decompress(smaller.body) == body
+    assert smaller.header(b"etag") == b'"a-gzip"'
+    assert smaller.header(b"content-encoding") == b"gzip"
+    assert smaller.header(b"content-length") == str(len(smaller.body)).encode()
+    assert smaller.header(b"x") == b"y"
+    assert whole.header(b"vary") == smaller.header(b"vary") == b"Accept-Encoding"
+    assert len([name for name, _ in smaller.headers if name == b"content-length"]) == 1
+
+
+def test_what_is_small_already_stays_as_it_is() -> None:
+    whole = packable(body_response(200, b"text/html", b"short", ()))
+    assert whole.smaller is None
+    assert whole.header(b"vary") == b"Accept-Encoding"

@@ -1,0 +1,201 @@
+"""Every real map that is at hand has a page and a picture, and nothing in it becomes ours.
+
+Nobody made these maps with us in mind: they hold HTML in topics, links to anywhere, notes of whole
+chapters, eleven languages. What pages are made of is held against a list written down here, with a
+parser of the standard library: a template that forgets to escape shows as an element, an attribute
+or an address that is not on it.
+"""
+
+import asyncio
+import io
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import httpx
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Page, expect
+
+from mapshelf.importer.maps import Attribution, import_maps
+from mapshelf.importer.report import Report
+from mapshelf.importer.scan import scan
+from mapshelf.model import Map, Outline, Verdict
+from mapshelf.outlines import decode_outline
+from mapshelf.readers.sandbox import SandboxedReader
+from mapshelf.site import site_routes
+from tests.harness import Service, Shelf, serve, shelf_with
+from tests.site.browser import Reader, served
+from tests.site.test_pages import Reading
+
+CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "dev"
+ICON = Path(__file__).resolve().parents[2] / "src/mapshelf/site/static/icon.svg"
+OPENED = 40
+"""Maps that are opened in a browser."""
+
+pytestmark = pytest.mark.skipif(
+    not CORPUS.exists(), reason=f"the corpus of real maps is not at {CORPUS}"
+)
+
+FRAME = {
+    *("html", "head", "meta", "title", "link", "script", "body", "header", "a", "img", "span"),
+    *("form", "input", "button", "main", "article", "div", "h1", "h2", "h3", "p", "bdi", "time"),
+    *("picture", "source", "section", "dl", "dt", "dd", "ul", "li", "label", "textarea", "footer"),
+    *("details", "summary"),
+}
+NOTES = {
+    *("a", "b", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "hr", "i", "li", "ol"),
+    *("p", "pre", "s", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "u"),
+}
+ATTRIBUTES = {
+    *("lang", "charset", "name", "content", "rel", "href", "type", "id", "src", "class", "alt"),
+    *("width", "height", "role", "action", "method", "maxlength", "autocomplete", "value", "dir"),
+    *("placeholder", "aria-label", "title", "tabindex", "property", "as", "crossorigin", "media"),
+    *("srcset", "data-drawing", "aria-labelledby", "datetime", "download", "for", "rows", "open"),
+    *("readonly", "spellcheck", "aria-hidden", "loading", "decoding"),
+}
+SAFE = re.compile(r"/(?!/)|#|https?://|mailto:", re.IGNORECASE)
+RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff]")
+FAR_EASTERN = re.compile(r"[\u3040-\u30ff\u4e00-\u9fff\uac00-\ud7af]")
+
+
+@dataclass(frozen=True)
+class Known:
+    """A map of the corpus as the store has it."""
+
+    map: Map
+    outline: Outline
+
+    @property
+    def path(self) -> str:
+        return f"/mindmaps/{self.map.id}"
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
+    with shelf_with(tmp_path_factory.mktemp("corpus")) as full:
+        report = Report()
+        with SandboxedReader() as reader:
+            import_maps(full.store, scan([CORPUS], report), reader, Attribution("corpus"), report)
+        assert report.counts[Verdict.ADDED] > 900
+        full.publish()
+        yield full
+
+
+@pytest.fixture(scope="module")
+def known(shelf: Shelf) -> list[Known]:
+    found = []
+    for one in shelf.store.maps(0, 2000):
+        outline = shelf.store.outline(one.file_id)
+        assert outline is not None
+        found.append(Known(one, decode_outline(outline)))
+    return found
+
+
+def test_every_map_has_a_page_and_a_picture(shelf: Shelf, known: list[Known]) -> None:
+    with serve(shelf, site_routes) as running:
+        running.run(ask_for_all(running, known))
+
+
+async def ask_for_all(running: Service, known: list[Known]) -> None:
+    """Pictures are drawn in another process, so pages are looked at meanwhile."""
+
+    async def picture(one: Known, width: int) -> None:
+        address = f"/thumbnails/{one.map.id}.png?w={width}"
+        check_picture(await running.client.get(address), width)
+
+    async def page(one: Known) -> None:
+        moved = await running.client.get(one.path)
+        response = await running.client.get(moved.headers["location"])
+        await asyncio.to_thread(check_page, response, one)
+
+    async with asyncio.TaskGroup() as group:
+        for number, one in enumerate(known):
+            group.create_task(picture(one, 160 if number % 4 else 320))  # small ones take half
+        for one in known:
+            await page(one)
+
+
+def check_picture(response: httpx.Response, width: int) -> None:
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "image/png"
+    assert 200 < len(response.content) < width * 200
+    with Image.open(io.BytesIO(response.content)) as picture:
+        assert picture.size == (width, width * 3 // 4)
+        shades = picture.convert("L").tobytes()
+        assert max(shades) - min(shades) > 100, "nothing can be seen"
+
+
+def check_page(response: httpx.Response, one: Known) -> None:
+    where = one.map.title
+    assert response.status_code == 200, where
+    assert len(response.content) < 2_000_000, where
+    reading = Reading()
+    reading.feed(response.text)
+    reading.close()
+    assert not reading.wrong, where
+    assert not reading.open, where
+    for tag, attributes in reading.found:
+        assert tag in FRAME | NOTES, (where, tag)
+        assert set(attributes) <= ATTRIBUTES, (where, tag, attributes)
+        for name in ("href", "src", "action", "data-drawing"):
+            assert name not in attributes or SAFE.match(attributes[name]), (where, attributes)
+    scripts = [attributes for tag, attributes in reading.found if tag == "script"]
+    assert [script["type"] for script in scripts] == [
+        *("application/ld+json", "application/json", "module")
+    ]
+    words = " ".join(reading.text.split())
+    for root in one.outline.roots:
+        for topic in (root, *root.children[:20], *root.children[-5:]):
+            assert " ".join(topic.text.split()) in words, where
+
+
+def odd_ones(known: list[Known]) -> list[Known]:
+    """Return the largest and the smallest, the deep and the wide, other scripts, and others."""
+
+    def said(one: Known) -> str:
+        return " ".join(topic.text for root in one.outline.roots for topic in root.children)
+
+    by_size = sorted(known, key=lambda one: one.outline.topic_count)
+    chosen = [
+        *by_size[-6:],
+        *by_size[:3],
+        *sorted(known, key=lambda one: one.outline.depth)[-2:],
+        *sorted(known, key=lambda one: len(one.outline.roots))[-2:],
+        *sorted(known, key=lambda one: len(one.outline.roots[0].children))[-2:],
+        *sorted(known, key=lambda one: max(len(t.text) for _, t in one.outline.topics()))[-2:],
+        *[one for one in known if RIGHT_TO_LEFT.search(said(one))][:3],
+        *[one for one in known if FAR_EASTERN.search(said(one))][:4],
+        *[one for one in known if one.outline.picture][:2],
+        *[one for one in known if any(topic.note_html for _, topic in one.outline.topics())][:2],
+    ]
+    step = len(known) // OPENED
+    unique = {one.map.id: one for one in (*chosen, *known[::step])}
+    return list(unique.values())[:OPENED]
+
+
+def test_a_browser_draws_them_without_complaint(
+    browser: Browser, shelf: Shelf, known: list[Known]
+) -> None:
+    with served(shelf.settings.data) as address:
+        reader = Reader(browser, address, viewport={"width": 1280, "height": 800})
+        # Pictures have been looked at, and take longer than all else.
+        reader.context.route("**/thumbnails/**", lambda route: route.fulfill(path=str(ICON)))
+        page = reader.open("/")
+        for one in odd_ones(known):
+            page.goto(one.path, wait_until="domcontentloaded")
+            expect(page.locator("#stage.alive [data-topic]").first).to_be_attached()
+            check_drawing(page, one)
+        reader.close()
+
+
+def check_drawing(page: Page, one: Known) -> None:
+    """What is drawn lies on the stage, and the page is no wider than the screen."""
+    assert page.evaluate("document.documentElement.scrollWidth") <= 1280, one.map.title
+    assert page.locator("#outline [id^='t=']").count() == one.outline.topic_count
+    places = page.eval_on_selector_all(
+        "#stage [data-topic]", "all => all.map(one => one.getAttribute('transform'))"
+    )
+    assert len(set(places)) == len(places), "topics lie on each other"
+    assert "NaN" not in "".join(places)
