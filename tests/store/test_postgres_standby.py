@@ -135,6 +135,22 @@ def test_a_standby_that_is_behind_does_not_take_a_node_back(
     assert [change.revision for change in elsewhere.changes(newest - 1, ALL)] == [newest]
 
 
+def test_a_standby_that_has_not_heard_of_the_catalogue_is_passed_over(pair: Pair) -> None:
+    """It was made on the primary a moment ago, and a node asks the standby of it at once."""
+    name = pair.primary.new_database()
+    wait_until(pair.is_level)
+    pair.pause()
+    store = open_store(both_urls(pair.primary, pair.standby, name))
+    try:
+        put(store, "first")
+        assert store.revision() > 0
+        assert store.outline(1) == outline("first")
+        assert [change.file_id for change in store.changes(0, ALL)] == [1]
+    finally:
+        store.close()
+        pair.go_on()
+
+
 def test_a_revoked_token_is_refused_however_far_the_standby_is_behind(
     pair: Pair, store: Store, elsewhere: Store
 ) -> None:

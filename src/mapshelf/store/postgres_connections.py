@@ -79,6 +79,9 @@ _UNAVAILABLE: Final = (*_DEAD, "28", "3D", "40", "53", "55", "57", "58")
 _DAMAGED: Final = ("XX001", "XX002")
 """Beginnings of SQLSTATE codes: the connection is of no use any more; later may work; broken."""
 
+_NOT_YET: Final = ("42P01", "42703")
+"""What a standby says that has not heard yet of a table or a column."""
+
 
 class Link(psycopg.Connection[Row]):
     """A connection that gives up a server from which nothing comes.
@@ -268,7 +271,7 @@ def _row(what: str, link: Link) -> Row:
 def _tried_twice(
     work: Callable[[Link], T], first: Pool, second: Pool, *, looking: bool = True
 ) -> T:
-    """Read over a connection of ``first``, and if it is dead, once more over one of ``second``."""
+    """Read over a connection of ``first``, and if that is of no use, once more over ``second``."""
     deadline = time.monotonic() + READ_DEADLINE
     try:
         with first.link(looking=looking) as link:
@@ -276,7 +279,7 @@ def _tried_twice(
     except (PoolClosed, TooManyRequests):
         raise
     except psycopg.Error as error:
-        if not is_dead(error):
+        if not (is_dead(error) or (first is not second and error.sqlstate in _NOT_YET)):
             raise
     with second.link(deadline - time.monotonic()) as link:
         link.patience = min(link.patience, max(0.1, deadline - time.monotonic()))
