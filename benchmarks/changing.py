@@ -20,6 +20,9 @@ from mapshelf.store import Store, open_store
 PER_MINUTE: Final = 1000
 AT_A_TIME: Final = 5
 CONNECTIONS: Final = 8
+CALM: Final = 120
+"""Seconds of load without changes at most: it stays what it is."""
+
 LOOKS: Final = 10
 """Times that is looked how long a change takes to show."""
 
@@ -29,7 +32,7 @@ def measured(catalogue: Catalogue, seconds: int) -> Iterator[tuple[str, Any]]:
     paths = mixed_paths(catalogue)
     with service(catalogue) as (target, _):
         wrk(target, paths, 5, CONNECTIONS)
-        calm = wrk(target, paths, seconds, CONNECTIONS)
+        calm = wrk(target, paths, min(seconds, CALM), CONNECTIONS)
         yield "without changes", calm
         changes = _Changes(catalogue, target)
         changes.start()
