@@ -23,6 +23,9 @@ from mapshelf.store import open_store
 AT_A_TIME: Final = 500
 """Changes that each snapshot shows, as if one were published every half minute."""
 
+SLICES: Final = 20
+"""Steps of making it anew that a service has time for until the next, and more."""
+
 IN_A_ROW: Final = 5
 
 
@@ -39,6 +42,8 @@ def measured(catalogue: Catalogue, changes: int) -> Iterator[tuple[str, Any]]:
         while edits.made < until:
             edits.make(store, IN_A_ROW)
         builder.advance()
+        for _ in range(SLICES):
+            builder.renew()
         most = max(most, _segments(directory))
     builder.close()
     seconds = round(time.perf_counter() - began, 1)

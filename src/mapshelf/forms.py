@@ -63,7 +63,7 @@ CACHED_WORDS: Final = 1 << 16
 """Words whose forms are kept at hand for searches."""
 
 KEPT_WORDS: Final = 1 << 18
-"""Words whose forms are kept at hand while an index is built: 50 MB at most for each language."""
+"""Words, over all languages, whose forms are kept at hand while an index is built: 50 MB."""
 
 CUT_AT_THE_FRONT: Final = frozenset({"dutch", "indonesian"})
 """Stemmers that take off beginnings too; all others leave the first letter of a word in a-z."""
@@ -140,7 +140,10 @@ class IndexForms:
         kept = self._stems.get(latin)
         if kept is None:
             kept = self._stems[latin] = _Kept(lambda word: " ".join(stems_of(word, latin)))
-        return set(" ".join(map(kept.__getitem__, words)).split())
+        found = set(" ".join(map(kept.__getitem__, words)).split())
+        if sum(map(len, self._stems.values())) > KEPT_WORDS:
+            self._stems.clear()
+        return found
 
 
 class _Kept(dict[str, str]):

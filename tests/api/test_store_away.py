@@ -223,9 +223,9 @@ def test_the_workers_of_a_node_ask_for_the_mark_once(told: Told, note: Path) -> 
     assert (told.marks_asked, told.asked) == (1, 8)
 
 
-@pytest.mark.parametrize("damage", ["", "soon a", f"{time.monotonic() + 9} a", "-1 a"])
+@pytest.mark.parametrize("damage", ["", "soon a", "{later} a", "-1 a"])
 def test_a_note_that_cannot_be_right_is_not_relied_on(told: Told, note: Path, damage: str) -> None:
-    note.write_text(damage)
+    note.write_text(damage.format(later=time.monotonic() + 9))
     asyncio.run(Authenticator(told, note).user(HEADER))  # type: ignore[arg-type]
     assert told.marks_asked == 1
 
@@ -246,21 +246,42 @@ def test_without_a_place_for_the_note_each_worker_asks(told: Told, tmp_path: Pat
     assert told.marks_asked == 2
 
 
-def test_more_tokens_than_the_store_keeps_up_with_go_on_if_they_are_known(
-    told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    headers = [b"Bearer " + new_token().encode() for _ in range(5)]
+def test_made_up_tokens_do_not_keep_a_revoked_one_alive(told: Told, note: Path) -> None:
+    """However many there are, those that were seen before are looked up as soon as ever."""
+    told.mark_age, told.delay = 0.1, 0.002
 
-    async def many() -> None:
+    async def flooded() -> None:
         authenticator = Authenticator(told, note)  # type: ignore[arg-type]
-        for header in headers:
-            await authenticator.user(header)
-        monkeypatch.setattr(auth, "WAITING", 2)
-        told.mark, told.delay = "b", 0.1
-        await asyncio.sleep(0.1)
-        await asyncio.gather(*(authenticator.user(header) for header in headers))
+        await authenticator.user(HEADER)
+        told.mark, told.revoked = "b", 1
+        refused = 0
 
-    asyncio.run(many())
+        async def made_up() -> None:
+            nonlocal refused
+            while True:
+                header = b"Bearer " + new_token().encode()
+                try:
+                    await authenticator.user(header)
+                except (InvalidToken, StoreUnavailable) as error:
+                    refused += isinstance(error, StoreUnavailable)
+                await asyncio.sleep(0)
+
+        async def used_for_a_second(authenticator: Authenticator) -> None:
+            for _ in range(100):
+                await authenticator.user(HEADER)
+                await asyncio.sleep(0.01)
+
+        crowd = [asyncio.create_task(made_up()) for _ in range(2 * auth.WAITING)]
+        try:
+            await asyncio.sleep(0.2)
+            with pytest.raises(InvalidToken):
+                await used_for_a_second(authenticator)
+        finally:
+            for one in crowd:
+                one.cancel()
+        assert refused
+
+    asyncio.run(flooded())
 
 
 def test_a_store_that_is_away_is_not_asked_for_each_request(told: Told, note: Path) -> None:

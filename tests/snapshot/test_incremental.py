@@ -173,14 +173,14 @@ def test_a_search_index_of_mostly_replaced_maps_is_made_anew(tmp_path: Path) -> 
             world.put(*(MapDraft(id=f"m{n}", title=f"t{n} {first}") for n in range(first, 40)))
             world.builder.advance()
         slices = 0
-        with lowered(BATCH=10, SLICE=5):
+        with lowered(BATCH=10, SLICE=12):
             while world.builder.renew():
                 slices += 1
                 world.put(MapDraft(id=f"m{slices}", title="changed"), MapDraft(title="late"))
                 snapshot = world.published()
                 prove_lists(snapshot, world.maps())
                 prove_searches(snapshot, world, ["changed", "t7", "late"])
-        assert slices >= 4
+        assert slices >= 3
         prove_searches(world.published(), world, ["changed", "t7", "late"])
         segments = orjson.loads((world.folder / "text" / "meta.json").read_bytes())["segments"]
         assert sum(segment["max_doc"] for segment in segments) < 2 * len(world.maps())

@@ -195,6 +195,8 @@ class Application:
         await self._await_store(OPENING)
         if opening.done():
             opening.result()
+        else:
+            opening.add_done_callback(_tell_failure)
 
     async def stop(self) -> None:
         """Finish what runs in the background and close the store."""
@@ -410,6 +412,12 @@ def create_app(
 ) -> Application:
     """Return the ASGI application for an installation, with pages if there are to be any."""
     return Application(settings, pages, clock)
+
+
+def _tell_failure(opening: "asyncio.Task[None]") -> None:
+    """Say why the store is of no use, once nobody waits for it any more."""
+    if not opening.cancelled() and (error := opening.exception()):
+        log.error("the store cannot be used until the service is started again: %s", error)
 
 
 _PREFLIGHT: Final = Response(

@@ -36,7 +36,7 @@ LOOK_UPS: Final = 4
 """Look-ups at a time."""
 
 WAITING: Final = 64
-"""Most tokens being looked up; more are turned away, since the store does not keep up."""
+"""Most unknown tokens being looked up; more are turned away, since the store does not keep up."""
 
 REMEMBERED: Final = 10_000
 """Most tokens to remember."""
@@ -94,6 +94,7 @@ class Authenticator:
         self._remembered: dict[bytes, _Remembered] = {}
         self._used: dict[int, int] = {}
         self._looking: dict[bytes, asyncio.Task[_Remembered]] = {}
+        self._strangers = 0
         self._threads = ThreadPoolExecutor(LOOK_UPS, "tokens")
         self._away_until = 0.0
 
@@ -152,8 +153,10 @@ class Authenticator:
         """Ask the store, once for all requests that wait for the same token."""
         looking = self._looking.get(header)
         if looking is None:
-            if len(self._looking) >= WAITING:
+            # Anybody can make up tokens; that must not keep those we know from being looked up.
+            if known is None and self._strangers >= WAITING:
                 raise StoreUnavailable("too many tokens are being looked up already")
+            self._strangers += known is None
             looking = asyncio.create_task(self._asked(header, token_digest(token), known))
             looking.add_done_callback(lambda done: done.cancelled() or done.exception())
             self._looking[header] = looking
@@ -175,6 +178,7 @@ class Authenticator:
             raise
         finally:
             del self._looking[header]
+            self._strangers -= known is None
         self._away_until = 0.0
         return self._remember(header, credential, standing)
 

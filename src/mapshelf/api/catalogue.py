@@ -43,8 +43,10 @@ class Edition:
 
     def keep(self, key: Key, response: Response) -> None:
         """Keep a response; when there is no more room all are let go, being cheap to make."""
-        size = RESPONSE_OVERHEAD + sum(len(value) for _, value in response.headers)
-        size += len(key[0]) + len(key[1]) + len(response.body)
+        size = len(key[0]) + len(key[1])
+        for one in filter(None, (response, response.smaller)):
+            size += RESPONSE_OVERHEAD + len(one.body)
+            size += sum(len(value) for _, value in one.headers)
         self._size += size
         if self._size > RESPONSES_SIZE:
             self._responses.clear()

@@ -87,6 +87,8 @@ class Standings:
             mine = True
         except BlockingIOError:
             mine = False
+        except OSError:  # a file system without locks
+            mine = True
         try:
             yield mine
         finally:

@@ -93,11 +93,12 @@ def draw_thumbnail(studio: Studio, store: Store, record: Record, asked: Asked) -
         NotFound: as ``kept_thumbnail``.
     """
     if asked.source == FROM_FILE:
-        file = store.content(record.file_id)
-        copy = studio.copy(_copy(store, record, asked), file) if file else None
-        if copy is None:
+        copy = _copy(store, record, asked)
+        file = None if studio.has_refused(copy) else store.content(record.file_id)
+        picture = studio.copy(copy, file) if file else None
+        if picture is None:
             raise _nothing_carried()
-        return _response(copy, asked.format)
+        return _response(picture, asked.format)
     return _response(studio.picture(_order(store, record, asked)), asked.format)
 
 

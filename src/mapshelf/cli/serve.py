@@ -97,7 +97,7 @@ def _run(given: argparse.Namespace) -> int:
     ]
     if given.folders:
         run = "mapshelf.service.folders:follow_folders"
-        children.append(Child("importer", run, (settings, given.folders)))
+        children.append(Child("importer", run, (settings, given.folders), due=beginning.later))
     settings.draining.unlink(missing_ok=True)
     try:
         supervisor = Supervisor(children, given.drain, settings.draining.touch)
@@ -111,8 +111,8 @@ class _Beginning:
     """What is seen to while the service starts, and whether there is a snapshot to answer from.
 
     The store is opened once here, so that what is wrong with it is said once. Where there is a
-    snapshot, that is done, and the builder started, once the service answers: it does so without
-    either, and starting all at once would make whoever waits for answers wait longer.
+    snapshot, that is done, and builder and importer started, once the service answers: it does so
+    without any, and starting all at once would make whoever waits for answers wait longer.
     """
 
     def __init__(self, settings: Settings, address: Address) -> None:

@@ -167,22 +167,23 @@ def _read(content: Content, readers: tuple[Reader, ...]) -> Outline:
 
 def carried_picture(
     data: bytes,
+    digest: str,
     limits: Limits,
     size: tuple[int, int],
-    readers: tuple[Reader, ...] = READERS,
     name: str = "",
 ) -> bytes:
     """Return the picture that a map file carries as a PNG of at most ``size`` (width, height).
 
     Raises:
+        StoreUnavailable: it is another than that with ``digest`` (``Outline.picture``).
         UnreadableFile: it carries none, or none that is sound; or the file is no map.
     """
     content = Content(data, limits, name)
-    reader = next((reader for reader in readers if reader.sniff(content)), None)
+    reader = next((reader for reader in READERS if reader.sniff(content)), None)
     found = pictures.carried(content.archive, reader.pictures) if reader else None
     if found is None:
         raise BrokenFile("it carries no picture")
-    return pictures.fitted(found, limits, *size)
+    return pictures.fitted(found, digest, limits, *size)
 
 
 def _label(text: str) -> str:

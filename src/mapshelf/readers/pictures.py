@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from mapshelf.errors import BrokenFile, TooLarge, UnreadableFile
+from mapshelf.errors import BrokenFile, StoreUnavailable, TooLarge, UnreadableFile
 from mapshelf.readers.limits import MIB, Limits
 from mapshelf.readers.zip_files import Archive
 
@@ -65,15 +65,19 @@ def digest_of(archive: Archive | None, names: Iterable[str], limits: Limits) -> 
     return hashlib.sha256(data).hexdigest()
 
 
-def fitted(data: bytes, limits: Limits, width: int, height: int) -> bytes:
+def fitted(data: bytes, digest: str, limits: Limits, width: int, height: int) -> bytes:
     """Return a picture as a PNG that fits into so many pixels; a smaller one stays as it is.
 
     Raises:
+        StoreUnavailable: it is another picture than that with ``digest``, which was asked for: the
+            map was replaced meanwhile.
         BrokenFile: it is damaged, or not of a kind that is taken.
         TooLarge: it exceeds one of ``limits``.
     """
     from PIL import Image  # noqa: PLC0415 - most children never need it
 
+    if hashlib.sha256(data).hexdigest() != digest:
+        raise StoreUnavailable("the map is being replaced")
     picture = _decoded(data, limits)
     picture.thumbnail((width, height), Image.Resampling.LANCZOS)
     whole = picture.convert("RGBA")
@@ -91,14 +95,16 @@ def _decoded(data: bytes, limits: Limits) -> "Image":
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            picture = Image.open(io.BytesIO(data), formats=(kind,))
+            picture: Image.Image = Image.open(io.BytesIO(data), formats=(kind,))
             _check(picture, limits)
             picture.load()
+            if picture.mode not in ("1", "L", "LA", "RGB", "RGBA"):
+                picture = picture.convert("RGBA")
     except (UnreadableFile, MemoryError):
         raise
     except Exception as error:  # decoders raise whatever comes to hand
         raise BrokenFile("the picture is damaged") from error
-    return picture if picture.mode in ("1", "L", "LA", "RGB", "RGBA") else picture.convert("RGBA")
+    return picture
 
 
 def _kind(data: bytes, limits: Limits) -> str:

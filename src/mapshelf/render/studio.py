@@ -76,6 +76,10 @@ class Studio:
         with self._drawing:
             return self.kept(order) or self._made(self._possible(order))
 
+    def has_refused(self, copy: Copy) -> bool:
+        """Tell whether it is known that the picture cannot be shown."""
+        return copy.key() in self._refused
+
     def kept_copy(self, copy: Copy) -> Picture | None:
         """Return the copy if it has been made."""
         key = copy.key()
@@ -88,12 +92,12 @@ class Studio:
         It is ``None`` if the file carries no picture that can be shown.
 
         Raises:
-            StoreUnavailable: the studio has been closed.
+            StoreUnavailable: the studio has been closed, or the file has been replaced.
         """
         key = copy.key()
         with self._drawing:
             kept = self.kept_copy(copy)
-            if kept or key in self._refused:
+            if kept or self.has_refused(copy):
                 return kept
             try:
                 picture = Picture(key, self._made_in_child(_copy, (copy, file.content, file.name)))
@@ -170,4 +174,5 @@ def _copy(copy: Copy, content: bytes, name: str) -> bytes:
             data = zlib.decompress(content)
         except zlib.error as error:
             raise StoreDamaged("a file in the store cannot be unpacked") from error
-        return carried_picture(data, Limits(), (copy.width, height(copy.width)), name=name)
+        box = (copy.width, height(copy.width))
+        return carried_picture(data, copy.digest, Limits(), box, name=name)

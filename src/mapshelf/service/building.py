@@ -22,10 +22,10 @@ LISTEN_INTERVAL: Final = 0.5
 RENEWING_INTERVAL: Final = 0.2
 """Likewise while a snapshot is being made anew: it rests for about as long as it works."""
 
-REST_SHARE: Final = 2.0
+REST_SHARE: Final = 1.0
 """Seconds of rest for each second of building, so that requests get their share of the machine."""
 
-LONGEST_REST: Final = 2.0
+LONGEST_REST: Final = 0.5
 """Seconds of rest at most: a change shows within five even in a very large catalogue."""
 
 GATHERED: Final = 60.0
@@ -40,7 +40,7 @@ LONGEST_GATHERED: Final = 600.0
 SETTLE_INTERVAL: Final = 5.0
 """Seconds between looks at whether any have come together."""
 
-NICENESS: Final = 4
+NICENESS: Final = 2
 """How far builders stand back where there is less of the machine than is asked for."""
 
 RETRY_INTERVAL: Final = 1.0
@@ -72,7 +72,7 @@ def build(settings: Settings) -> None:
 def _follow(settings: Settings, directory: SnapshotDirectory, stop: threading.Event) -> None:
     store = open_store(settings.database)
     try:
-        builder, settling = Builder(store, directory), _Settling(store)
+        builder, settling = Builder(store, directory), Settling(store)
         try:
             while not stop.is_set():
                 stop.wait(_advance(builder, settling))
@@ -84,7 +84,7 @@ def _follow(settings: Settings, directory: SnapshotDirectory, stop: threading.Ev
 
 
 @dataclass(slots=True)
-class _Settling:
+class Settling:
     """Lets maps have what was counted, seldom enough.
 
     A change of a count is a change of its map: the index has to be told, since lists of what is
@@ -111,20 +111,29 @@ class _Settling:
             self.due += self.gathered
 
 
-def _await_news(store: Store, builder: Builder, settling: _Settling, stop: threading.Event) -> None:
+def _await_news(store: Store, builder: Builder, settling: Settling, stop: threading.Event) -> None:
     """Wait until there may be something new, the snapshot is lost, or this is to end.
 
     A wasteful snapshot is made anew meanwhile.
     """
     settling.look()
-    interval = LISTEN_INTERVAL
+    interval = _renew(builder)
     while not stop.is_set() and not store.wait(builder.revision, interval):
         builder.check()
         settling.look()
-        interval = RENEWING_INTERVAL if builder.renew() else LISTEN_INTERVAL
+        interval = _renew(builder)
 
 
-def _advance(builder: Builder, settling: _Settling) -> float:
+def _renew(builder: Builder) -> float:
+    """Go on making a wasteful snapshot anew; return how many seconds to listen then."""
+    try:
+        return RENEWING_INTERVAL if builder.renew() else LISTEN_INTERVAL
+    except StoreUnavailable as error:
+        log.warning("the snapshot is made anew later: %s", error)
+        return LISTEN_INTERVAL
+
+
+def _advance(builder: Builder, settling: Settling) -> float:
     """Publish what is new; return how many seconds to rest."""
     began = time.monotonic()
     try:

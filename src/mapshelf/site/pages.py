@@ -100,7 +100,10 @@ class Pages:
                 return await answer(request)
             except (InvalidRequest, NotFound, SnapshotError, StoreUnavailable) as error:
                 row = next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), FAULT)
-                return self._templates.error(row.status, row.message or str(error))
+                message = row.message or str(error)
+                return await self._backstage.apart(
+                    partial(self._templates.error, row.status, message)
+                )
 
         return guard
 
@@ -164,7 +167,9 @@ class Pages:
 
     async def reference(self, request: Request) -> Response:
         """Answer the reference of the API."""
-        return self._templates.page("reference.html", {}, REFERENCE)
+        return await self._kept(
+            request, partial(self._templates.page, "reference.html", {}, REFERENCE)
+        )
 
     async def asset(self, request: Request) -> Response:
         """Answer a file that pages are made of."""

@@ -106,29 +106,32 @@ class Builder:
         except HistoryLost as error:
             self._start_anew(str(error))
             self._apply_changes(progress)
-        changed = len(self._state.changed)
         self._publish()
-        # Faster than what is new comes in, or it would never be done.
-        for _ in range(1 + 2 * changed // SLICE):
-            if not self.renew():
-                break
         return True
 
     def renew(self) -> bool:
         """Go on making a wasteful snapshot anew; tell whether there is more of that to do.
 
-        The one that is there is kept up to date until the new one takes its place.
+        The one that is there is kept up to date until the new one takes its place. Each call takes
+        over a few changes, so that what comes in is not held up.
         """
         if self._renewed is None:
             if not self._state.is_wasteful():
                 return False
             log.info("making the snapshot anew: most of it is about what is gone")
             self._renewed = self._blank()
-        changes = self._store.changes(self._renewed.revision, SLICE)
+        try:
+            changes = self._store.changes(self._renewed.revision, SLICE)
+        except HistoryLost:  # it is older than the store remembers: from the beginning, then
+            self._replace(self._state)
+            return True
         if changes:
             self._renewed.apply(changes)
             self._renewed.revision = changes[-1].revision
-            return True
+            if self._renewed.revision < self._state.revision:
+                return True
+        # What came last may have been removals, of which a snapshot made anew need not hear.
+        self._renewed.revision = max(self._renewed.revision, self._state.revision)
         self._renewed.number = self._state.number
         self._replace(self._renewed)
         self._publish()

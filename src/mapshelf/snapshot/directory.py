@@ -27,7 +27,7 @@ import xxhash
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing
 from mapshelf.settings import CURRENT
 
-FORMAT: Final = 4
+FORMAT: Final = 5
 """Version of everything a snapshot holds; one of another version is built anew."""
 
 MANIFEST: Final = "manifest.json"

@@ -13,10 +13,12 @@ spelling errors" (1964), in its restricted form (optimal string alignment).
 """
 
 from collections.abc import Iterable
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 from rapidfuzz.distance import OSA
 
 from mapshelf.errors import SnapshotDamaged
@@ -53,12 +55,17 @@ class Lexicon:
     def __len__(self) -> int:
         return len(self._entries)
 
+    @cached_property
+    def _signatures(self) -> npt.NDArray[np.uint64]:
+        # Side by side they are gone through several times as fast.
+        return np.ascontiguousarray(self._entries["signature"])
+
     def nearest(self, word: str) -> list[tuple[int, str]]:
         """Return the words that ``word`` may have been meant for, each with its distance."""
         allowed = typos_in(word)
         if not allowed or is_unspaced(word) or not word.isalpha():
             return []
-        differing = np.bitwise_count(self._entries["signature"] ^ np.uint64(_signature(word)))
+        differing = np.bitwise_count(self._signatures ^ np.uint64(_signature(word)))
         found = []
         for entry in self._entries["word"][differing <= 2 * allowed].tolist():
             # Damage may only cost a correction: what is no text is no word that any map holds.

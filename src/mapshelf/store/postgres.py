@@ -183,6 +183,8 @@ class PostgresStore:
         found, standby = self._changes(self._connections.read_nearby, after, limit)
         if standby and not found and max(self._seen, self._listener.announced) > after:
             found, _ = self._changes(self._connections.read, after, limit)
+        if found:  # or what a standby says next would be taken for a store that was set back
+            self._seen = max(self._seen, found[-1][0])
         if found and found[0][0] // LEAP != after // LEAP:
             self._make_sure_of(after)
         return [_change(row) for row in found]

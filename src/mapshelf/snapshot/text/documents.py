@@ -16,6 +16,7 @@ from mapshelf.snapshot.text.fields import (
     LONGEST_BEGINNING,
     LONGEST_TITLE_BEGINNING,
     NAME,
+    PIECES,
     filter_field,
     order_field,
 )
@@ -94,8 +95,7 @@ class Documents:
         spelt = title.spelt | description.spelt | branches.spelt | topics.spelt
         words = title_words.union(self._forms.folded(spelt))
         stems = self._forms.stems(spelt, passages.language)
-        # Pairs of characters have no other forms; but they have beginnings.
-        written = words.union(description.words, branches.words, topics.words)
+        alone = {*title.words, *description.words, *branches.words, *topics.words}
         fields: Fields = {
             "slot": indexed.slot,
             "file_id": found.file_id,
@@ -110,8 +110,9 @@ class Documents:
                 title_words | self._forms.stems(title.spelt, passages.language)
             ),
             "forms": " ".join(words | stems),
+            PIECES: " ".join(words - alone),
             "title_beginnings": " ".join(_beginnings(title_words, LONGEST_TITLE_BEGINNING)),
-            "beginnings": " ".join(_beginnings(written, LONGEST_BEGINNING)),
+            "beginnings": " ".join(_beginnings(words | alone, LONGEST_BEGINNING)),
             **{name: key(found) for name, key in _KEYS.items()},
         }
         return Document(fields, words)

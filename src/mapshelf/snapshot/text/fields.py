@@ -20,6 +20,11 @@ FORMS: Final = ("title_forms", "forms")
 """Every form of the words of the title, and of all words: inflected, in pieces, written together.
 A word as it is written matches here too, so it counts for more than a form of it."""
 
+PIECES: Final = "pieces"
+"""Words that stand nowhere by themselves, only as a part of others or made of several. ``forms``
+has them, too, with all others: this is for searches that want no other form, and need not go
+through every map twice."""
+
 BEGINNINGS: Final = ("title_beginnings", "beginnings")
 """What the words begin with: for those of the title the longer ones too."""
 
@@ -43,6 +48,7 @@ WEIGHTS: Final = {
     "topics": 1.0,
     "title_forms": 4.0,
     "forms": 0.5,
+    PIECES: 0.5,
     "title_beginnings": 0.8,
     "beginnings": 0.1,
     NAME: 20.0,
@@ -61,7 +67,7 @@ def schema() -> tantivy.Schema:
     builder = tantivy.SchemaBuilder()
     for name in ZONES:
         builder.add_text_field(name, tokenizer_name="whitespace")
-    for name in (*FORMS, *BEGINNINGS):
+    for name in (*FORMS, PIECES, *BEGINNINGS):
         builder.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
     for name in (NAME, LANGUAGE):
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")

@@ -24,6 +24,7 @@ from mapshelf.snapshot.text.fields import (
     LONGEST_TITLE_BEGINNING,
     NAME,
     PHRASE_WEIGHT,
+    PIECES,
     WEIGHTS,
     ZONES,
     filter_field,
@@ -36,6 +37,9 @@ half as many."""
 FEW_ENDINGS: Final = 16
 """Words up to which looking them up one by one is faster than all at once."""
 
+KEPT_FREQUENCIES: Final = 1 << 14
+"""Words whose frequency is kept at hand: it is asked for more than once for each search."""
+
 Clauses = list[tuple[Occur, Query]]
 
 
@@ -45,6 +49,7 @@ class Queries:
     def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
         self._schema = schema
         self._searcher = searcher
+        self._frequencies: dict[tuple[str, str], int] = {}
         self.languages = [code for code in LANGUAGES if searcher.doc_freq(LANGUAGE, code)]
 
     def of(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
@@ -81,7 +86,7 @@ class Queries:
 
     def most_matches(self, part: Part) -> int:
         """Return how many maps match ``part``, a single word, at most."""
-        frequency = self._searcher.doc_freq
+        frequency = self.frequency
         (word,) = part.words
         if is_unspaced(word):
             # Pairs of characters are their own beginnings, and have no other forms.
@@ -92,6 +97,15 @@ class Queries:
             found = max(found, sum(frequency("forms", stem) for stem in stems))
         if part.prefix:
             found += frequency("beginnings", word[:LONGEST_BEGINNING])
+        return found
+
+    def frequency(self, field: str, word: str) -> int:
+        """Return about how many maps have ``word`` in ``field``: some of them may be gone."""
+        found = self._frequencies.get((field, word))
+        if found is None:
+            if len(self._frequencies) >= KEPT_FREQUENCIES:
+                self._frequencies.clear()
+            found = self._frequencies[field, word] = self._searcher.doc_freq(field, word)
         return found
 
     def with_key(self, query: Query, field: str, key: int) -> Query:
@@ -133,7 +147,7 @@ class Queries:
             return [(Occur.Should, Query.boost_query(one, CHARACTER_WEIGHT)) for one in begun]
         clauses = self._rows(part.words)
         if part.exact and len(part.words) == 1:
-            clauses.append(self._word("forms", part.words[0]))
+            clauses.append(self._word(PIECES, part.words[0]))
         return clauses
 
     def _rows(self, words: Sequence[str]) -> Clauses:
