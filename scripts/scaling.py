@@ -19,12 +19,12 @@ SEED: Final = 20260101
 CHANGES: Final = 5000
 """Changes simulated for each size."""
 
-BUILDER: Final = 24_000_000
-"""Bytes of memory a builder has before there is a map."""
+BUILDER: Final = 240_000_000
+"""Bytes of memory a builder has besides: the index it is writing, and words it keeps at hand."""
 
 LOOK_INTERVAL: Final = 0.1
-REST_SHARE: Final = 2.0
-LONGEST_REST: Final = 2.0
+REST_SHARE: Final = 1.0
+LONGEST_REST: Final = 0.5
 """Least seconds between snapshots, and rest for each second of building, as in
 ``service/building.py``."""
 
@@ -117,9 +117,9 @@ def main() -> None:
     parser.add_argument("--changes", type=float, default=1000, help="changes a minute (1000)")
     parser.add_argument("--publish", type=float, default=9, help="ms of any snapshot (9)")
     parser.add_argument("--per-map", type=float, default=0.55, help="µs of it for a map (0.55)")
-    parser.add_argument("--per-change", type=float, default=0.15, help="ms for a change (0.15)")
-    parser.add_argument("--anew", type=float, default=200, help="µs to build a map anew (200)")
-    parser.add_argument("--snapshot", type=int, default=1350, help="bytes of a map in it (1350)")
+    parser.add_argument("--per-change", type=float, default=0.65, help="ms for a change (0.65)")
+    parser.add_argument("--anew", type=float, default=640, help="µs to build a map anew (640)")
+    parser.add_argument("--snapshot", type=int, default=2200, help="bytes of a map in it (2200)")
     parser.add_argument("--memory", type=int, default=310, help="bytes in the builder (310)")
     parser.add_argument("--database", type=int, default=900, help="bytes of a map there (900)")
     given = parser.parse_args()
