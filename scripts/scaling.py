@@ -19,7 +19,7 @@ SEED: Final = 20260101
 CHANGES: Final = 5000
 """Changes simulated for each size."""
 
-BUILDER: Final = 240_000_000
+BUILDER: Final = 300_000_000
 """Bytes of memory a builder has besides: the index it is writing, and words it keeps at hand."""
 
 LOOK_INTERVAL: Final = 0.1
