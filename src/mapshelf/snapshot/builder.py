@@ -118,7 +118,7 @@ class Builder:
         if self._renewed is None:
             if not self._state.is_wasteful():
                 return False
-            log.info("making the snapshot anew: most of it is about what is gone")
+            log.info("making the snapshot anew: much of it is about what is gone")
             self._renewed = self._blank()
         try:
             changes = self._store.changes(self._renewed.revision, SLICE)
@@ -339,9 +339,12 @@ class _State:
         return changed
 
     def is_wasteful(self) -> bool:
-        """Tell whether most of what is kept is about maps that are gone or have changed since."""
-        most = 2 * max(BATCH, len(self.slots))
-        return max(len(self.columns), self.text.size) > most
+        """Tell whether much of what is kept is about maps that are gone or have changed since.
+
+        Empty slots cost a few bytes each; what is replaced in the index makes every search slower.
+        """
+        maps = max(BATCH, len(self.slots))
+        return len(self.columns) > 2 * maps or 2 * self.text.size > 3 * maps
 
     def write(self, folder: Path, store: str) -> None:
         """Write all of a snapshot of the store with this identity into ``folder``."""
