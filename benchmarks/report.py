@@ -237,8 +237,8 @@ def _ageing(ageing: dict[str, Results]) -> Iterator[str]:
     for size, part in ageing.items():
         changes = part["changes"]
         after = f"after {changes['made']:,} changes (up to {changes['most segments']} segments)"
-        for when, told in (("before", "before"), ("after", after), ("built anew", "built anew")):
-            state = part[when]
+        for when in ("before", "after", "built anew"):
+            state, told = part[when], after if when == "after" else when
             times = (part.get(f"{name}, {when}", {}).get("p50") for name in searches)
             figures = (state["index MB"], state["segments"], state["records MB"])
             yield row(f"{int(size):,}", told, *map(str, figures), *map(number, times))

@@ -63,7 +63,7 @@ CACHED_WORDS: Final = 1 << 16
 """Words whose forms are kept at hand for searches."""
 
 KEPT_WORDS: Final = 1 << 18
-"""Words, over all languages, whose forms are kept at hand while an index is built: 50 MB."""
+"""Words whose forms are kept at hand while an index is built, 50 MB. A large map may add more."""
 
 CUT_AT_THE_FRONT: Final = frozenset({"dutch", "indonesian"})
 """Stemmers that take off beginnings too; all others leave the first letter of a word in a-z."""
@@ -141,9 +141,14 @@ class IndexForms:
         if kept is None:
             kept = self._stems[latin] = _Kept(lambda word: " ".join(stems_of(word, latin)))
         found = set(" ".join(map(kept.__getitem__, words)).split())
-        if sum(map(len, self._stems.values())) > KEPT_WORDS:
-            self._stems.clear()
+        self._let_go()
         return found
+
+    def _let_go(self) -> None:
+        """Forget all words once they are too many; those that are frequent are soon back."""
+        if len(self._folded) + sum(map(len, self._stems.values())) > KEPT_WORDS:
+            self._folded.clear()
+            self._stems.clear()
 
 
 class _Kept(dict[str, str]):
@@ -154,9 +159,6 @@ class _Kept(dict[str, str]):
         self._function = function
 
     def __missing__(self, word: str) -> str:
-        if len(self) == KEPT_WORDS:
-            # Those that are frequent are soon back.
-            self.clear()
         found = self[word] = self._function(word)
         return found
 

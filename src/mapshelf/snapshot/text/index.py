@@ -64,7 +64,7 @@ class TextIndex:
 
     def frequency(self, word: str) -> int:
         """Return about how many maps hold ``word``, by itself or as a piece of another."""
-        return self._queries.frequency("forms", word)
+        return self._searcher.doc_freq("forms", word)
 
     def most_matches(self, part: Part) -> int:
         """Return how many maps match ``part``, a single word, at most."""

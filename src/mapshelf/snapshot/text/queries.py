@@ -37,9 +37,6 @@ half as many."""
 FEW_ENDINGS: Final = 16
 """Words up to which looking them up one by one is faster than all at once."""
 
-KEPT_FREQUENCIES: Final = 1 << 14
-"""Words whose frequency is kept at hand: it is asked for more than once for each search."""
-
 Clauses = list[tuple[Occur, Query]]
 
 
@@ -49,7 +46,6 @@ class Queries:
     def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
         self._schema = schema
         self._searcher = searcher
-        self._frequencies: dict[tuple[str, str], int] = {}
         self.languages = [code for code in LANGUAGES if searcher.doc_freq(LANGUAGE, code)]
 
     def of(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
@@ -86,7 +82,7 @@ class Queries:
 
     def most_matches(self, part: Part) -> int:
         """Return how many maps match ``part``, a single word, at most."""
-        frequency = self.frequency
+        frequency = self._searcher.doc_freq
         (word,) = part.words
         if is_unspaced(word):
             # Pairs of characters are their own beginnings, and have no other forms.
@@ -97,15 +93,6 @@ class Queries:
             found = max(found, sum(frequency("forms", stem) for stem in stems))
         if part.prefix:
             found += frequency("beginnings", word[:LONGEST_BEGINNING])
-        return found
-
-    def frequency(self, field: str, word: str) -> int:
-        """Return about how many maps have ``word`` in ``field``: some of them may be gone."""
-        found = self._frequencies.get((field, word))
-        if found is None:
-            if len(self._frequencies) >= KEPT_FREQUENCIES:
-                self._frequencies.clear()
-            found = self._frequencies[field, word] = self._searcher.doc_freq(field, word)
         return found
 
     def with_key(self, query: Query, field: str, key: int) -> Query:
