@@ -17,6 +17,7 @@ import httpx
 
 from mapshelf.api import create_app
 from mapshelf.api.app import PageRoutes
+from mapshelf.clock import milliseconds
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.model import MapDraft, Outline, Topic, Verdict
 from mapshelf.outlines import encode_outline
@@ -24,7 +25,6 @@ from mapshelf.settings import Settings
 from mapshelf.snapshot import Builder, SnapshotDirectory
 from mapshelf.store import open_store
 from mapshelf.tokens import new_token, token_digest
-from mapshelf.visits.counter import milliseconds
 from tests.databases import database_url, give_back
 
 T = TypeVar("T")

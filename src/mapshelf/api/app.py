@@ -42,6 +42,7 @@ from mapshelf.api.routing import Route, Routes
 from mapshelf.api.search import search_maps, suggest
 from mapshelf.api.thumbnails import draw_thumbnail, kept_thumbnail, parse_picture
 from mapshelf.api.users import own_profile
+from mapshelf.clock import milliseconds
 from mapshelf.errors import MethodNotAllowed, StoreError, StoreUnavailable, UnknownPath
 from mapshelf.model import User, VisitKind
 from mapshelf.query import parse_query
@@ -52,7 +53,6 @@ from mapshelf.settings import Settings
 from mapshelf.snapshot import Record, SnapshotDirectory
 from mapshelf.store import Store, open_store
 from mapshelf.visits import VisitCounter
-from mapshelf.visits.counter import milliseconds
 from mapshelf.writers import WRITERS
 
 T = TypeVar("T")

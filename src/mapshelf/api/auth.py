@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.api.standing import Standing, Standings
+from mapshelf.clock import milliseconds
 from mapshelf.errors import InvalidToken, StoreError, StoreUnavailable
 from mapshelf.model import Credential, User
 from mapshelf.store import Store
@@ -121,7 +122,7 @@ class Authenticator:
         """Write down that the tokens seen since the last time were used."""
         used, self._used = self._used, {}
         if used:
-            now = time.time_ns() // 1_000_000
+            now = milliseconds()
             try:
                 self._store.touch_tokens(dict.fromkeys(used, now))
             except StoreError as error:
@@ -191,7 +192,7 @@ class Authenticator:
             InvalidToken: the token is none, or not valid any more.
         """
         self._remembered.pop(header, None)
-        now = time.time_ns() // 1_000_000
+        now = milliseconds()
         if credential is None or not is_valid(credential, now):
             raise InvalidToken(sent=True)
         if len(self._remembered) >= REMEMBERED:
@@ -227,6 +228,6 @@ class Authenticator:
 
 def _still_valid(known: _Remembered) -> _Remembered:
     """Return ``known`` unless it has expired meanwhile, which takes no store to tell."""
-    if not is_valid(known.credential, time.time_ns() // 1_000_000):
+    if not is_valid(known.credential, milliseconds()):
         raise InvalidToken(sent=True)
     return known

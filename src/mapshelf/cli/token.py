@@ -1,7 +1,6 @@
 """``mapshelf token``: the keys with which users, and their programs, reach the API."""
 
 import argparse
-import time
 from typing import Final
 
 from mapshelf.cli.common import (
@@ -12,6 +11,7 @@ from mapshelf.cli.common import (
     user_name,
     whole_number,
 )
+from mapshelf.clock import milliseconds
 from mapshelf.errors import Conflict
 from mapshelf.exchange import format_date
 from mapshelf.model import LARGEST_ID, Token
@@ -57,7 +57,7 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 
 def _create(given: argparse.Namespace) -> int:
-    now = time.time_ns() // 1_000_000
+    now = milliseconds()
     secret = new_token()
     with opened(given) as store:
         _refuse_disabled(store, given.user)
@@ -79,7 +79,7 @@ def _refuse_disabled(store: Store, name: str) -> None:
 
 
 def _list(given: argparse.Namespace) -> int:
-    now = time.time_ns() // 1_000_000
+    now = milliseconds()
     with opened(given) as store:
         for token in store.tokens(given.user):
             print(

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from mapshelf.clock import milliseconds
 from mapshelf.errors import AlreadyExists, HistoryLost, NotFound, StoreUnavailable
 from mapshelf.model import (
     LARGEST_COUNT,
@@ -120,11 +121,6 @@ CHECKS: Final = (
     ),
 )
 """What must not be found, and what to say of it."""
-
-
-def milliseconds() -> int:
-    """Return the present time in milliseconds since 1970-01-01 UTC."""
-    return time.time_ns() // 1_000_000
 
 
 class PostgresStore:

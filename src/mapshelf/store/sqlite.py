@@ -18,6 +18,7 @@ from typing import Any, Final
 
 import apsw
 
+from mapshelf.clock import milliseconds
 from mapshelf.errors import (
     AlreadyExists,
     InvalidSetting,
@@ -84,11 +85,6 @@ USER_COLUMNS: Final = "u.id, u.name, u.registered, u.disabled"
 TOKEN_COLUMNS: Final = (
     "t.id, u.name, t.label, t.scopes, t.created, t.expires, t.revoked, t.last_used"
 )
-
-
-def milliseconds() -> int:
-    """Return the present time in milliseconds since 1970-01-01 UTC."""
-    return time.time_ns() // 1_000_000
 
 
 class SQLiteStore:

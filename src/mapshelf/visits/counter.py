@@ -9,12 +9,12 @@ whatever may have been lost on the way is simply sent again.
 import asyncio
 import contextlib
 import logging
-import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final
 
+from mapshelf.clock import milliseconds
 from mapshelf.errors import StoreError
 from mapshelf.model import DAY, HOUR, Visit, VisitKind
 from mapshelf.store import Store
@@ -43,11 +43,6 @@ TOLD_EVERY: Final = 60_000
 """Milliseconds between lines in the log about visits that do not count."""
 
 log = logging.getLogger(__name__)
-
-
-def milliseconds() -> int:
-    """Return the present time in milliseconds since 1970-01-01 UTC."""
-    return time.time_ns() // 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
