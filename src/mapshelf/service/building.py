@@ -26,7 +26,7 @@ REST_SHARE: Final = 1.0
 """Seconds of rest for each second of building, so that requests get their share of the machine."""
 
 LONGEST_REST: Final = 0.5
-"""Seconds of rest at most: a change shows within five even in a very large catalogue."""
+"""Seconds of rest at most: in a very large catalogue a change waits long enough for a snapshot."""
 
 GATHERED: Final = 60.0
 """Seconds for which visits come together before maps have them: each time costs a snapshot."""
