@@ -532,6 +532,7 @@ class StoreContract:
         assert [found.file_id for found in store.maps(0, ALL)] == [1, 3, 5, 7, 9]
         assert [found.file_id for found in store.maps(3, 2)] == [5, 7]
         assert store.maps(9, 2) == []
+        assert store.map_count() == 5
 
     # -- references -----------------------------------------------------------------------
 

@@ -96,6 +96,9 @@ class Store(Protocol):
     def maps(self, after: int, limit: int) -> list[Map]:
         """Return up to ``limit`` maps with a ``file_id`` above ``after``, in ascending order."""
 
+    def map_count(self) -> int:
+        """Return how many maps there are."""
+
     def outline(self, file_id: int) -> bytes | None:
         """Return the encoded outline of a map, ``None`` if it has none."""
 

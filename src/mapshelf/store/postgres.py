@@ -251,6 +251,11 @@ class PostgresStore:
         )
         return [Map(*row) for row in rows]
 
+    def map_count(self) -> int:
+        """See ``Store``."""
+        ((count,),) = self._all("SELECT count(*) FROM maps")
+        return int(count)
+
     def outline(self, file_id: int) -> bytes | None:
         """See ``Store``."""
         rows = self._looked_up("SELECT outline FROM outlines WHERE file_id = %s", (file_id,))

@@ -192,6 +192,11 @@ class SQLiteStore:
         )
         return [_map(row) for row in rows]
 
+    def map_count(self) -> int:
+        """See ``Store``."""
+        ((count,),) = self._all("SELECT count(*) FROM maps")
+        return int(count)
+
     def outline(self, file_id: int) -> bytes | None:
         """See ``Store``."""
         rows = self._all("SELECT outline FROM outlines WHERE file_id = ?", (file_id,))
