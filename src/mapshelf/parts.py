@@ -6,10 +6,14 @@ occur. All must hold for a map, in any order; the last word may be the beginning
 
 import re
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from mapshelf.folding import is_unspaced, query_words
 from mapshelf.forms import pieces_of, written_together
+
+RECENT: Final = 256
+"""Texts whose parts are kept at hand: one request asks for them more than once."""
 
 _PARTS: Final = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<chunk>[^\s"]+))')
 
@@ -59,10 +63,11 @@ class Part:
         )
 
 
-def parse_text(text: str) -> list[Part]:
+@lru_cache(RECENT)
+def parse_text(text: str) -> tuple[Part, ...]:
     """Return the parts of a search text, none if it holds no word at all."""
     parts: list[Part] = []
-    text = text.translate(_TYPED)
+    text = text if text.isascii() else text.translate(_TYPED)
     for match in _PARTS.finditer(text):
         chunk = match["chunk"]
         written = match["phrase"] if chunk is None else chunk
@@ -74,7 +79,7 @@ def parse_text(text: str) -> list[Part]:
         else:
             parts.append(_loose(chunk, words, last=match.end() == len(text)))
     # Said twice means no more than said once, and costs the same again.
-    return list(dict.fromkeys(parts))
+    return tuple(dict.fromkeys(parts))
 
 
 def _loose(chunk: str, words: tuple[str, ...], *, last: bool) -> Part:

@@ -2,15 +2,15 @@
 
 import shutil
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 import xxhash
 
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing, StoreUnavailable
 from mapshelf.model import Change, MapDraft
-from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory, builder
+from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory, builder, directory, ordering
 from mapshelf.snapshot.directory import (
     FORMAT,
     GROWING,
@@ -47,7 +47,7 @@ def sound(world: World) -> None:
 
 def files_of(folder: Path) -> list[str]:
     """Return the files of a snapshot; readers of the index leave others beside them."""
-    return ["manifest.json", *GROWING, *sorted(read_manifest(folder)["files"])]
+    return ["manifest.json", *sorted(read_manifest(folder)["files"])]
 
 
 def flip(path: Path, place: int) -> None:
@@ -90,19 +90,26 @@ def test_a_truncated_or_missing_file_is_found(filled: World, tmp_path: Path) -> 
         if length:
             with (copy / name).open("r+b") as file:
                 file.truncate(length - 1)
-            with pytest.raises(SnapshotDamaged):
-                verify(copy)
+            for look in (verify, Snapshot):
+                with pytest.raises(SnapshotDamaged):
+                    look(copy)
         (copy / name).unlink()
-        with pytest.raises(SnapshotDamaged):
-            verify(copy)
-        with suppress(SnapshotDamaged):  # or it is a file that only builders need
-            assert len(Snapshot(copy)) == 20
+        for look in (verify, Snapshot):
+            with pytest.raises(SnapshotDamaged):
+                look(copy)
         shutil.rmtree(copy)
 
 
 @pytest.mark.parametrize(
     "name",
-    ["records.bin", "manifest.json", "column-start.npy", "order-alpha.npy", "sets-date.bin"],
+    [
+        "records.bin",
+        "manifest.json",
+        "column-start.bin",
+        "order-alpha/slots.bin",
+        "order-date/sets.bin",
+        "changes-views.bin",
+    ],
 )
 def test_a_damaged_snapshot_is_built_anew(filled: World, name: str) -> None:
     flip(filled.folder / name, 10)
@@ -210,7 +217,7 @@ def test_a_builder_killed_while_publishing(filled: World) -> None:
     for ahead in (1, 2, 7):
         left = filled.directory.path / f"{number + ahead:012d}"
         left.mkdir()
-        (left / "column-start.npy").write_bytes(b"\x93NUMPY half")
+        (left / "column-start.bin").write_bytes(b"half")
         (left / "manifest.json").write_bytes(b"half a mani")
         (left / "text").mkdir()
     (filled.directory.path / "current.new").write_bytes(b"0000")
@@ -297,13 +304,62 @@ def test_a_publication_that_fails_is_made_up_for(filled: World) -> None:
     number = int(filled.directory.current())
     in_the_way = filled.directory.path / f"{number + 1:012d}"
     in_the_way.write_text("a file where the folder should be")
-    filled.put(MapDraft(id="m1", title="tea that must show"))
+    filled.put(MapDraft(id="m1", title="tea that must show"), MapDraft(title="new tea"))
+    filled.store.delete_maps(["m2"])
     revision = filled.builder.revision
     with pytest.raises(OSError, match="exists"):
         filled.builder.advance()
+    filled.store.delete_maps(["m1", "m7"])
+    filled.put(MapDraft(title="newer tea"))
     assert filled.builder.revision == revision
     in_the_way.unlink()
     assert filled.builder.advance()
+    sound(filled)
+
+
+@pytest.mark.parametrize(
+    ("limit", "value"), [("MANY", 0), ("MANY_AT_ONCE", 0), ("MANY", 2048)], ids=str
+)
+def test_a_store_that_fails_while_orders_are_written(
+    filled: World, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
+) -> None:
+    monkeypatch.setattr(ordering, limit, value)
+    filled.published()
+    for attempt in range(4):
+        filled.put(MapDraft(id="m1", title=f"tea {attempt}"), MapDraft(title="new tea"))
+        filled.store.delete_maps([f"m{attempt + 2}"])
+        with monkeypatch.context() as patched:
+            patched.setattr(SQLiteStore, "identity", _away)
+            with pytest.raises(StoreUnavailable):
+                filled.builder.advance()
+        with monkeypatch.context() as patched:
+            patched.setattr(builder, "write_manifest", _away)
+            with pytest.raises(StoreUnavailable):
+                filled.builder.advance()
+        filled.builder.advance()
+        sound(filled)
+
+
+def _away(*_: object) -> NoReturn:
+    raise StoreUnavailable("the store is away")
+
+
+def test_a_snapshot_that_was_made_wrongly_is_built_anew(filled: World) -> None:
+    """Its checksums are right, and workers refuse it all the same."""
+    folder = filled.folder
+    manifest = verify(folder)
+    growing = {name: manifest["files"][name] for name in GROWING}
+    slots = folder / "order-alpha" / "slots.bin"
+    short = slots.read_bytes()[:-4]
+    slots.unlink()
+    slots.write_bytes(short)
+    (folder / "manifest.json").unlink()
+    directory.write_manifest(folder, manifest, growing, None)
+    verify(folder)
+    with pytest.raises(SnapshotDamaged):
+        Snapshot(folder)
+    filled.restart()
+    filled.published()
     sound(filled)
 
 
@@ -336,6 +392,16 @@ def test_an_old_snapshot_serves_after_its_files_are_gone(filled: World) -> None:
     prove_lists(reading, maps)
     assert len(titles(reading, text="tea", order="alpha")) == 19
     assert len(titles(reading, text="zoo", order=None)) == 19
+
+
+def test_snapshots_share_what_did_not_change(filled: World) -> None:
+    before = filled.folder
+    filled.put(MapDraft(id="m1", title="another"))
+    filled.published()
+    shared = [before / name for name in GROWING] + list(before.glob("order-*/*"))
+    assert len(shared) > 40
+    for path in shared:
+        assert path.samefile(filled.folder / path.relative_to(before))
 
 
 def test_the_snapshot_before_is_kept_for_those_about_to_open_it(filled: World) -> None:

@@ -7,16 +7,14 @@ import xxhash
 from mapshelf.snapshot.growing import GrowingFile
 
 
-def test_each_publication_is_a_chunk(tmp_path: Path) -> None:
-    file = GrowingFile(tmp_path / "file", [])
+def test_each_publication_shows_what_was_there(tmp_path: Path) -> None:
+    file = GrowingFile(tmp_path / "file")
     assert [file.append(b"one"), file.append(b"two")] == [0, 3]
-    file.link_to(tmp_path / "first")
-    file.link_to(tmp_path / "second")
+    first = (6, xxhash.xxh3_64_hexdigest(b"onetwo"))
+    assert file.link_to(tmp_path / "first") == first
+    assert file.link_to(tmp_path / "second") == first
     assert file.append(b"three") == 6
-    file.link_to(tmp_path / "third")
-    assert file.chunks == [
-        (len(data), xxhash.xxh3_64_hexdigest(data)) for data in (b"onetwo", b"three")
-    ]
+    assert file.link_to(tmp_path / "third") == (11, xxhash.xxh3_64_hexdigest(b"onetwothree"))
     assert (tmp_path / "first").samefile(tmp_path / "third")
     assert (file.read(0, 6), file.read(6, 5)) == (b"onetwo", b"three")
     assert len(file) == 11
@@ -24,18 +22,18 @@ def test_each_publication_is_a_chunk(tmp_path: Path) -> None:
 
 
 def test_what_was_never_published_is_cut_off(tmp_path: Path) -> None:
-    file = GrowingFile(tmp_path / "file", [])
+    file = GrowingFile(tmp_path / "file")
     file.append(b"published")
-    file.link_to(tmp_path / "first")
+    length, _ = file.link_to(tmp_path / "first")
     file.append(b"lost")
     file.flush()
     assert file.read(9, 4) == b"lost"
     file.close()
-    again = GrowingFile(tmp_path / "file", file.chunks)
+    again = GrowingFile(tmp_path / "file", length)
     assert len(again) == 9
     assert (tmp_path / "first").read_bytes() == b"published"
     assert again.append(b"new") == 9
-    again.link_to(tmp_path / "second")
+    checksum = xxhash.xxh3_64_hexdigest(b"publishednew")
+    assert again.link_to(tmp_path / "second") == (12, checksum)
     assert (tmp_path / "second").read_bytes() == b"publishednew"
-    assert again.chunks[1] == (3, xxhash.xxh3_64_hexdigest(b"new"))
     again.close()

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
-from mapshelf.snapshot import arrays, builder, ids, listing
+from mapshelf.snapshot import arrays, builder, ids, ordering, sets
 from tests.snapshot.world import World, page, prove_ids, prove_lists, prove_searches, world_in
 from tests.store.drafts import outline
 
@@ -50,7 +50,8 @@ def lowered(**limits: int) -> Iterator[None]:
     """Lower limits for the time being."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in limits.items():
-            patch.setattr(listing if name == "POSTING_LIMIT" else builder, name, value)
+            (module,) = (each for each in (builder, ordering, sets) if hasattr(each, name))
+            patch.setattr(module, name, value)
         yield
 
 
@@ -59,12 +60,14 @@ def lowered(**limits: int) -> Iterator[None]:
     steps=st.lists(STEPS, min_size=3, max_size=10),
     limit=st.sampled_from([1, 3, 1000]),
     posting=st.sampled_from([0, 1, 1024]),
+    many=st.sampled_from([0, 3, 2048]),
 )
 def test_kept_up_equals_built_anew(
-    steps: list[list[tuple[str, MapDraft]] | set[str] | str], limit: int, posting: int
+    steps: list[list[tuple[str, MapDraft]] | set[str] | str], limit: int, posting: int, many: int
 ) -> None:
     with (
-        lowered(BATCH=limit, SLICE=limit, LITTLE=limit * 100, POSTING_LIMIT=posting),
+        lowered(BATCH=limit, SLICE=limit, LITTLE=limit * 100),
+        lowered(POSTING_LIMIT=posting, MANY=many, TOO_MANY=2 * many),
         tempfile.TemporaryDirectory() as folder,
         world_in(Path(folder)) as world,
     ):
@@ -87,7 +90,7 @@ def test_kept_up_equals_built_anew(
 
 
 def test_many_changes_at_once_are_sorted_anew(tmp_path: Path) -> None:
-    """Over a thousand changes take the other way through ``Orders.update``."""
+    """Over a thousand changes at once are not put in their places one by one."""
     with world_in(tmp_path) as world:
         world.put(*(MapDraft(id=f"m{n}", title=f"t{n % 7}", views=n % 5) for n in range(1100)))
         world.published()
@@ -152,6 +155,21 @@ def test_records_are_rewritten_when_mostly_garbage(tmp_path: Path) -> None:
         prove_lists(world.snapshot(), world.maps())
 
 
+def test_titles_find_their_places_after_records_were_rewritten(tmp_path: Path) -> None:
+    """Titles that begin alike are read, even of maps that are gone, as long as orders know them."""
+    with lowered(LITTLE=100), world_in(tmp_path) as world:
+        world.put(*(MapDraft(id=f"m{n}", title=f"beginning {n}") for n in range(30)))
+        world.published()
+        size = (world.folder / "records.bin").stat().st_size
+        for edit in range(2):
+            world.put(*(MapDraft(id=f"m{n}", title=f"beginning {edit}{n}") for n in range(20)))
+            world.published()
+        assert (world.folder / "records.bin").stat().st_size < 2 * size
+        world.restart()
+        world.put(*(MapDraft(id=f"n{n}", title=f"beginning {n}.") for n in range(30)))
+        prove_lists(world.published(), world.maps())
+
+
 def test_a_snapshot_of_mostly_removed_maps_is_made_anew(tmp_path: Path) -> None:
     with lowered(BATCH=10), world_in(tmp_path) as world:
         world.put(*(MapDraft(id=f"m{n}", title=f"t{n}") for n in range(40)))
@@ -160,7 +178,7 @@ def test_a_snapshot_of_mostly_removed_maps_is_made_anew(tmp_path: Path) -> None:
         world.published()
         while world.builder.renew():
             pass
-        assert (world.folder / "column-alive.npy").stat().st_size < 128 + 20
+        assert (world.folder / "column-length.bin").stat().st_size < 4 * 20
         prove_lists(world.published(), world.maps())
         assert not world.builder.renew()
 

@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.errors import SnapshotDamaged
-from mapshelf.snapshot.growing import MOST_CHUNKS
 from mapshelf.snapshot.lexicon import LONGEST, Lexicon, LexiconWriter, typos_in
 
 LETTERS = "abcdeäжß"
@@ -37,12 +36,11 @@ def test_distance() -> None:
 
 def written(path: Path, words: list[str]) -> Lexicon:
     path.unlink(missing_ok=True)
-    writer = LexiconWriter(path, [])
+    writer = LexiconWriter(path)
     published = path.with_suffix(".published")
     published.unlink(missing_ok=True)
     writer.add(words)
-    writer.link_to(published)
-    length = sum(size for size, _ in writer.chunks)
+    length, _ = writer.link_to(published)
     writer.close()
     return Lexicon(published, length)
 
@@ -98,38 +96,25 @@ def test_what_is_not_worth_knowing(tmp_path: Path) -> None:
     assert len(written(tmp_path / "words", ["abc", "a" * LONGEST, "ж" * (LONGEST // 2)])) == 3
 
 
-def test_words_are_kept_once_over_restarts_and_rewriting(tmp_path: Path) -> None:
+def test_words_are_kept_once_over_restarts(tmp_path: Path) -> None:
     path = tmp_path / "words"
-    writer = LexiconWriter(path, [])
+    writer = LexiconWriter(path)
+    published = []
     for number, words in enumerate((["green", "house"], ["house", "water"], ["green"])):
         writer.add(words)
-        writer.link_to(tmp_path / f"published-{number}")
-    assert len(writer.chunks) == 2  # the last brought nothing new
+        published.append(writer.link_to(tmp_path / f"published-{number}"))
+    assert published[1] == published[2]  # the last brought nothing new
     writer.add(["never", "published"])
     writer.close()
 
-    writer = LexiconWriter(path, writer.chunks)
+    length, _ = published[2]
+    writer = LexiconWriter(path, length)
     writer.add(["green", "water", "never"])
-    writer.link_to(tmp_path / "after")
-    lexicon = Lexicon(tmp_path / "after", sum(size for size, _ in writer.chunks))
+    length, _ = writer.link_to(tmp_path / "after")
+    lexicon = Lexicon(tmp_path / "after", length)
     assert len(lexicon) == 4
     assert lexicon.nearest("nevre") == [(1, "never")]
     assert lexicon.nearest("publishd") == []
-
-    fresh = writer.rewritten(7)
-    fresh.link_to(tmp_path / "rewritten")
-    assert len(fresh.chunks) == 1
-    assert len(Lexicon(tmp_path / "rewritten", fresh.chunks[0][0])) == 4
-    assert not path.exists()
-    fresh.close()
-
-
-def test_a_file_in_too_many_chunks_is_told(tmp_path: Path) -> None:
-    writer = LexiconWriter(tmp_path / "words", [])
-    writer.chunks.extend([(0, "")] * MOST_CHUNKS)
-    assert not writer.is_scattered()
-    writer.chunks.append((0, ""))
-    assert writer.is_scattered()
     writer.close()
 
 

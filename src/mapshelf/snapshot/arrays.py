@@ -1,9 +1,12 @@
 """The columns of a snapshot: numbers about every map, one array a fact, in slot order.
 
-A slot is a map's place in the arrays of a snapshot: given once, kept while the map lives, empty
-after. Files are NumPy's own format, which is documented and maps straight into memory.
+A slot is the place of one state of one map in the arrays of a snapshot. It is given once and never
+written to again: a map that changes gets another slot. So columns only grow, snapshots share their
+files, and a change costs a few bytes of each however many maps there are. Files hold the numbers
+and nothing else, little end first, and map straight into memory.
 """
 
+import mmap
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,8 +17,10 @@ import numpy.typing as npt
 import xxhash
 
 from mapshelf.errors import SnapshotDamaged
+from mapshelf.folding import fold
 from mapshelf.model import Map
 from mapshelf.query import FILTERS
+from mapshelf.snapshot.growing import GrowingFile
 from mapshelf.snapshot.rating import rating
 
 Array = npt.NDArray[Any]
@@ -26,9 +31,9 @@ UNKNOWN_LICENCE: Final = -1
 COLUMNS: Final[dict[str, np.dtype[Any]]] = {
     "start": np.dtype("<u8"),
     "length": np.dtype("<u4"),
-    "alive": np.dtype("?"),
     "file_id": np.dtype("<i8"),
     "id": np.dtype("<u8"),
+    "alpha": np.dtype("<u8"),
     "downloads": np.dtype("<i8"),
     "views": np.dtype("<i8"),
     "date": np.dtype("<i8"),
@@ -44,6 +49,12 @@ def id_key(public_id: str) -> int:
     return xxhash.xxh3_64_intdigest(public_id.encode())
 
 
+def title_beginning(title: str) -> int:
+    """Return a number that tells how titles follow each other, but for those that begin alike."""
+    # UTF-8 has the order of code points.
+    return int.from_bytes(fold(title).encode()[:8].ljust(8, b"\0"))
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """A map on its way into the columns, with the place of its record."""
@@ -57,9 +68,9 @@ class Entry:
         return (
             self.start,
             self.length,
-            True,
             self.map.file_id,
             id_key(self.map.id),
+            title_beginning(self.map.title),
             self.map.downloads,
             self.map.views,
             self.map.date_added,
@@ -70,16 +81,23 @@ class Entry:
 
 
 class Columns:
-    """The columns while a snapshot is being built; room for more slots is kept at the end."""
+    """The columns while a snapshot is being built, in memory and in files that grow in ``folder``.
 
-    def __init__(self, arrays: dict[str, Array]) -> None:
-        self._arrays = arrays
-        self._count = len(arrays["file_id"])
+    The first ``count`` slots of what the files hold are taken up; which of them are alive has to be
+    told (``revive``).
+    """
 
-    @classmethod
-    def empty(cls) -> "Columns":
-        """Return columns of no slot."""
-        return cls({name: np.zeros(0, dtype) for name, dtype in COLUMNS.items()})
+    def __init__(self, folder: Path, count: int = 0) -> None:
+        self._files = {
+            name: GrowingFile(folder / column_file(name), count * dtype.itemsize)
+            for name, dtype in COLUMNS.items()
+        }
+        self._arrays = {
+            name: np.fromfile(folder / column_file(name), dtype, count)
+            for name, dtype in COLUMNS.items()
+        }
+        self._alive = np.zeros(count, "?")
+        self._count = count
 
     def __len__(self) -> int:
         return self._count
@@ -87,47 +105,112 @@ class Columns:
     def __getitem__(self, name: str) -> Array:
         return self._arrays[name][: self._count]
 
+    @property
+    def alive(self) -> Array:
+        """Whether each slot holds the present state of a map."""
+        return self._alive[: self._count]
+
     def append(self, entries: Iterable[Entry]) -> None:
         """Give each entry the next slot."""
         rows = [entry.row() for entry in entries]
-        self._make_room(self._count + len(rows))
         end = self._count + len(rows)
+        self._make_room(end)
         for (name, dtype), values in zip(COLUMNS.items(), zip(*rows, strict=True), strict=False):
-            self._arrays[name][self._count : end] = np.array(values, dtype)
+            array = np.array(values, dtype)
+            self._arrays[name][self._count : end] = array
+            self._files[name].append(array.tobytes())
+        self._alive[self._count : end] = True
         self._count = end
 
-    def replace(self, slot: int, entry: Entry) -> None:
-        """Put another state of its map into a slot."""
-        for name, value in zip(COLUMNS, entry.row(), strict=True):
-            self._arrays[name][slot] = value
+    def revive(self, slots: Array) -> None:
+        """Note that these slots hold the present state of a map."""
+        self._alive[slots] = True
 
     def remove(self, slot: int) -> None:
-        """Empty a slot."""
-        self._arrays["alive"][slot] = False
+        """Note that what a slot holds is gone or has changed."""
+        self._alive[slot] = False
+
+    def rewrite(self, name: str, values: Array) -> None:
+        """Give a whole column other values, in a file of its own."""
+        path = self._files[name].path
+        self._files[name].close()
+        path.unlink()
+        self._files[name] = GrowingFile(path)
+        self._files[name].append(values.tobytes())
+        self[name][:] = values
+
+    def link_to(self, folder: Path) -> dict[str, tuple[int, str]]:
+        """Make the files part of a snapshot; return the length and checksum of each."""
+        return {
+            file.path.name: file.link_to(folder / file.path.name) for file in self._files.values()
+        }
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for file in self._files.values():
+            file.close()
 
     def _make_room(self, count: int) -> None:
-        room = len(self._arrays["file_id"])
+        room = len(self._alive)
         if count > room:
             grown = max(count, room + room // 8)
+            self._alive = self._enlarged(self._alive, grown)
             for name, array in self._arrays.items():
-                larger = np.zeros(grown, array.dtype)
-                larger[: self._count] = array[: self._count]
-                self._arrays[name] = larger
+                self._arrays[name] = self._enlarged(array, grown)
+
+    def _enlarged(self, array: Array, size: int) -> Array:
+        larger = np.zeros(size, array.dtype)
+        larger[: self._count] = array[: self._count]
+        return larger
 
 
-def save(directory: Path, name: str, array: Array) -> None:
-    """Write an array into the folder of a snapshot."""
-    np.save(directory / f"{name}.npy", array, allow_pickle=False)
+def column_file(name: str) -> str:
+    """Return the name of the file of a column."""
+    return f"column-{name}.bin"
 
 
-def load(directory: Path, name: str) -> Array:
-    """Map an array of a snapshot into memory, read-only.
+def load_columns(folder: Path, slots: int) -> dict[str, Array]:
+    """Map the columns of a snapshot into memory, read-only.
 
     Raises:
-        SnapshotDamaged: it is missing or not an array.
+        SnapshotDamaged: one is missing or cut short.
+    """
+    return {
+        name: np.frombuffer(map_file(folder / column_file(name), slots * dtype.itemsize), dtype)
+        for name, dtype in COLUMNS.items()
+    }
+
+
+def save(folder: Path, name: str, array: Array) -> None:
+    """Write an array into a folder."""
+    (folder / f"{name}.bin").write_bytes(array.data)
+
+
+def load(folder: Path, name: str, dtype: str) -> Array:
+    """Map an array of this type into memory, read-only.
+
+    Raises:
+        SnapshotDamaged: it is missing or does not hold whole numbers.
     """
     try:
-        array: Array = np.load(directory / f"{name}.npy", mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        raise SnapshotDamaged(f"{name}.npy cannot be read") from error
-    return np.asarray(array)
+        return np.frombuffer(map_file(folder / f"{name}.bin"), dtype)
+    except ValueError as error:
+        raise SnapshotDamaged(f"{name}.bin does not hold whole numbers") from error
+
+
+def map_file(path: Path, length: int | None = None) -> mmap.mmap | bytes:
+    """Map a file, or its first ``length`` bytes, into memory for reading.
+
+    Raises:
+        SnapshotDamaged: it is not there, or shorter than it should be.
+    """
+    try:
+        with path.open("rb") as file:
+            size = file.seek(0, 2)
+            if length is None:
+                length = size
+            if size < length:
+                raise SnapshotDamaged(f"{path.name} has {size} bytes instead of {length}")
+            return mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ) if length else b""
+    except OSError as error:
+        raise SnapshotDamaged(f"{path.name} cannot be read") from error

@@ -2,9 +2,10 @@
 
 A builder takes up the current snapshot, applies the changes since, and publishes the next. Without
 a snapshot it can use, it starts from nothing and applies every change there is: building anew and
-keeping up are one mechanism. What it holds in memory are the columns and the five orders; records
-and index grow in files. When most of those is about maps that are gone or have changed since, a
-snapshot is made anew beside the one that is being kept up to date, a little at a time.
+keeping up are one mechanism. Records, columns and index grow in files, and orders stay as they were
+written while few changes are noted beside them, so that publishing costs what has changed. When
+most of it all is about maps that are gone or have changed since, a snapshot is made anew beside the
+one that is being kept up to date, a little at a time.
 """
 
 import logging
@@ -14,7 +15,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -26,25 +27,24 @@ from mapshelf.errors import (
     StoreDamaged,
 )
 from mapshelf.language import guess_language
-from mapshelf.model import Change
+from mapshelf.model import Change, Map
 from mapshelf.outlines import Passages, outline_passages
-from mapshelf.query import ORDERS
-from mapshelf.snapshot.arrays import COLUMNS, Columns, Entry, load, save
+from mapshelf.snapshot.arrays import COLUMNS, Columns, Entry, column_file
 from mapshelf.snapshot.directory import (
     RECORDS,
     TEXT,
     WORDS,
-    Checksums,
     SnapshotDirectory,
+    published_length,
     read_manifest,
     verify,
     write_manifest,
 )
-from mapshelf.snapshot.growing import MOST_CHUNKS, Chunks, GrowingFile
-from mapshelf.snapshot.ids import write_ids
+from mapshelf.snapshot.growing import GrowingFile
 from mapshelf.snapshot.lexicon import LexiconWriter
-from mapshelf.snapshot.listing import Orders, write_listing
+from mapshelf.snapshot.ordering import Orders
 from mapshelf.snapshot.records import encode_record, record_title
+from mapshelf.snapshot.snapshot import Snapshot
 from mapshelf.snapshot.text import Documents, Indexed, TextIndexWriter, link_index
 from mapshelf.store import Store
 
@@ -106,6 +106,8 @@ class Builder:
         except HistoryLost as error:
             self._start_anew(str(error))
             self._apply_changes(progress)
+        if not self._state.published:
+            self._state.text.settle()
         self._publish()
         return True
 
@@ -113,7 +115,7 @@ class Builder:
         """Go on making a wasteful snapshot anew; tell whether there is more of that to do.
 
         The one that is there is kept up to date until the new one takes its place. Each call takes
-        over a few changes, so that what comes in is not held up.
+        over a few changes, so that what comes in is not held up; its index is merged as more come.
         """
         if self._renewed is None:
             if not self._state.is_wasteful():
@@ -174,42 +176,42 @@ class Builder:
         self._state, self._renewed = state, None
 
     def _apply_changes(self, progress: Progress | None) -> None:
-        """Apply what the feed holds, and note the slots concerned."""
+        """Apply what the feed holds."""
         state = self._state
         building_anew = not state.published
-        while building_anew or len(state.changed) < CHANGES_PER_SNAPSHOT:
+        while building_anew or state.applied < CHANGES_PER_SNAPSHOT:
             changes = self._store.changes(state.revision, BATCH)
             if not changes:
                 break
-            state.changed += state.apply(changes)
+            state.apply(changes)
             state.revision = changes[-1].revision
             if progress:
-                progress(len(state.changed))
+                progress(state.applied)
 
     def _publish(self) -> None:
-        state = self._state
-        if state.published:
-            state.orders.update(sorted(set(state.changed)))
-        else:
-            state.orders.rebuild()
+        state, store = self._state, self._store.identity()
+        state.orders.update(state.gone)
+        state.gone.clear()
         state.number += 1
         folder = self._directory.new_folder(state.number)
-        state.write(folder, self._store.identity())
+        before = self._directory.folder(state.last) if state.published else None
+        state.write(folder, store, before)
         self._directory.publish(folder)
         state.shown, state.last = state.revision, folder.name
-        state.changed.clear()
+        state.applied = 0
 
     def _blank(self) -> "_State":
+        expected = self._store.map_count()
         number, work = self._last_number(), self._new_folder()
-        records = _Records(work / f"records-{number}.bin", 0, [])
-        columns = Columns.empty()
+        records = _Records(work / f"records-{number}.bin")
+        columns = Columns(work)
         return _State(
             folder=work,
             columns=columns,
-            orders=Orders(columns, records.titles_in(columns), {}),
+            orders=Orders(work, columns, records.titles_in(columns)),
             records=records,
-            lexicon=LexiconWriter(work / f"words-{number}.bin", []),
-            text=TextIndexWriter(work / TEXT),
+            lexicon=LexiconWriter(work / f"words-{number}.bin"),
+            text=TextIndexWriter(work / TEXT, expected),
             documents=self._documents,
             slots={},
             number=number,
@@ -220,36 +222,43 @@ class Builder:
         try:
             folder = self._directory.folder(self._directory.current())
             verify(folder)
+            Snapshot(folder)  # as a worker does: checksums do not tell that it was made wrongly
             state = self._taken_up(folder)
             self._directory.forgive()
             return state
         except SnapshotError as error:
             log.info("building a snapshot from nothing: %s", error)
+            self._clear_work()
             return None
 
     def _taken_up(self, folder: Path) -> "_State":
         manifest = read_manifest(folder)
         if manifest["store"] != self._store.identity():
             raise SnapshotDamaged("the snapshot is that of another store")
-        columns = Columns({name: np.array(load(folder, f"column-{name}")) for name in COLUMNS})
-        permutations = {order: np.array(load(folder, f"order-{order}")) for order in ORDERS}
         work = self._new_folder()
         records_path = work / f"records-{manifest['number']}.bin"
         words_path = work / f"words-{manifest['number']}.bin"
         try:
             records_path.hardlink_to(folder / RECORDS)
             words_path.hardlink_to(folder / WORDS)
+            for name in map(column_file, COLUMNS):
+                (work / name).hardlink_to(folder / name)
             link_index(folder / TEXT, work / TEXT)
+            columns = Columns(work, manifest["slots"])
+            records = _Records(
+                records_path, published_length(manifest, RECORDS), manifest["garbage"]
+            )
+            orders = Orders(work, columns, records.titles_in(columns))
+            alive = orders.take_up(folder)
         except OSError as error:
             raise SnapshotDamaged("the files of the snapshot cannot be taken up") from error
-        records = _Records(records_path, manifest["garbage"], _chunks(manifest[RECORDS]))
-        alive = np.flatnonzero(columns["alive"])
+        columns.revive(alive)
         return _State(
             folder=work,
             columns=columns,
-            orders=Orders(columns, records.titles_in(columns), permutations),
+            orders=orders,
             records=records,
-            lexicon=LexiconWriter(words_path, _chunks(manifest[WORDS])),
+            lexicon=LexiconWriter(words_path, published_length(manifest, WORDS)),
             text=TextIndexWriter(work / TEXT),
             documents=self._documents,
             slots=dict(zip(columns["file_id"][alive].tolist(), alive.tolist(), strict=True)),
@@ -257,7 +266,6 @@ class Builder:
             revision=manifest["revision"],
             shown=manifest["revision"],
             last=folder.name,
-            checksums={name: tuple(value) for name, value in manifest["files"].items()},
         )
 
     def _last_number(self) -> int:
@@ -286,9 +294,9 @@ class _State:
         number: the number of the last snapshot.
         revision: how far in the change feed it has come.
         shown: how far the last snapshot has.
-        changed: the slots changed since the last snapshot.
+        applied: how many changes were applied since the last snapshot.
+        gone: the slots of maps that are gone or have changed since the last snapshot.
         last: the name of the last snapshot, empty if none was made of this state.
-        checksums: those of the last snapshot.
     """
 
     folder: Path
@@ -302,41 +310,29 @@ class _State:
     number: int
     revision: int = 0
     shown: int = 0
-    changed: list[int] = field(default_factory=list)
+    applied: int = 0
+    gone: list[int] = field(default_factory=list)
     last: str = ""
-    checksums: Checksums = field(default_factory=dict)
 
     @property
     def published(self) -> bool:
         """Whether a snapshot was made of this state before."""
         return bool(self.last)
 
-    def apply(self, changes: Sequence[Change]) -> list[int]:
-        """Apply changes, each of another map; return the slots concerned."""
-        changed: list[int] = []
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Apply changes, each of another map."""
         fresh: list[Entry] = []
         for change in changes:
-            slot = self.slots.get(change.file_id)
-            if slot is not None:
-                self.records.forget(int(self.columns["length"][slot]))
-            if change.map is None:
-                if slot is None:
-                    continue
-                self._remove(slot, change.file_id)
-            else:
-                entry = self._entry(change)
-                if slot is None:
-                    slot = len(self.columns) + len(fresh)
-                    fresh.append(entry)
-                    self._index(slot, change, replace=False)
-                else:
-                    self.columns.replace(slot, entry)
-                    self._index(slot, change, replace=True)
-                self.slots[change.file_id] = slot
-            changed.append(slot)
+            known = change.file_id in self.slots
+            if known:
+                self._remove(change.file_id)
+            if change.map is not None:
+                slot = self.slots[change.file_id] = len(self.columns) + len(fresh)
+                fresh.append(self._entry(change.map))
+                self._index(slot, change, change.map)
+            self.applied += known or change.map is not None
         if fresh:
             self.columns.append(fresh)
-        return changed
 
     def is_wasteful(self) -> bool:
         """Tell whether much of what is kept is about maps that are gone or have changed since.
@@ -346,56 +342,56 @@ class _State:
         maps = max(BATCH, len(self.slots))
         return len(self.columns) > 2 * maps or 2 * self.text.size > 3 * maps
 
-    def write(self, folder: Path, store: str) -> None:
-        """Write all of a snapshot of the store with this identity into ``folder``."""
+    def write(self, folder: Path, store: str, before: Path | None) -> None:
+        """Put all of a snapshot of the store with this identity into ``folder``.
+
+        What it shares with the one ``before`` is known to be sound.
+        """
         if self.records.is_wasteful():
+            self.orders.write_anew()  # for the titles of what is gone cannot be read afterwards
             self.records = self.records.rewritten(self.columns, self.number)
             self.orders.read_titles_from(self.records.titles_in(self.columns))
-        self.records.link_to(folder / RECORDS)
-        if self.lexicon.is_scattered():
-            self.lexicon = self.lexicon.rewritten(self.number)
-        self.lexicon.link_to(folder / WORDS)
-        for name in COLUMNS:
-            save(folder, f"column-{name}", self.columns[name])
-        write_listing(folder, self.columns, self.orders)
-        write_ids(folder, self.columns)
+        growing = self.columns.link_to(folder)
+        growing[RECORDS] = self.records.link_to(folder / RECORDS)
+        growing[WORDS] = self.lexicon.link_to(folder / WORDS)
+        self.orders.write(folder)
         self.text.publish(folder / TEXT)
         facts = {
             "store": store,
             "number": self.number,
             "revision": self.revision,
             "maps": len(self.slots),
+            "slots": len(self.columns),
             "garbage": self.records.garbage,
-            RECORDS: self.records.chunks,
-            WORDS: self.lexicon.chunks,
         }
-        self.checksums = write_manifest(folder, facts, self.checksums)
+        write_manifest(folder, facts, growing, before)
 
     def close(self) -> None:
+        self.columns.close()
         self.records.close()
         self.lexicon.close()
         self.text.close()
 
-    def _remove(self, slot: int, file_id: int) -> None:
+    def _remove(self, file_id: int) -> None:
+        slot = self.slots.pop(file_id)
+        self.records.forget(int(self.columns["length"][slot]))
         self.columns.remove(slot)
         self.text.remove(slot)
-        del self.slots[file_id]
+        self.gone.append(slot)
 
-    def _entry(self, change: Change) -> Entry:
-        assert change.map is not None
-        record = encode_record(change.map)
-        return Entry(change.map, self.records.append(record), len(record))
+    def _entry(self, found: Map) -> Entry:
+        record = encode_record(found)
+        return Entry(found, self.records.append(record), len(record))
 
-    def _index(self, slot: int, change: Change, *, replace: bool) -> None:
-        assert change.map is not None
+    def _index(self, slot: int, change: Change, found: Map) -> None:
         passages = Passages()
         try:
             passages = _passages(change)
         except StoreDamaged as error:
             # One damaged outline must not keep all other maps from being shown.
-            log.error("the topics of map %s are left out of the search: %s", change.map.id, error)
-        document = self.documents.of(Indexed(slot, change.map, change.source, passages))
-        self.text.put(document.fields, replace=replace)
+            log.error("the topics of map %s are left out of the search: %s", found.id, error)
+        document = self.documents.of(Indexed(slot, found, change.source, passages))
+        self.text.put(document.fields)
         self.lexicon.add(document.words)
 
 
@@ -406,21 +402,12 @@ def _passages(change: Change) -> Passages:
     return Passages(language=guess_language(f"{change.map.title}. {change.map.description}"))
 
 
-def _chunks(noted: Sequence[Sequence[Any]]) -> Chunks:
-    return [(length, checksum) for length, checksum in noted]
-
-
 class _Records:
     """The growing file of records."""
 
-    def __init__(self, path: Path, garbage: int, chunks: Chunks) -> None:
-        self._file = GrowingFile(path, chunks)
+    def __init__(self, path: Path, length: int = 0, garbage: int = 0) -> None:
+        self._file = GrowingFile(path, length)
         self.garbage = garbage
-
-    @property
-    def chunks(self) -> Chunks:
-        """What was published of the file."""
-        return self._file.chunks
 
     def append(self, record: bytes) -> int:
         """Add a record; return where it begins."""
@@ -431,24 +418,25 @@ class _Records:
         self.garbage += length
 
     def is_wasteful(self) -> bool:
-        """Tell whether most of the file is replaced records, or it has too many chunks."""
-        return self.garbage > max(LITTLE, len(self._file) // 2) or len(self.chunks) > MOST_CHUNKS
+        """Tell whether most of the file is replaced records."""
+        return self.garbage > max(LITTLE, len(self._file) // 2)
 
     def rewritten(self, columns: Columns, number: int) -> "_Records":
         """Return a new file of the living records alone, and say in ``columns`` where they are."""
         self._file.flush()
         path = self._file.path
-        fresh = _Records(path.with_name(f"records-{number}-rewritten.bin"), 0, [])
-        starts, lengths = columns["start"], columns["length"]
-        for slot in np.flatnonzero(columns["alive"]).tolist():
+        fresh = _Records(path.with_name(f"records-{number}-rewritten.bin"))
+        starts, lengths = columns["start"].copy(), columns["length"]
+        for slot in np.flatnonzero(columns.alive).tolist():
             starts[slot] = fresh.append(self._file.read(int(starts[slot]), int(lengths[slot])))
+        columns.rewrite("start", starts)
         self.close()
         path.unlink()
         return fresh
 
-    def link_to(self, path: Path) -> None:
-        """Give the file its name in a snapshot."""
-        self._file.link_to(path)
+    def link_to(self, path: Path) -> tuple[int, str]:
+        """Give the file its name in a snapshot; return its length there and its checksum."""
+        return self._file.link_to(path)
 
     def titles_in(self, columns: Columns) -> Callable[[Sequence[int]], list[str]]:
         """Return a function that gives the titles of slots."""

@@ -5,7 +5,8 @@
       lock               held by the one process that builds
       refused            the name of a snapshot that a worker could not use
       work/              what the builder writes: records and the search index
-      000000000042/      a snapshot: arrays, sets, links to records and index, manifest.json
+      000000000042/      a snapshot: links to files that others share, what has changed since these
+                         were written, manifest.json
 
 A snapshot's folder is complete before ``current`` names it, and is never written to afterwards.
 Nothing is forced to disk: a snapshot that a power cut leaves half written fails its checksums and
@@ -26,15 +27,17 @@ import xxhash
 
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing
 from mapshelf.settings import CURRENT
+from mapshelf.snapshot.arrays import COLUMNS, column_file
 
-FORMAT: Final = 5
+FORMAT: Final = 7
 """Version of everything a snapshot holds; one of another version is built anew."""
 
 MANIFEST: Final = "manifest.json"
 RECORDS: Final = "records.bin"
 WORDS: Final = "words.bin"
-GROWING: Final = (RECORDS, WORDS)
-"""Files that go on growing (``growing.py``): the manifest has the chunks of each under its name."""
+GROWING: Final = (RECORDS, WORDS, *map(column_file, COLUMNS))
+"""Files that go on growing (``growing.py``): what lies beyond the size in the manifest is not part
+of the snapshot."""
 
 TEXT: Final = "text"
 _CHUNK: Final = 1 << 20
@@ -124,25 +127,23 @@ def name_of(number: int) -> str:
     return f"{number:012d}"
 
 
-def write_manifest(folder: Path, facts: dict[str, Any], known: Checksums) -> Checksums:
+def write_manifest(
+    folder: Path, facts: dict[str, Any], growing: Checksums, before: Path | None
+) -> None:
     """Complete a snapshot: write ``facts`` with the size and checksum of every file.
-
-    Growing files are left out: their facts come from the builder.
 
     Args:
         folder: the snapshot.
         facts: what else to note.
-        known: checksums of an earlier snapshot, taken over for the segments of the index:
-            these never change, and are most of the bytes.
-
-    Returns:
-        The checksums, for the next snapshot.
+        growing: the checksums of ``GROWING``.
+        before: the snapshot before, whose checksums are taken over for all other files that both
+            share: most of the bytes.
     """
-    checksums = dict(_checksums(folder, known))
+    known = _known(before) if before else {}
+    checksums = {**dict(_checksums(folder, known)), **growing}
     manifest = {**facts, "format": FORMAT, "files": checksums}
     body = orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS)
     (folder / MANIFEST).write_bytes(xxhash.xxh3_128_hexdigest(body).encode() + b"\n" + body)
-    return checksums
 
 
 def read_manifest(folder: Path) -> dict[str, Any]:
@@ -170,41 +171,59 @@ def verify(folder: Path) -> dict[str, Any]:
         SnapshotDamaged: a file is missing or altered.
     """
     manifest = read_manifest(folder)
-    for name, expected in manifest["files"].items():
-        if tuple(expected) != _checksum(folder / name):
+    for name, (size, checksum) in manifest["files"].items():
+        length = size if name in GROWING else None
+        if (size, checksum) != _checksum(folder / name, length):
             raise SnapshotDamaged(f"{name} is missing or has been altered")
-    for name in GROWING:
-        start = 0
-        for length, checksum in manifest[name]:
-            if (length, checksum) != _checksum(folder / name, start, length):
-                raise SnapshotDamaged(f"{name} has been altered")
-            start += length
     return manifest
 
 
+def check_sizes(folder: Path, manifest: dict[str, Any]) -> None:
+    """Compare the sizes of a snapshot's files with its manifest, which takes no time.
+
+    Raises:
+        SnapshotDamaged: a file is missing or cut short.
+    """
+    for name, (size, _) in manifest["files"].items():
+        try:
+            found = (folder / name).stat().st_size
+        except OSError as error:
+            raise SnapshotDamaged(f"{name} is missing") from error
+        if found < size or (found > size and name not in GROWING):
+            raise SnapshotDamaged(f"{name} has {found} bytes instead of {size}")
+
+
 def published_length(manifest: dict[str, Any], name: str) -> int:
-    """Return how many bytes of a growing file are part of the snapshot."""
-    return sum(length for length, _ in manifest[name])
+    """Return how many bytes of a file are part of the snapshot."""
+    size: int = manifest["files"][name][0]
+    return size
 
 
-def _checksums(folder: Path, known: Checksums) -> Iterator[tuple[str, tuple[int, str]]]:
+def _known(before: Path) -> dict[int, tuple[int, str]]:
+    """Return the checksums of another snapshot's files, by the numbers the file system gives."""
+    try:
+        files = read_manifest(before)["files"]
+        return {(before / name).stat().st_ino: tuple(files[name]) for name in files}
+    except (SnapshotDamaged, OSError):
+        return {}
+
+
+def _checksums(
+    folder: Path, known: dict[int, tuple[int, str]]
+) -> Iterator[tuple[str, tuple[int, str]]]:
     for parent, _, names in os.walk(folder):
         for name in names:
             path = Path(parent) / name
-            relative = str(path.relative_to(folder))
-            segment = path.parent.name == TEXT and not name.endswith(".json")
-            if segment and relative in known:
-                yield relative, known[relative]
-            elif name not in GROWING:
-                yield relative, _checksum(path)
+            if name not in GROWING:
+                checksum = known.get(path.stat().st_ino) or _checksum(path)
+                yield str(path.relative_to(folder)), checksum
 
 
-def _checksum(path: Path, start: int = 0, length: int | None = None) -> tuple[int, str]:
-    """Return size and checksum of a file, or of ``length`` bytes of it from ``start``."""
+def _checksum(path: Path, length: int | None = None) -> tuple[int, str]:
+    """Return size and checksum of a file, or of its first ``length`` bytes."""
     digest, size = xxhash.xxh3_64(), 0
     try:
         with path.open("rb") as file:
-            file.seek(start)
             while chunk := file.read(_CHUNK if length is None else min(_CHUNK, length - size)):
                 digest.update(chunk)
                 size += len(chunk)

@@ -1,8 +1,8 @@
 """Files of a snapshot that only grow, and are shared by all snapshots until they are written anew.
 
-A snapshot shows the part of such a file that was there when it was published. What is added for
-each is a chunk, whose length and checksum stand in the manifest: checking what is new is cheap,
-and what lies beyond the last chunk was never published, so it is cut off.
+A snapshot shows the part of such a file that was there when it was published; its length and
+checksum stand in the manifest. The checksum goes on from that of the snapshot before, so that
+publishing costs what is new. What lies beyond was never published, so it is cut off.
 """
 
 import os
@@ -11,23 +11,20 @@ from typing import BinaryIO, Final
 
 import xxhash
 
-Chunks = list[tuple[int, str]]
-"""Length and checksum of what was added for each snapshot."""
-
-MOST_CHUNKS: Final = 1000
-"""Chunks up to which a manifest stays short."""
+_PIECE: Final = 1 << 20
 
 
 class GrowingFile:
-    """A file that bytes are added to, of which ``chunks`` have been published."""
+    """A file that bytes are added to, of which the first ``length`` have been published."""
 
-    def __init__(self, path: Path, chunks: Chunks) -> None:
+    def __init__(self, path: Path, length: int = 0) -> None:
         self.path = path
-        self.chunks = chunks
         self._file: BinaryIO = path.open("ab+")
-        self._length = sum(length for length, _ in chunks)
-        self._file.truncate(self._length)
-        self._begin_chunk()
+        self._file.truncate(length)
+        self._length = length
+        self._digest = xxhash.xxh3_64()
+        for start in range(0, length, _PIECE):
+            self._digest.update(self.read(start, min(_PIECE, length - start)))
 
     def __len__(self) -> int:
         return self._length
@@ -36,8 +33,7 @@ class GrowingFile:
         """Add bytes; return where they begin."""
         start = self._length
         self._file.write(data)
-        self._chunk.update(data)
-        self._chunk_length += len(data)
+        self._digest.update(data)
         self._length += len(data)
         return start
 
@@ -49,18 +45,12 @@ class GrowingFile:
         """Make all that was added readable."""
         self._file.flush()
 
-    def link_to(self, path: Path) -> None:
-        """Finish a chunk and give the file its name in a snapshot."""
+    def link_to(self, path: Path) -> tuple[int, str]:
+        """Give the file its name in a snapshot; return its length there and its checksum."""
         self.flush()
-        if self._chunk_length:
-            self.chunks.append((self._chunk_length, self._chunk.hexdigest()))
-            self._begin_chunk()
         path.hardlink_to(self.path)
+        return self._length, self._digest.hexdigest()
 
     def close(self) -> None:
         """Let go of the file."""
         self._file.close()
-
-    def _begin_chunk(self) -> None:
-        self._chunk = xxhash.xxh3_64()
-        self._chunk_length = 0

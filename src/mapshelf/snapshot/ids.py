@@ -9,37 +9,42 @@ from bisect import bisect_left
 from collections.abc import Iterator
 from pathlib import Path
 
-import numpy as np
+from pyroaring import BitMap
 
-from mapshelf.snapshot.arrays import Columns, id_key, load, save
-
-
-def write_ids(directory: Path, columns: Columns) -> None:
-    """Write the order of ids into the folder of a snapshot."""
-    slots = np.flatnonzero(columns["alive"]).astype("<u4")
-    save(directory, "ids", slots[np.argsort(columns["id"][slots])])
+from mapshelf.snapshot.arrays import Array, id_key
+from mapshelf.snapshot.ordering import BY_ID, Changes, Order, order_folder
 
 
 class Ids:
-    """The order of ids of one snapshot.
+    """The order of ids of one snapshot, whose hashes are ``keys``.
 
     Raises:
         SnapshotDamaged: it is missing or not an array.
     """
 
-    def __init__(self, directory: Path) -> None:
-        self._keys = load(directory, "column-id").data
-        self._slots = load(directory, "ids").data
+    def __init__(self, folder: Path, keys: Array) -> None:
+        changes = Changes.load(folder, BY_ID)
+        self._keys = keys.data
+        self._slots = Order(order_folder(folder, BY_ID)).slots.data
+        self._gone = BitMap(changes.gone)
+        self._fresh = changes.fresh.data
 
     def __len__(self) -> int:
-        return len(self._slots)
+        return len(self._slots) - len(self._gone) + len(self._fresh)
 
     def candidates(self, public_id: str) -> Iterator[int]:
         """Yield the slots whose maps may have this id."""
         if not public_id.isascii():
             return
         wanted = id_key(public_id)
-        place = bisect_left(self._slots, wanted, key=self._keys.__getitem__)
-        while place < len(self._slots) and self._keys[self._slots[place]] == wanted:
-            yield self._slots[place]
+        yield from (self._fresh[place] for place in self._places(self._fresh, wanted))
+        for rank in self._places(self._slots, wanted):
+            if rank not in self._gone:
+                yield self._slots[rank]
+
+    def _places(self, slots: memoryview, wanted: int) -> Iterator[int]:
+        """Yield where among ``slots`` in order those with the wanted hash are."""
+        place = bisect_left(slots, wanted, key=self._keys.__getitem__)
+        while place < len(slots) and self._keys[slots[place]] == wanted:
+            yield place
             place += 1

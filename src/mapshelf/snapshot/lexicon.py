@@ -23,8 +23,8 @@ from rapidfuzz.distance import OSA
 
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.folding import is_unspaced
-from mapshelf.snapshot.growing import MOST_CHUNKS, Chunks, GrowingFile
-from mapshelf.snapshot.listing import map_file
+from mapshelf.snapshot.arrays import map_file
+from mapshelf.snapshot.growing import GrowingFile
 
 SHORTEST: Final = 3
 """Letters of the shortest words that are known: a typo may have made one longer."""
@@ -79,15 +79,10 @@ class Lexicon:
 class LexiconWriter:
     """The words while snapshots are being built."""
 
-    def __init__(self, path: Path, chunks: Chunks) -> None:
-        self._file = GrowingFile(path, chunks)
-        data = self._file.read(0, len(self._file))
+    def __init__(self, path: Path, length: int = 0) -> None:
+        self._file = GrowingFile(path, length)
+        data = self._file.read(0, length)
         self._known = {word.decode() for word in np.frombuffer(data, _ENTRY)["word"].tolist()}
-
-    @property
-    def chunks(self) -> Chunks:
-        """What was published of the file."""
-        return self._file.chunks
 
     def add(self, words: Iterable[str]) -> None:
         """Take in words, folded, that are not known yet."""
@@ -97,22 +92,9 @@ class LexiconWriter:
                 entry = np.array((_signature(word), word.encode()), _ENTRY)
                 self._file.append(entry.tobytes())
 
-    def is_scattered(self) -> bool:
-        """Tell whether the file was published in too many chunks."""
-        return len(self.chunks) > MOST_CHUNKS
-
-    def rewritten(self, number: int) -> "LexiconWriter":
-        """Return a new file of the same words, in one chunk."""
-        path = self._file.path
-        self.close()
-        fresh = LexiconWriter(path.with_name(f"words-{number}-rewritten.bin"), [])
-        fresh.add(self._known)
-        path.unlink()
-        return fresh
-
-    def link_to(self, path: Path) -> None:
-        """Give the file its name in a snapshot."""
-        self._file.link_to(path)
+    def link_to(self, path: Path) -> tuple[int, str]:
+        """Give the file its name in a snapshot; return its length there and its checksum."""
+        return self._file.link_to(path)
 
     def close(self) -> None:
         """Let go of the file."""

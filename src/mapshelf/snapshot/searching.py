@@ -19,6 +19,7 @@ from mapshelf.snapshot.lexicon import Lexicon
 from mapshelf.snapshot.listing import Listing
 from mapshelf.snapshot.spelling import Spelling
 from mapshelf.snapshot.text import TextIndex
+from mapshelf.snapshot.text.fields import LONGEST_BEGINNING
 
 ORDERED_SEARCHES: Final = 1 << 23
 """Maps, over all recent searches in an order of their own, whose slots are kept at hand."""
@@ -29,11 +30,12 @@ ORDERED_SEARCHES_COUNT: Final = 256
 FIRST_PAGES: Final = 200
 """Maps up to which a search in an order of its own is cut short."""
 
-LIGHT: Final = 10_000
-"""Matches up to which a search takes a fraction of a millisecond."""
+LIGHT: Final = 40_000
+"""Matches up to which a search for one word takes about a millisecond. Handing it to a thread and
+back would take a tenth of that, and let what waits in the loop wait hardly less."""
 
-FEW_WORDS: Final = 4
-"""Words up to which that holds."""
+LIGHT_IN_ORDER: Final = 4_000
+"""The same for first pages in an order of their own: all may be alike as far as keys tell."""
 
 CORRECTIONS: Final = 1024
 """Searches that match nothing whose correction is kept at hand."""
@@ -70,24 +72,26 @@ class Searching:
     def is_light(self, query: MapQuery) -> bool:
         """Tell whether ``query`` is answered nearly as fast as a list without a text."""
         parts = parse_text(query.text)
-        if query.order is not None or len(parts) > FEW_WORDS:
+        # Several words that no map has together may have to be corrected, as what is unknown.
+        if len(parts) != 1 or (query.order and query.offset + query.limit > FIRST_PAGES):
             return False
-        # Rows of words and what is left out cost more than the number of matches tells.
-        if any(len(part.words) > 1 or part.pieces or part.excluded for part in parts):
+        (part,) = parts
+        # Rows of words and what is left out cost more than the number of matches tells, and so do
+        # long beginnings: the words that begin so are looked up.
+        if len(part.words) > 1 or part.pieces or part.excluded:
             return False
-        matches = [self._text.most_matches(part) for part in parts]
-        # What matches nothing may have to be corrected.
-        return all(matches) and sum(matches) <= LIGHT
+        if part.prefix and len(part.words[0]) > LONGEST_BEGINNING:
+            return False
+        return 0 < self._text.most_matches(part) <= (LIGHT_IN_ORDER if query.order else LIGHT)
 
     def select(self, query: MapQuery, *, correct: bool = True) -> Selected:
         """Return the page that ``query`` asks for, as it may be meant if it is to be corrected."""
         if not query.text:
             selection = self._listing.select(query)
             return Selected(selection.total, selection.slots)
-        parts = tuple(parse_text(query.text))
+        parts = parse_text(query.text)
         found = self._select(parts, query)
-        meant = self._meant(query.text, parts) if correct and not found.total else None
-        return replace(self._select(meant, query), corrected=True) if meant else found
+        return self._corrected(parts, query) or found if correct and not found.total else found
 
     def all_matching(self, query: MapQuery) -> Array:
         """Return the slots of all maps that ``query`` is about, in no order."""
@@ -113,19 +117,30 @@ class Searching:
         slots = np.concatenate(ranked)[query.offset : end]
         return Selected(first.total, slots.tolist(), parts)
 
-    def _meant(self, text: str, parts: tuple[Part, ...]) -> tuple[Part, ...] | None:
-        """Return what a search was meant to say, ``None`` if that is what it says."""
+    def _corrected(self, parts: tuple[Part, ...], query: MapQuery) -> Selected | None:
+        """Return the page for what a search that matches nothing was meant to say, if anything."""
         with self._lock:
             # By its text, which takes far less memory than parts by the hundred.
-            if text in self._corrections:
-                return self._corrections[text]
-        # It may match, and only not pass the filters.
-        meant = None if self._text.count(parts, ()) else self._spelling.corrected(parts)
+            known = query.text in self._corrections
+            meant = self._corrections.get(query.text)
+        if known:
+            return replace(self._select(meant, query), corrected=True) if meant else None
+        found = self._meant(parts, query)
         with self._lock:
-            self._corrections[text] = meant
+            self._corrections[query.text] = found.parts if found else None
             if len(self._corrections) > CORRECTIONS:
                 self._corrections.popitem(last=False)
-        return meant
+        return found
+
+    def _meant(self, parts: tuple[Part, ...], query: MapQuery) -> Selected | None:
+        """Return the page for the first correction that any map matches."""
+        if query.filters and self._text.count(parts, ()):
+            return None  # it matches, and only does not pass the filters
+        for candidate in self._spelling.candidates(parts):
+            found = replace(self._select(candidate, query), corrected=True)
+            if found.total or (query.filters and self._text.count(candidate, ())):
+                return found
+        return None
 
     def _in_order(
         self, parts: tuple[Part, ...], filters: tuple[tuple[str, int], ...], order: str

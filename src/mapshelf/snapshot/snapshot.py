@@ -10,12 +10,19 @@ from pathlib import Path
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.marking import Marker
 from mapshelf.query import MapQuery, owner_key
-from mapshelf.snapshot.arrays import COLUMNS, load
-from mapshelf.snapshot.directory import RECORDS, TEXT, WORDS, published_length, read_manifest
+from mapshelf.snapshot.arrays import load_columns, map_file
+from mapshelf.snapshot.directory import (
+    RECORDS,
+    TEXT,
+    WORDS,
+    check_sizes,
+    published_length,
+    read_manifest,
+)
 from mapshelf.snapshot.facets import Facets, count_facets
 from mapshelf.snapshot.ids import Ids
 from mapshelf.snapshot.lexicon import Lexicon
-from mapshelf.snapshot.listing import Listing, map_file
+from mapshelf.snapshot.listing import Listing
 from mapshelf.snapshot.records import record_ids, record_title, with_base_url
 from mapshelf.snapshot.searching import Searching, Selected
 from mapshelf.snapshot.text import TextIndex
@@ -80,16 +87,17 @@ class Snapshot:
 
     def __init__(self, folder: Path) -> None:
         manifest = read_manifest(folder)
+        check_sizes(folder, manifest)
         self.name = folder.name
         self.revision: int = manifest["revision"]
-        self._listing = Listing(folder)
+        self._columns = load_columns(folder, manifest["slots"])
+        self._listing = Listing(folder, self._columns)
         self._text = TextIndex(folder / TEXT)
         lexicon = Lexicon(folder / WORDS, published_length(manifest, WORDS))
         self._searching = Searching(self._listing, self._text, lexicon)
-        self._ids = Ids(folder)
-        self._columns = {name: load(folder, f"column-{name}") for name in COLUMNS}
+        self._ids = Ids(folder, self._columns["id"])
         self._starts, self._lengths = (self._columns[name].data for name in ("start", "length"))
-        self._records = map_file(folder / RECORDS, published_length(manifest, RECORDS))
+        self._records = memoryview(map_file(folder / RECORDS, published_length(manifest, RECORDS)))
         sizes = {len(self._listing), len(self._text), len(self._ids)}
         if sizes != {manifest["maps"]}:
             raise SnapshotDamaged("the parts of the snapshot hold different numbers of maps")
@@ -100,10 +108,8 @@ class Snapshot:
     def page(self, query: MapQuery, base_url: bytes) -> Page:
         """Return the page of maps that ``query`` asks for."""
         found = self._searching.select(query)
-        starts, lengths, records = self._starts, self._lengths, self._records
-        bodies = [records[starts[slot] : starts[slot] + lengths[slot]] for slot in found.slots]
-        body = with_base_url(b"[" + b",".join(bodies) + b"]", base_url)
-        return Page(found.total, body, _correction(found))
+        body = with_base_url(b",".join(self._bodies(found.slots)), base_url)
+        return Page(found.total, b"[%b]" % body, _correction(found))
 
     def is_light(self, query: MapQuery) -> bool:
         """Tell whether the page that ``query`` asks for is there at once."""
@@ -153,7 +159,18 @@ class Snapshot:
 
     def _record(self, slot: int) -> bytes:
         start = self._starts[slot]
-        return self._records[start : start + self._lengths[slot]]
+        return bytes(self._records[start : start + self._lengths[slot]])
+
+    def _bodies(self, slots: list[int]) -> list[memoryview]:
+        """Return the records of a page where they are: not copied, and found all at once."""
+        if not slots:
+            return []
+        starts, lengths = (self._columns[name].take(slots) for name in ("start", "length"))
+        ends = starts + lengths
+        return [
+            self._records[start:end]
+            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
+        ]
 
 
 def _correction(found: Selected) -> str:

@@ -5,7 +5,7 @@ of equally near ones the most frequent. If every word is known, one of them may 
 else's typo: then each is tried in turn, against words that are far more frequent.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
@@ -30,26 +30,20 @@ class Spelling:
         self._index = index
         self._lexicon = lexicon
 
-    def corrected(self, parts: Sequence[Part]) -> tuple[Part, ...] | None:
-        """Return parts that some map matches in place of these, ``None`` if there are none."""
-        for candidate in self._candidates(list(parts)):
-            if self._index.count(candidate, ()):
-                return tuple(candidate)
-        return None
-
-    def _candidates(self, parts: list[Part]) -> Iterator[list[Part]]:
+    def candidates(self, parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
+        """Yield parts that may have been meant by these, which no map matches."""
         places = [i for i, part in enumerate(parts) if _is_correctable(part)][:MOST_WORDS]
-        unknown = [i for i in places if not self._index.count([parts[i]], ())]
+        unknown = [i for i in places if len(parts) == 1 or not self._index.count([parts[i]], ())]
         if unknown:
             better = {i: self._better(parts[i].words[0], 1) for i in unknown}
             if all(better.values()):
-                yield [_with_word(part, better.get(i)) for i, part in enumerate(parts)]
+                yield tuple(_with_word(part, better.get(i)) for i, part in enumerate(parts))
             return
         for i in places:
             frequency = self._index.frequency(parts[i].words[0])
             word = self._better(parts[i].words[0], FAR_MORE * max(1, frequency))
             if word:
-                yield [*parts[:i], _with_word(parts[i], word), *parts[i + 1 :]]
+                yield (*parts[:i], _with_word(parts[i], word), *parts[i + 1 :])
 
     def _better(self, word: str, least: int) -> str | None:
         """Return the nearest word to ``word`` that at least ``least`` maps hold.
@@ -59,8 +53,8 @@ class Spelling:
         """
         near = self._lexicon.nearest(word)
         known = sorted((distance, -self._index.frequency(other), other) for distance, other in near)
-        for _, frequency, other in [one for one in known if -one[1] >= least][:TRIES]:
-            if self._index.count((Part((other,), exact=True),), ()) >= min(least, -frequency):
+        for _, _, other in [one for one in known if -one[1] >= least][:TRIES]:
+            if self._index.holding(other) >= least:
                 return other
         return None
 

@@ -5,11 +5,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from mapshelf.folding import SEPARATOR, composed, fold, is_unspaced, spelt_words
+from mapshelf.folding import SEPARATOR, composed, is_unspaced, spelt_words
 from mapshelf.forms import IndexForms, made_of
 from mapshelf.model import Map
 from mapshelf.outlines import Passages
 from mapshelf.query import FILTERS
+from mapshelf.snapshot.arrays import title_beginning
 from mapshelf.snapshot.rating import POPULARITIES, popularity, rating
 from mapshelf.snapshot.text.fields import (
     LANGUAGE,
@@ -19,6 +20,7 @@ from mapshelf.snapshot.text.fields import (
     PIECES,
     filter_field,
     order_field,
+    precedence,
 )
 
 LONGEST_NAME: Final = 1024
@@ -98,8 +100,7 @@ class Documents:
         alone = {*title.words, *description.words, *branches.words, *topics.words}
         fields: Fields = {
             "slot": indexed.slot,
-            "file_id": found.file_id,
-            "popularity": level,
+            "precedence": precedence(indexed.slot, level, found.file_id),
             NAME: name_of(title.words),
             LANGUAGE: passages.language,
             "title": _measured(title.words, level),
@@ -184,7 +185,7 @@ def _liked(found: Map) -> int:
 
 
 COARSE_KEYS: Final[dict[str, Callable[[Map], int]]] = {
-    "alpha": lambda found: int.from_bytes(fold(found.title).encode()[:8].ljust(8, b"\0"), "big"),
+    "alpha": lambda found: title_beginning(found.title),
     "downloads": lambda found: _counted(found.downloads, found.file_id),
     "views": lambda found: _counted(found.views, found.file_id),
     "date": lambda found: found.date_added + (1 << 62),

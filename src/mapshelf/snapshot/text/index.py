@@ -11,7 +11,7 @@ from tantivy import DocAddress, Order, Query
 
 from mapshelf.parts import Part
 from mapshelf.snapshot.arrays import Array
-from mapshelf.snapshot.text.fields import order_field, schema, translated
+from mapshelf.snapshot.text.fields import PRECEDENCE, order_field, schema, slot_of, translated
 from mapshelf.snapshot.text.queries import Queries
 
 BLOCK: Final = 64
@@ -21,6 +21,8 @@ NEAR: Final = 0.05
 """Scores that differ by less than this share of themselves are a near tie."""
 
 Filters = tuple[tuple[str, int], ...]
+
+_Hit = tuple[float, DocAddress]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +68,10 @@ class TextIndex:
         """Return about how many maps hold ``word``, by itself or as a piece of another."""
         return self._searcher.doc_freq("forms", word)
 
+    def holding(self, word: str) -> int:
+        """Return how many maps hold ``word``, by itself or as a piece of another."""
+        return _count(self._searcher.search(self._queries.holding(word), limit=1))
+
     def most_matches(self, part: Part) -> int:
         """Return how many maps match ``part``, a single word, at most."""
         return self._queries.most_matches(part)
@@ -79,7 +85,7 @@ class TextIndex:
         """Return slots of maps whose titles match, the best first; ``limit`` is at least 1."""
         query = self._queries.in_title(parts, filters)
         hits = self._searcher.search(query, limit, count=False).hits
-        return self._numbers("slot", [address for _, address in hits])
+        return [slot_of(precedence) for precedence in self._precedences(hits)]
 
     def count(self, parts: Sequence[Part], filters: Filters) -> int:
         """Return how many maps match."""
@@ -89,7 +95,8 @@ class TextIndex:
         """Return a page of the maps that match, the most relevant first.
 
         The engine ranks by score alone. Hits are taken in blocks, always the same ones whatever
-        the page, and inside a block near ties go to the more popular map, then to the newer.
+        the page, and inside a block near ties go to the more popular map, then to the newer
+        (see ``fields.precedence``).
         """
         if limit == 0 or offset >= len(self):
             return Found(self.count(parts, filters), [])
@@ -97,8 +104,8 @@ class TextIndex:
         last = -(-(offset + limit) // BLOCK) * BLOCK
         query = self._queries.of(parts, filters)
         result = self._searcher.search(query, limit=min(last, len(self)) - first, offset=first)
-        ranked = self._ranked(result.hits)
-        return Found(_count(result), ranked[offset - first : offset - first + limit])
+        start = offset - first
+        return Found(_count(result), self._ranked(result.hits, start, start + limit))
 
     def first(self, parts: Sequence[Part], filters: Filters, order: str, count: int) -> First:
         """Return at least the first ``count`` of the maps that match, as far as keys tell."""
@@ -122,40 +129,41 @@ class TextIndex:
         total = _count(self._searcher.search(query, limit=1))
         if total == 0:
             return np.zeros(0, "<u4")
-        # Ordering by the slot makes the slots themselves the keys of the hits.
-        hits = self._searcher.search(query, limit=total, count=False, order_by_field="slot").hits
-        return np.fromiter((key for key, _ in hits), "<u4", len(hits))
+        # Ordering by the precedence makes the precedences themselves the keys of the hits.
+        hits = self._searcher.search(
+            query, limit=total, count=False, order_by_field=PRECEDENCE
+        ).hits
+        return np.fromiter((slot_of(key) for key, _ in hits), "<u4", len(hits))
 
-    def _ranked(self, hits: list[tuple[float, DocAddress]]) -> list[int]:
-        """Return the slots of hits that come with falling scores, block by block."""
+    def _ranked(self, hits: list[_Hit], start: int, end: int) -> list[int]:
+        """Return the slots of some of the hits, which come with falling scores in whole blocks."""
+        ties = _near_ties([score for score, _ in hits], end)
+        ranked = sorted(zip(ties, self._precedences(hits[: len(ties)]), strict=True), reverse=True)
+        return [slot_of(precedence) for _, precedence in ranked[start:end]]
+
+    def _slots(self, hits: list[_Hit]) -> Array:
+        return np.array([slot_of(precedence) for precedence in self._precedences(hits)], "<u4")
+
+    def _precedences(self, hits: list[_Hit]) -> list[int]:
         addresses = [address for _, address in hits]
-        popular = self._numbers("popularity", addresses)
-        file_ids = self._numbers("file_id", addresses)
-        slots = self._numbers("slot", addresses)
-        ranked: list[int] = []
-        for start in range(0, len(hits), BLOCK):
-            block = range(start, min(start + BLOCK, len(hits)))
-            group = dict(zip(block, _groups([hits[i][0] for i in block]), strict=True))
-            order = sorted(block, key=lambda i: (group[i], -popular[i], -file_ids[i]))
-            ranked += [slots[i] for i in order]
-        return ranked
-
-    def _slots(self, hits: list[tuple[float, DocAddress]]) -> Array:
-        return np.array(self._numbers("slot", [address for _, address in hits]), "<u4")
-
-    def _numbers(self, name: str, addresses: list[DocAddress]) -> list[int]:
-        return [int(value or 0) for value in self._searcher.fast_field_values(name, addresses)]
+        return self._searcher.fast_field_values(PRECEDENCE, addresses)  # type: ignore[return-value]  # every map has one
 
 
-def _groups(scores: Sequence[float]) -> list[int]:
-    """Return, for falling scores, the number of the near tie that each belongs to."""
-    groups: list[int] = []
-    leader = 0.0
-    for score in scores:
-        fresh = not groups or score < leader * (1 - NEAR)
-        groups.append(groups[-1] + fresh if groups else 0)
-        leader = score if fresh else leader
-    return groups
+def _near_ties(scores: Sequence[float], end: int) -> list[int]:
+    """Return, for falling scores, a falling number for the near tie that each belongs to.
+
+    Ties end where blocks do. Scores after the tie that holds the last one before ``end`` are left
+    out.
+    """
+    ties: list[int] = []
+    tie, least = 0, 0.0
+    for i, score in enumerate(scores):
+        if score < least or i % BLOCK == 0:
+            if i >= end:
+                break
+            tie, least = -i, score * (1 - NEAR)
+        ties.append(tie)
+    return ties
 
 
 def _count(result: tantivy.SearchResult) -> int:

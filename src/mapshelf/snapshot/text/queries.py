@@ -5,7 +5,7 @@ are written, their other forms, what begins with the last one. Clauses over sing
 the engine is fastest with, so forms and short beginnings are words of fields of their own.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import tantivy
@@ -64,6 +64,10 @@ class Queries:
         clauses += self._limits(parts, filters)
         return Query.boolean_query(clauses) if len(clauses) > 1 else clauses[0][1]
 
+    def holding(self, word: str) -> Query:
+        """Return the query for maps that hold ``word``, as it is."""
+        return Query.term_query(self._schema, "forms", word)
+
     def in_title(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
         """Return the query for maps whose titles match all parts that are wanted."""
         wanted: Clauses = [
@@ -108,9 +112,9 @@ class Queries:
             return clauses
         if part.has_forms:
             stems = query_stems(part.words[0], self.languages)
-            clauses += [self._word(field, stem) for stem in stems for field in FORMS]
+            clauses += self._words(FORMS, stems)
         if part.together:
-            clauses += [self._word(field, part.together) for field in FORMS]
+            clauses += self._words(FORMS, [part.together])
         if part.pieces:
             clauses += self._rows(part.pieces)
         if part.prefix:
@@ -121,20 +125,21 @@ class Queries:
         clauses = [(Occur.Should, Query.boost_query(self._row("title", part.words), 2.0))]
         if part.has_forms:
             stems = query_stems(part.words[0], self.languages)
-            clauses += [self._word("title_forms", stem) for stem in stems]
+            clauses += self._words(["title_forms"], stems)
         if part.prefix:
             # Of several words written together the last may be anywhere: this only completes.
-            clauses.append(self._word("title_beginnings", part.words[-1][:LONGEST_TITLE_BEGINNING]))
+            beginning = part.words[-1][:LONGEST_TITLE_BEGINNING]
+            clauses += self._words(["title_beginnings"], [beginning])
         return clauses
 
     def _exactly(self, part: Part) -> Clauses:
         """Return clauses for the words of a part as they are written."""
         if part.is_character:
-            begun = [self._word(field, part.words[0])[1] for field in BEGINNINGS]
-            return [(Occur.Should, Query.boost_query(one, CHARACTER_WEIGHT)) for one in begun]
+            begun = self._words(BEGINNINGS, part.words)
+            return [(occur, Query.boost_query(one, CHARACTER_WEIGHT)) for occur, one in begun]
         clauses = self._rows(part.words)
         if part.exact and len(part.words) == 1:
-            clauses.append(self._word(PIECES, part.words[0]))
+            clauses += self._words([PIECES], part.words)
         return clauses
 
     def _rows(self, words: Sequence[str]) -> Clauses:
@@ -148,13 +153,24 @@ class Queries:
             return Query.term_query(self._schema, field, words[0])
         return Query.phrase_query(self._schema, field, list(words))
 
-    def _word(self, field: str, word: str) -> tuple[Occur, Query]:
-        term = Query.term_query(self._schema, field, word)
-        return Occur.Should, Query.boost_query(term, WEIGHTS[field])
+    def _words(self, fields: Iterable[str], words: Iterable[str]) -> Clauses:
+        """Return clauses for other forms of words, as far as they are in any map at all.
+
+        Many are in none, and would cost a search several times what it takes to find that out.
+        """
+        return [
+            (Occur.Should, self._word(field, word))
+            for word in words
+            for field in fields
+            if self._searcher.doc_freq(field, word)
+        ]
+
+    def _word(self, field: str, word: str) -> Query:
+        return Query.boost_query(Query.term_query(self._schema, field, word), WEIGHTS[field])
 
     def _name(self, wanted: Sequence[Part]) -> Clauses:
         words = [word for part in wanted for word in part.words]
-        return [self._word(NAME, name_of(words))]
+        return self._words([NAME], [name_of(words)])
 
     def _title_phrase(self, wanted: Sequence[Part]) -> Clauses:
         words = [word for part in wanted for word in part.words]
@@ -171,18 +187,18 @@ class Queries:
         elsewhere = (Occur.Should, self._elsewhere(last))
         if len(last) > LONGEST_TITLE_BEGINNING:
             return [elsewhere]
-        return [self._word("title_beginnings", last), elsewhere]
+        return [*self._words(["title_beginnings"], [last]), elsewhere]
 
     def _elsewhere(self, beginning: str) -> Query:
         """Return the query for maps with a word that begins so, in the title or not."""
         if len(beginning) <= LONGEST_BEGINNING:
-            return self._word("beginnings", beginning)[1]
+            return self._word("beginnings", beginning)
         found = self._searcher.terms_with_prefix("forms", beginning, limit=MOST_ENDINGS)
         words = [word for word, _ in found]
         if len(words) > FEW_ENDINGS:
             any_of_them = Query.term_set_query(self._schema, "forms", words)
         else:
-            any_of_them = _any([self._word("forms", word) for word in words])
+            any_of_them = _any(self._words(["forms"], words))
         return Query.const_score_query(any_of_them, WEIGHTS["beginnings"])
 
     def _row_beginning(self, zone: str, whole: Sequence[str], last: str) -> Query:

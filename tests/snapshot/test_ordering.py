@@ -1,0 +1,277 @@
+"""Lists with changes beside their orders are those of orders written from scratch.
+
+The oracle is the same code taking another way: no changes beside the orders, all sets written anew.
+That these are right in turn is proven against plain Python (``test_incremental``).
+"""
+
+import shutil
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from itertools import count, product
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mapshelf.model import Map
+from mapshelf.query import FILTERS, ORDERS, MapQuery
+from mapshelf.snapshot import ordering, sets
+from mapshelf.snapshot.arrays import Array, Columns, Entry, load_columns
+from mapshelf.snapshot.ids import Ids
+from mapshelf.snapshot.listing import Listing
+from mapshelf.snapshot.ordering import Orders
+
+ALL = 10**9
+TITLES = ["tea", "Teapot with a lid", "teapot with a LID", "日本語のお茶", ""]
+
+
+class Shelf:
+    """Maps by their numbers, published into a new folder each time."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._work = folder / "work-0"
+        self._work.mkdir()
+        self._numbers = count(1)
+        self._titles: list[str] = []
+        self._gone: list[int] = []
+        self.published = folder
+        self.slots: dict[int, int] = {}
+        self.columns = Columns(self._work)
+        self.orders = Orders(self._work, self.columns, self.titles)
+
+    def titles(self, slots: Sequence[int]) -> list[str]:
+        return [self._titles[slot] for slot in slots]
+
+    def put(self, number: int, title: str = "tea", category: int = 1, views: int = 0) -> None:
+        self.remove(number)
+        self.slots[number] = len(self.columns)
+        self._titles.append(title)
+        self.columns.append([Entry(made(number, title, category, views), 0, 0)])
+
+    def remove(self, number: int) -> None:
+        if number in self.slots:
+            slot = self.slots.pop(number)
+            self.columns.remove(slot)
+            self._gone.append(slot)
+
+    def publish(self) -> None:
+        self.orders.update(self._gone)
+        self._gone.clear()
+        self.published = self._written(self.orders)
+
+    def resume(self) -> None:
+        """Publish, and go on as a new process would."""
+        self.publish()
+        self.columns.close()
+        self._work = self._new_folder("work")
+        for path in self.published.glob("column-*"):
+            (self._work / path.name).hardlink_to(path)
+        self.columns = Columns(self._work, len(self._titles))
+        self.orders = Orders(self._work, self.columns, self.titles)
+        self.columns.revive(self.orders.take_up(self.published))
+
+    def prove(self, chance: np.random.Generator) -> None:
+        """Compare what was published with orders written from scratch."""
+        scratch = self._new_folder("scratch")
+        anew = Orders(scratch, self.columns, self.titles)
+        anew.update([])
+        published, oracle = (
+            self._listing(folder) for folder in (self.published, self._written(anew))
+        )
+        assert len(published) == len(oracle) == len(self.slots)
+        for query in queries(self.columns):
+            prove_list(published, oracle, query, chance)
+        ids = Ids(self.published, self._columns_of(self.published)["id"])
+        assert len(ids) == len(self.slots)
+        for number, slot in self.slots.items():
+            assert list(ids.candidates(f"id{number}")) == [slot]
+        assert not list(ids.candidates("id-of-none"))
+
+    def close(self) -> None:
+        self.columns.close()
+        shutil.rmtree(self._folder)
+
+    def _listing(self, folder: Path) -> Listing:
+        return Listing(folder, self._columns_of(folder))
+
+    def _columns_of(self, folder: Path) -> dict[str, Array]:
+        return load_columns(folder, len(self._titles))
+
+    def _written(self, orders: Orders) -> Path:
+        folder = self._new_folder("snapshot")
+        self.columns.link_to(folder)
+        orders.write(folder)
+        return folder
+
+    def _new_folder(self, name: str) -> Path:
+        folder = self._folder / f"{name}-{next(self._numbers)}"
+        folder.mkdir()
+        return folder
+
+
+def made(number: int, title: str, category: int, views: int) -> Map:
+    return Map(
+        file_id=number,
+        id=f"id{number}",
+        title=title,
+        description="",
+        thumbs_up=views % 3,
+        thumbs_down=views % 2,
+        views=views,
+        downloads=-views % 4,
+        thumbnail=None,
+        url=None,
+        category_id=category,
+        category="",
+        date_added=views % 2,
+        owner=f"owner{category % 2}",
+        size=None,
+        copyright="",
+        licence_type_id=None,
+        software_id=number % 2 or None,
+        software="",
+        template=category == 2,
+    )
+
+
+def queries(columns: Columns) -> Iterator[MapQuery]:
+    """Yield every order with every combination of filter values, past ones among them."""
+    values = [
+        [None, 12345, *np.unique(columns[f"filter-{row.name}"]).tolist()[:4]] for row in FILTERS
+    ]
+    for order, keys in product(ORDERS, product(*values)):
+        pairs = zip(FILTERS, keys, strict=True)
+        filters = tuple((row.name, key) for row, key in pairs if key is not None)
+        yield MapQuery(order=order, filters=filters, limit=ALL)
+
+
+def prove_list(
+    published: Listing, oracle: Listing, query: MapQuery, chance: np.random.Generator
+) -> None:
+    whole = oracle.select(query)
+    assert published.select(query) == whole
+    assert sorted(published.all_matching(query).tolist()) == sorted(whole.slots)
+    offsets = range(whole.total + 2)
+    if whole.total > 20:
+        offsets = chance.integers(0, whole.total + 2, 20).tolist()
+    for offset in offsets:
+        limit = int(chance.integers(0, 5))
+        part = published.select(MapQuery("", query.order, query.filters, limit, offset))
+        assert part.total == whole.total
+        assert part.slots == whole.slots[offset : offset + limit]
+    for name, key in query.filters if len(query.filters) == 1 else ():
+        assert published.count(name, key) == whole.total
+    some = chance.permutation(np.array(whole.slots, "<u4"))[: whole.total // 2]
+    chosen = set(some.tolist())
+    assert published.rank(query.order or "", some).tolist() == [
+        slot for slot in whole.slots if slot in chosen
+    ]
+
+
+@contextmanager
+def shelf_with(**limits: int) -> Iterator[Shelf]:
+    """Yield an empty shelf; its code has other limits."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in limits.items():
+            patch.setattr(sets if name == "POSTING_LIMIT" else ordering, name, value)
+        shelf = Shelf(Path(tempfile.mkdtemp()))
+        try:
+            yield shelf
+        finally:
+            shelf.close()
+
+
+NUMBERS = st.integers(1, 9)
+STEPS = st.one_of(
+    st.tuples(
+        st.just("put"), NUMBERS, st.sampled_from(TITLES), st.integers(0, 2), st.integers(0, 3)
+    ),
+    st.tuples(st.just("remove"), NUMBERS),
+    st.sampled_from([("publish",), ("publish",), ("resume",), ("empty",)]),
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    steps=st.lists(STEPS, min_size=5, max_size=40),
+    posting=st.sampled_from([0, 1, 2, 1024]),
+    many=st.sampled_from([0, 4, 2048]),
+    at_once=st.sampled_from([1, 3, 1000]),
+    seed=st.integers(0, 100),
+)
+def test_after_any_changes_lists_are_as_written_from_scratch(
+    steps: list[tuple[str | int, ...]], posting: int, many: int, at_once: int, seed: int
+) -> None:
+    with shelf_with(
+        POSTING_LIMIT=posting, MANY=many, TOO_MANY=3 * many, MANY_AT_ONCE=at_once
+    ) as shelf:
+        for name, *values in steps:
+            match name:
+                case "put":
+                    shelf.put(*values)  # type: ignore[arg-type]
+                case "remove":
+                    shelf.remove(*values)  # type: ignore[arg-type]
+                case "empty":
+                    for number in list(shelf.slots):
+                        shelf.remove(number)
+                case "publish":
+                    shelf.publish()
+                case "resume":
+                    shelf.resume()
+        shelf.publish()
+        shelf.prove(np.random.default_rng(seed))
+
+
+@pytest.mark.parametrize("resumed", [False, True])
+def test_values_cross_the_limit_of_postings_both_ways(resumed: bool) -> None:
+    """As a catalogue of thousands has it, with the limits that hold there."""
+    chance = np.random.default_rng(7)
+    publish = Shelf.resume if resumed else Shelf.publish
+    with shelf_with() as shelf:
+        for number in range(1, 2600):
+            shelf.put(number, f"t{number % 301}", 1 if number <= 1100 else 3, number * 7919 % 997)
+        publish(shelf)
+        for first, category in ((1000, 2), (1050, 1), (900, 4)):
+            for number in range(first, first + 150):
+                shelf.put(number, f"u{number % 7}", category, number % 11)
+            for number in range(first + 1000, first + 1100):
+                shelf.remove(number)
+            publish(shelf)
+            shelf.prove(chance)
+
+
+def test_orders_are_written_anew_one_at_a_time() -> None:
+    with shelf_with(MANY=10, TOO_MANY=100) as shelf:
+        for number in range(1, 50):
+            shelf.put(number, views=number)
+        shelf.publish()
+        before = written(shelf)
+        for number in range(1, 12):
+            shelf.put(number)
+        for published in range(1, 7):
+            shelf.publish()
+            assert len(written(shelf) - before) == published
+        shelf.publish()
+        assert len(written(shelf) - before) == 6
+        shelf.prove(np.random.default_rng(1))
+
+
+def test_orders_with_too_many_changes_do_not_wait() -> None:
+    with shelf_with(MANY=10, TOO_MANY=20) as shelf:
+        for number in range(1, 50):
+            shelf.put(number)
+        shelf.publish()
+        before = written(shelf)
+        for number in range(1, 12):
+            shelf.put(number, views=number)
+        shelf.publish()
+        assert not written(shelf) & before
+
+
+def written(shelf: Shelf) -> set[int]:
+    """Return what tells the orders of the last snapshot from others."""
+    return {path.stat().st_ino for path in shelf.published.glob("order-*/slots.bin")}

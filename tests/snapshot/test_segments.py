@@ -1,0 +1,48 @@
+"""How many segments the search index has: each is searched by every search."""
+
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mapshelf.model import MapDraft
+from mapshelf.snapshot.directory import TEXT
+from mapshelf.snapshot.text import writer
+from tests.snapshot.world import World, page
+
+
+def segments(world: World) -> list[int]:
+    """Return how many maps each segment of the published index has."""
+    meta = orjson.loads((world.folder / TEXT / "meta.json").read_bytes())
+    return [segment["max_doc"] for segment in meta["segments"]]
+
+
+@pytest.mark.parametrize("maps", [0, 1, 4, 8, 30, 32, 256])
+def test_an_index_written_at_once_has_one_segment(
+    world: World, monkeypatch: pytest.MonkeyPatch, maps: int
+) -> None:
+    monkeypatch.setattr(writer, "PORTION", 4)
+    world.put(*(MapDraft(title=f"map {number}") for number in range(maps)))
+    world.restart()
+    found = page(world.published(), text="map")
+    assert found.total == maps
+    assert segments(world) == ([maps] if maps else [])
+
+
+def test_what_comes_later_is_a_segment_beside_it(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(writer, "PORTION", 4)
+    world.put(*(MapDraft(title=f"map {number}") for number in range(30)))
+    world.restart()
+    world.published()
+    world.put(*(MapDraft(title=f"later {number}") for number in range(7)))
+    assert page(world.published(), text="later").total == 7
+    assert segments(world) == [30, 7]
+
+
+@given(st.integers(1, 10**7))
+def test_portions_are_a_power_of_eight_and_never_too_large(expected: int) -> None:
+    portion = writer.portion_of(expected)
+    assert portion <= writer.PORTION
+    assert -(-expected // portion) in (1, 8, 64, 512)
