@@ -14,6 +14,8 @@ from benchmarks.measure import timed
 from benchmarks.requests import COMBINATIONS, Clients
 from mapshelf.query import DEFAULT_LIMIT, ORDERS, MapQuery, parse_query
 from mapshelf.snapshot import Snapshot, SnapshotDirectory
+from mapshelf.snapshot.arrays import load_columns
+from mapshelf.snapshot.directory import read_manifest
 from mapshelf.snapshot.listing import Listing
 
 QUERIES: Final = 400
@@ -24,14 +26,15 @@ def measured(catalogue: Catalogue) -> Iterator[tuple[str, Any]]:
     """Yield each question with its answer."""
     directory = SnapshotDirectory(catalogue.settings.snapshots)
     folder = directory.folder(directory.current())
-    snapshot, listing = Snapshot(folder), Listing(folder)
+    columns = load_columns(folder, read_manifest(folder)["slots"])
+    snapshot, listing = Snapshot(folder), Listing(folder, columns)
     everything: list[MapQuery] = []
     for names in COMBINATIONS:
         queries = _queries(catalogue, snapshot, names)
         everything += queries
         yield f"list {' + '.join(names) or 'all'}", timed(listing.select, queries).as_json()
     random.Random(catalogue.seed).shuffle(everything)
-    listing = Listing(folder)  # nothing read so far
+    listing = Listing(folder, columns)  # nothing read so far
     yield "list, everything mixed, fresh", timed(listing.select, everything).as_json()
     yield "list, everything mixed, again", timed(listing.select, everything).as_json()
     base_url = BASE_URL.encode()
