@@ -8,6 +8,7 @@ again costs a look-up, and nothing has to be invalidated.
 import asyncio
 import contextlib
 import logging
+from threading import Lock
 from typing import Final
 
 from mapshelf.api.http import Response
@@ -61,6 +62,7 @@ class Catalogue:
         self._directory = directory
         self._edition: Edition | None = None
         self._refused = ""
+        self._refreshing = Lock()
 
     def edition(self) -> Edition:
         """Return the edition to answer from.
@@ -68,6 +70,10 @@ class Catalogue:
         Raises:
             SnapshotMissing: there is none yet.
         """
+        if self._edition is None:
+            # Another worker may have answered from the first one already, and whoever asked it
+            # must not be told by this one that there is none.
+            self.refresh()
         if self._edition is None:
             raise SnapshotMissing("no snapshot has been published yet")
         return self._edition
@@ -77,6 +83,10 @@ class Catalogue:
 
         A snapshot that cannot be used is told of once, in the log and to whoever builds.
         """
+        with self._refreshing:
+            self._take_up()
+
+    def _take_up(self) -> None:
         name = ""
         try:
             name = self._directory.current()
