@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from tests.relevance.asking import ask_everything, failures_table, summary_table
+from tests.relevance.asking import ask_everything, failures_table, judged, summary_table
 from tests.relevance.floor import write_floor
 from tests.relevance.scoring import summaries
 
@@ -24,8 +24,8 @@ def main() -> None:
         "--worst", type=int, default=30, metavar="N", help="queries to show, the worst first"
     )
     arguments = parser.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
-        answers = ask_everything(Path(folder))
+    with tempfile.TemporaryDirectory() as folder, judged(Path(folder)) as asked:
+        answers = ask_everything(asked)
     lines = failures_table(answers).splitlines()
     print("\n".join(lines[: LINES_A_QUERY * arguments.worst]))
     print(f"\n{len(lines) // LINES_A_QUERY} of {len(answers)} leave something to wish for\n")

@@ -1,5 +1,8 @@
 """Asks the service every judged query, over HTTP and as any client would."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.harness import Service, Shelf, serve, shelf_with
@@ -8,12 +11,31 @@ from tests.relevance.judgements import Judgement, judgements
 from tests.relevance.scoring import OVERALL, PAGE, Answer, Summary
 
 
-def ask_everything(folder: Path) -> list[Answer]:
-    """Build the catalogue in ``folder``, serve it, and return the answer to every query."""
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A running service over the judged maps.
+
+    Attributes:
+        service: the service.
+        keys: what to call each map, by its public id.
+    """
+
+    service: Service
+    keys: dict[str, str]
+
+
+@contextmanager
+def judged(folder: Path) -> Iterator[Judged]:
+    """Build the catalogue in ``folder`` and serve it."""
     with shelf_with(folder) as shelf:
         keys = _fill(shelf)
         with serve(shelf) as service:
-            return [Answer(each, _ask(service, each, keys)) for each in judgements()]
+            yield Judged(service, keys)
+
+
+def ask_everything(asked: Judged) -> list[Answer]:
+    """Return the answer to every query."""
+    return [Answer(each, _ask(asked, each)) for each in judgements()]
 
 
 def failures_table(answers: list[Answer]) -> str:
@@ -26,13 +48,13 @@ def failures_table(answers: list[Answer]) -> str:
     kind_width = max((len(answer.judgement.kind) for answer in faulty), default=0)
     lines = []
     for answer in faulty:
-        judged, score = answer.judgement, answer.score
-        grades = " > ".join(" ".join(sorted(grade)) for grade in judged.wanted)
-        never = f", never {' '.join(sorted(judged.never))}" if judged.never else ""
+        wanted, score = answer.judgement, answer.score
+        grades = " > ".join(" ".join(sorted(grade)) for grade in wanted.wanted)
+        never = f", never {' '.join(sorted(wanted.never))}" if wanted.never else ""
         order = "   - " if score.order is None else f"{score.order:5.2f}"
         lines += [
-            f"{judged.kind:{kind_width}} {score.reciprocal_rank:5.2f} {score.recall:5.2f} {order}"
-            f"  {judged.query}",
+            f"{wanted.kind:{kind_width}} {score.reciprocal_rank:5.2f} {score.recall:5.2f} {order}"
+            f"  {wanted.query}",
             f"{'':{kind_width}} wanted {grades}{never}",
             f"{'':{kind_width}} got    {' | '.join(answer.found[:PAGE]) or 'nothing'}",
         ]
@@ -64,10 +86,10 @@ def _fill(shelf: Shelf) -> dict[str, str]:
     }
 
 
-def _ask(service: Service, judgement: Judgement, keys: dict[str, str]) -> tuple[str, ...]:
-    response = service.maps(query=judgement.query, limit=PAGE)
+def _ask(asked: Judged, judgement: Judgement) -> tuple[str, ...]:
+    response = asked.service.maps(query=judgement.query, limit=PAGE)
     assert response.status_code == 200, (judgement.query, response.text)
-    return tuple(keys[found["ID"]] for found in response.json())
+    return tuple(asked.keys[found["ID"]] for found in response.json())
 
 
 def _badness(answer: Answer) -> tuple[float, float, float]:

@@ -4,13 +4,16 @@ What is asked and what is wanted stand in ``judgements.toml``, the catalogue in 
 ``python -m tests.relevance`` prints the scores of each kind and the queries that go wrong.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 import pytest
 
-from tests.relevance.asking import ask_everything, failures_table, summary_table
+from mapshelf.query import MAXIMUM_LIMIT
+from tests.harness import Service
+from tests.relevance.asking import Judged, ask_everything, failures_table, judged, summary_table
 from tests.relevance.floor import below_floor
+from tests.relevance.judgements import judgements
 from tests.relevance.scoring import OVERALL, Answer, Summary, summaries
 
 PROMISES: Final[dict[str, tuple[str, Callable[[Summary], float], float]]] = {
@@ -21,10 +24,17 @@ PROMISES: Final[dict[str, tuple[str, Callable[[Summary], float], float]]] = {
 }
 
 
-@pytest.fixture(scope="session")
-def answers(tmp_path_factory: pytest.TempPathFactory) -> list[Answer]:
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Judged]:
+    """The service that has the judged maps."""
+    with judged(tmp_path_factory.mktemp("relevance")) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def answers(asked: Judged) -> list[Answer]:
     """What the service answers to every judged query."""
-    return ask_everything(tmp_path_factory.mktemp("relevance"))
+    return ask_everything(asked)
 
 
 @pytest.mark.parametrize("promise", PROMISES)
@@ -54,3 +64,18 @@ def test_search_is_no_worse_than_before(answers: list[Answer]) -> None:
             "If that is on purpose: python -m tests.relevance --write",
             pytrace=False,
         )
+
+
+def test_every_order_finds_the_same(asked: Judged) -> None:
+    """What is not put in order by relevance is searched for in another, faster way."""
+    for judgement in judgements():
+        found = [_found(asked.service, judgement.query, order) for order in ("", "views")]
+        assert found[0] == found[1], judgement.query
+
+
+def _found(service: Service, query: str, order: str) -> tuple[str, str, set[str]]:
+    """Return how many maps there are, what was searched for, and which maps unless too many."""
+    response = service.maps(query=query, order_by=order, limit=MAXIMUM_LIMIT)
+    total = response.headers["X-Total-Count"]
+    ids = {found["ID"] for found in response.json()} if int(total) <= MAXIMUM_LIMIT else set()
+    return total, response.headers.get("X-Corrected-Query", ""), ids

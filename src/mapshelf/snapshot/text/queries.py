@@ -49,19 +49,32 @@ class Queries:
         self.languages = [code for code in LANGUAGES if searcher.doc_freq(LANGUAGE, code)]
 
     def of(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
-        """Return the query for maps that match all parts and all filters."""
+        """Return the query for maps that match all parts and all filters, scored."""
         wanted = [part for part in parts if not part.excluded]
+        also = self._name(wanted) + self._title_phrase(wanted) if len(wanted) > 1 else []
+        return self._with_limits(parts, filters, [self._part(part) for part in wanted], also)
+
+    def unscored(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
+        """Return a query for the same maps as ``of`` that need not tell how well they match."""
+        wanted = [part for part in parts if not part.excluded]
+        return self._with_limits(parts, filters, [self._matched(part) for part in wanted], [])
+
+    def _with_limits(
+        self,
+        parts: Sequence[Part],
+        filters: tuple[tuple[str, int], ...],
+        matches: list[Clauses],
+        also: Clauses,
+    ) -> Query:
+        """Put together what ``matches`` each part wanted, and what a map may have ``also``."""
         if not parts:
             return Query.empty_query()
-        clauses: Clauses = []
-        if len(wanted) == 1:
-            clauses.append((Occur.Must, _any([*self._part(wanted[0]), *self._name(wanted)])))
-        elif wanted:
-            clauses += [(Occur.Must, _any(self._part(part))) for part in wanted]
-            clauses += self._name(wanted) + self._title_phrase(wanted)
-        else:
-            clauses.append((Occur.Must, Query.all_query()))
-        clauses += self._limits(parts, filters)
+        if len(matches) == 1:
+            matches[0] += self._name([part for part in parts if not part.excluded])
+        elif not matches:
+            matches = [[(Occur.Must, Query.all_query())]]
+        clauses = [(Occur.Must, _any(match)) for match in matches]
+        clauses += also + self._limits(parts, filters)
         return Query.boolean_query(clauses) if len(clauses) > 1 else clauses[0][1]
 
     def holding(self, word: str) -> Query:
@@ -81,7 +94,7 @@ class Queries:
         """Return clauses for what must not occur, and for the filters."""
         excluded = [part for part in parts if part.excluded]
         clauses: Clauses = [(Occur.MustNot, _any(self._exactly(part))) for part in excluded]
-        clauses += [(Occur.Must, self._unscored(filter_field(name), key)) for name, key in filters]
+        clauses += [(Occur.Must, self._having(filter_field(name), key)) for name, key in filters]
         return clauses
 
     def most_matches(self, part: Part) -> int:
@@ -101,9 +114,9 @@ class Queries:
 
     def with_key(self, query: Query, field: str, key: int) -> Query:
         """Return ``query`` for the maps alone that have ``key`` in ``field``."""
-        return Query.boolean_query([(Occur.Must, query), (Occur.Must, self._unscored(field, key))])
+        return Query.boolean_query([(Occur.Must, query), (Occur.Must, self._having(field, key))])
 
-    def _unscored(self, field: str, key: int) -> Query:
+    def _having(self, field: str, key: int) -> Query:
         return Query.const_score_query(Query.term_query(self._schema, field, key), 0.0)
 
     def _part(self, part: Part) -> Clauses:
@@ -115,6 +128,21 @@ class Queries:
             clauses += self._words(FORMS, stems)
         if part.together:
             clauses += self._words(FORMS, [part.together])
+        if part.pieces:
+            clauses += self._rows(part.pieces)
+        if part.prefix:
+            clauses += self._beginning(part)
+        return clauses
+
+    def _matched(self, part: Part) -> Clauses:
+        """Return fewer clauses than ``_part`` that the same maps match.
+
+        Where a word has forms, its stems are among the forms of every map that has it anywhere.
+        """
+        word = part.words[0]
+        if not part.has_forms or is_unspaced(word):
+            return self._part(part)
+        clauses = self._words(["forms"], query_stems(word, self.languages))
         if part.pieces:
             clauses += self._rows(part.pieces)
         if part.prefix:
