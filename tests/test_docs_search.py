@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.forms import LANGUAGES, SCRIPTS, UNKNOWN_LANGUAGE, query_stems
+from mapshelf.forms import LANGUAGES, SCRIPTS, STEMMERS_OF, UNKNOWN, query_stems
 from mapshelf.snapshot.lexicon import LONGEST, SHORTEST, typos_in
 from mapshelf.snapshot.rating import POPULARITIES
 from mapshelf.snapshot.spelling import FAR_MORE, MOST_WORDS
@@ -33,7 +33,7 @@ def test_every_language_is_told_and_no_other() -> None:
     assert dict(rows_below("## Languages")) == LANGUAGES
     scripts = [name for _, names in SCRIPTS for name in names]
     assert ", ".join(scripts[:-1]) + f" and {scripts[-1]}" in " ".join(DOCUMENT.split())
-    assert " and ".join(name.title() for name in UNKNOWN_LANGUAGE) in DOCUMENT
+    assert " and ".join(name.title() for name in STEMMERS_OF[UNKNOWN]) in DOCUMENT
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """Other ways to write a word, so that a search finds what it means and not only what it says.
 
 Inflected forms meet in their stem (plan, plans, planning; Planung, Planungen). A stem is written
-with a mark before it, so that it never passes for a word. What stands together without a space
-(camelCase, hyphens, dots, addresses) is found by its pieces and as a whole.
+with a mark and its language before it, so that it never passes for a word, nor for a stem of
+another language. What stands together without a space (camelCase, hyphens, dots, addresses) is
+found by its pieces and as a whole.
 
 A map's words get the stems of its own language: with those of every language ``data`` would find
-``date``. A query has no language, so it is looked up with the stems of all that the maps are in.
+``date``. A query has no language, so it is looked up with the stems that it has in each of those
+that the maps are in.
 """
 
 import re
@@ -26,7 +28,7 @@ from mapshelf.folding import (
 )
 
 STEM: Final = "~"
-"""Stands before a stem."""
+"""Stands before a stem, and between its language and it."""
 
 SHORTEST_STEMMED: Final = 3
 """Shorter words have no inflected forms worth the mistakes."""
@@ -56,8 +58,15 @@ LANGUAGES: Final = {
 }
 """Stemmers of languages in Latin letters, by the code of ISO 639-1."""
 
-UNKNOWN_LANGUAGE: Final = ("english", "german")
-"""Stemmers for Latin words of a map whose language is not known: they confuse the fewest words."""
+UNKNOWN: Final = ""
+"""Stands for the code of a language that is not known."""
+
+STEMMERS_OF: Final = {
+    **{code: (name,) for code, name in LANGUAGES.items()},
+    UNKNOWN: ("english", "german"),
+}
+"""Stemmers for words in Latin letters by language. Where it is not known, those two confuse the
+fewest words."""
 
 CACHED_WORDS: Final = 1 << 13
 """Words whose forms are kept at hand for searches. With eight times as many, going through them for
@@ -66,8 +75,8 @@ garbage stops a worker for a tenth of a second."""
 KEPT_WORDS: Final = 1 << 18
 """Words whose forms are kept at hand while an index is built, 50 MB. A large map may add more."""
 
-CUT_AT_THE_FRONT: Final = frozenset({"dutch", "indonesian"})
-"""Stemmers that take off beginnings too; all others leave the first letter of a word in a-z."""
+CUT_AT_THE_FRONT: Final = frozenset({"id", "nl"})
+"""Languages whose stems lack beginnings too; in all others they keep the first letter in a-z."""
 
 _LATIN: Final = re.compile("[a-z\u00df-\u024f]")
 
@@ -124,7 +133,7 @@ class IndexForms:
 
     def __init__(self) -> None:
         self._folded = _Folded(fold)
-        self._stems: dict[tuple[str, ...], _Kept] = {}
+        self._stems: dict[str, _Kept] = {}
 
     def folded(self, words: Iterable[str]) -> list[str]:
         """Return words in small letters without their accents."""
@@ -137,10 +146,10 @@ class IndexForms:
             words: the words.
             language: that of the map, as in ``LANGUAGES``; anything else counts as unknown.
         """
-        latin = (LANGUAGES[language],) if language in LANGUAGES else UNKNOWN_LANGUAGE
-        kept = self._stems.get(latin)
+        code = language if language in LANGUAGES else UNKNOWN
+        kept = self._stems.get(code)
         if kept is None:
-            kept = self._stems[latin] = _Kept(lambda word: " ".join(stems_of(word, latin)))
+            kept = self._stems[code] = _Kept(lambda word: " ".join(stems_of(word, (code,))))
         found = set(" ".join(map(kept.__getitem__, words)).split())
         self._let_go()
         return found
@@ -173,13 +182,12 @@ class _Folded(_Kept):
 
 def query_stems(word: str, languages: Iterable[str]) -> list[str]:
     """Return the stems that stand for ``word`` in any of these languages, or an unknown one."""
-    return sorted(stems(composed(word), stemmers_of(languages)))
+    return sorted(stems(composed(word), with_unknown(languages)))
 
 
-def stemmers_of(languages: Iterable[str]) -> tuple[str, ...]:
-    """Return the stemmers for Latin words that may be in any of these languages, or an unknown."""
-    known = (LANGUAGES[code] for code in languages if code in LANGUAGES)
-    return tuple(sorted({*known, *UNKNOWN_LANGUAGE}))
+def with_unknown(languages: Iterable[str]) -> tuple[str, ...]:
+    """Return those of ``languages`` that have stems, and the unknown one."""
+    return tuple(sorted({UNKNOWN, *LANGUAGES.keys() & set(languages)}))
 
 
 def pieces_of(word: str) -> tuple[str, ...]:
@@ -210,21 +218,19 @@ def written_together(text: str) -> str:
     return fold(_JOINT.sub("", found[0])[:LONGEST_WORD])
 
 
-def stems_of(word: str, latin: tuple[str, ...]) -> frozenset[str]:
+def stems_of(word: str, languages: tuple[str, ...]) -> frozenset[str]:
     """Return the marked stems of a word in small letters, accents and all.
 
     A word with accents has the stems it would have without them too, since people leave them out.
 
     Args:
         word: the word.
-        latin: the stemmers for words in Latin letters.
+        languages: the languages whose stems it is to have if it is in Latin letters.
     """
-    if len(word) < SHORTEST_STEMMED:
-        return frozenset((STEM + fold(word),))
     plain = fold(word)
-    found = {STEM + fold(_stem(name, word)) for name in _stemmers_for(word, latin)}
-    if plain != word:
-        found |= {STEM + _stem(name, plain) for name in _stemmers_for(plain, latin)}
+    if len(word) < SHORTEST_STEMMED:
+        return frozenset((STEM + plain,))
+    found = {stem for spelling in {word, plain} for stem in _marked_stems(spelling, languages)}
     return frozenset(found or {STEM + plain})
 
 
@@ -232,10 +238,15 @@ stems = lru_cache(CACHED_WORDS)(stems_of)
 """The same, kept at hand for those who read the same words again and again."""
 
 
-def _stemmers_for(word: str, latin: tuple[str, ...]) -> tuple[str, ...]:
+def _marked_stems(word: str, languages: Iterable[str]) -> Iterator[str]:
+    """Yield the stems of a word; those of other scripts than Latin belong to no language."""
     if _LATIN.search(word):
-        return latin
-    return next((names for pattern, names in SCRIPTS if pattern.search(word)), ())
+        for code in languages:
+            for name in STEMMERS_OF[code]:
+                yield f"{STEM}{code}{STEM}{fold(_stem(name, word))}"
+        return
+    for name in next((names for pattern, names in SCRIPTS if pattern.search(word)), ()):
+        yield STEM + fold(_stem(name, word))
 
 
 class _Stemmers(threading.local):

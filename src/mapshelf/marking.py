@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import Final
 
 from mapshelf.folding import SEPARATOR, composed, fold, is_unspaced, placed_words
-from mapshelf.forms import CUT_AT_THE_FRONT, joined_words, pieces_of, stemmers_of, stems
+from mapshelf.forms import CUT_AT_THE_FRONT, STEM, joined_words, pieces_of, stems, with_unknown
 from mapshelf.parts import Part
 
 _STRETCH: Final = re.compile(r"\S+")
@@ -72,14 +72,14 @@ class Marker:
     """Marks texts for one search."""
 
     def __init__(self, parts: Sequence[Part], languages: Iterable[str]) -> None:
-        self._stemmers = stemmers_of(languages)
+        self._languages = with_unknown(languages)
         self._parts = [part for part in parts if not part.excluded]
         self._stems = [
-            stems(part.words[0], self._stemmers) if part.has_forms else frozenset()
+            stems(part.words[0], self._languages) if part.has_forms else frozenset()
             for part in self._parts
         ]
-        self._initials = {stem[1:2] for found in self._stems for stem in found}
-        self._keeps_initials = CUT_AT_THE_FRONT.isdisjoint(self._stemmers)
+        self._initials = {stem.rpartition(STEM)[2][:1] for found in self._stems for stem in found}
+        self._keeps_initials = CUT_AT_THE_FRONT.isdisjoint(self._languages)
         self._clues = [part.words[0][:2] for part in self._parts]
         self._beginnings = [re.compile(rf"\b{re.escape(part.words[0])}") for part in self._parts]
         self._rows = [
@@ -187,7 +187,7 @@ class Marker:
         plain = composed(word)
         if self._keeps_initials and plain.isascii() and plain[:1] not in self._initials:
             return frozenset()
-        return stems(plain, self._stemmers)
+        return stems(plain, self._languages)
 
 
 def marked(text: str, marks: Iterable[Mark]) -> str:

@@ -29,7 +29,7 @@ from mapshelf.errors import SnapshotDamaged, SnapshotMissing
 from mapshelf.settings import CURRENT
 from mapshelf.snapshot.arrays import COLUMNS, column_file
 
-FORMAT: Final = 7
+FORMAT: Final = 8
 """Version of everything a snapshot holds; one of another version is built anew."""
 
 MANIFEST: Final = "manifest.json"
