@@ -21,7 +21,7 @@ from mapshelf.tokens import new_token
 from tests.harness import READER, Service, Shelf, serve
 from tests.postgres import Server, server
 
-PATIENT: Final = 1.5
+PATIENT: Final = 3.0
 """Seconds a request may take while the database hangs: one second for it, and a busy machine."""
 
 
@@ -64,7 +64,7 @@ def test_tokens_seen_before_keep_reading_and_others_are_503(
         waits.append(took)
         service.run(asyncio.sleep(0.02))
     assert max(waits) < PATIENT
-    assert sum(took > 0.2 for took in waits) <= 1, "only the first need wait for the database"
+    assert sum(took > 0.7 for took in waits) <= 1, "only the first need wait for the database"
     known, service.token = service.token, new_token()
     status, took = timed(service)
     assert (status, took < 5) == (503, True)

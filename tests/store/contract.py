@@ -243,14 +243,14 @@ class StoreContract:
         for after in (0, 1):
             until_quiet(store, store.revision())
             began = time.monotonic()
-            assert store.wait(after, 5)
-            assert time.monotonic() - began < 1
+            assert store.wait(after, 60)
+            assert time.monotonic() - began < 10
 
     def test_waiting_in_silence_takes_about_as_long_as_it_may(self, store: Store) -> None:
         until_quiet(store, 0)
         began = time.monotonic()
         assert not store.wait(0, 0.3)
-        assert 0.2 < time.monotonic() - began < 1
+        assert 0.2 < time.monotonic() - began < 10
 
     def test_waiting_is_ended_by_another_writer(self, store: Store, reopen: Open) -> None:
         writer = reopen()

@@ -615,7 +615,7 @@ def test_who_waits_is_woken_by_a_write(store: PostgresStore, url: str) -> None:
             began = time.monotonic()
             writer.put_maps([MapDraft(title="t")])
             assert waiting.result()
-            assert time.monotonic() - began < 1
+            assert time.monotonic() - began < 3  # silence is believed for four
         assert store.revision() == number
         assert not store.wait(number, 0.01)
     writer.close()
@@ -648,7 +648,7 @@ def test_silence_is_not_believed_for_long(
     listening(store, 0)
     began = time.monotonic()
     wait_until(lambda: store.wait(0, 0.05))
-    assert 0.1 < time.monotonic() - began < 1
+    assert 0.1 < time.monotonic() - began < 3
 
 
 def test_waiting_on_a_closed_store_ends(store: PostgresStore) -> None:
