@@ -177,11 +177,12 @@ def serve(shelf: Shelf, pages: PageRoutes | None = None) -> Service:
     return Service(shelf.settings, shelf.token(), pages)
 
 
-def outline_of(*topics: str) -> bytes:
+def outline_of(*topics: str, language: str = "") -> bytes:
     """Return an outline with one central topic and the others below it, encoded."""
     root, *others = topics
     children = [Topic(text=text) for text in others]
-    return encode_outline(Outline(roots=(Topic(text=root, children=children),)))
+    central = Topic(text=root, children=children)
+    return encode_outline(Outline(roots=(central,), language=language))
 
 
 def _texts(parameters: Mapping[str, object]) -> dict[str, str]:

@@ -3,15 +3,16 @@
 from collections.abc import Iterable
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mapshelf.folding import LONGEST_WORD, composed, fold
+from mapshelf.folding import LONGEST_WORD, SEPARATOR, composed, fold, is_unspaced
 from mapshelf.forms import (
     CUT_AT_THE_FRONT,
     LANGUAGES,
     SCRIPTS,
     STEM,
+    UNKNOWN,
     joined_words,
     pieces_of,
     query_stems,
@@ -60,6 +61,16 @@ def test_inflected_forms_meet(asked: str, held: str, language: str) -> None:
 )
 def test_other_words_do_not(asked: str, held: str, language: str) -> None:
     assert not meets(asked, held, language)
+
+
+@given(st.text(), st.sampled_from([*LANGUAGES, UNKNOWN]))
+@example("\u01ef\u0292\u01ef", "en")  # a letter that is Latin as long as it has its accent
+@example("FooA\u00df", "en")  # a piece of two letters, three without capitals
+def test_the_stems_of_a_query_are_in_every_map_that_says_it(text: str, language: str) -> None:
+    forms = index_forms(text, language)
+    for word in index_words(text):
+        if word != SEPARATOR and not is_unspaced(word):
+            assert forms & set(query_stems(word, [language])), word
 
 
 def test_stems_of_other_languages_do_not_meet() -> None:

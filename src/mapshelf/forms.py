@@ -28,10 +28,15 @@ from mapshelf.folding import (
 )
 
 STEM: Final = "~"
-"""Stands before a stem, and between its language and it."""
+"""Stands before a stem, and between its language and it: ``~en~plan``, ``~~plan`` where the
+language is not known, ``~план`` in other scripts than Latin, which tell it."""
 
 SHORTEST_STEMMED: Final = 3
 """Shorter words have no inflected forms worth the mistakes."""
+
+LONGEST_ENDING: Final = 3
+"""Letters that a word has more than its stem if that may be a word of the same meaning: longer
+endings are seldom inflected (``mind`` of ``mindfulness``)."""
 
 LANGUAGES: Final = {
     "ca": "catalan",
@@ -185,6 +190,16 @@ def query_stems(word: str, languages: Iterable[str]) -> list[str]:
     return sorted(stems(composed(word), with_unknown(languages)))
 
 
+def roots_of(word: str, marked_stems: Iterable[str]) -> set[str]:
+    """Return the stems of a word that may be words themselves, without their marks.
+
+    A word of one language is often found in a map of another, where it has another stem:
+    ``projects`` is to find ``project`` there, too.
+    """
+    roots = {stem.removeprefix(STEM).partition(STEM)[2] for stem in marked_stems}
+    return {root for root in roots - {"", word} if len(word) - len(root) <= LONGEST_ENDING}
+
+
 def with_unknown(languages: Iterable[str]) -> tuple[str, ...]:
     """Return those of ``languages`` that have stems, and the unknown one."""
     return tuple(sorted({UNKNOWN, *LANGUAGES.keys() & set(languages)}))
@@ -227,11 +242,13 @@ def stems_of(word: str, languages: tuple[str, ...]) -> frozenset[str]:
         word: the word.
         languages: the languages whose stems it is to have if it is in Latin letters.
     """
-    plain = fold(word)
-    if len(word) < SHORTEST_STEMMED:
-        return frozenset((STEM + plain,))
-    found = {stem for spelling in {word, plain} for stem in _marked_stems(spelling, languages)}
-    return frozenset(found or {STEM + plain})
+    found: set[str] = set()
+    for spelling in {word, fold(word)}:
+        long_enough = len(spelling) >= SHORTEST_STEMMED
+        marked = _marked_stems(spelling, languages) if long_enough else ()
+        # A spelling without stems has itself, whatever stems the other one has.
+        found |= set(marked) or {STEM + fold(spelling)}
+    return frozenset(found)
 
 
 stems = lru_cache(CACHED_WORDS)(stems_of)

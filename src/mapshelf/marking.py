@@ -15,7 +15,15 @@ from itertools import pairwise
 from typing import Final
 
 from mapshelf.folding import SEPARATOR, composed, fold, is_unspaced, placed_words
-from mapshelf.forms import CUT_AT_THE_FRONT, STEM, joined_words, pieces_of, stems, with_unknown
+from mapshelf.forms import (
+    CUT_AT_THE_FRONT,
+    STEM,
+    joined_words,
+    pieces_of,
+    roots_of,
+    stems,
+    with_unknown,
+)
 from mapshelf.parts import Part
 
 _STRETCH: Final = re.compile(r"\S+")
@@ -77,6 +85,10 @@ class Marker:
         self._stems = [
             stems(part.words[0], self._languages) if part.has_forms else frozenset()
             for part in self._parts
+        ]
+        self._roots = [
+            roots_of(part.words[0], found)
+            for part, found in zip(self._parts, self._stems, strict=True)
         ]
         self._initials = {stem.rpartition(STEM)[2][:1] for found in self._stems for stem in found}
         self._keeps_initials = CUT_AT_THE_FRONT.isdisjoint(self._languages)
@@ -179,7 +191,8 @@ class Marker:
         forms = {word, *map(fold, pieces)}
         found = frozenset().union(*map(self._stems_of, (written, *pieces)))
         for number, part in enumerate(self._parts):
-            if part.together in forms or found & self._stems[number] or _says(forms, part):
+            stem = found & self._stems[number] or forms & self._roots[number]
+            if stem or part.together in forms or _says(forms, part):
                 yield number
 
     def _stems_of(self, word: str) -> frozenset[str]:

@@ -6,6 +6,7 @@ Each test builds the few maps it talks about, so that it can be read alone.
 import time
 import unicodedata
 from datetime import UTC, datetime
+from pathlib import Path
 from urllib.parse import quote
 
 import httpx
@@ -665,6 +666,20 @@ def test_503_while_there_is_no_snapshot(tmp_path_factory: pytest.TempPathFactory
             assert service.maps().status_code == 200
     finally:
         bare.close()
+
+
+def test_503_and_not_500_while_the_first_snapshot_cannot_be_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("mapshelf.api.catalogue.Snapshot", fail)
+    with shelf_with(tmp_path, *titled("One")) as shelf, serve(shelf) as service:
+        assert refused(service.get("/maps")) == (503, 503, "temporarily_unavailable")
+        assert "MemoryError" in caplog.text
+        monkeypatch.undo()
+        assert service.maps().status_code == 200
 
 
 def test_malformed_request_without_a_host_is_refused(service: Service) -> None:

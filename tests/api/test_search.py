@@ -273,6 +273,53 @@ def test_what_is_corrected(plants: Service, query: str, meant: str | None) -> No
         assert corrected(again) is None
 
 
+@pytest.fixture(scope="module")
+def polyglot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """Maps in several languages, and one that is too short to tell."""
+    texts = [
+        ("en", "Projects of the year", "The questionnaire"),
+        ("it", "Apollo", "Un project manager"),
+        ("de", "Anfang", "Das Meeting am Montag"),
+        ("fr", "La ferme", "Les oies et les canards"),
+        ("", "Cheval", "Galop"),
+        ("en", "Any questions"),
+    ]
+    drafts = [
+        MapDraft(title=title, outline=outline_of(title, *others, language=language))
+        for language, title, *others in texts
+    ]
+    with (
+        shelf_with(tmp_path_factory.mktemp("polyglot"), *drafts) as shelf,
+        serve(shelf) as running,
+    ):
+        yield running
+
+
+@pytest.mark.parametrize("order", ["alpha", ""])
+@pytest.mark.parametrize(
+    ("query", "found", "meant"),
+    [
+        ("projects", {"Apollo", "Projects of the year"}, None),
+        ("projects apollo", {"Apollo"}, None),
+        ("meetings", {"Anfang"}, None),
+        ("galops", {"Cheval"}, None),
+        ("canard", {"La ferme"}, None),
+        # French for more than one, of which no map in French knows.
+        ("chevaux", {"Cheval"}, "cheval"),
+        # In Italian a form of "question", which is no reason to find those.
+        ("questionaire", {"Projects of the year"}, "questionnaire"),
+    ],
+)
+def test_forms_in_maps_of_other_languages(
+    polyglot: Service, query: str, found: set[str], meant: str | None, order: str
+) -> None:
+    response = ask(polyglot, "/maps", query=query, order_by=order)
+    assert ({one["Title"] for one in response.json()}, corrected(response)) == (found, meant)
+    for hit in hits(polyglot, query, order_by=order):
+        in_title = re.search(r"(?i)project|cheval", hit["map"]["Title"])
+        assert in_title or any("<mark>" in topic["marked"] for topic in hit["topics"])
+
+
 def test_filters_that_exclude_are_no_reason_to_correct(plants: Service) -> None:
     for order in (*ORDERS, ""):
         response = ask(plants, "/maps", query="photosynthesis", category=6, order_by=order)

@@ -69,8 +69,10 @@ def test_search_is_no_worse_than_before(answers: list[Answer]) -> None:
 def test_every_order_finds_the_same(asked: Judged) -> None:
     """What is not put in order by relevance is searched for in another, faster way."""
     for judgement in judgements():
-        found = [_found(asked.service, judgement.query, order) for order in ("", "views")]
-        assert found[0] == found[1], judgement.query
+        found = [_found(asked.service, judgement.query, order) for order in ("", "views", "alpha")]
+        assert found[0] == found[1] == found[2], judgement.query
+        counted = asked.service.maps(query=judgement.query, limit=0)
+        assert counted.headers["X-Total-Count"] == found[0][0], judgement.query
 
 
 def _found(service: Service, query: str, order: str) -> tuple[str, str, set[str]]:

@@ -246,11 +246,11 @@ class StoreContract:
             assert store.wait(after, 60)
             assert time.monotonic() - began < 10
 
-    def test_waiting_in_silence_takes_about_as_long_as_it_may(self, store: Store) -> None:
+    def test_waiting_in_silence_takes_as_long_as_it_may(self, store: Store) -> None:
         until_quiet(store, 0)
         began = time.monotonic()
         assert not store.wait(0, 0.3)
-        assert 0.2 < time.monotonic() - began < 10
+        assert time.monotonic() - began > 0.2
 
     def test_waiting_is_ended_by_another_writer(self, store: Store, reopen: Open) -> None:
         writer = reopen()

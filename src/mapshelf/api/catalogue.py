@@ -72,7 +72,7 @@ class Catalogue:
         """
         if self._edition is None:
             # Another worker may have answered from the first one already, and whoever asked it
-            # must not be told by this one that there is none.
+            # must not be told by this one that there is none. All wait for this, once.
             self.refresh()
         if self._edition is None:
             raise SnapshotMissing("no snapshot has been published yet")
@@ -84,7 +84,11 @@ class Catalogue:
         A snapshot that cannot be used is told of once, in the log and to whoever builds.
         """
         with self._refreshing:
-            self._take_up()
+            try:
+                self._take_up()
+            except Exception:
+                # Whatever it is must not leave this worker behind all others for good.
+                log.exception("looking for a new snapshot failed")
 
     def _take_up(self) -> None:
         name = ""
@@ -106,8 +110,4 @@ class Catalogue:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(POLL_INTERVAL)
-            try:
-                await loop.run_in_executor(None, self.refresh)
-            except Exception:
-                # Whatever it is must not leave this worker behind all others for good.
-                log.exception("looking for a new snapshot failed")
+            await loop.run_in_executor(None, self.refresh)

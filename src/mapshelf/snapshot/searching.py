@@ -113,14 +113,11 @@ class Searching:
             slots = self._in_order(parts, query.filters, query.order)
             return Selected(len(slots), slots[query.offset : end].tolist(), parts)
         first = self._text.first(parts, query.filters, query.order, max(1, end))
-        page = [slot for run in first.runs for slot in self._ranked(query.order, run)]
+        page = first.before
+        if first.alike:
+            page = self._listing.rank(query.order, np.array(page, "<u4")).tolist()
+        page = [*page, *self._listing.rank(query.order, first.tied).tolist()]
         return Selected(first.total, page[query.offset : end], parts)
-
-    def _ranked(self, order: str, run: list[int] | Array) -> list[int]:
-        if len(run) == 1:  # as nearly all are
-            return [int(run[0])]
-        slots: list[int] = self._listing.rank(order, np.array(run, "<u4")).tolist()
-        return slots
 
     def _corrected(self, parts: tuple[Part, ...], query: MapQuery) -> Selected | None:
         """Return the page for what a search that matches nothing was meant to say, if anything."""

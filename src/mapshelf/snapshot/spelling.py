@@ -1,14 +1,16 @@
 """What a search was meant to say when nothing matches it as it is written.
 
 Words that no map holds are taken for misspelt, and the nearest known word is put in their place,
-of equally near ones the most frequent. If every word is known, one of them may still be somebody
-else's typo: then each is tried in turn, against words that are far more frequent.
+of equally near ones the most frequent, or what the word is a form of if none is near. If every word
+is known, one of them may still be somebody else's typo: then each is tried in turn, against words
+that are far more frequent.
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from mapshelf.forms import query_stems, roots_of
 from mapshelf.parts import Part
 from mapshelf.snapshot.lexicon import Lexicon
 from mapshelf.snapshot.text import TextIndex
@@ -35,7 +37,8 @@ class Spelling:
         places = [i for i, part in enumerate(parts) if _is_correctable(part)][:MOST_WORDS]
         unknown = [i for i in places if len(parts) == 1 or not self._index.count([parts[i]], ())]
         if unknown:
-            better = {i: self._better(parts[i].words[0], 1) for i in unknown}
+            words = {i: parts[i].words[0] for i in unknown}
+            better = {i: self._better(word, 1) or self._root(word) for i, word in words.items()}
             if all(better.values()):
                 yield tuple(_with_word(part, better.get(i)) for i, part in enumerate(parts))
             return
@@ -57,6 +60,16 @@ class Spelling:
             if self._index.holding(other) >= least:
                 return other
         return None
+
+    def _root(self, word: str) -> str | None:
+        """Return the word that most maps hold of those that are stems of ``word``.
+
+        Its maps may be in another language than the one that it is a stem in.
+        """
+        roots = roots_of(word, query_stems(word, self._index.languages))
+        held = {root: self._index.holding(root) for root in roots}
+        root = max(sorted(held), key=held.__getitem__, default="")
+        return root if held.get(root) else None
 
 
 def _is_correctable(part: Part) -> bool:

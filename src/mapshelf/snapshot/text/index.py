@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 from typing import Final
 
@@ -40,12 +39,15 @@ class First:
 
     Attributes:
         total: how many maps match in all.
-        runs: their slots; those of each run come before those of the next, and inside a run the
-            listing decides.
+        before: slots of those that come before all ``tied`` ones.
+        alike: whether the listing decides about the order of those; else they are in order.
+        tied: slots of those among which the listing decides, in no order.
     """
 
     total: int
-    runs: list[list[int] | Array]
+    before: list[int]
+    alike: bool
+    tied: Array
 
 
 class TextIndex:
@@ -89,7 +91,7 @@ class TextIndex:
 
     def count(self, parts: Sequence[Part], filters: Filters) -> int:
         """Return how many maps match."""
-        return _count(self._searcher.search(self._queries.unscored(parts, filters), limit=1))
+        return _count(self._searcher.search(self._queries.matching(parts, filters), limit=1))
 
     def best(self, parts: Sequence[Part], filters: Filters, offset: int, limit: int) -> Found:
         """Return a page of the maps that match, the most relevant first.
@@ -109,22 +111,24 @@ class TextIndex:
 
     def first(self, parts: Sequence[Part], filters: Filters, order: str, count: int) -> First:
         """Return at least the first ``count`` of the maps that match, as far as keys tell."""
-        query, field = self._queries.unscored(parts, filters), order_field(order)
+        query, field = self._queries.matching(parts, filters), order_field(order)
         direction = Order.Asc if order == "alpha" else Order.Desc
         result = self._searcher.search(
             query, limit=count + 1, order_by_field=field, order=direction
         )
-        hits, tied = result.hits[:count], []
+        hits, tied = result.hits[:count], np.zeros(0, "<u4")
         if len(result.hits) > count and result.hits[count][0] == hits[-1][0]:
             # More maps have the last key than are here: the listing decides among all of them.
             key = int(hits[-1][0])
             hits = [hit for hit in hits if hit[0] != key]
-            tied = [self._all_slots(self._queries.with_key(query, field, key))]
-        return First(_count(result), [*self._runs(hits), *tied])
+            tied = self._all_slots(self._queries.with_key(query, field, key))
+        alike = len({key for key, _ in hits}) < len(hits)
+        before = list(map(slot_of, self._precedences(hits)))
+        return First(_count(result), before, alike, tied)
 
     def matching(self, parts: Sequence[Part], filters: Filters) -> Array:
         """Return the slots of all maps that match, in no order."""
-        return self._all_slots(self._queries.unscored(parts, filters))
+        return self._all_slots(self._queries.matching(parts, filters))
 
     def _all_slots(self, query: Query) -> Array:
         total = _count(self._searcher.search(query, limit=1))
@@ -141,12 +145,6 @@ class TextIndex:
         ties = _near_ties([score for score, _ in hits], end)
         ranked = sorted(zip(ties, self._precedences(hits[: len(ties)]), strict=True), reverse=True)
         return [slot_of(precedence) for _, precedence in ranked[start:end]]
-
-    def _runs(self, hits: list[_Hit]) -> list[list[int]]:
-        """Return the slots of hits, those with the same key together."""
-        slots = map(slot_of, self._precedences(hits))
-        runs = groupby(zip(hits, slots, strict=True), key=lambda pair: pair[0][0])
-        return [[slot for _, slot in run] for _, run in runs]
 
     def _precedences(self, hits: list[_Hit]) -> list[int]:
         addresses = [address for _, address in hits]

@@ -5,14 +5,14 @@ are written, their other forms, what begins with the last one. Clauses over sing
 the engine is fastest with, so forms and short beginnings are words of fields of their own.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import tantivy
 from tantivy import Occur, Query
 
 from mapshelf.folding import is_unspaced
-from mapshelf.forms import LANGUAGES, query_stems
+from mapshelf.forms import LANGUAGES, query_stems, roots_of
 from mapshelf.parts import Part
 from mapshelf.snapshot.text.documents import name_of
 from mapshelf.snapshot.text.fields import (
@@ -50,31 +50,32 @@ class Queries:
 
     def of(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
         """Return the query for maps that match all parts and all filters, scored."""
-        wanted = [part for part in parts if not part.excluded]
-        also = self._name(wanted) + self._title_phrase(wanted) if len(wanted) > 1 else []
-        return self._with_limits(parts, filters, [self._part(part) for part in wanted], also)
+        return self._query(parts, filters, self._part, ranked=True)
 
-    def unscored(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
-        """Return a query for the same maps as ``of`` that need not tell how well they match."""
-        wanted = [part for part in parts if not part.excluded]
-        return self._with_limits(parts, filters, [self._matched(part) for part in wanted], [])
+    def matching(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
+        """Return a query for the same maps as ``of``, whose scores mean nothing."""
+        return self._query(parts, filters, self._matching, ranked=False)
 
-    def _with_limits(
+    def _query(
         self,
         parts: Sequence[Part],
         filters: tuple[tuple[str, int], ...],
-        matches: list[Clauses],
-        also: Clauses,
+        clauses_of: Callable[[Part], Clauses],
+        *,
+        ranked: bool,
     ) -> Query:
-        """Put together what ``matches`` each part wanted, and what a map may have ``also``."""
+        wanted = [part for part in parts if not part.excluded]
         if not parts:
             return Query.empty_query()
-        if len(matches) == 1:
-            matches[0] += self._name([part for part in parts if not part.excluded])
-        elif not matches:
-            matches = [[(Occur.Must, Query.all_query())]]
-        clauses = [(Occur.Must, _any(match)) for match in matches]
-        clauses += also + self._limits(parts, filters)
+        clauses: Clauses = []
+        if len(wanted) == 1:
+            clauses.append((Occur.Must, _any([*clauses_of(wanted[0]), *self._name(wanted)])))
+        elif wanted:
+            clauses += [(Occur.Must, _any(clauses_of(part))) for part in wanted]
+            clauses += self._name(wanted) + self._title_phrase(wanted) if ranked else []
+        else:
+            clauses.append((Occur.Must, Query.all_query()))
+        clauses += self._limits(parts, filters)
         return Query.boolean_query(clauses) if len(clauses) > 1 else clauses[0][1]
 
     def holding(self, word: str) -> Query:
@@ -106,8 +107,7 @@ class Queries:
             return frequency("beginnings", word)
         found = frequency("forms", word)
         if part.has_forms:
-            stems = query_stems(word, self.languages)
-            found = max(found, sum(frequency("forms", stem) for stem in stems))
+            found = max(found, sum(frequency("forms", form) for form in self._forms(word)))
         if part.prefix:
             found += frequency("beginnings", word[:LONGEST_BEGINNING])
         return found
@@ -121,39 +121,47 @@ class Queries:
 
     def _part(self, part: Part) -> Clauses:
         clauses = self._exactly(part)
-        if part.exact or part.is_character:
-            return clauses
-        if part.has_forms:
-            stems = query_stems(part.words[0], self.languages)
-            clauses += self._words(FORMS, stems)
-        if part.together:
-            clauses += self._words(FORMS, [part.together])
-        if part.pieces:
-            clauses += self._rows(part.pieces)
-        if part.prefix:
-            clauses += self._beginning(part)
+        if not part.exact and not part.is_character:
+            clauses += self._otherwise(part, FORMS)
         return clauses
 
-    def _matched(self, part: Part) -> Clauses:
+    def _matching(self, part: Part) -> Clauses:
         """Return fewer clauses than ``_part`` that the same maps match.
 
         Where a word has forms, its stems are among the forms of every map that has it anywhere.
         """
-        word = part.words[0]
-        if not part.has_forms or is_unspaced(word):
-            return self._part(part)
-        clauses = self._words(["forms"], query_stems(word, self.languages))
+        if part.has_forms and not is_unspaced(part.words[0]):
+            return self._otherwise(part, ["forms"])
+        return self._part(part)
+
+    def _otherwise(self, part: Part, fields: Sequence[str]) -> Clauses:
+        """Return clauses for a part in any form but as it is written."""
+        clauses: Clauses = []
+        if part.has_forms:
+            clauses += self._words(fields, self._forms(part.words[0]))
+        if part.together:
+            clauses += self._words(fields, [part.together])
         if part.pieces:
             clauses += self._rows(part.pieces)
         if part.prefix:
             clauses += self._beginning(part)
         return clauses
 
+    def _forms(self, word: str) -> list[str]:
+        """Return what stands for a word in any form: its stems, and those of them that are words.
+
+        What no map says may be misspelt: then the language of a stem has to know that stem.
+        """
+        frequency = self._searcher.doc_freq
+        stems = query_stems(word, self.languages)
+        known = frequency("forms", word) > 0
+        likely = [stem for stem in stems if known or frequency("forms", stem)]
+        return [*stems, *sorted(roots_of(word, likely))]
+
     def _in_title(self, part: Part) -> Clauses:
         clauses = [(Occur.Should, Query.boost_query(self._row("title", part.words), 2.0))]
         if part.has_forms:
-            stems = query_stems(part.words[0], self.languages)
-            clauses += self._words(["title_forms"], stems)
+            clauses += self._words(["title_forms"], self._forms(part.words[0]))
         if part.prefix:
             # Of several words written together the last may be anywhere: this only completes.
             beginning = part.words[-1][:LONGEST_TITLE_BEGINNING]
