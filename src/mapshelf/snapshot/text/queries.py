@@ -220,17 +220,21 @@ class Queries:
         if whole:
             rows = [self._row_beginning(zone, whole, last) for zone in ZONES]
             return [(Occur.Should, row) for row in rows]
-        elsewhere = (Occur.Should, self._elsewhere(last))
+        # Maps that say the word itself have its stems, which are asked for already.
+        elsewhere = (Occur.Should, self._elsewhere(last, besides=last))
         if len(last) > LONGEST_TITLE_BEGINNING:
             return [elsewhere]
         return [*self._words(["title_beginnings"], [last]), elsewhere]
 
-    def _elsewhere(self, beginning: str) -> Query:
-        """Return the query for maps with a word that begins so, in the title or not."""
+    def _elsewhere(self, beginning: str, besides: str = "") -> Query:
+        """Return the query for maps with a word that begins so, in the title or not.
+
+        That a map has the word ``besides`` need not be found.
+        """
         if len(beginning) <= LONGEST_BEGINNING:
             return self._word("beginnings", beginning)
         found = self._searcher.terms_with_prefix("forms", beginning, limit=MOST_ENDINGS)
-        words = [word for word, _ in found]
+        words = [word for word, _ in found if word != besides]
         if len(words) > FEW_ENDINGS:
             any_of_them = Query.term_set_query(self._schema, "forms", words)
         else:
