@@ -94,7 +94,7 @@ class Queries:
     def _limits(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Clauses:
         """Return clauses for what must not occur, and for the filters."""
         excluded = [part for part in parts if part.excluded]
-        clauses: Clauses = [(Occur.MustNot, _any(self._exactly(part))) for part in excluded]
+        clauses: Clauses = [(Occur.MustNot, _any(self._matching(part))) for part in excluded]
         clauses += [(Occur.Must, self._having(filter_field(name), key)) for name, key in filters]
         return clauses
 
@@ -128,11 +128,14 @@ class Queries:
     def _matching(self, part: Part) -> Clauses:
         """Return fewer clauses than ``_part`` that the same maps match.
 
-        Where a word has forms, its stems are among the forms of every map that has it anywhere.
+        All words of a map are among its forms, by themselves and with their stems. Those of more
+        than one word may be anywhere in it, and scripts without spaces have no forms.
         """
-        if part.has_forms and not is_unspaced(part.words[0]):
-            return self._otherwise(part, ["forms"])
-        return self._part(part)
+        if len(part.words) > 1 or is_unspaced(part.words[0]):
+            return self._part(part)
+        if part.exact:
+            return self._words(["forms"], part.words)
+        return self._otherwise(part, ["forms"])
 
     def _otherwise(self, part: Part, fields: Sequence[str]) -> Clauses:
         """Return clauses for a part in any form but as it is written."""
