@@ -19,6 +19,7 @@ from mapshelf.snapshot.lexicon import Lexicon
 from mapshelf.snapshot.listing import Listing
 from mapshelf.snapshot.spelling import Spelling
 from mapshelf.snapshot.text import TextIndex
+from mapshelf.snapshot.text.documents import DISTINCT_KEYS
 from mapshelf.snapshot.text.fields import LONGEST_BEGINNING
 
 ORDERED_SEARCHES: Final = 1 << 23
@@ -35,7 +36,7 @@ LIGHT: Final = 40_000
 back would take a tenth of that, and let what waits in the loop wait hardly less."""
 
 LIGHT_IN_ORDER: Final = 4_000
-"""The same for first pages in an order of their own: all may be alike as far as keys tell."""
+"""The same for first pages in an order in which all may be alike as far as keys tell."""
 
 CORRECTIONS: Final = 1024
 """Searches that match nothing whose correction is kept at hand."""
@@ -82,7 +83,8 @@ class Searching:
             return False
         if part.prefix and len(part.words[0]) > LONGEST_BEGINNING:
             return False
-        return 0 < self._text.most_matches(part) <= (LIGHT_IN_ORDER if query.order else LIGHT)
+        tells = query.order is None or query.order in DISTINCT_KEYS
+        return 0 < self._text.most_matches(part) <= (LIGHT if tells else LIGHT_IN_ORDER)
 
     def select(self, query: MapQuery, *, correct: bool = True) -> Selected:
         """Return the page that ``query`` asks for, as it may be meant if it is to be corrected."""

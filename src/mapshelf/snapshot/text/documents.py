@@ -195,6 +195,9 @@ COARSE_KEYS: Final[dict[str, Callable[[Map], int]]] = {
 numbers, these tell which comes first (the lower for ``alpha``, else the higher); where they have
 the same, the listing does."""
 
+DISTINCT_KEYS: Final = frozenset({"downloads", "views"})
+"""Orders in which hardly any two maps have the same number: it holds the file id."""
+
 _KEYS: Final[dict[str, Callable[[Map], int]]] = {
     **{order_field(order): key for order, key in COARSE_KEYS.items()},
     **{filter_field(row.name): row.key for row in FILTERS},
