@@ -1,0 +1,124 @@
+"""Whatever is searched for: every order finds what relevance finds, and maps by their own words.
+
+An order of its own is searched for in another, faster way than relevance. Their agreement is what
+this is about, over texts of the kind that has set them apart.
+"""
+
+import random
+from collections.abc import Iterator
+from typing import Final
+
+import orjson
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from mapshelf.model import MapDraft
+from mapshelf.query import MAXIMUM_LIMIT, ORDERS
+from mapshelf.snapshot import Snapshot
+from tests.harness import outline_of
+from tests.snapshot.world import page, world_in
+
+WORDS: Final = (
+    *("plan", "plans", "planning", "Planung", "Planungen", "projects", "Project", "progetto"),
+    *(
+        "cheval",
+        "chevaux",
+        "études",
+        "etude",
+        "házak",
+        "ház",
+        "Häuser",
+        "haus",
+        "straße",
+        "STRASSE",
+    ),
+    *("MindMap", "mind", "map", "XMLFile2", "x2", "FooAß", "e-mail", "email", "a.b.c", "it's"),
+    *("file_name.mm", "ann@example.org", "rock'n'roll", "2024", "z", "Ab" * 40, "y" * 70),
+    *("ǯʒǯ", "Ǯ2ʒ", "ıI", "İstanbul", "ẞ", "Σίσυφος", "σισυφοσ", "планы", "план", "كتاب", "الكتاب"),
+    *(
+        "東京",
+        "東京都",
+        "京",
+        "管理ツール",
+        "한국어",
+        "지도",
+        "แผนที่ความคิด",
+        "हिन्दी",
+        "e\u0301t",
+        "ﬁn",
+    ),
+)
+LANGUAGES: Final = ("en", "de", "fr", "it", "hu", "")
+MAPS: Final = 120
+
+QUERIES: Final = st.lists(
+    st.builds(
+        lambda word, length, form: form.format(word[:length]),
+        st.sampled_from(WORDS),
+        st.integers(1, 80),
+        st.sampled_from(["{}", "{}", "{}", '"{}"', "-{}", '-"{}"', "{}x", '"{} ', "({})"]),
+    ),
+    min_size=1,
+    max_size=3,
+).map(" ".join)
+
+
+@pytest.fixture(scope="module")
+def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
+    chance = random.Random(20_261_122)
+
+    def some(most: int) -> str:
+        return " ".join(chance.choices(WORDS, k=chance.randint(1, most)))
+
+    with world_in(tmp_path_factory.mktemp("matching")) as world:
+        for _ in range(3):
+            world.put(
+                *(
+                    MapDraft(
+                        title=some(3),
+                        description=some(4) if chance.random() < 0.3 else "",
+                        outline=outline_of(
+                            some(2), some(6), some(6), language=chance.choice(LANGUAGES)
+                        ),
+                        views=chance.randint(0, 3),
+                        thumbs_up=chance.randint(0, 2),
+                        date_added=chance.randint(0, 3),
+                    )
+                    for _ in range(MAPS // 3)
+                )
+            )
+            world.published()
+        yield world.snapshot()
+
+
+def ids(snapshot: Snapshot, text: str, order: str | None, **paging: int) -> list[str]:
+    body = page(snapshot, text=text, order=order, **paging).body
+    return [one["ID"] for one in orjson.loads(body)]
+
+
+@given(text=QUERIES | st.text(max_size=12))
+@example(text="ǯʒǯ plan")
+@example(text="aß")
+def test_every_order_finds_what_relevance_finds(snapshot: Snapshot, text: str) -> None:
+    best = page(snapshot, text=text, order=None)
+    relevant = ids(snapshot, text, None)
+    assert best.total == len(relevant) == page(snapshot, text=text, order=None, limit=0).total
+    for order in ORDERS:
+        whole = ids(snapshot, text, order)
+        assert sorted(whole) == sorted(relevant), order
+        assert page(snapshot, text=text, order=order).corrected == best.corrected, order
+        first = ids(snapshot, text, order, limit=MAXIMUM_LIMIT)
+        next_ones = ids(snapshot, text, order, limit=MAXIMUM_LIMIT, offset=MAXIMUM_LIMIT)
+        assert first + next_ones == whole[: 2 * MAXIMUM_LIMIT], order
+
+
+@pytest.mark.parametrize("word", WORDS)
+@pytest.mark.parametrize("form", ["{}", '"{}"', "{} {}", '-"{}"'])
+def test_maps_are_found_by_their_own_words(snapshot: Snapshot, word: str, form: str) -> None:
+    text = form.format(word, word)
+    said = {one["ID"] for one in orjson.loads(page(snapshot).body) if word in one["Title"].split()}
+    assert said, "a word that no title has proves nothing"
+    for order in (None, "views"):
+        found = set(ids(snapshot, text, order))
+        assert not (found & said if form.startswith("-") else said - found), order
