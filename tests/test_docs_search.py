@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.forms import LANGUAGES, SCRIPTS, STEMMERS_OF, UNKNOWN, query_stems
+from mapshelf.forms import LANGUAGES, LONGEST_ENDING, SCRIPTS, STEMMERS_OF, UNKNOWN, query_stems
 from mapshelf.snapshot.lexicon import LONGEST, SHORTEST, typos_in
 from mapshelf.snapshot.rating import POPULARITIES
 from mapshelf.snapshot.spelling import FAR_MORE, MOST_WORDS
@@ -47,6 +47,7 @@ def test_every_language_is_told_and_no_other() -> None:
         f"in blocks of {BLOCK},",
         f"at least {FAR_MORE} times as many",
         f"any but the first {MOST_WORDS} words",
+        f"at most {LONGEST_ENDING} letters shorter",
         f"have {SHORTEST} to {LONGEST} letters",
         f"a mean reciprocal rank of {PROMISES['MRR'][2]}",
         f"a recall at ten of {PROMISES['recall'][2]}",

@@ -36,7 +36,7 @@ SHORTEST_STEMMED: Final = 3
 
 LONGEST_ENDING: Final = 3
 """Letters that a word has more than its stem if that may be a word of the same meaning: longer
-endings are seldom inflected (``mind`` of ``mindfulness``)."""
+endings seldom are inflections (``mind`` of ``mindfulness``)."""
 
 LANGUAGES: Final = {
     "ca": "catalan",
