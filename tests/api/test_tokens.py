@@ -18,7 +18,7 @@ from tests.harness import READER, Service, Shelf
 PROMISE: Final = {"sqlite": 1.0, "postgres": 2.5}[KIND]
 """Seconds within which a token that has lost its force is refused."""
 
-SLACK: Final = 1.0
+SLACK: Final = 0.25
 """Seconds more, for a request in flight and a busy machine."""
 
 
