@@ -18,35 +18,47 @@ not think of costs one file or one picture, never the service.
 """
 
 import math
+import os
 import resource
 import signal
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
-from pebble import ProcessPool
+from pebble import ProcessExpired, ProcessPool
+
+from mapshelf.errors import StoreUnavailable
 
 T = TypeVar("T")
+
+FAILURES: Final = (TimeoutError, ProcessExpired, BrokenProcessPool, MemoryError)
+"""What is raised when a child came to its end over a task, or to one of its limits."""
+
+_TRIES: Final = 2
+_NICENESS: Final = 5
+"""How far a ``ConfinedChild`` stands back: what takes seconds must not slow what takes
+microseconds."""
 
 
 class ConfinedPool:
     """Child processes for one kind of task. They start with the first one."""
 
-    def __init__(self, workers: int, memory: int, descriptors: int) -> None:
+    def __init__(self, workers: int, memory: int, descriptors: int, niceness: int = 0) -> None:
         """Prepare the pool.
 
         Args:
             workers: number of children.
             memory: bytes each may occupy besides those it occupies at its start.
             descriptors: files and pipes each may have open.
+            niceness: how far each stands back behind other processes.
         """
         self._workers = workers
-        self._limits = (memory, descriptors)
+        self._limits = (memory, descriptors, niceness)
         self._pool: ProcessPool | None = None
         self._children = _Children()
 
@@ -98,6 +110,45 @@ class ConfinedPool:
         return pool
 
 
+class ConfinedChild:
+    """One child that does what whole threads wait for. It may be used from several threads."""
+
+    def __init__(self, memory: int, descriptors: int) -> None:
+        """Prepare the child; the limits are those of ``ConfinedPool``."""
+        self._pool = ConfinedPool(1, memory, descriptors, _NICENESS)
+        self._closed = False
+
+    def call(self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float) -> T:
+        """Return what ``function`` returns in the child.
+
+        Raises:
+            StoreUnavailable: the child has been closed.
+            Exception: one of ``FAILURES``, or what the function raised.
+        """
+        for _ in range(_TRIES - 1):
+            with suppress(BrokenProcessPool):  # perhaps it died before it was asked
+                return self._called(function, arguments, seconds)
+        return self._called(function, arguments, seconds)
+
+    def close(self) -> None:
+        """End the child; what it was doing is not finished, and nothing more is begun."""
+        self._closed = True
+        self._pool.stop()
+
+    def _called(
+        self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float
+    ) -> T:
+        try:
+            if not self._closed:
+                return self._pool.submit(function, arguments, seconds).result()
+        except Exception:
+            if not self._closed:
+                raise
+        # It may have been closed after we looked, and the child be started again.
+        self._pool.stop()
+        raise StoreUnavailable("the service ends")
+
+
 class _Children(SpawnContext):
     """Starts the children of one pool, and can end them at once.
 
@@ -126,8 +177,9 @@ class _Children(SpawnContext):
                 child.kill()
 
 
-def _confine(memory: int, descriptors: int) -> None:
+def _confine(memory: int, descriptors: int, niceness: int) -> None:
     """Give up, for good, what a child needs not have."""
+    os.nice(niceness)
     _forbid_more(resource.RLIMIT_CORE, 0)
     _forbid_more(resource.RLIMIT_FSIZE, 0)
     _forbid_more(resource.RLIMIT_NOFILE, descriptors)

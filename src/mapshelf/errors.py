@@ -25,6 +25,8 @@
     │   ├── NotAMap            it is something else
     │   ├── BrokenFile         it is a map, but damaged or not as its format says
     │   └── TooLarge           it is over one of the limits for untrusted files
+    ├── Overloaded             there is more to do than can be done soon
+    ├── ClientDisconnected     the client of a request hung up before it was answered
     ├── Ending                 the service is about to end
     ├── CannotWrite            a file that was asked for cannot be written
     ├── CannotListen           the address to serve at cannot be had
@@ -146,6 +148,14 @@ class BrokenFile(UnreadableFile):
 
 class TooLarge(UnreadableFile):
     """The file exceeds one of the limits for untrusted files."""
+
+
+class Overloaded(MapshelfError):
+    """There is more to do than can be done soon; the same request may be answered in a moment."""
+
+
+class ClientDisconnected(MapshelfError):
+    """The client of a request hung up before it was answered."""
 
 
 class Ending(MapshelfError):

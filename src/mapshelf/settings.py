@@ -72,6 +72,11 @@ class Settings:
         """The folder of the pictures that have been made."""
         return self.data / "thumbnails"
 
+    @property
+    def documents(self) -> Path:
+        """The folder of the pages and files of large maps that have been made."""
+        return self.data / "documents"
+
 
 @dataclass(frozen=True, slots=True)
 class Address:

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import StoreUnavailable
 from mapshelf.render import studio as module
-from mapshelf.render.cache import PictureCache
 from mapshelf.render.order import Order
 from mapshelf.render.studio import Studio
 from tests.render.trees import order, tree
@@ -17,7 +17,7 @@ from tests.render.trees import order, tree
 
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[Studio]:
-    made = Studio(PictureCache(tmp_path))
+    made = Studio(DiskCache(tmp_path, 1 << 20))
     yield made
     made.close()
 

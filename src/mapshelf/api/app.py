@@ -10,20 +10,22 @@ import contextlib
 import itertools
 import logging
 import secrets
-from collections.abc import Awaitable, Callable, Iterator, Mapping
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 import xxhash
 
 from mapshelf.api.auth import Authenticator
-from mapshelf.api.catalogue import Catalogue
+from mapshelf.api.catalogue import Catalogue, Deferred, Edition
+from mapshelf.api.documents import Documents
 from mapshelf.api.errors import error_response
 from mapshelf.api.health import Health
 from mapshelf.api.http import (
+    ASGISender,
     Headers,
     Receive,
     Request,
@@ -40,19 +42,28 @@ from mapshelf.api.overview import show_categories, show_facets, show_software
 from mapshelf.api.packing import takes_gzip
 from mapshelf.api.routing import Route, Routes
 from mapshelf.api.search import search_maps, suggest
+from mapshelf.api.streaming import LARGE, Streams, send_body
 from mapshelf.api.thumbnails import draw_thumbnail, kept_thumbnail, parse_picture
 from mapshelf.api.users import own_profile
+from mapshelf.api.work_queue import WorkQueue
 from mapshelf.clock import milliseconds
-from mapshelf.errors import MethodNotAllowed, StoreError, StoreUnavailable, UnknownPath
+from mapshelf.disk_cache import DiskCache
+from mapshelf.errors import (
+    MethodNotAllowed,
+    Overloaded,
+    StoreError,
+    StoreUnavailable,
+    UnknownPath,
+)
 from mapshelf.model import User, VisitKind
 from mapshelf.query import parse_query
-from mapshelf.render.cache import PictureCache
 from mapshelf.render.order import FORMATS as PICTURES
 from mapshelf.render.studio import Studio
 from mapshelf.settings import Settings
-from mapshelf.snapshot import Record, SnapshotDirectory
+from mapshelf.snapshot import Record, Snapshot, SnapshotDirectory
 from mapshelf.store import Store, open_store
-from mapshelf.visits import VisitCounter
+from mapshelf.visits import Sender, VisitCounter
+from mapshelf.visits.visitors import place_of
 from mapshelf.writers import WRITERS
 
 T = TypeVar("T")
@@ -77,8 +88,13 @@ PARTS: Final = {
 }
 """The parts of paths that vary."""
 
-THREADS: Final = 2
-"""Searches, outlines and files made at the same time; more wait, and hold up nothing else."""
+PICTURES_SIZE: Final = 1 << 30
+DOCUMENTS_SIZE: Final = 1 << 30
+"""Bytes of what is kept on disk, at most: some hundred thousand thumbnails of 320 pixels, and some
+hundred large documents."""
+
+DOCUMENTS_FOLDERS: Final = 4
+"""Folders that large documents are spread over: each has room for many of the largest."""
 
 OPENED_AGAIN_AFTER: Final = 1.0
 """Seconds between tries to open a store that was away when the service started."""
@@ -90,11 +106,33 @@ OPENING_AWAITED: Final = 3.0
 """Seconds that a request with a token waits for a store which nobody has tried to open yet."""
 
 
-class Apart(Protocol):
-    """Makes something in a thread, while the event loop goes on."""
+class Queues:
+    """The queues of what takes too long for the event loop, each bounded by itself.
 
-    def __call__(self, make: Callable[[], T]) -> Awaitable[T]:
-        """Return what ``make`` makes."""
+    What may wait is about what is done in a second: a client that would wait for longer is told to
+    come back.
+
+    Attributes:
+        searches: answers of the API that search, count or complete.
+        files: outlines and files that the API gives out.
+        pages: pages of the library and of small maps, and what they load.
+        pictures: looks for pictures that have been made.
+        drawings: pictures to be drawn.
+        documents: what large maps and files take (``documents.py``).
+    """
+
+    def __init__(self) -> None:
+        self.searches = WorkQueue("searches", threads=2, waiting=256)
+        self.files = WorkQueue("files", threads=1, waiting=32)
+        self.pages = WorkQueue("pages", threads=1, waiting=24)
+        self.pictures = WorkQueue("pictures", threads=1, waiting=256)
+        self.drawings = WorkQueue("drawings", threads=1, waiting=96)
+        self.documents = WorkQueue("documents", threads=1, waiting=8)
+
+    async def close(self) -> None:
+        """Wait for what has begun; do nothing more."""
+        for queue in vars(self).values():
+            await queue.close()
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,14 +143,16 @@ class Backstage:
         base_url: where clients reach the service.
         catalogue: the current snapshot.
         store: gives the store, once the application has been started.
-        apart: makes something in a thread.
+        queues: where they are made.
+        documents: makes those of large maps.
         note_visit: notes that a page or a file of the map with this ``file_id`` was answered.
     """
 
     base_url: str
     catalogue: Catalogue
     store: Callable[[], Store]
-    apart: Apart
+    queues: Queues
+    documents: Documents
     note_visit: Callable[[Request, int, VisitKind], None]
 
 
@@ -155,10 +195,12 @@ class Application:
         self._health = Health(self._catalogue, settings, lambda: self._store)
         self._authenticator: Authenticator | None = None
         self._tasks: list[asyncio.Task[None]] = []
-        self._threads = ThreadPoolExecutor(THREADS, "apart")
-        self._studio = Studio(PictureCache(settings.thumbnails))
-        # Waits for the studio's child; what waits for the thread waits for its turn.
-        self._drawing = ThreadPoolExecutor(1, "drawing")
+        self._queues = Queues()
+        self._streams = Streams()
+        self._studio = Studio(DiskCache(settings.thumbnails, PICTURES_SIZE))
+        self._documents = Documents(
+            DiskCache(settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS), self._queues.documents
+        )
         self._routes = Routes(
             {
                 "/maps": Route(self._maps),
@@ -183,7 +225,7 @@ class Application:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection scope of ASGI."""
         if scope["type"] == "http":
-            await self._serve(scope, send)
+            await self._serve(scope, receive, send)
         elif scope["type"] == "lifespan":
             await self._live(receive, send)
 
@@ -205,8 +247,8 @@ class Application:
             with contextlib.suppress(asyncio.CancelledError, StoreError):
                 await task
         self._studio.close()
-        self._drawing.shutdown(wait=True, cancel_futures=True)
-        self._threads.shutdown(wait=True)
+        self._documents.close()
+        await self._queues.close()
         await self._visits.stop()
         if self._authenticator:
             await asyncio.to_thread(self._authenticator.write_use)
@@ -245,8 +287,9 @@ class Application:
             query = parse_query(request.query_string)
             make = partial(list_maps, edition.snapshot, query, self._base_url)
             # A list takes microseconds; a search may take long enough to hold up all others.
-            light = edition.snapshot.is_light(query)
-            response = make() if light else await self._apart(make)
+            if not edition.snapshot.is_light(query):
+                return await edition.response(request, self._queues.searches, make)
+            response = make()
             edition.keep(key, response)
         return response
 
@@ -260,46 +303,56 @@ class Application:
         return await self._from_store(request, show_facets)
 
     async def _categories(self, request: Request, user: User | None) -> Response:
-        edition = self._catalogue.edition()
-        return await self._apart(partial(show_categories, edition.snapshot, self._opened_store()))
+        return await self._table(request, show_categories)
 
     async def _software(self, request: Request, user: User | None) -> Response:
+        return await self._table(request, show_software)
+
+    async def _table(
+        self, request: Request, make: Callable[[Snapshot, Store], Response]
+    ) -> Response:
+        """Return what ``make`` makes of the rows of a small table, which may change by itself."""
         edition = self._catalogue.edition()
-        return await self._apart(partial(show_software, edition.snapshot, self._opened_store()))
+        return await self._queues.searches.result(
+            (edition, request.path),
+            partial(make, edition.snapshot, self._opened_store()),
+            request.disconnection,
+        )
 
     async def _from_store(self, request: Request, make: Callable[..., Response]) -> Response:
         """Return what ``make`` makes of snapshot, store and query, kept with the edition."""
-        edition = self._catalogue.edition()
-        key = (request.path, request.query_string)
-        response = edition.kept(key)
-        if response is None:
-            query = parse_query(request.query_string)
-            response = await self._apart(
-                partial(make, edition.snapshot, self._opened_store(), query=query)
-            )
-            edition.keep(key, response)
-        return response
+        edition, query = self._catalogue.edition(), parse_query(request.query_string)
+        return await edition.response(
+            request,
+            self._queues.searches,
+            partial(make, edition.snapshot, self._opened_store(), query=query),
+        )
 
     async def _map(self, request: Request, user: User | None) -> Response:
-        return show_map(self._found(request))
+        return show_map(self._found(request, self._catalogue.edition()))
 
     async def _outline(self, request: Request, user: User | None) -> Response:
-        writer = FORMATS[request.parts["format"]]
-        found = self._found(request)
-        return await self._apart(partial(export_outline, self._opened_store(), found, writer))
+        edition, writer = self._catalogue.edition(), FORMATS[request.parts["format"]]
+        found = self._found(request, edition)
+        make = partial(export_outline, self._opened_store(), found, writer, self._documents)
+        return await edition.response(request, self._queues.files, make)
 
     async def _file(self, request: Request, user: User | None) -> Response:
-        found = self._found(request)
-        return await self._apart(partial(original_file, self._opened_store(), found))
+        edition = self._catalogue.edition()
+        found = self._found(request, edition)
+        make = partial(original_file, self._opened_store(), found, self._documents)
+        return await edition.response(request, self._queues.files, make)
 
     async def _thumbnail(self, request: Request, user: User | None) -> Response:
         asked = parse_picture(request.query_string, request.parts["picture"])
-        wanted = (self._studio, self._opened_store(), self._found(request), asked)
-        kept = await self._apart(partial(kept_thumbnail, *wanted))
-        if kept is not None:
-            return kept
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._drawing, partial(draw_thumbnail, *wanted))
+        edition = self._catalogue.edition()
+        wanted = (self._studio, self._opened_store(), self._found(request, edition), asked)
+
+        def make() -> Response | Deferred:
+            drawn = Deferred(self._queues.drawings, partial(draw_thumbnail, *wanted))
+            return kept_thumbnail(*wanted) or drawn
+
+        return await edition.response(request, self._queues.pictures, make)
 
     async def _users_me(self, request: Request, user: User | None) -> Response:
         assert user is not None
@@ -314,9 +367,9 @@ class Application:
     async def _readyz(self, request: Request, user: User | None) -> Response:
         return await self._health.ready()
 
-    def _found(self, request: Request) -> Record:
+    def _found(self, request: Request, edition: Edition) -> Record:
         """Return the map that the path names."""
-        return find_map(self._catalogue.edition(), request.parts["id"], self._base_url)
+        return find_map(edition, request.parts["id"], self._base_url)
 
     def _opened_store(self) -> Store:
         if self._store is None:
@@ -328,7 +381,8 @@ class Application:
             self._settings.base_url,
             self._catalogue,
             self._opened_store,
-            self._apart,
+            self._queues,
+            self._documents,
             self._note_visit,
         )
 
@@ -336,18 +390,32 @@ class Application:
         if request.method == "GET":
             self._visits.note(request.sender, file_id, kind)
 
-    async def _apart(self, make: Callable[[], T]) -> T:
-        """Return what ``make`` makes in a thread, while the event loop goes on."""
-        return await asyncio.get_running_loop().run_in_executor(self._threads, make)
-
     # -- around them ----------------------------------------------------------------------
 
-    async def _serve(self, scope: Scope, send: Send) -> None:
-        response, own_headers = await self.answer(read_request, scope)
-        headers = (*response.headers, *self.fixed_headers, *own_headers)
-        await send({"type": "http.response.start", "status": response.status, "headers": headers})
-        body = b"" if scope["method"] == "HEAD" else response.body
-        await send({"type": "http.response.body", "body": body})
+    async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
+        response, own_headers = await self.answer(read_request, (scope, receive))
+        whole = scope["method"] != "HEAD"
+        with ExitStack() as sending:
+            if whole and response.size >= LARGE:
+                try:
+                    sending.enter_context(self.sending(ASGISender(scope)))
+                except Overloaded as error:
+                    response = error_response(error, "")
+            headers = (*response.headers, *self.fixed_headers, *own_headers)
+            start = {"type": "http.response.start", "status": response.status, "headers": headers}
+            await send(start)
+            await send_body(response if whole else Response(200, ()), send)
+
+    def sending(self, sender: Sender) -> AbstractContextManager[None]:
+        """Count a large body that is sent to a client while in the context.
+
+        Raises:
+            Overloaded: there are too many already.
+        """
+        forwarded = sender.header(b"x-forwarded-for")
+        return self._streams.sending(
+            place_of(sender.address(), forwarded, self._settings.trusted_proxies)
+        )
 
     async def answer(self, read: Callable[[T], Request], asked: T) -> tuple[Response, Headers]:
         """Return the answer to a request, and the headers that are of this answer alone.

@@ -8,10 +8,13 @@ again costs a look-up, and nothing has to be invalidated.
 import asyncio
 import contextlib
 import logging
+from collections.abc import Callable
+from dataclasses import dataclass
 from threading import Lock
 from typing import Final
 
-from mapshelf.api.http import Response
+from mapshelf.api.http import Request, Response
+from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import SnapshotError, SnapshotMissing
 from mapshelf.snapshot import Snapshot, SnapshotDirectory
 
@@ -24,8 +27,23 @@ RESPONSES_SIZE: Final = 16 << 20
 RESPONSE_OVERHEAD: Final = 1024
 """Bytes counted for a response besides its body: an empty page is mostly headers."""
 
+LARGEST_KEPT: Final = 1 << 20
+"""Bytes of a response that is kept: larger ones would put out hundreds of others."""
+
 Key = tuple[str, bytes]
 """What a response is kept under: path and query string, apart, so that none passes for another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deferred:
+    """The rest of making a response, when it turns out to be the work of another queue."""
+
+    queue: WorkQueue
+    make: Callable[[], Response]
+
+
+Make = Callable[[], Response | Deferred]
+"""Makes a response in a thread."""
 
 log = logging.getLogger(__name__)
 
@@ -43,16 +61,42 @@ class Edition:
         return self._responses.get(key)
 
     def keep(self, key: Key, response: Response) -> None:
-        """Keep a response; when there is no more room all are let go, being cheap to make."""
-        size = len(key[0]) + len(key[1])
-        for one in filter(None, (response, response.smaller)):
-            size += RESPONSE_OVERHEAD + len(one.body)
-            size += sum(len(value) for _, value in one.headers)
-        self._size += size
-        if self._size > RESPONSES_SIZE:
-            self._responses.clear()
-            self._size = size
+        """Keep a response, in place of those kept for longest if there is no more room."""
+        size = _size(key, response)
+        if size > LARGEST_KEPT:
+            return
+        replaced = self._responses.pop(key, None)
+        self._size += size - (_size(key, replaced) if replaced else 0)
         self._responses[key] = response
+        while self._size > RESPONSES_SIZE:
+            oldest = next(iter(self._responses))
+            self._size -= _size(oldest, self._responses.pop(oldest))
+
+    async def response(self, request: Request, queue: WorkQueue, make: Make) -> Response:
+        """Return the response kept for a request, or made now, once for all who ask meanwhile.
+
+        Raises:
+            Overloaded: there is too much to do already.
+            ClientDisconnected: nobody waits for it any more.
+        """
+        key = request.path, request.query_string
+        response = self._responses.get(key)
+        if response is not None and response.is_complete():
+            return response
+        place = (self, *key)
+        made = await queue.result(place, make, request.disconnection)
+        if isinstance(made, Deferred):
+            made = await made.queue.result(place, made.make, request.disconnection)
+        self.keep(key, made)
+        return made
+
+
+def _size(key: Key, response: Response) -> int:
+    """Return how many bytes keeping a response takes, about."""
+    size = len(key[0]) + len(key[1])
+    for one in filter(None, (response, response.smaller)):
+        size += RESPONSE_OVERHEAD + len(one.body) + sum(len(value) for _, value in one.headers)
+    return size
 
 
 class Catalogue:

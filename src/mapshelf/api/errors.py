@@ -14,12 +14,14 @@ from mapshelf.api.http import Response, json_response
 from mapshelf.errors import (
     AddressTooLong,
     BodyTooLarge,
+    ClientDisconnected,
     Ending,
     InvalidParameter,
     InvalidToken,
     MalformedRequest,
     MethodNotAllowed,
     NotFound,
+    Overloaded,
     SnapshotError,
     SnapshotMissing,
     StoreUnavailable,
@@ -54,6 +56,11 @@ TABLE: Final[dict[type[Exception], ErrorRow]] = {
     SnapshotError: ErrorRow(
         503, 503, "temporarily_unavailable", "The catalogue is being prepared; try again soon."
     ),
+    Overloaded: ErrorRow(
+        503, 503, "temporarily_unavailable", "The service has too much to do; try again soon."
+    ),
+    # Nobody reads this.
+    ClientDisconnected: ErrorRow(503, 503, "temporarily_unavailable", "The client hung up."),
     Ending: ErrorRow(503, 503, "temporarily_unavailable", "This node is ending; ask another."),
     StoreUnavailable: ErrorRow(
         503, 503, "temporarily_unavailable", "The service cannot answer now; try again soon."
@@ -65,7 +72,9 @@ FAULT: Final = ErrorRow(500, 500, "server_error", "Something went wrong on our s
 def error_response(error: Exception, request_id: str) -> Response:
     """Return the Error object for ``error`` (specification, section 2.3)."""
     row = next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), FAULT)
-    if isinstance(error, SnapshotMissing | Ending):  # a service that starts or ends: no fault
+    if isinstance(error, Overloaded | ClientDisconnected):
+        pass  # one line for each of too many would be more to do
+    elif isinstance(error, SnapshotMissing | Ending):  # a service that starts or ends: no fault
         log.info("request %s: %s", request_id, error)
     elif row.status >= 500:
         log.error("request %s: %s", request_id, error, exc_info=error if row is FAULT else None)

@@ -6,8 +6,11 @@ Request and Response objects of a framework, made anew for each, would take long
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
+from mapshelf.api.work_queue import Disconnection
+from mapshelf.disk_cache import CachedFile
 from mapshelf.errors import AddressTooLong, BodyTooLarge, MalformedRequest
 from mapshelf.visits import Sender
 
@@ -63,6 +66,7 @@ class Request:
         headers: those the service reads, by their name in small letters.
         scope: what the server told of the request.
         told_by: makes a ``Sender`` of it, for the few requests of which more has to be known.
+        disconnection: gives what ends when the client hangs up.
         parts: what stands in the parts of the path that vary, by their names.
     """
 
@@ -72,6 +76,7 @@ class Request:
     headers: dict[bytes, bytes]
     scope: Any
     told_by: Callable[[Any], Sender]
+    disconnection: Disconnection
     parts: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -122,7 +127,8 @@ class Response:
     Attributes:
         status: the HTTP status.
         headers: complete but for those every response has.
-        body: what follows them.
+        body: what follows them, unless it is ``file``.
+        file: holds the body of a large response.
         smaller: the same, compressed (``packing``); ``None`` if that was not made.
         text_headers: kept by a server interface that wants headers as text, once they are made.
     """
@@ -130,28 +136,45 @@ class Response:
     status: int
     headers: Headers
     body: bytes = b""
+    file: CachedFile | None = None
     smaller: "Response | None" = None
     text_headers: list[tuple[str, str]] | None = field(default=None, compare=False)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the body."""
+        return self.file.size if self.file else len(self.body)
+
+    def is_complete(self) -> bool:
+        """Tell whether the body can be sent: its file may have been removed to make room."""
+        whole = self.file is None or self.file.is_there()
+        return whole and (self.smaller is None or self.smaller.is_complete())
 
     def header(self, name: bytes) -> bytes | None:
         """Return the value of a header, ``None`` if it is not there."""
         return next((value for other, value in self.headers if other == name), None)
 
 
-def read_request(scope: Scope) -> Request:
-    """Return the request in an ASGI scope.
+def read_request(asked: tuple[Scope, Receive]) -> Request:
+    """Return the request in an ASGI scope, with what receives further messages about it.
 
     Raises:
         MalformedRequest: there is no Host header, or more than one.
     """
+    scope, receive = asked
     headers: dict[bytes, bytes] = {}
     for name, value in scope["headers"]:
         if name in READ:
             take_header(headers, name, value)
-    asked = scope["method"], scope["path"], scope["query_string"]
-    request = Request(*asked, headers, scope, ASGISender)
+    target = scope["method"], scope["path"], scope["query_string"]
+    request = Request(*target, headers, scope, ASGISender, partial(_disconnection, receive))
     request.check_host(scope["http_version"])
     return request
+
+
+async def _disconnection(receive: Receive) -> None:
+    while (await receive())["type"] != "http.disconnect":
+        pass  # a body that nobody reads
 
 
 def take_header(headers: dict[bytes, bytes], name: bytes, value: bytes) -> None:

@@ -1,17 +1,18 @@
 """``GET /maps/{ID}`` and what lies below it: one map, its outline in any format, its file.
 
 The map itself comes from the snapshot like every list. Outline and file come from the store, which
-alone has them; they are read and made in a thread, since a large one takes a second.
+alone has them; they are read and made in a thread, those of large maps as ``documents`` says.
 """
 
-import zlib
+from functools import partial
 
 import xxhash
 
 from mapshelf.api.attachments import attachment, split_name
-from mapshelf.api.catalogue import Edition
+from mapshelf.api.catalogue import Deferred, Edition
+from mapshelf.api.documents import Documents, Kind, is_large
 from mapshelf.api.http import CHECKED_EACH_TIME, Response, body_response, json_response
-from mapshelf.errors import NotFound, StoreDamaged
+from mapshelf.errors import NotFound
 from mapshelf.outlines import decode_outline
 from mapshelf.snapshot import Record
 from mapshelf.store import Store
@@ -35,23 +36,23 @@ def show_map(record: Record) -> Response:
     return json_response(200, record.body, [_etag(record.body), *CHECKED_EACH_TIME])
 
 
-def export_outline(store: Store, record: Record, writer: Writer) -> Response:
-    """Return the outline of a map as a file of another format.
+def export_outline(
+    store: Store, record: Record, writer: Writer, documents: Documents
+) -> Response | Deferred:
+    """Return the outline of a map as a file of another format; that of a large one comes later.
 
     Raises:
         NotFound: the map has no outline.
         StoreDamaged: the outline cannot be read.
     """
-    outline = store.outline(record.file_id)
-    if outline is None:
-        raise NotFound("This map has no outline.")
-    body = writer.write(decode_outline(outline))
-    disposition = attachment(record.title, writer.suffix)
-    headers = ((b"content-disposition", disposition), _etag(body), *CHECKED_EACH_TIME)
-    return body_response(200, writer.media_type.encode(), body, headers)
+    outline = _outline(store, record)
+    if is_large(outline):
+        return Deferred(documents.queue, partial(_large_outline, store, record, writer, documents))
+    kind, body = _export_kind(record, writer), writer.write(decode_outline(outline))
+    return body_response(200, kind.media_type, body, (*kind.headers, _etag(body)))
 
 
-def original_file(store: Store, record: Record) -> Response:
+def original_file(store: Store, record: Record, documents: Documents) -> Response:
     """Return the file a map was read from, as it was.
 
     Raises:
@@ -61,15 +62,30 @@ def original_file(store: Store, record: Record) -> Response:
     kept = store.content(record.file_id)
     if kept is None:
         raise NotFound("The file of this map is not kept here.")
-    try:
-        body = zlib.decompress(kept.content)
-    except zlib.error as error:
-        raise StoreDamaged("a file in the store cannot be unpacked") from error
     stem, suffix = split_name(kept.name)
     disposition = attachment(stem or record.title, suffix)
     etag = (b"etag", f'"{kept.digest.hex()}"'.encode())
     headers = ((b"content-disposition", disposition), etag, *CHECKED_EACH_TIME)
-    return body_response(200, b"application/octet-stream", body, headers)
+    return documents.of_file(kept, Kind(b"application/octet-stream", headers))
+
+
+def _outline(store: Store, record: Record) -> bytes:
+    outline = store.outline(record.file_id)
+    if outline is None:
+        raise NotFound("This map has no outline.")
+    return outline
+
+
+def _large_outline(store: Store, record: Record, writer: Writer, documents: Documents) -> Response:
+    # Read again, rather than held while it waits for its turn.
+    outline = _outline(store, record)
+    return documents.of_outline(writer.write, outline, (), _export_kind(record, writer))
+
+
+def _export_kind(record: Record, writer: Writer) -> Kind:
+    disposition = attachment(record.title, writer.suffix)
+    headers = ((b"content-disposition", disposition), *CHECKED_EACH_TIME)
+    return Kind(writer.media_type.encode(), headers)
 
 
 def _etag(body: bytes) -> tuple[bytes, bytes]:

@@ -6,6 +6,7 @@ pages and the files they load. Gzip is what every client takes, and comes with P
 """
 
 import gzip
+from dataclasses import replace
 from typing import Final
 
 from mapshelf.api.http import Response
@@ -24,16 +25,29 @@ def packable(response: Response) -> Response:
 
     The smaller one has a validator of its own: it is another representation of the same thing.
     """
+    if len(response.body) < WORTH_IT:
+        return with_smaller(response, None)
+    body = compressed(response.body)
+    return with_smaller(response, Response(response.status, (), body))
+
+
+def compressed(body: bytes) -> bytes:
+    """Return a body in its smaller form."""
+    return gzip.compress(body, LEVEL, mtime=0)
+
+
+def with_smaller(response: Response, smaller: Response | None) -> Response:
+    """Return ``response`` with the compressed body of ``smaller`` as its smaller form."""
     headers = (*response.headers, _VARY)
-    whole = Response(response.status, headers, response.body)
-    if len(response.body) >= WORTH_IT:
-        body = gzip.compress(response.body, LEVEL, mtime=0)
-        changed = {b"content-length": str(len(body)).encode()}
+    whole = replace(response, headers=headers)
+    if smaller is not None:
+        changed = {b"content-length": str(smaller.size).encode()}
         etag = response.header(b"etag")
         if etag is not None:
             changed[b"etag"] = etag.removesuffix(b'"') + b'-gzip"'
         packed = tuple((name, changed.get(name, value)) for name, value in headers)
-        whole.smaller = Response(response.status, (*packed, (b"content-encoding", b"gzip")), body)
+        encoded = (*packed, (b"content-encoding", b"gzip"))
+        whole.smaller = replace(smaller, status=response.status, headers=encoded)
     return whole
 
 

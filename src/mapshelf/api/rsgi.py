@@ -6,10 +6,15 @@ nothing else: what is answered is decided in ``app``, and any ASGI server may be
 """
 
 import asyncio
+from contextlib import ExitStack
 from typing import Any, Final, Protocol
 
 from mapshelf.api.app import Application
+from mapshelf.api.errors import error_response
 from mapshelf.api.http import READ, Headers, Request, Response, take_header
+from mapshelf.api.pipe import Pipe, end_connection
+from mapshelf.api.streaming import LARGE, open_body, whole_body
+from mapshelf.errors import Overloaded
 
 TextHeaders = list[tuple[str, str]]
 
@@ -32,6 +37,12 @@ class HTTPProtocol(Protocol):
 
     def response_bytes(self, status: int, headers: TextHeaders, body: bytes) -> None:
         """Send all of an answer."""
+
+    def response_file(self, status: int, headers: TextHeaders, file: str) -> None:
+        """Send an answer whose body is read from a file."""
+
+    async def client_disconnect(self) -> None:
+        """Wait until the client hangs up."""
 
 
 class RSGISender:
@@ -69,10 +80,31 @@ class RSGIApplication:
 
     async def __rsgi__(self, scope: HTTPScope, protocol: HTTPProtocol) -> None:
         """Answer one request."""
-        response, own_headers = await self._application.answer(_read_request, scope)
+        response, own_headers = await self._application.answer(_read_request, (scope, protocol))
+        if response.size >= LARGE and scope.method != "HEAD":
+            await self._send_large(scope, protocol, response, own_headers)
+            return
         headers = self._kept_headers(response) + _as_text(own_headers)
-        body = b"" if scope.method == "HEAD" else response.body
+        body = b"" if scope.method == "HEAD" else whole_body(response)
         protocol.response_bytes(response.status, headers, body)
+
+    async def _send_large(
+        self, scope: HTTPScope, protocol: HTTPProtocol, response: Response, own_headers: Headers
+    ) -> None:
+        with ExitStack() as opened:
+            try:
+                opened.enter_context(self._application.sending(RSGISender(scope)))
+                body = opened.enter_context(open_body(response))
+                pipe = opened.enter_context(Pipe())
+            except (Overloaded, OSError) as error:
+                refusal = error_response(Overloaded(str(error)), "")
+                headers = self._kept_headers(refusal) + _as_text(own_headers)
+                protocol.response_bytes(refusal.status, headers, refusal.body)
+                return
+            headers = self._kept_headers(response) + _as_text(own_headers)
+            protocol.response_file(response.status, headers, pipe.path)
+            if not await pipe.send(body):
+                end_connection(scope.client)
 
     def _kept_headers(self, response: Response) -> TextHeaders:
         """Return the headers that every sending of ``response`` has, made as text but once."""
@@ -81,19 +113,20 @@ class RSGIApplication:
         return response.text_headers
 
 
-def _read_request(scope: HTTPScope) -> Request:
-    """Return the request in an RSGI scope.
+def _read_request(asked: tuple[HTTPScope, HTTPProtocol]) -> Request:
+    """Return the request in an RSGI scope, with the protocol that tells what becomes of it.
 
     Raises:
         MalformedRequest: there is no Host header, or more than one.
     """
+    scope, protocol = asked
     headers: dict[bytes, bytes] = {}
     sent = scope.headers
     for text, name in _READ:
         for value in sent.get_all(text):
             take_header(headers, name, value.encode())
-    query_string = scope.query_string.encode()
-    request = Request(scope.method, scope.path, query_string, headers, scope, RSGISender)
+    target = scope.method, scope.path, scope.query_string.encode()
+    request = Request(*target, headers, scope, RSGISender, protocol.client_disconnect)
     request.check_host(scope.http_version)
     return request
 

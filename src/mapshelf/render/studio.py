@@ -9,19 +9,14 @@ there, too.
 
 import logging
 import zlib
-from collections.abc import Callable
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
 from dataclasses import replace
 from threading import Lock
 from typing import Final, NamedTuple
 
-from pebble import ProcessExpired
-
-from mapshelf.confinement import ConfinedPool, processor_time
-from mapshelf.errors import StoreDamaged, StoreUnavailable, UnreadableFile
+from mapshelf.confinement import FAILURES, ConfinedChild, processor_time
+from mapshelf.disk_cache import DiskCache
+from mapshelf.errors import StoreDamaged, UnreadableFile
 from mapshelf.model import OriginalFile
-from mapshelf.render.cache import PictureCache
 from mapshelf.render.order import Copy, Order, height
 
 MEMORY: Final = 768 << 20
@@ -32,12 +27,11 @@ WALL_SECONDS: Final = 30.0
 """What a picture may take of the processor, and by the clock."""
 
 _DESCRIPTORS: Final = 64
-_TRIES: Final = 2
 _REFUSED: Final = 1000
 """Most orders to remember that could not be drawn."""
 
-_FAILURES: Final = (TimeoutError, ProcessExpired, BrokenProcessPool, MemoryError, StoreDamaged)
-"""What becomes of a child, or of what it is given."""
+_FAILURES: Final = (*FAILURES, StoreDamaged)
+"""What becomes of the child, or of what it is given."""
 
 log = logging.getLogger(__name__)
 
@@ -52,12 +46,11 @@ class Picture(NamedTuple):
 class Studio:
     """Makes pictures and keeps them. It may be used from several threads."""
 
-    def __init__(self, cache: PictureCache) -> None:
+    def __init__(self, cache: DiskCache) -> None:
         self._cache = cache
-        self._pool = ConfinedPool(1, MEMORY, _DESCRIPTORS)
+        self._child = ConfinedChild(MEMORY, _DESCRIPTORS)
         self._drawing = Lock()
         self._refused: set[str] = set()
-        self._closed = False
 
     def kept(self, order: Order) -> Picture | None:
         """Return the picture if it has been made."""
@@ -100,7 +93,8 @@ class Studio:
             if kept or self.has_refused(copy):
                 return kept
             try:
-                picture = Picture(key, self._made_in_child(_copy, (copy, file.content, file.name)))
+                arguments = (copy, file.content, file.name)
+                picture = Picture(key, self._child.call(_copy, arguments, WALL_SECONDS))
             except (*_FAILURES, UnreadableFile) as error:
                 log.warning("the picture in %r cannot be shown: %s", file.name, _cause(error))
                 self._refuse(key)
@@ -110,8 +104,7 @@ class Studio:
 
     def close(self) -> None:
         """End the child; what it was drawing is not made, and nothing more is."""
-        self._closed = True
-        self._pool.stop()
+        self._child.close()
 
     def _possible(self, order: Order) -> Order:
         """Return ``order``, or that for a card if the map could not be drawn before."""
@@ -119,7 +112,7 @@ class Studio:
 
     def _made(self, order: Order) -> Picture:
         try:
-            picture = Picture(order.key(), self._made_in_child(_draw, (order,)))
+            picture = Picture(order.key(), self._child.call(_draw, (order,), WALL_SECONDS))
         except _FAILURES as error:
             if order.outline is None:
                 raise
@@ -128,23 +121,6 @@ class Studio:
             return self._made(replace(order, outline=None))
         self._cache.put(*picture)
         return picture
-
-    def _made_in_child(self, make: Callable[..., bytes], arguments: tuple[object, ...]) -> bytes:
-        for _ in range(_TRIES - 1):
-            with suppress(BrokenProcessPool):  # perhaps it died before it was asked
-                return self._asked(make, arguments)
-        return self._asked(make, arguments)
-
-    def _asked(self, make: Callable[..., bytes], arguments: tuple[object, ...]) -> bytes:
-        try:
-            if not self._closed:
-                return self._pool.submit(make, arguments, WALL_SECONDS).result()
-        except Exception:
-            if not self._closed:
-                raise
-        # It may have been closed after we looked, and the child be started again.
-        self._pool.stop()
-        raise StoreUnavailable("the service ends")
 
     def _refuse(self, key: str) -> None:
         if len(self._refused) >= _REFUSED:

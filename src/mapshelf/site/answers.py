@@ -92,7 +92,7 @@ class Templates:
     def page(self, name: str, values: Values, safety: Headers = STRICT) -> Response:
         """Return a page with ``safety``, the headers that say what it may do."""
         body = self.text(name, values).encode()
-        return page_response(200, body, (*safety, FRESH, etag(body)))
+        return page_response(200, body, (*safety, FRESH))
 
     def error(self, status: int, message: str) -> Response:
         """Return a page that says what is wrong."""
@@ -103,13 +103,14 @@ class Templates:
 
 
 def page_response(status: int, body: bytes, headers: Headers) -> Response:
-    """Return HTML."""
-    return packable(body_response(status, HTML, body, headers))
+    """Return HTML, with a validator unless it is about an error."""
+    validator = (etag(body),) if status == 200 else ()
+    return packable(body_response(status, HTML, body, (*headers, *validator)))
 
 
 def fragment_response(body: bytes) -> Response:
     """Return a part of a page, which by itself is nothing to look at."""
-    return page_response(200, body, (*STRICT, FRESH, etag(body)))
+    return page_response(200, body, (*STRICT, FRESH))
 
 
 def data_response(media_type: bytes, body: bytes) -> Response:

@@ -9,9 +9,9 @@ from markupsafe import Markup
 
 from mapshelf.folding import fold
 from mapshelf.model import Outline
-from mapshelf.outlines import decode_outline
 from mapshelf.query import MapQuery
 from mapshelf.site.addresses import Addresses, safe_link
+from mapshelf.site.answers import Templates, Values
 from mapshelf.site.cards import Card, card
 from mapshelf.site.outline import outline_html
 from mapshelf.site.texts import SCRIPT_ENGLISH, counted, say
@@ -87,136 +87,185 @@ class MapPage:
     said: dict[str, str]
 
 
-class Cartographer:
-    """Makes pages of maps from one snapshot."""
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What snapshot and store tell of a map besides its outline. It may go to another process.
 
-    def __init__(self, snapshot: Snapshot, store: Store, addresses: Addresses) -> None:
-        self._snapshot = snapshot
-        self._store = store
-        self._addresses = addresses
+    Attributes:
+        found: the Map object.
+        card: the map as in lists.
+        software: address of the list of maps made with the same program, empty if there is none.
+        licence: name of the licence, empty if it is not known.
+        has_file: whether the file it was read from is kept.
+        related: other maps.
+    """
 
-    def page(self, record: Record) -> MapPage:
-        """Return the page of a map.
+    found: dict[str, str]
+    card: Card
+    software: str
+    licence: str
+    has_file: bool
+    related: list[Card]
 
-        Raises:
-            StoreUnavailable: the store cannot be reached.
-            StoreDamaged: the outline cannot be read.
-        """
-        found = orjson.loads(record.body)
-        encoded = self._store.outline(record.file_id)
-        outline = decode_outline(encoded) if encoded else None
-        shown = card(record, self._addresses, [])
-        summary = _summary(found["Description"], outline)
-        facts = self._facts(found, shown, outline)
-        return MapPage(
-            card=shown,
-            summary=summary,
-            language=outline.language if outline else "",
-            facts=facts,
-            elsewhere=self._elsewhere(found["URL"]),
-            downloads=self._downloads(shown, outline, record),
-            outline=outline_html(outline) if outline else None,
-            drawing=self._addresses.drawing(shown.id) if outline else "",
-            carried=self._carried(shown.id, outline),
-            related=self._related(record, found),
-            embed=embed_code(self._addresses.absolute(shown.address), shown.title),
-            data=self._data(shown, found, summary, outline),
-            oembed=self._addresses.oembed(self._addresses.absolute(shown.address)),
-            said=dict(SCRIPT_ENGLISH),
-        )
 
-    def _facts(self, found: dict[str, str], shown: Card, outline: Outline | None) -> list[Fact]:
-        library = self._addresses.library
-        facts = [
-            Fact(say("map.owner"), shown.owner, shown.owner_address),
-            Fact(say("map.category"), shown.category, shown.category_address),
+def known_of(record: Record, snapshot: Snapshot, store: Store, addresses: Addresses) -> Known:
+    """Return what is known of a map.
+
+    Raises:
+        StoreUnavailable: the store cannot be reached.
+    """
+    found = orjson.loads(record.body)
+    programs = {row.name: row.id for row in store.software()}
+    program = programs.get(found["Software"])
+    licences = {str(row.id): row.name for row in store.licence_types()}
+    return Known(
+        found=found,
+        card=card(record, addresses, []),
+        software="" if program is None else addresses.library({"software": str(program)}),
+        licence=licences.get(found["LicenceTypeID"], ""),
+        has_file=store.content(record.file_id) is not None,
+        related=_related(record, found, snapshot, addresses),
+    )
+
+
+def large_map_body(
+    outline: Outline, known: Known, base_url: str, common: Values, embedded: bool
+) -> bytes:
+    """Return the page of a map, for a process that has nothing else to do with pages."""
+    templates = Templates(common)
+    return map_body(outline, known, Addresses(base_url), templates, embedded=embedded)
+
+
+def map_body(
+    outline: Outline | None,
+    known: Known,
+    addresses: Addresses,
+    templates: Templates,
+    *,
+    embedded: bool,
+) -> bytes:
+    """Return the page of a map as HTML; ``embedded``, as other pages show it."""
+    page = _map_page(known, outline, addresses)
+    values = {"page": page, "absolute": addresses.absolute}
+    return templates.text("embed.html" if embedded else "map.html", values).encode()
+
+
+def _map_page(known: Known, outline: Outline | None, addresses: Addresses) -> MapPage:
+    shown = known.card
+    page = addresses.absolute(shown.address)
+    summary = _summary(known.found["Description"], outline)
+    return MapPage(
+        card=shown,
+        summary=summary,
+        language=outline.language if outline else "",
+        facts=_facts(known, outline),
+        elsewhere=_elsewhere(known.found["URL"], addresses),
+        downloads=_downloads(known, outline),
+        outline=outline_html(outline) if outline else None,
+        drawing=addresses.drawing(shown.id) if outline else "",
+        carried=_carried(shown.id, outline, addresses),
+        related=known.related,
+        embed=embed_code(page, shown.title),
+        data=_data(known, summary, outline, addresses),
+        oembed=addresses.oembed(page),
+        said=dict(SCRIPT_ENGLISH),
+    )
+
+
+def _facts(known: Known, outline: Outline | None) -> list[Fact]:
+    shown, found = known.card, known.found
+    facts = [
+        Fact(say("map.owner"), shown.owner, shown.owner_address),
+        Fact(say("map.category"), shown.category, shown.category_address),
+    ]
+    if shown.software:
+        facts.append(Fact(say("map.software"), shown.software, known.software))
+    if known.licence:
+        facts.append(Fact(say("map.licence"), known.licence))
+    if found["Copyright"].strip():
+        facts.append(Fact(say("map.copyright"), found["Copyright"]))
+    if outline:
+        contents = (counted("topics", outline.topic_count), counted("levels", outline.depth))
+        facts.append(Fact(say("map.contents"), ", ".join(contents)))
+    if found["Size"]:
+        facts.append(Fact(say("map.size"), say("map.size.kb", size=found["Size"])))
+    facts.append(Fact(say("map.added"), shown.date, date=shown.added))
+    return facts
+
+
+def _elsewhere(url: str, addresses: Addresses) -> str:
+    """Return the page that the record names, if it is not ours."""
+    own = f"{addresses.root}/mindmaps/"
+    address = safe_link(url) or ""
+    return "" if url.startswith((own, "/mindmaps/")) else address
+
+
+def _downloads(known: Known, outline: Outline | None) -> list[Download]:
+    page = known.card.address
+    files = []
+    if known.has_file:
+        files.append(Download(say("map.original"), "", f"{page}/original"))
+    if outline:
+        files += [
+            Download(writer.name, writer.suffix, f"{page}.{writer.suffix}") for writer in WRITERS
         ]
-        if shown.software:
-            ids = {row.name: row.id for row in self._store.software()}
-            number = ids.get(shown.software)
-            address = "" if number is None else library({"software": str(number)})
-            facts.append(Fact(say("map.software"), shown.software, address))
-        licences = {str(row.id): row.name for row in self._store.licence_types()}
-        if found["LicenceTypeID"] in licences:
-            facts.append(Fact(say("map.licence"), licences[found["LicenceTypeID"]]))
-        if found["Copyright"].strip():
-            facts.append(Fact(say("map.copyright"), found["Copyright"]))
-        if outline:
-            contents = (counted("topics", outline.topic_count), counted("levels", outline.depth))
-            facts.append(Fact(say("map.contents"), ", ".join(contents)))
-        if found["Size"]:
-            facts.append(Fact(say("map.size"), say("map.size.kb", size=found["Size"])))
-        facts.append(Fact(say("map.added"), shown.date, date=shown.added))
-        return facts
+    return files
 
-    def _elsewhere(self, url: str) -> str:
-        """Return the page that the record names, if it is not ours."""
-        own = f"{self._addresses.root}/mindmaps/"
-        address = safe_link(url) or ""
-        return "" if url.startswith((own, "/mindmaps/")) else address
 
-    def _downloads(self, shown: Card, outline: Outline | None, record: Record) -> list[Download]:
-        page = shown.address
-        files = []
-        if self._store.content(record.file_id) is not None:
-            files.append(Download(say("map.original"), "", f"{page}/original"))
-        if outline:
-            files += [
-                Download(writer.name, writer.suffix, f"{page}.{writer.suffix}")
-                for writer in WRITERS
-            ]
-        return files
+def _carried(
+    public_id: str, outline: Outline | None, addresses: Addresses
+) -> tuple[str, str] | None:
+    if outline is None or not outline.picture:
+        return None
+    small, large = (addresses.carried(public_id, width) for width in (320, 1280))
+    return small, large
 
-    def _carried(self, public_id: str, outline: Outline | None) -> tuple[str, str] | None:
-        if outline is None or not outline.picture:
-            return None
-        small, large = (self._addresses.carried(public_id, width) for width in (320, 1280))
-        return small, large
 
-    def _related(self, record: Record, found: dict[str, str]) -> list[Card]:
-        """Return maps that share long words of the title, those of the same category first."""
-        category = (("category", int(found["CategoryID"])),)
-        words = sorted(
-            set(_WORD.findall(fold(found["Title"]))), key=lambda word: (-len(word), word)
-        )
-        queries = [
-            # The blank after the word says that it is complete.
-            MapQuery(f"{word} ", order=None, filters=filters, limit=RELATED + 1)
-            for filters in (category, ())
-            for word in words[:WORDS]
-        ]
-        queries.append(MapQuery(order="rating", filters=category, limit=RELATED + 1))
-        kept: dict[int, Record] = {}
-        for query in queries:
-            for hit in self._snapshot.search(query, b"", correct=False).records:
-                if hit.file_id != record.file_id and len(kept) < RELATED:
-                    kept.setdefault(hit.file_id, hit)
-            if len(kept) == RELATED:
-                break
-        return [card(hit, self._addresses, []) for hit in kept.values()]
+def _related(
+    record: Record, found: dict[str, str], snapshot: Snapshot, addresses: Addresses
+) -> list[Card]:
+    """Return maps that share long words of the title, those of the same category first."""
+    category = (("category", int(found["CategoryID"])),)
+    words = sorted(set(_WORD.findall(fold(found["Title"]))), key=lambda word: (-len(word), word))
+    queries = [
+        # The blank after the word says that it is complete.
+        MapQuery(f"{word} ", order=None, filters=filters, limit=RELATED + 1)
+        for filters in (category, ())
+        for word in words[:WORDS]
+    ]
+    queries.append(MapQuery(order="rating", filters=category, limit=RELATED + 1))
+    kept: dict[int, Record] = {}
+    for query in queries:
+        for hit in snapshot.search(query, b"", correct=False).records:
+            if hit.file_id != record.file_id and len(kept) < RELATED:
+                kept.setdefault(hit.file_id, hit)
+        if len(kept) == RELATED:
+            break
+    return [card(hit, addresses, []) for hit in kept.values()]
 
-    def _data(
-        self, shown: Card, found: dict[str, str], summary: str, outline: Outline | None
-    ) -> dict[str, Any]:
-        absolute = self._addresses.absolute
-        data: dict[str, Any] = {
-            "@context": "https://schema.org",
-            "@type": "CreativeWork",
-            "genre": "Mind map",
-            "name": shown.title,
-            "description": summary,
-            "url": absolute(shown.address),
-            "image": absolute(self._addresses.thumbnail(shown.id, 1280)),
-            "thumbnailUrl": absolute(shown.small),
-            "dateCreated": shown.added,
-            "author": {"@type": "Person", "name": shown.owner},
-            "about": shown.category,
-        }
-        if found["Copyright"]:
-            data["copyrightNotice"] = found["Copyright"]
-        if outline and outline.language:
-            data["inLanguage"] = outline.language
-        return data
+
+def _data(
+    known: Known, summary: str, outline: Outline | None, addresses: Addresses
+) -> dict[str, Any]:
+    shown, absolute = known.card, addresses.absolute
+    data: dict[str, Any] = {
+        "@context": "https://schema.org",
+        "@type": "CreativeWork",
+        "genre": "Mind map",
+        "name": shown.title,
+        "description": summary,
+        "url": absolute(shown.address),
+        "image": absolute(addresses.thumbnail(shown.id, 1280)),
+        "thumbnailUrl": absolute(shown.small),
+        "dateCreated": shown.added,
+        "author": {"@type": "Person", "name": shown.owner},
+        "about": shown.category,
+    }
+    if known.found["Copyright"]:
+        data["copyrightNotice"] = known.found["Copyright"]
+    if outline and outline.language:
+        data["inLanguage"] = outline.language
+    return data
 
 
 def embed_code(page: str, title: str) -> str:

@@ -8,6 +8,7 @@ the snapshot it was made from, like the answers of the API. What goes wrong is s
 the same table of errors.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -15,22 +16,27 @@ from typing import Final
 from urllib.parse import parse_qsl, unquote, urlencode
 
 from mapshelf.api.app import FORMATS, Backstage
+from mapshelf.api.catalogue import Deferred, Edition
+from mapshelf.api.documents import Kind, is_large
 from mapshelf.api.errors import FAULT, TABLE
-from mapshelf.api.http import Request, Response
+from mapshelf.api.http import Headers, Request, Response
 from mapshelf.api.one_map import export_outline, find_map, original_file
 from mapshelf.api.routing import Route
-from mapshelf.errors import InvalidRequest, NotFound, SnapshotError, StoreUnavailable
-from mapshelf.model import User, VisitKind
+from mapshelf.errors import InvalidRequest, NotFound, Overloaded, SnapshotError, StoreUnavailable
+from mapshelf.model import Outline, User, VisitKind
 from mapshelf.outlines import decode_outline
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.answers import (
     EMBEDDED,
+    FRESH,
+    HTML,
     REFERENCE,
     STRICT,
     Templates,
     data_response,
     fragment_response,
+    page_response,
     redirect,
 )
 from mapshelf.site.assets import load_assets
@@ -38,12 +44,15 @@ from mapshelf.site.cards import card
 from mapshelf.site.drawing import drawing
 from mapshelf.site.feed import feed_values
 from mapshelf.site.library import Librarian, Library
-from mapshelf.site.map_page import Cartographer
+from mapshelf.site.map_page import Known, known_of, large_map_body, map_body
 from mapshelf.site.oembed import asked_map, description
-from mapshelf.snapshot import Record
+from mapshelf.snapshot import Record, Snapshot
+from mapshelf.store import Store
 
-LARGEST_KEPT: Final = 1 << 20
-"""Bytes of a page that is kept: larger ones would put out hundreds of others."""
+JSON: Final = b"application/json"
+
+MOST_ERRORS: Final = 100
+"""Pages of errors to keep."""
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -86,11 +95,13 @@ class Pages:
     def __init__(self, backstage: Backstage, *, private: bool = False) -> None:
         """Prepare them; ``private`` says that there is no library to lead to."""
         self._backstage = backstage
+        self._queues = backstage.queues
         self._addresses = Addresses(backstage.base_url)
         self._assets = load_assets()
         static = f"{self._addresses.root}/static/{self._assets.edition}"
-        common = {"root": self._addresses.root, "static": static, "private": private}
-        self._templates = Templates(common)
+        self._common = {"root": self._addresses.root, "static": static, "private": private}
+        self._templates = Templates(self._common)
+        self._errors: dict[tuple[int, str], Response] = {}
 
     def guarded(self, answer: Answer) -> Callable[[Request, User | None], Awaitable[Response]]:
         """Return ``answer`` as a route, which says what goes wrong in a page."""
@@ -98,41 +109,37 @@ class Pages:
         async def guard(request: Request, user: User | None) -> Response:
             try:
                 return await answer(request)
-            except (InvalidRequest, NotFound, SnapshotError, StoreUnavailable) as error:
+            except (InvalidRequest, NotFound, SnapshotError, StoreUnavailable, Overloaded) as error:
                 row = next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), FAULT)
-                message = row.message or str(error)
-                return await self._backstage.apart(
-                    partial(self._templates.error, row.status, message)
-                )
+                return await self._error(row.status, row.message or str(error))
 
         return guard
 
     async def library(self, request: Request) -> Response:
         """Answer a list of maps as a page."""
-        query = _place_query(request)
-        return await self._kept(request, partial(self._library, query))
+        return await self._made(request, partial(self._library, _place_query(request)))
 
     async def results(self, request: Request) -> Response:
         """Answer the part of a list that changes while somebody types."""
-        query = parse_query(request.query_string)
-        return await self._kept(request, partial(self._results, query))
+        return await self._made(request, partial(self._results, parse_query(request.query_string)))
 
     async def feed(self, request: Request) -> Response:
         """Answer a list of maps as a feed."""
-        query = parse_query(request.query_string)
-        return await self._kept(request, partial(self._feed, query))
+        return await self._made(request, partial(self._feed, parse_query(request.query_string)))
 
     async def map(self, request: Request) -> Response:
         """Answer the page of a map, or where it is."""
-        record = self._found(request)
+        edition = self._backstage.catalogue.edition()
         public_id = request.parts["id"]
+        record = _found(edition, public_id)
         right = self._addresses.map(public_id, record.title)
         asked = self._addresses.root + request.path
         if asked != unquote(right):
             query = request.query_string.decode("latin-1")
             return redirect(right + (f"?{query}" if query else ""))
         embedded = dict(parse_qsl(request.query_string.decode("latin-1"))).get("embed") == "1"
-        response = await self._kept(request, partial(self._map, record, embedded=embedded))
+        make = partial(self._map, edition.snapshot, record, embedded=embedded)
+        response = await edition.response(request, self._queues.pages, make)
         if not embedded:
             # A map that another page shows was not asked for by whoever reads that page.
             self._backstage.note_visit(request, record.file_id, VisitKind.VIEW)
@@ -140,94 +147,139 @@ class Pages:
 
     async def drawing(self, request: Request) -> Response:
         """Answer what the script on the page of a map draws from."""
-        return await self._kept(request, partial(self._drawing, self._found(request)))
+        edition = self._backstage.catalogue.edition()
+        make = partial(self._drawing, _found(edition, request.parts["id"]))
+        return await edition.response(request, self._queues.pages, make)
 
     async def outline(self, request: Request) -> Response:
         """Answer the outline of a map as a file."""
-        store, record = self._backstage.store(), self._found(request)
-        writer = FORMATS[request.parts["format"]]
-        response = await self._backstage.apart(partial(export_outline, store, record, writer))
-        self._backstage.note_visit(request, record.file_id, VisitKind.DOWNLOAD)
-        return response
+        writer, documents = FORMATS[request.parts["format"]], self._backstage.documents
+        return await self._download(
+            request, partial(export_outline, writer=writer, documents=documents)
+        )
 
     async def original(self, request: Request) -> Response:
         """Answer the file that a map was read from."""
-        store, record = self._backstage.store(), self._found(request)
-        response = await self._backstage.apart(partial(original_file, store, record))
-        self._backstage.note_visit(request, record.file_id, VisitKind.DOWNLOAD)
-        return response
+        return await self._download(
+            request, partial(original_file, documents=self._backstage.documents)
+        )
 
     async def oembed(self, request: Request) -> Response:
         """Answer how to embed a map."""
         public_id = asked_map(request.query_string, self._addresses)
-        record = self._record(public_id)
+        record = _found(self._backstage.catalogue.edition(), public_id)
         shown = card(record, self._addresses, [])
         body = description(shown, request.query_string, self._addresses)
         return data_response(b"application/json", body)
 
     async def reference(self, request: Request) -> Response:
         """Answer the reference of the API."""
-        return await self._kept(
-            request, partial(self._templates.page, "reference.html", {}, REFERENCE)
+        return await self._queues.pages.result(
+            request.path, partial(self._templates.page, "reference.html", {}, REFERENCE)
         )
 
     async def asset(self, request: Request) -> Response:
         """Answer a file that pages are made of."""
         edition, name = request.parts["edition"], request.parts["asset"]
         make = partial(self._assets.response, edition, name)
-        return make() if self._assets.is_made(edition, name) else await self._backstage.apart(make)
+        if self._assets.is_made(edition, name):
+            return make()
+        return await self._queues.pages.result((request.path,), make)
 
     # -- made in threads ------------------------------------------------------------------
 
-    def _listed(self, query: MapQuery) -> Library:
-        snapshot = self._backstage.catalogue.edition().snapshot
+    def _listed(self, query: MapQuery, snapshot: Snapshot) -> Library:
         return Librarian(snapshot, self._backstage.store(), self._addresses).library(query)
 
-    def _library(self, query: MapQuery) -> Response:
-        return self._templates.page("library.html", {"library": self._listed(query)})
+    def _library(self, query: MapQuery, snapshot: Snapshot) -> Response:
+        return self._templates.page("library.html", {"library": self._listed(query, snapshot)})
 
-    def _results(self, query: MapQuery) -> Response:
-        values = {"library": self._listed(query)}
+    def _results(self, query: MapQuery, snapshot: Snapshot) -> Response:
+        values = {"library": self._listed(query, snapshot)}
         return fragment_response(self._templates.text("_list.html", values).encode())
 
-    def _feed(self, query: MapQuery) -> Response:
-        snapshot = self._backstage.catalogue.edition().snapshot
+    def _feed(self, query: MapQuery, snapshot: Snapshot) -> Response:
         values = feed_values(snapshot, query, self._addresses)
         body = self._templates.text("feed.atom", values).encode()
         return data_response(b"application/atom+xml; charset=utf-8", body)
 
-    def _map(self, record: Record, *, embedded: bool) -> Response:
-        snapshot = self._backstage.catalogue.edition().snapshot
-        page = Cartographer(snapshot, self._backstage.store(), self._addresses).page(record)
-        name = "embed.html" if embedded else "map.html"
-        values = {"page": page, "absolute": self._addresses.absolute}
-        return self._templates.page(name, values, EMBEDDED if embedded else STRICT)
+    def _map(self, snapshot: Snapshot, record: Record, *, embedded: bool) -> Response | Deferred:
+        store = self._backstage.store()
+        known = known_of(record, snapshot, store, self._addresses)
+        encoded = store.outline(record.file_id)
+        if encoded and is_large(encoded):
+            make = partial(self._large_map, known, record.file_id, embedded=embedded)
+            return Deferred(self._queues.documents, make)
+        outline = decode_outline(encoded) if encoded else None
+        return page_response(200, self._map_body(outline, known, embedded), _map_headers(embedded))
 
-    def _drawing(self, record: Record) -> Response:
+    def _map_body(self, outline: Outline | None, known: Known, embedded: bool) -> bytes:
+        return map_body(outline, known, self._addresses, self._templates, embedded=embedded)
+
+    def _large_map(self, known: Known, file_id: int, *, embedded: bool) -> Response:
+        headers = _map_headers(embedded)
+        outline = self._backstage.store().outline(file_id)
+        try:
+            if outline:
+                facts = (known, self._backstage.base_url, self._common, embedded)
+                kind = Kind(HTML, headers, compress=True)
+                return self._backstage.documents.of_outline(large_map_body, outline, facts, kind)
+        except NotFound:
+            pass  # too large even for that: what else is known of it is shown
+        return page_response(200, self._map_body(None, known, embedded), headers)
+
+    def _drawing(self, record: Record) -> Response | Deferred:
+        outline = self._outline(record)
+        if is_large(outline):
+            return Deferred(self._queues.documents, partial(self._large_drawing, record))
+        return data_response(JSON, drawing(decode_outline(outline)))
+
+    def _large_drawing(self, record: Record) -> Response:
+        kind = Kind(JSON, (FRESH,), compress=True)
+        return self._backstage.documents.of_outline(drawing, self._outline(record), (), kind)
+
+    def _outline(self, record: Record) -> bytes:
         outline = self._backstage.store().outline(record.file_id)
         if outline is None:
             raise NotFound("This map has no outline.")
-        return data_response(b"application/json", drawing(decode_outline(outline)))
+        return outline
 
     # -- around them ----------------------------------------------------------------------
 
-    def _found(self, request: Request) -> Record:
-        return self._record(request.parts["id"])
-
-    def _record(self, public_id: str) -> Record:
-        # Without the base URL: addresses of ours are told from others by having none.
-        return find_map(self._backstage.catalogue.edition(), public_id, b"")
-
-    async def _kept(self, request: Request, make: Callable[[], Response]) -> Response:
-        """Return what ``make`` makes, or has made of the same snapshot before."""
+    async def _made(self, request: Request, make: Callable[[Snapshot], Response]) -> Response:
+        """Return what ``make`` makes of the current snapshot."""
         edition = self._backstage.catalogue.edition()
-        key = (request.path, request.query_string)
-        response = edition.kept(key)
-        if response is None:
-            response = await self._backstage.apart(make)
-            if len(response.body) <= LARGEST_KEPT:
-                edition.keep(key, response)
+        return await edition.response(request, self._queues.pages, partial(make, edition.snapshot))
+
+    async def _download(
+        self, request: Request, make: Callable[[Store, Record], Response | Deferred]
+    ) -> Response:
+        """Return a file of a map."""
+        edition = self._backstage.catalogue.edition()
+        record = _found(edition, request.parts["id"])
+        made = partial(make, self._backstage.store(), record)
+        response = await edition.response(request, self._queues.pages, made)
+        self._backstage.note_visit(request, record.file_id, VisitKind.DOWNLOAD)
         return response
+
+    async def _error(self, status: int, message: str) -> Response:
+        """Return a page that says what is wrong. It must be there when all else has to wait."""
+        response = self._errors.get((status, message))
+        if response is None:
+            response = await asyncio.to_thread(self._templates.error, status, message)
+            if len(self._errors) >= MOST_ERRORS:
+                self._errors.clear()
+            self._errors[status, message] = response
+        return response
+
+
+def _found(edition: Edition, public_id: str) -> Record:
+    # Without the base URL: addresses of ours are told from others by having none.
+    return find_map(edition, public_id, b"")
+
+
+def _map_headers(embedded: bool) -> Headers:
+    return (*(EMBEDDED if embedded else STRICT), FRESH)
 
 
 def _place_query(request: Request) -> MapQuery:

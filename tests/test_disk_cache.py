@@ -1,4 +1,4 @@
-"""Pictures are kept sound and within bounds, however many processes work on them."""
+"""Results are kept sound and within bounds, however many processes work on them."""
 
 import os
 import time
@@ -7,10 +7,12 @@ from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
+import xxhash
 
-from mapshelf.render.cache import PictureCache
+from mapshelf.disk_cache import DiskCache
 
 KEY = "ab" + "0" * 30
+SIZE = 1 << 20
 
 
 def files(folder: Path) -> list[Path]:
@@ -18,17 +20,17 @@ def files(folder: Path) -> list[Path]:
 
 
 def test_what_was_put_is_found_again(tmp_path: Path) -> None:
-    cache = PictureCache(tmp_path / "made" / "later")
+    cache = DiskCache(tmp_path / "made" / "later", SIZE)
     assert cache.get(KEY) is None
     cache.put(KEY, b"picture")
     cache.put(KEY, b"picture")
-    assert cache.get(KEY) == PictureCache(tmp_path / "made" / "later").get(KEY) == b"picture"
+    assert cache.get(KEY) == DiskCache(tmp_path / "made" / "later", SIZE).get(KEY) == b"picture"
     assert len(files(tmp_path)) == 1
 
 
 @pytest.mark.parametrize("damage", [b"", b"x", b"x" * 16, b"x" * 40])
 def test_a_damaged_picture_does_not_count(tmp_path: Path, damage: bytes) -> None:
-    cache = PictureCache(tmp_path)
+    cache = DiskCache(tmp_path, SIZE)
     cache.put(KEY, b"picture")
     (path,) = files(tmp_path)
     path.write_bytes(damage)
@@ -38,7 +40,7 @@ def test_a_damaged_picture_does_not_count(tmp_path: Path, damage: bytes) -> None
 
 
 def test_what_was_not_used_for_longest_makes_room(tmp_path: Path) -> None:
-    cache = PictureCache(tmp_path, size=256 * 1000)
+    cache = DiskCache(tmp_path, 256 * 1000)
     keys = [f"ab{number:030}" for number in range(20)]
     for age, key in enumerate(keys):
         cache.put(key, b"x" * 200)
@@ -49,8 +51,33 @@ def test_what_was_not_used_for_longest_makes_room(tmp_path: Path) -> None:
     assert sum(path.stat().st_size for path in files(tmp_path)) <= 1000
 
 
+def test_a_file_is_found_with_its_checksum_and_can_be_read_in_pieces(tmp_path: Path) -> None:
+    cache = DiskCache(tmp_path, SIZE)
+    assert cache.find(KEY) is None
+    cache.put(KEY, b"document")
+    found = cache.find(KEY)
+    assert found is not None
+    assert (found.size, found.digest) == (8, xxhash.xxh3_128_hexdigest(b"document"))
+    with found.open() as file:
+        assert [file.read(3) for _ in range(4)] == [b"doc", b"ume", b"nt", b""]
+    assert found.is_there()
+    found.path.write_bytes(found.path.read_bytes()[:-1])
+    assert cache.find(KEY) is None
+    found.path.unlink()
+    assert not found.is_there()
+
+
+def test_what_was_put_last_stays_even_where_it_is_too_large(tmp_path: Path) -> None:
+    cache = DiskCache(tmp_path, 4 * 1000, folders=4)
+    cache.put("00" + "1" * 30, b"x" * 600)
+    cache.put("04" + "2" * 30, b"x" * 2000)
+    assert cache.get("00" + "1" * 30) is None
+    assert cache.get("04" + "2" * 30) == b"x" * 2000
+    assert len(files(tmp_path)) == 1
+
+
 def test_what_dead_processes_left_is_removed(tmp_path: Path) -> None:
-    cache = PictureCache(tmp_path)
+    cache = DiskCache(tmp_path, SIZE)
     cache.put(KEY, b"picture")
     part = tmp_path / "ab" / ("0" * 30 + ".part")
     part.write_bytes(b"half")
@@ -65,12 +92,12 @@ def test_a_folder_that_cannot_be_written_is_told_of_once(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     (tmp_path / "file").write_bytes(b"")
-    cache = PictureCache(tmp_path / "file")
+    cache = DiskCache(tmp_path / "file", SIZE)
     cache.put(KEY, b"picture")
     cache.put(KEY, b"picture")
     assert cache.get(KEY) is None
     assert [record.message for record in caplog.records] == [
-        f"pictures cannot be kept in {tmp_path / 'file'}: Not a directory"
+        f"results cannot be kept in {tmp_path / 'file'}: Not a directory"
     ]
 
 
@@ -83,7 +110,7 @@ def test_processes_do_not_disturb_each_other(tmp_path: Path) -> None:
 
 def use(folder: Path) -> bool:
     """Write and read pictures under few keys; tell whether what was read was ever unsound."""
-    cache = PictureCache(folder, size=256 * 500)
+    cache = DiskCache(folder, 256 * 500)
     sound = True
     for number in range(300):
         key = f"{number % 3:02}{number % 7:030}"

@@ -1,0 +1,225 @@
+"""Documents that take long to make: pages, exports and drawings of large maps, and large files.
+
+A map may have a hundred thousand topics, of which a page takes seconds of pure Python. In a thread
+of a worker that would slow every other request, so it is done by a confined child
+(``confinement``), under limits. What it makes is kept on disk and sent from there, so that it is
+made once, and nobody's slow reading holds it in memory.
+
+What small maps have is made at once, in a thread.
+"""
+
+import logging
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+import xxhash
+
+from mapshelf.api.http import Headers, Response
+from mapshelf.api.packing import compressed, with_smaller
+from mapshelf.api.work_queue import WorkQueue
+from mapshelf.confinement import FAILURES, ConfinedChild, processor_time
+from mapshelf.disk_cache import CachedFile, DiskCache
+from mapshelf.errors import NotFound, StoreDamaged
+from mapshelf.model import OriginalFile, Outline
+from mapshelf.outlines import decode_outline
+
+LARGE: Final = 32_768
+"""Bytes of an outline, unpacked, from which on the child works on it: some 300 topics, of which a
+drawing takes ten milliseconds."""
+
+LARGE_FILE: Final = 262_144
+"""Bytes of a map file from which on it is sent from disk."""
+
+MEMORY: Final = 1 << 30
+"""Bytes a document may take while it is made."""
+
+CPU_SECONDS: Final = 20
+WALL_SECONDS: Final = 60.0
+"""What a document may take of the processor, and by the clock."""
+
+_DESCRIPTORS: Final = 64
+_REFUSED: Final = 1000
+"""Most documents to remember that could not be made."""
+
+Make = Callable[..., bytes]
+"""Makes a document of an outline and further facts; a function of a module, for it travels."""
+
+Bodies = tuple[bytes, bytes]
+"""A document, and its compressed form, empty if there is to be none."""
+
+Body = CachedFile | bytes
+"""A body on disk, or where that cannot be, in memory."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What kind of document is wanted.
+
+    Attributes:
+        media_type: of what it is.
+        headers: its headers besides type, length and, if there is none among them, validator.
+        compress: whether a compressed form is made, too.
+    """
+
+    media_type: bytes
+    headers: Headers
+    compress: bool = False
+
+
+class Documents:
+    """Makes large documents and keeps them. It may be used from several threads."""
+
+    def __init__(self, cache: DiskCache, queue: WorkQueue) -> None:
+        """Prepare to make documents.
+
+        Args:
+            cache: where they are kept.
+            queue: where they wait for the child, which does one thing at a time.
+        """
+        self.queue = queue
+        self._cache = cache
+        self._child = ConfinedChild(MEMORY, _DESCRIPTORS)
+        self._refused: set[str] = set()
+
+    def of_outline(
+        self, make: Make, outline: bytes, facts: tuple[object, ...], kind: Kind
+    ) -> Response:
+        """Return the document that ``make`` makes of an outline and of ``facts``.
+
+        Args:
+            make: called with the ``Outline`` and the facts.
+            outline: as the store keeps it.
+            facts: equal facts have the same ``repr``.
+            kind: of document.
+
+        Raises:
+            NotFound: it is too large to be made.
+            StoreUnavailable: the service ends.
+            StoreDamaged: the outline cannot be read.
+        """
+        name = f"{make.__module__}.{make.__qualname__}"
+        digest = xxhash.xxh3_128(repr((self._code, name, facts)).encode())
+        digest.update(outline)
+        arguments = (make, outline, facts, kind.compress)
+        key = digest.hexdigest()
+        return self._response(key, kind, lambda: self._made_by_child(key, arguments))
+
+    def of_file(self, file: OriginalFile, kind: Kind) -> Response:
+        """Return a map file as it was.
+
+        Raises:
+            StoreDamaged: it cannot be unpacked.
+        """
+        # Nothing in it is looked at, so it takes no child.
+        body = _unpacked(file.content)
+        if len(body) < LARGE_FILE:
+            return _response(kind, body, b"")
+        key = xxhash.xxh3_128_hexdigest(b"file" + file.digest)
+        return self._response(key, kind, lambda: (body, b""))
+
+    def close(self) -> None:
+        """End the child; what it was making is not finished."""
+        self._child.close()
+
+    def _response(self, key: str, kind: Kind, make: Callable[[], Bodies]) -> Response:
+        found = self._cache.find(key)
+        packed = self._cache.find(_packed(key)) if kind.compress else None
+        if found and (packed or not kind.compress):
+            return _response(kind, found, packed or b"")
+        whole, smaller = make()
+        self._cache.put(key, whole)
+        if smaller:
+            self._cache.put(_packed(key), smaller)
+        # A full disk keeps nothing: then they are sent from memory.
+        found = self._cache.find(key)
+        packed = self._cache.find(_packed(key)) if smaller else None
+        return _response(kind, found or whole, packed or smaller)
+
+    def _made_by_child(self, key: str, arguments: tuple[object, ...]) -> Bodies:
+        if key in self._refused:
+            raise _too_large()
+        try:
+            return self._child.call(_make, arguments, WALL_SECONDS)
+        except FAILURES as error:
+            log.warning("a document cannot be made: %s", str(error) or type(error).__name__)
+            if len(self._refused) >= _REFUSED:
+                self._refused.clear()
+            self._refused.add(key)
+            raise _too_large() from error
+
+    @cached_property
+    def _code(self) -> str:
+        """What tells the code that makes documents from any other, newer or older."""
+        digest = xxhash.xxh3_64()
+        package = Path(str(files("mapshelf")))
+        for path in sorted(package.rglob("*")):
+            if path.suffix in (".py", ".html"):
+                status = path.stat()
+                name = path.relative_to(package)
+                digest.update(f"{name} {status.st_size} {status.st_mtime_ns}\n".encode())
+        return digest.hexdigest()
+
+
+def is_large(outline: bytes) -> bool:
+    """Tell whether what is made of an encoded outline takes long.
+
+    Raises:
+        StoreDamaged: it cannot be read.
+    """
+    try:
+        unpacking = zlib.decompressobj()
+        unpacking.decompress(outline, LARGE)
+        return bool(unpacking.unconsumed_tail)
+    except zlib.error as error:
+        raise StoreDamaged("an outline in the store cannot be read") from error
+
+
+def _make(make: Make, outline: bytes, facts: tuple[object, ...], compress: bool) -> Bodies:
+    """Make a document, in the child."""
+    with processor_time(CPU_SECONDS):
+        decoded: Outline = decode_outline(outline)
+        body = make(decoded, *facts)
+        return body, compressed(body) if compress else b""
+
+
+def _unpacked(content: bytes) -> bytes:
+    try:
+        return zlib.decompress(content)
+    except zlib.error as error:
+        raise StoreDamaged("a file in the store cannot be unpacked") from error
+
+
+def _packed(key: str) -> str:
+    """Return the key of the compressed form of a document."""
+    return f"{key}-gzip"
+
+
+def _response(kind: Kind, whole: Body, smaller: Body) -> Response:
+    response = _with_body(whole)
+    headers = (
+        (b"content-type", kind.media_type),
+        (b"content-length", str(response.size).encode()),
+        *kind.headers,
+    )
+    if not any(name == b"etag" for name, _ in headers):
+        digest = whole.digest if isinstance(whole, CachedFile) else xxhash.xxh3_128_hexdigest(whole)
+        headers += ((b"etag", f'"{digest}"'.encode()),)
+    response = replace(response, headers=headers)
+    return with_smaller(response, _with_body(smaller)) if kind.compress else response
+
+
+def _with_body(body: Body) -> Response:
+    if isinstance(body, CachedFile):
+        return Response(200, (), file=body)
+    return Response(200, (), body)
+
+
+def _too_large() -> NotFound:
+    return NotFound("This map is too large to be shown so; its file can be downloaded.")

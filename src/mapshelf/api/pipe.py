@@ -1,0 +1,118 @@
+"""Large bodies through Granian, at the pace of the client.
+
+RSGI takes a body whole, in pieces of which it keeps as many as it is given, or as the path of a
+file, which it reads as fast as the client does. So a large body is written into a pipe, and the
+server is given the path of its other end: while the client takes nothing, the pipe is full.
+
+RSGI cannot end a connection either. That of a client that takes nothing for too long is looked up
+among the sockets of this process, by the address of the client, and shut down.
+"""
+
+import asyncio
+import contextlib
+import os
+import socket
+from ipaddress import ip_address
+from typing import BinaryIO, Final
+
+from mapshelf.api.streaming import PIECE, STALLED_AFTER
+
+_DESCRIPTORS: Final = "/dev/fd"
+"""Where a process finds its own open files, under their numbers."""
+
+
+class Pipe:
+    """A pipe that a body is written into, and that the server reads. Closed after the context."""
+
+    def __init__(self) -> None:
+        """Open the pipe.
+
+        Raises:
+            OSError: too many files are open.
+        """
+        self._reader, self._writer = os.pipe()
+        os.set_blocking(self._writer, False)
+
+    def __enter__(self) -> "Pipe":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._close_reader()
+        os.close(self._writer)
+
+    @property
+    def path(self) -> str:
+        """The path under which the server reads."""
+        return f"{_DESCRIPTORS}/{self._reader}"
+
+    async def send(self, body: BinaryIO) -> bool:
+        """Write a body, as fast as it is read; tell whether all of it was taken.
+
+        It was not if nothing was taken for ``STALLED_AFTER`` seconds, or the reader is gone.
+        """
+        while piece := memoryview(body.read(PIECE)):
+            while piece:
+                try:
+                    piece = piece[os.write(self._writer, piece) :]
+                except BlockingIOError:
+                    if not await self._is_read():
+                        return False
+                except BrokenPipeError:
+                    return True
+        return True
+
+    async def _is_read(self) -> bool:
+        """Wait until the pipe has room again; tell whether it has in time."""
+        loop = asyncio.get_running_loop()
+        room: asyncio.Future[None] = loop.create_future()
+        loop.add_writer(self._writer, _set, room)
+        try:
+            await asyncio.wait_for(room, STALLED_AFTER)
+        except TimeoutError:
+            return False
+        finally:
+            loop.remove_writer(self._writer)
+        # The server has opened its end, so ours can go: then a reader that is gone is noticed.
+        self._close_reader()
+        return True
+
+    def _close_reader(self) -> None:
+        if self._reader >= 0:
+            os.close(self._reader)
+            self._reader = -1
+
+
+def _set(future: "asyncio.Future[None]") -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def end_connection(client: str) -> bool:
+    """Shut down the connection of this process to ``client``; tell whether there was one.
+
+    Args:
+        client: address and port of the other end, as Granian gives them.
+    """
+    host, _, port = client.rpartition(":")
+    wanted = (ip_address(host.strip("[]")), int(port))
+    return any(_ends(int(number), wanted) for number in os.listdir(_DESCRIPTORS))
+
+
+def _ends(descriptor: int, wanted: tuple[object, int]) -> bool:
+    """Shut down a descriptor if it is the socket that is wanted."""
+    try:
+        # The copy stays what it is, whatever the server does with its own meanwhile.
+        copy = os.dup(descriptor)
+    except OSError:  # closed since we looked
+        return False
+    try:
+        connection = socket.socket(fileno=copy)
+    except OSError:  # no socket
+        os.close(copy)
+        return False
+    with connection, contextlib.suppress(OSError, ValueError):  # not connected, or locally
+        host, port, *_ = connection.getpeername()
+        if (ip_address(host), port) == wanted:
+            connection.shutdown(socket.SHUT_RDWR)
+            return True
+    return False

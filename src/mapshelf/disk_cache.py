@@ -1,0 +1,154 @@
+"""What takes long to make, on disk, so that it is made once: pictures and large documents.
+
+Every result lies in a file of its own under a key made from all that went into it: a map that
+changes gets another key, and nothing has to be invalidated. Files are spread over folders by their
+key; each folder is kept below its share of the limit by removing what has not been used for
+longest, which looks at the files of one folder and needs no word from other processes.
+
+Several processes may work on the same folders. A file is written under a name of its own and
+renamed, so that none is seen half written; and since nothing is synced to disk, each begins with a
+checksum, without which it does not count.
+"""
+
+import logging
+import os
+import secrets
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO, Final
+
+import xxhash
+
+_DIGEST: Final = 16
+"""Bytes of the checksum at the beginning of each file."""
+
+_PIECE: Final = 1 << 20
+_USED_NOTED_EVERY: Final = 86_400.0
+"""Seconds; noting each use would be a write for each read."""
+
+_ABANDONED_AFTER: Final = 3600.0
+"""Seconds after which a file under another name is what a process left that died."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class CachedFile:
+    """A sound file of the cache, to be sent piece by piece.
+
+    Attributes:
+        path: where it lies; it may be removed to make room.
+        digest: the XXH3-128 checksum of its content, in hexadecimal digits.
+        size: bytes of its content.
+    """
+
+    path: Path
+    digest: str
+    size: int
+
+    def open(self) -> BinaryIO:
+        """Open the file at the beginning of its content.
+
+        Raises:
+            OSError: it has been removed.
+        """
+        file = self.path.open("rb", buffering=0)
+        file.seek(_DIGEST)
+        return file
+
+    def is_there(self) -> bool:
+        """Tell whether the file has not been removed."""
+        return self.path.exists()
+
+
+class DiskCache:
+    """A folder of results, bounded in size."""
+
+    def __init__(self, folder: Path, size: int, folders: int = 256) -> None:
+        """Use ``folder``, which is made with the first result.
+
+        Args:
+            folder: nothing else may lie in it.
+            size: bytes of all results together, at most.
+            folders: among how many folders (a power of two, 256 at most) the files are spread.
+                Each has an equal share of ``size``, which must be far above that of one result.
+        """
+        self._folder = folder
+        self._folders = folders
+        self._share = size // folders
+        self._told = False
+
+    def get(self, key: str) -> bytes | None:
+        """Return the result under ``key``, ``None`` if it is not there or not sound."""
+        path = self._path(key)
+        try:
+            data = path.read_bytes()
+            _note_use(path)
+        except OSError:
+            return None
+        content = data[_DIGEST:]
+        return content if data[:_DIGEST] == xxhash.xxh3_128_digest(content) else None
+
+    def find(self, key: str) -> CachedFile | None:
+        """Return the file with the result under ``key``, ``None`` if it is not there or not sound.
+
+        It is read once, piece by piece.
+        """
+        path = self._path(key)
+        digest, size = xxhash.xxh3_128(), 0
+        try:
+            with path.open("rb") as file:
+                expected = file.read(_DIGEST)
+                while piece := file.read(_PIECE):
+                    digest.update(piece)
+                    size += len(piece)
+            _note_use(path)
+        except OSError:
+            return None
+        sound = digest.digest() == expected
+        return CachedFile(path, digest.hexdigest(), size) if sound else None
+
+    def put(self, key: str, content: bytes) -> None:
+        """Keep a result. What cannot be kept is told of in the log, once, and does no harm."""
+        path = self._path(key)
+        part = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with part.open("wb") as file:
+                file.write(xxhash.xxh3_128_digest(content))
+                file.write(content)
+            part.replace(path)
+            self._make_room(path)
+        except OSError as error:
+            with suppress(OSError):
+                part.unlink()
+            if not self._told:
+                log.warning("results cannot be kept in %s: %s", self._folder, error.strerror)
+            self._told = True
+
+    def _path(self, key: str) -> Path:
+        return self._folder / f"{int(key[:2], 16) % self._folders:02x}" / key[2:]
+
+    def _make_room(self, fresh: Path) -> None:
+        """Remove what was not used for longest beside ``fresh``, if the folder is too large."""
+        found = []
+        with os.scandir(fresh.parent) as entries:
+            for entry in entries:
+                with suppress(FileNotFoundError):  # another process is at it, too
+                    status = entry.stat()
+                    found.append((status.st_mtime, status.st_size, entry.path))
+        total = sum(size for _, size, _ in found)
+        now = time.time()
+        for used, size, path in sorted(found):
+            abandoned = "." in os.path.basename(path) and now - used > _ABANDONED_AFTER
+            if (total > self._share and path != str(fresh)) or abandoned:
+                with suppress(FileNotFoundError):
+                    os.unlink(path)
+                total -= size
+
+
+def _note_use(path: Path) -> None:
+    if time.time() - path.stat().st_mtime > _USED_NOTED_EVERY:
+        os.utime(path)
