@@ -42,7 +42,7 @@ from mapshelf.api.overview import show_categories, show_facets, show_software
 from mapshelf.api.packing import takes_gzip
 from mapshelf.api.routing import Route, Routes
 from mapshelf.api.search import search_maps, suggest
-from mapshelf.api.streaming import LARGE, Streams, send_body
+from mapshelf.api.streaming import LARGE, Stream, Streams, send_body
 from mapshelf.api.thumbnails import draw_thumbnail, kept_thumbnail, parse_picture
 from mapshelf.api.users import own_profile
 from mapshelf.api.work_queue import WorkQueue
@@ -395,18 +395,19 @@ class Application:
     async def _serve(self, scope: Scope, receive: Receive, send: Send) -> None:
         response, own_headers = await self.answer(read_request, (scope, receive))
         whole = scope["method"] != "HEAD"
+        stream: Stream | None = None
         with ExitStack() as sending:
             if whole and response.size >= LARGE:
                 try:
-                    sending.enter_context(self.sending(ASGISender(scope)))
+                    stream = sending.enter_context(self.sending(ASGISender(scope)))
                 except Overloaded as error:
                     response = error_response(error, "")
             headers = (*response.headers, *self.fixed_headers, *own_headers)
             start = {"type": "http.response.start", "status": response.status, "headers": headers}
             await send(start)
-            await send_body(response if whole else Response(200, ()), send)
+            await send_body(response if whole else Response(200, ()), send, stream)
 
-    def sending(self, sender: Sender) -> AbstractContextManager[None]:
+    def sending(self, sender: Sender) -> AbstractContextManager[Stream]:
         """Count a large body that is sent to a client while in the context.
 
         Raises:

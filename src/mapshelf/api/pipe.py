@@ -15,7 +15,7 @@ import socket
 from ipaddress import ip_address
 from typing import BinaryIO, Final
 
-from mapshelf.api.streaming import PIECE, STALLED_AFTER
+from mapshelf.api.streaming import PIECE, Stream
 
 _DESCRIPTORS: Final = "/dev/fd"
 """Where a process finds its own open files, under their numbers."""
@@ -45,31 +45,30 @@ class Pipe:
         """The path under which the server reads."""
         return f"{_DESCRIPTORS}/{self._reader}"
 
-    async def send(self, body: BinaryIO) -> bool:
-        """Write a body, as fast as it is read; tell whether all of it was taken.
+    async def send(self, body: BinaryIO, stream: Stream) -> bool:
+        """Write a body, as fast as it is read; tell whether that came to an end.
 
-        It was not if nothing was taken for ``STALLED_AFTER`` seconds, or the reader is gone.
+        It did not if ``stream`` was given up, and did if the reader is gone.
         """
         while piece := memoryview(body.read(PIECE)):
             while piece:
                 try:
                     piece = piece[os.write(self._writer, piece) :]
                 except BlockingIOError:
-                    if not await self._is_read():
+                    if not await self._is_read(stream):
                         return False
                 except BrokenPipeError:
                     return True
         return True
 
-    async def _is_read(self) -> bool:
+    async def _is_read(self, stream: Stream) -> bool:
         """Wait until the pipe has room again; tell whether it has in time."""
         loop = asyncio.get_running_loop()
         room: asyncio.Future[None] = loop.create_future()
         loop.add_writer(self._writer, _set, room)
         try:
-            await asyncio.wait_for(room, STALLED_AFTER)
-        except TimeoutError:
-            return False
+            if not await stream.is_taken(room):
+                return False
         finally:
             loop.remove_writer(self._writer)
         # The server has opened its end, so ours can go: then a reader that is gone is noticed.

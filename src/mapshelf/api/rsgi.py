@@ -93,7 +93,7 @@ class RSGIApplication:
     ) -> None:
         with ExitStack() as opened:
             try:
-                opened.enter_context(self._application.sending(RSGISender(scope)))
+                stream = opened.enter_context(self._application.sending(RSGISender(scope)))
                 body = opened.enter_context(open_body(response))
                 pipe = opened.enter_context(Pipe())
             except (Overloaded, OSError) as error:
@@ -103,7 +103,7 @@ class RSGIApplication:
                 return
             headers = self._kept_headers(response) + _as_text(own_headers)
             protocol.response_file(response.status, headers, pipe.path)
-            if not await pipe.send(body):
+            if not await pipe.send(body, stream):
                 end_connection(scope.client)
 
     def _kept_headers(self, response: Response) -> TextHeaders:

@@ -7,8 +7,8 @@ long is cut off; and there is a bound to how many are served at a time.
 
 import asyncio
 import io
-from collections import Counter
-from collections.abc import Iterator
+import time
+from collections.abc import Awaitable, Collection, Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, Final
 
@@ -24,36 +24,88 @@ PIECE: Final = 65_536
 STALLED_AFTER: Final = 30.0
 """Seconds a client has to take a piece."""
 
-MOST: Final = 128
+SLOW_AFTER: Final = 2.0
+"""Seconds without taking anything after which a client has to make room for another."""
+
+MOST: Final = 64
 """Large bodies that a worker sends at a time. Granian needs 256 KiB for each that it has not got
 rid of."""
 
-MOST_OF_ONE: Final = 64
+MOST_OF_ONE: Final = 48
 """Large bodies that go to one address at a time: nobody alone can take up all of them."""
 
 
+class Stream:
+    """A large body on its way to a client.
+
+    Attributes:
+        address: of the client.
+    """
+
+    def __init__(self, address: str, patience: float = STALLED_AFTER) -> None:
+        """Begin; the client has ``patience`` seconds to take each piece."""
+        self.address = address
+        self._patience = patience
+        self._piece: asyncio.Future[None] | None = None
+        self._since = time.monotonic()
+
+    def stalled(self) -> float:
+        """Return for how many seconds the client has taken nothing."""
+        return time.monotonic() - self._since
+
+    async def is_taken(self, piece: Awaitable[None]) -> bool:
+        """Wait until ``piece`` ends, which is when the client has taken it; tell whether it did.
+
+        It did not if that took too long, or the stream was cut off.
+        """
+        self._since = time.monotonic()
+        self._piece = asyncio.ensure_future(piece)
+        done, _ = await asyncio.wait({self._piece}, timeout=self._patience)
+        if not done or self._piece.cancelled():
+            self._piece.cancel()
+            return False
+        self._piece.result()
+        self._since = time.monotonic()
+        return True
+
+    def cut_off(self) -> None:
+        """Give up sending."""
+        if self._piece is not None:
+            self._piece.cancel()
+
+
 class Streams:
-    """Counts the large bodies that a worker is sending."""
+    """The large bodies that a worker is sending. For use in its event loop alone."""
 
     def __init__(self) -> None:
-        self._clients: Counter[str] = Counter()
+        self._streams: set[Stream] = set()
 
     @contextmanager
-    def sending(self, address: str) -> Iterator[None]:
+    def sending(self, address: str) -> Iterator[Stream]:
         """Count a large body to this address while in the context.
 
+        Where there are too many, the one is cut off whose client has taken nothing for longest.
+
         Raises:
-            Overloaded: there are too many already.
+            Overloaded: there are too many already, to clients that take them.
         """
-        if self._clients.total() >= MOST or self._clients[address] >= MOST_OF_ONE:
-            raise Overloaded("too many large answers are being sent")
-        self._clients[address] += 1
+        self._make_room(self._streams, MOST)
+        self._make_room([one for one in self._streams if one.address == address], MOST_OF_ONE)
+        stream = Stream(address)
+        self._streams.add(stream)
         try:
-            yield
+            yield stream
         finally:
-            self._clients[address] -= 1
-            if not self._clients[address]:
-                del self._clients[address]
+            self._streams.discard(stream)
+
+    def _make_room(self, streams: Collection[Stream], most: int) -> None:
+        if len(streams) < most:
+            return
+        slowest = max(streams, key=Stream.stalled)
+        if slowest.stalled() < SLOW_AFTER:
+            raise Overloaded("too many large answers are being sent")
+        slowest.cut_off()
+        self._streams.discard(slowest)
 
 
 def open_body(response: Response) -> BinaryIO:
@@ -77,12 +129,13 @@ def whole_body(response: Response) -> bytes:
         return body.read()
 
 
-async def send_body(response: Response, send: Send) -> None:
+async def send_body(response: Response, send: Send, stream: Stream | None) -> None:
     """Send the body of a response to an ASGI server, which takes pieces as fast as its client does.
 
-    The response stays incomplete if the client takes too long; the server hangs up then.
+    Only a large one has a ``stream``. It stays incomplete if the client takes too long; the server
+    hangs up then.
     """
-    if response.size < LARGE:
+    if stream is None:
         await send({"type": "http.response.body", "body": whole_body(response)})
         return
     left = response.size
@@ -90,7 +143,5 @@ async def send_body(response: Response, send: Send) -> None:
         while piece := body.read(PIECE):
             left -= len(piece)
             message = {"type": "http.response.body", "body": piece, "more_body": left > 0}
-            try:
-                await asyncio.wait_for(send(message), STALLED_AFTER)
-            except TimeoutError:
+            if not await stream.is_taken(send(message)):
                 return

@@ -1,0 +1,108 @@
+"""Large answers are sent at the pace of their clients, within bounds."""
+
+import asyncio
+import io
+import os
+import socket
+import time
+from collections.abc import Coroutine
+from contextlib import ExitStack
+from typing import Any
+
+import pytest
+
+from mapshelf.api.pipe import Pipe, end_connection
+from mapshelf.api.streaming import MOST, MOST_OF_ONE, SLOW_AFTER, Stream, Streams
+from mapshelf.errors import Overloaded
+
+BODY = bytes(range(256)) * 4000
+
+
+def run(test: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(test, 30))
+
+
+def test_a_pipe_passes_on_what_is_read_and_no_more() -> None:
+    async def test() -> None:
+        with Pipe() as pipe:
+            body = io.BytesIO(BODY)
+            sending = asyncio.create_task(pipe.send(body, Stream("reader")))
+            with open(pipe.path, "rb", buffering=0) as server:
+                await asyncio.sleep(0.05)
+                assert not sending.done()
+                assert body.tell() <= 1 << 18, "far more was read than anybody took"
+                taken = await asyncio.to_thread(server.read, len(BODY) - 1)
+                while len(taken) < len(BODY) - 1:
+                    taken += await asyncio.to_thread(server.read, len(BODY) - 1 - len(taken))
+                assert await sending
+                assert taken + server.read(1) == BODY
+
+    run(test())
+
+
+def test_a_client_that_takes_nothing_is_given_up() -> None:
+    async def test() -> None:
+        with Pipe() as pipe, open(pipe.path, "rb", buffering=0):
+            began = time.monotonic()
+            assert not await pipe.send(io.BytesIO(BODY), Stream("reader", patience=0.1))
+            assert time.monotonic() - began >= 0.1
+
+    run(test())
+
+
+def test_a_client_that_hangs_up_ends_the_sending() -> None:
+    async def test() -> None:
+        with Pipe() as pipe:
+            sending = asyncio.create_task(pipe.send(io.BytesIO(BODY), Stream("reader")))
+            with open(pipe.path, "rb", buffering=0) as server:
+                await asyncio.sleep(0.05)
+                server.read(1 << 16)
+                await asyncio.sleep(0.05)
+            assert await sending
+
+    run(test())
+
+
+def test_the_connection_of_one_client_is_ended_and_no_other() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server, ExitStack() as opened:
+        clients = [
+            opened.enter_context(socket.create_connection(server.getsockname())) for _ in range(2)
+        ]
+        served = [opened.enter_context(server.accept()[0]) for _ in range(2)]
+        files = len(os.listdir("/dev/fd"))
+        # In this process both ends are: of all sockets one is connected to the first client.
+        assert end_connection("{}:{}".format(*clients[0].getsockname()))
+        assert not end_connection("127.0.0.1:1")
+        assert len(os.listdir("/dev/fd")) == files
+        assert clients[0].recv(1) == b""
+        served[1].sendall(b"x")
+        assert clients[1].recv(1) == b"x"
+
+
+def test_many_large_answers_are_too_many(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = time.monotonic()
+    with ExitStack() as opened:
+        streams = Streams()
+        for _ in range(MOST_OF_ONE):
+            opened.enter_context(streams.sending("one"))
+        with pytest.raises(Overloaded), streams.sending("one"):
+            pass
+        for number in range(MOST - MOST_OF_ONE):
+            opened.enter_context(streams.sending(f"other {number}"))
+        with pytest.raises(Overloaded), streams.sending("another"):
+            pass
+        # Nobody of them has taken anything for a while: the next client has room.
+        monkeypatch.setattr(time, "monotonic", lambda: now + SLOW_AFTER + 1)
+        with streams.sending("one"), streams.sending("another"):
+            pass
+
+
+def test_a_stream_that_makes_room_is_cut_off() -> None:
+    async def test() -> None:
+        stream = Stream("slow")
+        waiting = asyncio.create_task(stream.is_taken(asyncio.Event().wait()))  # type: ignore[arg-type]
+        await asyncio.sleep(0)
+        stream.cut_off()
+        assert not await waiting
+
+    run(test())

@@ -1,0 +1,153 @@
+"""Work is done once, in bounds, and not for clients that have left."""
+
+import asyncio
+import threading
+from collections.abc import Coroutine, Iterator
+from typing import Any
+
+import pytest
+
+from mapshelf.api.work_queue import WorkQueue
+from mapshelf.errors import ClientDisconnected, Overloaded
+
+SOON = 5.0
+"""Seconds after which something does not happen any more."""
+
+
+class Work:
+    """Work that goes on until it is let go, and counts how often it was begun."""
+
+    def __init__(self) -> None:
+        self.begun: list[str] = []
+        self.may_end = threading.Event()
+
+    def make(self, name: str) -> str:
+        self.begun.append(name)
+        assert self.may_end.wait(SOON)
+        return f"{name} made"
+
+
+@pytest.fixture
+def work() -> Iterator[Work]:
+    made = Work()
+    yield made
+    made.may_end.set()
+
+
+async def never() -> None:
+    await asyncio.Event().wait()
+
+
+async def at_once() -> None:
+    """Hang up."""
+
+
+def run(test: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(test, 4 * SOON))
+
+
+async def until(condition: Any) -> None:
+    async with asyncio.timeout(SOON):
+        while not condition():
+            await asyncio.sleep(0.001)
+
+
+def test_equal_work_is_done_once_for_all_who_ask(work: Work) -> None:
+    async def test() -> None:
+        queue = WorkQueue("test", threads=2, waiting=2)
+        asked = [
+            asyncio.create_task(queue.result("a", lambda: work.make("a"), never)) for _ in range(32)
+        ]
+        await until(lambda: work.begun)
+        work.may_end.set()
+        assert set(await asyncio.gather(*asked)) == {"a made"}
+        assert work.begun == ["a"]
+        await queue.result("a", lambda: work.make("a"))  # nothing is kept
+        assert work.begun == ["a", "a"]
+        await queue.close()
+
+    run(test())
+
+
+def test_a_full_queue_turns_away_what_is_new_and_takes_what_is_known(work: Work) -> None:
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=2)
+        names = ("a", "b", "c")
+        asked = [
+            asyncio.create_task(queue.result(name, lambda name=name: work.make(name)))  # type: ignore[misc]
+            for name in names
+        ]
+        await until(lambda: work.begun)
+        with pytest.raises(Overloaded):
+            await queue.result("d", lambda: work.make("d"))
+        again = asyncio.create_task(queue.result("c", lambda: work.make("c")))
+        await asyncio.sleep(0)
+        work.may_end.set()
+        assert await asyncio.gather(*asked, again) == [
+            "a made",
+            "b made",
+            "c made",
+            "c made",
+        ]
+        assert work.begun == ["a", "b", "c"]
+        assert await queue.result("d", lambda: work.make("d")) == "d made"
+        await queue.close()
+
+    run(test())
+
+
+def test_what_waits_is_dropped_when_the_last_client_hangs_up(work: Work) -> None:
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=1)
+        first = asyncio.create_task(queue.result("a", lambda: work.make("a")))
+        await until(lambda: work.begun)
+        waiting = asyncio.create_task(queue.result("b", lambda: work.make("b"), never))
+        await asyncio.sleep(0)
+        with pytest.raises(ClientDisconnected):  # another client of the same work
+            await queue.result("b", lambda: work.make("b"), at_once)
+        with pytest.raises(Overloaded):  # it waits still
+            await queue.result("c", lambda: work.make("c"))
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        with pytest.raises(ClientDisconnected):  # there is room again
+            await queue.result("c", lambda: work.make("c"), at_once)
+        work.may_end.set()
+        assert await first == "a made"
+        await queue.close()
+        assert work.begun == ["a"]
+
+    run(test())
+
+
+def test_what_has_begun_is_finished_for_whoever_comes_next(work: Work) -> None:
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=1)
+        left = asyncio.create_task(queue.result("a", lambda: work.make("a"), never))
+        await until(lambda: work.begun)
+        left.cancel()
+        await asyncio.gather(left, return_exceptions=True)
+        next_one = asyncio.create_task(queue.result("a", lambda: work.make("a")))
+        await asyncio.sleep(0)
+        work.may_end.set()
+        assert await next_one == "a made"
+        assert work.begun == ["a"]
+        await queue.close()
+
+    run(test())
+
+
+def test_what_goes_wrong_is_told_to_all_and_frees_the_thread() -> None:
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=1)
+
+        def fail() -> None:
+            raise ValueError("no")
+
+        told = await asyncio.gather(
+            *(queue.result("a", fail) for _ in range(3)), return_exceptions=True
+        )
+        assert [str(error) for error in told] == ["no"] * 3
+        assert await queue.result("a", lambda: 1) == 1
+        await queue.close()
+
+    run(test())

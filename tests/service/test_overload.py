@@ -1,0 +1,130 @@
+"""What a few clients do, on purpose or not, does not stop the service for all others."""
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+from urllib.request import urlopen
+
+import pytest
+
+from tests.cli.process import Mapshelf, Service, serving
+
+BRANCHES: Final = 40
+TOPICS: Final = 500
+NOTE: Final = "a note that makes the file large, and is read by nobody " * 6
+
+ENOUGH: Final = 20.0
+"""Seconds for what takes one at most: more than that is no answer."""
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A service with one worker over a map of 20,000 topics in a file of several megabytes."""
+    folder = tmp_path_factory.mktemp("overload")
+    mapshelf = Mapshelf(folder / "data")
+    mapshelf.run("import", written(folder / "large.mm"))
+    with serving(mapshelf, workers=1) as running:
+        running.wait_until_ready()
+        yield running
+
+
+def written(path: Path) -> Path:
+    note = f'<richcontent TYPE="NOTE"><html><body><p>{NOTE}</p></body></html></richcontent>'
+    branches = "".join(
+        f'<node TEXT="Branch {number}">'
+        + "".join(f'<node TEXT="Topic {number} {n}">{note}</node>' for n in range(TOPICS))
+        + "</node>"
+        for number in range(BRANCHES)
+    )
+    path.write_text(f'<map version="1.0.1"><node TEXT="Large">{branches}</node></map>')
+    return path
+
+
+def connected(service: Service, path: str, *, signed: bool = False) -> socket.socket:
+    """Ask for something and return the connection, of which nothing has been read."""
+    port = int(service.url.rpartition(":")[2])
+    client = socket.socket()
+    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+    client.connect(("127.0.0.1", port))
+    token = f"Authorization: Bearer {service.token}\r\n" if signed else ""
+    client.sendall(f"GET {path} HTTP/1.1\r\nHost: x\r\n{token}\r\n".encode())
+    return client
+
+
+def memory(process: int) -> int:
+    """Return the bytes that a process and all below it have to themselves."""
+    with open(f"/proc/{process}/smaps_rollup") as file:
+        kilobytes = next(int(line.split()[1]) for line in file if line.startswith("Pss:"))
+    with open(f"/proc/{process}/task/{process}/children") as file:
+        return kilobytes * 1024 + sum(memory(int(child)) for child in file.read().split())
+
+
+def test_readers_that_take_nothing_hold_little_memory_and_stop_nobody(service: Service) -> None:
+    (found,), _ = service.get("/maps")
+    path = f"/maps/{found['ID']}/file"
+    whole = received(connected(service, path, signed=True))
+    assert len(whole) > 5_000_000
+    before = memory(service.process.pid)
+    slow = [connected(service, path, signed=True) for _ in range(150)]
+    try:
+        time.sleep(4)
+        # 150 files of seven megabytes are a gigabyte.
+        assert memory(service.process.pid) - before < 100_000_000
+        assert received(connected(service, path, signed=True)) == whole
+        assert service.total() == 1
+    finally:
+        for client in slow:
+            client.close()
+
+
+def received(client: socket.socket) -> bytes:
+    """Return the body of an answer."""
+    client.settimeout(ENOUGH)
+    data = b""
+    while b"\r\n\r\n" not in data:
+        data += client.recv(65_536)
+    head, _, body = data.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 200"), head
+    length = next(
+        int(line.split(b":")[1])
+        for line in head.split(b"\r\n")
+        if line.lower().startswith(b"content-length")
+    )
+    pieces = [body]
+    left = length - len(body)
+    while left:
+        pieces.append(client.recv(1 << 20))
+        assert pieces[-1], "the answer is cut short"
+        left -= len(pieces[-1])
+    client.close()
+    return b"".join(pieces)
+
+
+def test_clients_that_hang_up_leave_nothing_behind_that_others_wait_for(service: Service) -> None:
+    (found,), _ = service.get("/maps")
+    page = found["URL"].removeprefix(service.url)
+    costly = [f"/site/maps/{found['ID']}.json", page, f"{page}?embed=1"]
+    costly += [f"{page}.{suffix}" for suffix in ("md", "opml", "mm", "mmd", "json", "txt")]
+    for number in range(20):  # each an address of its own, so that none is the other's
+        for path in costly:
+            separator = "&" if "?" in path else "?"
+            connected(service, f"{path}{separator}unknown={number}").close()
+    began = time.monotonic()
+    hits, _ = service.get("/search?query=topic")
+    assert time.monotonic() - began < ENOUGH
+    assert hits[0]["map"]["ID"] == found["ID"]
+
+
+def test_what_large_maps_take_is_made_once_and_the_same_for_all(service: Service) -> None:
+    (found,), _ = service.get("/maps")
+    path = f"/site/maps/{found['ID']}.json"
+    first, *others = [connected(service, path) for _ in range(12)]
+    made = received(first)
+    assert len(json.loads(made)["sheets"][0]["topics"]) == 1 + BRANCHES + BRANCHES * TOPICS
+    assert all(received(client) == made for client in others)
+    with urlopen(f"{service.url}{path}", timeout=ENOUGH) as answer:
+        assert answer.headers["Content-Length"] == str(len(made))
+        assert answer.read() == made
