@@ -1,0 +1,74 @@
+"""Pages that many ask for at once, and pages asked for while maps change."""
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import httpx
+
+from mapshelf.api.app import Backstage
+from mapshelf.model import MapDraft
+from mapshelf.site import site_routes
+from tests.harness import Service, serve, shelf_with
+
+ID = "Changing"
+
+
+def asked(service: Service, paths: list[str]) -> list[httpx.Response]:
+    async def ask() -> list[httpx.Response]:
+        return await asyncio.gather(*map(service.client.get, paths))
+
+    return service.run(ask())
+
+
+def test_one_page_for_all_and_a_clear_no_for_too_many(tmp_path: Path) -> None:
+    drafts = [MapDraft(title=f"Map {number}") for number in range(50)]
+    with shelf_with(tmp_path, *drafts) as shelf, serve(shelf, site_routes) as service:
+        same = asked(service, ["/?query=map"] * 100)
+        assert {page.status_code for page in same} == {200}
+        assert len({page.content for page in same}) == 1
+        # More than may wait.
+        many = asked(service, [f"/?query=map&unknown={number}" for number in range(100)])
+        assert {page.status_code for page in many} == {200, 503}
+        for page in many:
+            assert page.status_code == 200 or page.headers["Retry-After"] == "1"
+        # What others ask of the API does not wait with them.
+        assert service.maps(query="map").status_code == 200
+        assert service.get("/?query=map&unknown=99").status_code == 200
+
+
+class Moving:
+    """A catalogue in which something is published whenever somebody has looked."""
+
+    def __init__(self, catalogue: Any, publish: Callable[[], None]) -> None:
+        self._catalogue = catalogue
+        self._publish = publish
+
+    def edition(self) -> Any:
+        edition = self._catalogue.edition()
+        self._publish()
+        self._catalogue.refresh()
+        return edition
+
+
+def test_a_page_is_of_one_snapshot_and_not_kept_with_a_later_one(tmp_path: Path) -> None:
+    with shelf_with(tmp_path, MapDraft(id=ID, title="Title", description="words 0")) as shelf:
+        words = 0
+
+        def publish() -> None:
+            nonlocal words
+            words += 1
+            shelf.put(MapDraft(id=ID, description=f"words {words}"))
+            shelf.publish()
+
+        def pages(backstage: Backstage) -> Any:
+            moving: Any = Moving(backstage.catalogue, publish)
+            return site_routes(replace(backstage, catalogue=moving))
+
+        with serve(shelf, pages) as service:
+            for number in range(3):
+                page = service.get(f"/mindmaps/{ID}/title")
+                assert page.status_code == 200
+                assert f"words {number}" in page.text
