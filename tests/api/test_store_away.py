@@ -9,8 +9,9 @@ import fcntl
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import httpx
 import pytest
 
 from mapshelf.api import auth, standing
@@ -102,6 +103,44 @@ def test_readiness_tells_that_the_database_is_away(
     shelf.put(MapDraft(title="Two"))
     service.wait_until(lambda: service.get("/readyz").json()["database"]["revision"] == 2)
     assert service.get("/readyz").json()["snapshot"]["revision"] == 1
+
+
+def readiness(service: Service, asking: int) -> list[dict[str, Any]]:
+    """Return what ``asking`` clients are told who ask at once."""
+
+    async def ask() -> list[httpx.Response]:
+        return await asyncio.gather(*(service.client.get("/readyz") for _ in range(asking)))
+
+    responses = service.run(ask())
+    assert [response.status_code for response in responses] == [200] * asking
+    return [response.json() for response in responses]
+
+
+@pytest.mark.parametrize("asking", [2, 10, 100])
+def test_readiness_is_told_to_all_who_ask_at_once(shelf: Shelf, live: Service, asking: int) -> None:
+    database = {"reachable": True, "revision": shelf.store.revision()}
+    for _ in range(2):
+        for told in readiness(live, asking), readiness(live, asking):
+            assert [one["database"] for one in told] == [database] * asking
+        live.run(asyncio.sleep(1.1))
+
+
+def test_readiness_is_told_to_all_who_ask_while_the_database_hangs(
+    node: tuple[Shelf, Service], own_server: Server
+) -> None:
+    _, service = node
+    assert readiness(service, 1)[0]["database"]["reachable"]
+    own_server.freeze()
+    service.run(asyncio.sleep(1.1))
+    for asking in (10, 2, 10):
+        began = time.monotonic()
+        told = readiness(service, asking)
+        assert time.monotonic() - began < PATIENT
+        unknown = {"reachable": False, "revision": None}
+        assert [one["database"] for one in told] == [unknown] * asking
+    own_server.thaw()
+    service.wait_until(lambda: readiness(service, 1)[0]["database"]["reachable"])
+    assert all(one["database"]["reachable"] for one in readiness(service, 10))
 
 
 def test_a_node_without_a_snapshot_is_alive_and_not_ready(tmp_path: Path) -> None:
