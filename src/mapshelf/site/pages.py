@@ -129,8 +129,7 @@ class Pages:
         right = self._addresses.map(public_id, record.title)
         asked = self._addresses.root + request.path
         if asked != unquote(right):
-            query = request.query_string.decode("latin-1")
-            return redirect(right + (f"?{query}" if query else ""))
+            return redirect(right, request.query_string)
         embedded = dict(parse_qsl(request.query_string.decode("latin-1"))).get("embed") == "1"
         response = await self._kept(request, partial(self._map, record, embedded=embedded))
         if not embedded:
