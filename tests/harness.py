@@ -105,13 +105,13 @@ class Service:
     ) -> None:
         self.token = token
         self._runner = asyncio.Runner()
-        self._application = create_app(settings, pages, clock)
+        self.application = create_app(settings, pages, clock)
         self.client = httpx.AsyncClient(
-            transport=httpx.ASGITransport(self._application), base_url=settings.base_url
+            transport=httpx.ASGITransport(self.application), base_url=settings.base_url
         )
 
     def __enter__(self) -> Self:
-        self.run(self._application.start())
+        self.run(self.application.start())
         return self
 
     def __exit__(
@@ -126,7 +126,7 @@ class Service:
 
     def stop(self) -> None:
         """Stop the application; what is asked of it afterwards finds its store closed."""
-        self.run(self._application.stop())
+        self.run(self.application.stop())
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
         """Run ``work`` in the application's event loop."""

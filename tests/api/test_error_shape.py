@@ -6,13 +6,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import apsw
 import httpx
 import pytest
 
 from mapshelf.api.errors import FAULT, TABLE
+from mapshelf.model import MapDraft
 from tests.api import openapi
-from tests.databases import drop_tokens
-from tests.harness import Service, Shelf, serve
+from tests.databases import KIND, drop_tokens
+from tests.harness import Service, Shelf, serve, shelf_with
 
 METHODS = ("GET", "HEAD", "OPTIONS", "POST", "DELETE")
 PATHS = (
@@ -168,3 +170,33 @@ def test_a_service_that_starts_logs_no_errors(
         assert service.get("/maps").status_code == 503
     told = {record.levelno for record in caplog.records if record.name.startswith("mapshelf.api")}
     assert told == {logging.INFO}
+
+
+@pytest.mark.skipif(KIND != "sqlite", reason="damages the file of the database")
+def test_damage_to_the_database_is_one_line_for_each_request(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with shelf_with(tmp_path, MapDraft(title="One")) as shelf, serve(shelf) as service:
+        fresh = shelf.token()
+        assert service.get("/maps").status_code == 200
+        damage(tmp_path / "catalogue.db")
+        service.token = fresh
+        caplog.clear()
+        assert service.get("/maps").status_code == 500
+        (record,) = [one for one in caplog.records if one.levelno >= logging.ERROR]
+        assert "damaged" in record.getMessage()
+        assert "Traceback" not in caplog.text
+        assert "\n" not in record.getMessage()
+        caplog.clear()  # closing says more, to a test that has broken its own things
+
+
+def damage(path: Path) -> None:
+    """Overwrite all of a database but the page that says it is one."""
+    database = apsw.Connection(str(path))
+    database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    database.close()
+    page = 4096
+    size = path.stat().st_size
+    with path.open("r+b") as file:
+        file.seek(page)
+        file.write(b"\xff" * (size - page))

@@ -7,17 +7,18 @@ machine hung: connections are accepted, and nothing is answered.
 import asyncio
 import fcntl
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+import httpx
 import pytest
 
 from mapshelf.api import auth, standing
 from mapshelf.api.auth import Authenticator
 from mapshelf.errors import InvalidToken, StoreUnavailable
 from mapshelf.model import Credential, MapDraft, Token, User
-from mapshelf.tokens import new_token
+from mapshelf.tokens import new_token, token_digest
 from tests.harness import READER, Service, Shelf, serve
 from tests.postgres import Server, server
 
@@ -104,6 +105,44 @@ def test_readiness_tells_that_the_database_is_away(
     assert service.get("/readyz").json()["snapshot"]["revision"] == 1
 
 
+def readiness(service: Service, asking: int) -> list[dict[str, Any]]:
+    """Return what ``asking`` clients are told who ask at once."""
+
+    async def ask() -> list[httpx.Response]:
+        return await asyncio.gather(*(service.client.get("/readyz") for _ in range(asking)))
+
+    responses = service.run(ask())
+    assert [response.status_code for response in responses] == [200] * asking
+    return [response.json() for response in responses]
+
+
+@pytest.mark.parametrize("asking", [2, 10, 100])
+def test_readiness_is_told_to_all_who_ask_at_once(shelf: Shelf, live: Service, asking: int) -> None:
+    database = {"reachable": True, "revision": shelf.store.revision()}
+    for _ in range(2):
+        for told in readiness(live, asking), readiness(live, asking):
+            assert [one["database"] for one in told] == [database] * asking
+        live.run(asyncio.sleep(1.1))
+
+
+def test_readiness_is_told_to_all_who_ask_while_the_database_hangs(
+    node: tuple[Shelf, Service], own_server: Server
+) -> None:
+    _, service = node
+    assert readiness(service, 1)[0]["database"]["reachable"]
+    own_server.freeze()
+    service.run(asyncio.sleep(1.1))
+    for asking in (10, 2, 10):
+        began = time.monotonic()
+        told = readiness(service, asking)
+        assert time.monotonic() - began < PATIENT
+        unknown = {"reachable": False, "revision": None}
+        assert [one["database"] for one in told] == [unknown] * asking
+    own_server.thaw()
+    service.wait_until(lambda: readiness(service, 1)[0]["database"]["reachable"])
+    assert all(one["database"]["reachable"] for one in readiness(service, 10))
+
+
 def test_a_node_without_a_snapshot_is_alive_and_not_ready(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
     with serve(shelf) as service:
@@ -140,7 +179,11 @@ def test_a_worker_that_starts_without_its_database_opens_it_later(
 
 
 class Told:
-    """A store that says of one token what it is told to say, or fails."""
+    """A store that says of tokens what it is told to say, or fails.
+
+    Attributes:
+        known: digests of those it knows, all if ``None``.
+    """
 
     mark_age = 0.05
 
@@ -152,6 +195,7 @@ class Told:
         self.away = False
         self.expires: int | None = None
         self.revoked: int | None = None
+        self.known: set[bytes] | None = None
 
     def token_mark(self) -> str:
         """See ``Store``."""
@@ -161,14 +205,15 @@ class Told:
             raise StoreUnavailable("away")
         return self.mark
 
-    def find_credential(self, digest: bytes, mark: str) -> Credential:
+    def find_credentials(self, digests: Sequence[bytes], mark: str) -> dict[bytes, Credential]:
         """See ``Store``."""
         self.asked += 1
         time.sleep(self.delay)
         if self.away:
             raise StoreUnavailable("away")
         token = Token(1, "u", "", "", 0, self.expires, self.revoked, None)
-        return Credential(token, User(1, "u", 0, disabled=False))
+        known = [one for one in digests if self.known is None or one in self.known]
+        return dict.fromkeys(known, Credential(token, User(1, "u", 0, disabled=False)))
 
 
 @pytest.fixture
@@ -181,7 +226,8 @@ def note(tmp_path: Path) -> Path:
     return tmp_path / "note"
 
 
-HEADER: Final = b"Bearer " + new_token().encode()
+TOKEN: Final = new_token()
+HEADER: Final = b"Bearer " + TOKEN.encode()
 
 
 def test_a_token_is_looked_up_once_for_all_requests_that_wait(told: Told, note: Path) -> None:
@@ -246,42 +292,90 @@ def test_without_a_place_for_the_note_each_worker_asks(told: Told, tmp_path: Pat
     assert told.marks_asked == 2
 
 
+async def crowd(authenticator: Authenticator, size: int) -> list[asyncio.Task[None]]:
+    """Start as many clients, who keep asking with tokens they make up; nobody turns them away."""
+
+    async def make_up() -> None:
+        while True:
+            with pytest.raises(InvalidToken):
+                await authenticator.user(b"Bearer " + new_token().encode())
+
+    return [asyncio.create_task(make_up()) for _ in range(size)]
+
+
+async def disperse(clients: list[asyncio.Task[None]]) -> None:
+    """End all clients; what went wrong with one is raised."""
+    for client in clients:
+        client.cancel()
+    for ended in await asyncio.gather(*clients, return_exceptions=True):
+        if not isinstance(ended, asyncio.CancelledError):
+            raise ended or AssertionError("a client that never ends did")
+
+
 def test_made_up_tokens_do_not_keep_a_revoked_one_alive(told: Told, note: Path) -> None:
     """However many there are, those that were seen before are looked up as soon as ever."""
-    told.mark_age, told.delay = 0.1, 0.002
+    told.mark_age, told.delay, told.known = 0.1, 0.002, {token_digest(TOKEN)}
 
     async def flooded() -> None:
         authenticator = Authenticator(told, note)  # type: ignore[arg-type]
         await authenticator.user(HEADER)
         told.mark, told.revoked = "b", 1
-        refused = 0
-
-        async def made_up() -> None:
-            nonlocal refused
-            while True:
-                header = b"Bearer " + new_token().encode()
-                try:
-                    await authenticator.user(header)
-                except (InvalidToken, StoreUnavailable) as error:
-                    refused += isinstance(error, StoreUnavailable)
-                await asyncio.sleep(0)
-
-        async def used_for_a_second(authenticator: Authenticator) -> None:
-            for _ in range(100):
-                await authenticator.user(HEADER)
-                await asyncio.sleep(0.01)
-
-        crowd = [asyncio.create_task(made_up()) for _ in range(2 * auth.WAITING)]
-        try:
-            await asyncio.sleep(0.2)
-            with pytest.raises(InvalidToken):
-                await used_for_a_second(authenticator)
-        finally:
-            for one in crowd:
-                one.cancel()
-        assert refused
+        clients = await crowd(authenticator, 300)
+        await asyncio.sleep(0.2)
+        with pytest.raises(InvalidToken):
+            await authenticator.user(HEADER)
+        await disperse(clients)
 
     asyncio.run(flooded())
+
+
+def test_made_up_tokens_do_not_displace_those_that_are_used_first(told: Told, note: Path) -> None:
+    """On a store that takes its time, and answers one question after the other."""
+    told.mark_age, told.delay = 1, 0.02
+    fresh = [new_token() for _ in range(50)]
+    told.known = {token_digest(token) for token in fresh}
+
+    async def flooded() -> None:
+        authenticator = Authenticator(told, note)  # type: ignore[arg-type]
+        clients = await crowd(authenticator, 300)
+        await asyncio.sleep(0.1)
+        began = told.asked
+        for token in fresh:
+            await asyncio.wait_for(authenticator.user(b"Bearer " + token.encode()), PATIENT)
+        # Each waits for the question before its own at most, whoever else waits.
+        assert told.asked - began <= 2 * len(fresh) + 1
+        await disperse(clients)
+
+    asyncio.run(flooded())
+
+
+def test_who_keeps_sending_wrong_tokens_is_held_back_and_others_are_not(
+    told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auth, "REFUSALS", 20)
+    told.mark_age, told.known = 5, {token_digest(TOKEN)}
+    wrong = (b"Bearer nothing", b"x" * 1000, b"Bearer " + new_token().encode())
+
+    async def delay(authenticator: Authenticator, header: bytes | None) -> float:
+        began = time.monotonic()
+        with pytest.raises(InvalidToken):
+            await authenticator.user(header)
+        return time.monotonic() - began
+
+    async def many() -> None:
+        authenticator = Authenticator(told, note)  # type: ignore[arg-type]
+        await authenticator.user(HEADER)
+        refused = [asyncio.create_task(delay(authenticator, wrong[n % 3])) for n in range(80)]
+        await asyncio.sleep(0.01)
+        for _ in range(100):
+            await authenticator.user(HEADER)
+            await delay(authenticator, None)
+        assert not all(one.done() for one in refused), "others have waited for those held back"
+        delays = sorted(await asyncio.gather(*refused))
+        assert delays[40] > 0.9
+        assert delays[-1] > auth.LONGEST_DELAY - 0.1
+
+    asyncio.run(many())
 
 
 def test_a_store_that_is_away_is_not_asked_for_each_request(told: Told, note: Path) -> None:

@@ -1,14 +1,18 @@
 """Tokens while the service runs: refused within a second of losing their force, never told."""
 
 import asyncio
+import gc
 import logging
 import re
 import time
-from collections.abc import Callable
+import tracemalloc
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from typing import Final
 
 import pytest
 
+from mapshelf.api import auth
 from mapshelf.api.auth import Authenticator
 from mapshelf.errors import InvalidToken
 from mapshelf.tokens import new_token, token_digest
@@ -93,6 +97,62 @@ def test_new_token_is_taken_at_once_even_if_it_was_refused_before(
     digest = token_digest(live.token)
     shelf.store.add_token(READER, digest, label="", scopes="read", expires=None)
     assert live.get("/maps").status_code == 200
+
+
+@pytest.mark.parametrize("form", ["Bearer {}", "bearer  {}", " BEARER {} ", "{}", "Bearer{:>400}"])
+def test_a_token_is_taken_in_any_form(live: Service, form: str) -> None:
+    for _ in range(3):
+        response = live.request("GET", "/maps", headers={"Authorization": form.format(live.token)})
+        assert response.status_code == 200
+
+
+@pytest.mark.parametrize(
+    "form", ["Bearer {:>600}", "Bearer {:<600}", "{:>600}", "Bearer {}{:a>999}"]
+)
+def test_a_header_longer_than_any_of_ours_is_refused(live: Service, form: str) -> None:
+    assert live.get("/maps").status_code == 200
+    response = live.request("GET", "/maps", headers={"Authorization": form.format(live.token, "")})
+    assert response.status_code == 401
+    assert response.headers["WWW-Authenticate"].endswith('error="invalid_token"')
+
+
+def test_headers_take_no_memory(shelf: Shelf) -> None:
+    """A token is the same one whatever stands around it."""
+    token = shelf.token()
+
+    async def use(sizes: Iterable[int]) -> None:
+        authenticator = Authenticator(shelf.store, shelf.settings.token_mark)
+        await authenticator.user(f"Bearer {token}".encode())
+        tracemalloc.start()
+        try:
+            for size in sizes:
+                with suppress(InvalidToken):
+                    await authenticator.user(f"Bearer{' ' * size}{token}".encode())
+            gc.collect()
+            kept, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+        assert kept < 1 << 20, f"{kept} bytes are kept"
+
+    asyncio.run(use(range(350_000, 350_100)))
+    asyncio.run(use(range(1, 1000)))
+
+
+def test_one_token_does_not_make_others_forgotten(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(auth, "REMEMBERED", 5)
+    token, other = shelf.token(), shelf.token()
+
+    async def use() -> None:
+        authenticator = Authenticator(shelf.store, shelf.settings.token_mark)
+        await authenticator.user(other.encode())
+        for size in range(1, 100):
+            await authenticator.user(f"Bearer{' ' * size}{token}".encode())
+        shelf.store.close()
+        await authenticator.user(other.encode())  # without the store, it is known still
+
+    asyncio.run(use())
 
 
 def test_last_use_is_noted(shelf: Shelf) -> None:

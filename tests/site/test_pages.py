@@ -3,10 +3,11 @@
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, MutableMapping
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import httpx
@@ -135,6 +136,48 @@ def test_old_addresses_lead_to_the_present_one(site: Service, path: str) -> None
     response = get(site, f"{path}?embed=1", 308)
     assert response.headers["location"] == f"{PAGE}?embed=1"
     assert response.headers["cache-control"] == "public, no-cache"
+
+
+@pytest.mark.parametrize(
+    ("sent", "query"),
+    [
+        ("Grün".encode(), b"Gr%C3%BCn"),
+        (b"Gr%C3%BCn", b"Gr%C3%BCn"),
+        (b"Gr%c3%bcn&embed=1", b"Gr%c3%bcn&embed=1"),
+        (b"a+b%20c&d=/?:@!$'()*,;~", b"a+b%20c&d=/?:@!$'()*,;~"),
+        (b"\xff\xc3(", b"%FF%C3("),
+        (b"a\r\nSet-Cookie: b=c\x00\t\x7f", b"a%0D%0ASet-Cookie:%20b=c%00%09%7F"),
+        (b"100%&%zz&%4", b"100%25&%25zz&%254"),
+        (b'<"[\\]#{|}^`>', b"%3C%22%5B%5C%5D%23%7B%7C%7D%5E%60%3E"),
+    ],
+)
+def test_a_redirect_keeps_the_query_whatever_bytes_it_has(
+    site: Service, sent: bytes, query: bytes
+) -> None:
+    """Asked without a client in between, which would encode what it sends."""
+    status, headers = site.run(asked_raw(site, b"/mindmaps/Garden01", b"q=" + sent))
+    assert status == 308
+    assert dict(headers)[b"location"] == PAGE.encode() + b"?q=" + query
+
+
+async def asked_raw(
+    site: Service, path: bytes, query_string: bytes
+) -> tuple[int, list[tuple[bytes, bytes]]]:
+    """Return status and headers of the answer to a request with these very bytes."""
+    scope = {
+        "type": "http", "http_version": "1.1", "method": "GET", "path": path.decode(),
+        "raw_path": path, "query_string": query_string, "headers": [(b"host", b"localhost")],
+    }  # fmt: skip
+    sent: list[MutableMapping[str, Any]] = []
+
+    async def receive() -> MutableMapping[str, Any]:
+        return {"type": "http.request", "body": b""}
+
+    async def send(message: MutableMapping[str, Any]) -> None:
+        sent.append(message)
+
+    await site.application(scope, receive, send)
+    return sent[0]["status"], sent[0]["headers"]
 
 
 def test_the_address_in_the_api_is_the_page(site: Service) -> None:

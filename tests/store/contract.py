@@ -10,6 +10,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import fields, replace
+from hashlib import sha256
 from typing import Any
 
 import pytest
@@ -26,6 +27,7 @@ from mapshelf.model import (
     SYSTEM_USER,
     UNCATEGORISED,
     Change,
+    Credential,
     Map,
     MapDraft,
     Named,
@@ -760,8 +762,7 @@ class StoreContract:
         assert store.disable_user("BOB") == disabled
         assert store.disable_user("bob") == disabled
         assert [user.disabled for user in store.users()] == [False, True, False]
-        credential = store.find_credential(b"1" * 32)
-        assert credential is not None
+        (credential,) = store.find_credentials([b"1" * 32]).values()
         assert credential.user == disabled
         with pytest.raises(NotFound):
             store.disable_user("nobody")
@@ -778,18 +779,25 @@ class StoreContract:
         assert (first.revoked, first.last_used) == (None, None)
         assert (second.created, second.expires) == (clock.now, None)
         assert store.tokens("bOb") == [first, second]
-        credential = store.find_credential(b"2" * 32)
-        assert credential is not None
-        assert (credential.token, credential.user) == (second, bob)
-        assert store.find_credential(b"3" * 32) is None
+        both = {b"1" * 32: Credential(first, bob), b"2" * 32: Credential(second, bob)}
+        assert store.find_credentials([b"3" * 32, b"2" * 32, b"", b"1" * 32, b"2" * 32]) == both
+        assert store.find_credentials([b"3" * 32]) == store.find_credentials([]) == {}
         assert store.tokens(SYSTEM_USER) == []
+
+    def test_tokens_are_found_among_thousands_that_nobody_knows(self, store: Store) -> None:
+        known = [bytes([n]) * 32 for n in range(50)]
+        for digest in known:
+            store.add_token(SYSTEM_USER, digest, label="", scopes="", expires=None)
+        invented = [sha256(b"%d" % n).digest() for n in range(5000)]
+        asked = random.Random(1).sample(known + invented, 5050)
+        assert sorted(store.find_credentials(asked)) == known
 
     def test_tokens_need_a_user(self, store: Store) -> None:
         with pytest.raises(NotFound):
             store.tokens("nobody")
         with pytest.raises(NotFound):
             store.add_token("nobody", b"1" * 32, label="", scopes="", expires=None)
-        assert store.find_credential(b"1" * 32) is None
+        assert store.find_credentials([b"1" * 32]) == {}
         with pytest.raises(NotFound):
             store.revoke_token(1)
 
@@ -801,8 +809,7 @@ class StoreContract:
         clock.now += 1000
         assert store.revoke_token(token.id) == revoked
         assert store.tokens(SYSTEM_USER) == [revoked, other]
-        credential = store.find_credential(b"1" * 32)
-        assert credential is not None
+        (credential,) = store.find_credentials([b"1" * 32]).values()
         assert credential.token == revoked
 
     def test_the_mark_of_tokens_is_another_once_one_is_withdrawn(self, store: Store) -> None:
@@ -820,11 +827,10 @@ class StoreContract:
             withdraw()
             marks.append(store.token_mark())
             for mark in marks:
-                credential = store.find_credential(b"1" * 32, mark)
-                assert credential is not None
+                (credential,) = store.find_credentials([b"3" * 32, b"1" * 32], mark).values()
                 assert credential.token.revoked is not None
         assert len(set(marks)) >= 3
-        assert store.find_credential(b"3" * 32, marks[-1]) is None
+        assert store.find_credentials([b"3" * 32], marks[-1]) == {}
 
     def test_last_use_never_goes_back(self, store: Store) -> None:
         one, two, three = (
@@ -862,7 +868,7 @@ class StoreContract:
                 )
                 seen += len(changes)
                 revision = changes[-1].revision if changes else revision
-                store.find_credential(b"?" * 32)
+                store.find_credentials([b"?" * 32])
             return revision
 
         with ThreadPoolExecutor(6) as pool:

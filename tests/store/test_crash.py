@@ -56,7 +56,7 @@ class Expected:
         self.gone |= missing
         assert not self.gone & set(found)
         assert all(found[one].views >= views for one, views in self.views.items())
-        assert all(store.find_credential(digest) for digest in self.digests)
+        assert set(store.find_credentials(list(self.digests))) == set(self.digests)
         changes = store.changes(0, 10**9)
         assert changes[-1].revision == store.revision()
         assert {c.map.id for c in changes if c.map} == set(found)

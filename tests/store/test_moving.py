@@ -69,7 +69,7 @@ def everything(store: Store) -> dict[str, Any]:
         "maps": store.maps(0, ALL),
         "users": store.users(),
         "tokens": store.tokens("bob"),
-        "credential": store.find_credential(b"\1" * 32),
+        "credential": store.find_credentials([b"\1" * 32]),
         "counters": store.counters(),
         "identity": store.identity(),
         "names": (store.categories(), store.software(), store.licence_types()),

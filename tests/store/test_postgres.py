@@ -262,7 +262,7 @@ def test_an_ordinary_role_that_owns_its_database_is_enough(postgres: Server) -> 
     store = open_store(postgres.url("plain").replace("postgres@", "plain@"))
     store.put_maps([MapDraft(title="t", id="t")])
     assert store.revision() == 1
-    assert store.find_credential(b"?") is None
+    assert store.find_credentials([b"?"]) == {}
     listening(store, 1)
     assert store.check() == []
     store.close()
@@ -429,11 +429,11 @@ def test_sessions_that_were_ended_are_noticed_before_they_are_used(
     for _ in range(3):
         store.put_maps([MapDraft(title="t")])
         assert store.revision()
-        assert store.find_credential(b"?") is None
+        assert store.find_credentials([b"?"]) == {}
         assert terminate_all(url) >= 2
         store.put_maps([MapDraft(title="t")])
         assert store.revision()
-        assert store.find_credential(b"?") is None
+        assert store.find_credentials([b"?"]) == {}
         assert terminate_all(url) >= 2
         assert store.users()
     assert len(store.maps(0, ALL)) == 6
@@ -563,7 +563,7 @@ def test_a_store_that_hangs_is_given_up_and_taken_up_again() -> None:
             for call, most in (
                 (lambda: store.put_maps([MapDraft(title="u")]), 2.5),
                 (store.revision, 4.5),
-                (lambda: store.find_credential(b"?"), 4.5),
+                (lambda: store.find_credentials([b"?"]), 4.5),
                 (lambda: fresh.add_user("bob"), 2.5),
             ):
                 began = time.monotonic()

@@ -2,7 +2,13 @@
 
 What the store says of a token is remembered, and holds as long as the store's mark of all tokens
 stays the same (``standing.py``). The mark is asked for again after a moment, which the store names,
-so that a revoked token is refused soon on every worker of every node.
+so that a revoked token is refused soon on every worker of every node. Tokens are known by their
+digests alone: what else a client puts into the header is neither kept nor counted.
+
+Anybody can make up tokens that only the store can tell from real ones. So those that wait are
+looked up together (``batching.py``), which costs the same for one and for hundreds, and whoever
+keeps sending tokens that are none gets slower answers (``throttle.py``): neither the store nor
+those who read notice much of it, and the first use of a new token waits for no stranger.
 
 A store that cannot answer must not end all reading. A token that was valid within the last minute
 is taken meanwhile, without waiting for the store once it is known to be away; no token is called
@@ -17,7 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from mapshelf.api.batching import CredentialBatches
 from mapshelf.api.standing import Standing, Standings
+from mapshelf.api.throttle import Throttle
 from mapshelf.clock import milliseconds
 from mapshelf.errors import InvalidToken, StoreError, StoreUnavailable
 from mapshelf.model import Credential, User
@@ -33,11 +41,23 @@ PATIENCE: Final = 1.0
 RETRIED_AFTER: Final = 0.5
 """Seconds between questions to a store that is away."""
 
-LOOK_UPS: Final = 4
-"""Look-ups at a time."""
+THREADS: Final = 2
+"""Questions to the store at a time: one for the mark, one for tokens."""
 
-WAITING: Final = 64
+WAITING: Final = 4096
 """Most unknown tokens being looked up; more are turned away, since the store does not keep up."""
+
+REFUSALS: Final = 200
+"""Wrong tokens a second that are refused without delay, and as many more once in a while."""
+
+LONGEST_DELAY: Final = 2.0
+"""Most seconds for which the refusal of a wrong token is held back."""
+
+DELAYED: Final = 4096
+"""Most refusals held back at a time; more are sent at once, for holding them takes memory."""
+
+LONGEST_HEADER: Final = 512
+"""Bytes of an Authorization header; every valid one is far shorter."""
 
 REMEMBERED: Final = 10_000
 """Most tokens to remember."""
@@ -65,7 +85,7 @@ class _Remembered:
         return self.credential.user
 
 
-def read_token(header: bytes | None) -> str:
+def read_token(header: bytes) -> str:
     """Return the token in an Authorization header.
 
     The scheme is ``Bearer`` in any case; the bare token is accepted too, since a known desktop
@@ -74,10 +94,9 @@ def read_token(header: bytes | None) -> str:
     Raises:
         InvalidToken: there is none, or it cannot be one of ours.
     """
-    if not header or not header.strip():
-        raise InvalidToken(sent=False)
-    scheme, _, rest = header.strip().decode("latin-1").partition(" ")
-    token = rest.strip() if scheme.lower() == "bearer" else header.strip().decode("latin-1")
+    text = header.decode("latin-1").strip()
+    scheme, _, rest = text.partition(" ")
+    token = rest.strip() if scheme.lower() == "bearer" else text
     if not is_well_formed(token):
         raise InvalidToken(sent=bool(token))
     return token
@@ -93,10 +112,15 @@ class Authenticator:
         self._standing = Standing("", -TRUSTED_FOR)
         self._asking: asyncio.Future[Standing] | None = None
         self._remembered: dict[bytes, _Remembered] = {}
+        # Digests of valid tokens by the headers they came in, which are short: making a digest
+        # takes longer than all else that is done for a request with a known token.
+        self._digests: dict[bytes, bytes] = {}
         self._used: dict[int, int] = {}
         self._looking: dict[bytes, asyncio.Task[_Remembered]] = {}
         self._strangers = 0
-        self._threads = ThreadPoolExecutor(LOOK_UPS, "tokens")
+        self._threads = ThreadPoolExecutor(THREADS, "tokens")
+        self._batches = CredentialBatches(store, self._threads)
+        self._refusals = Throttle(REFUSALS, LONGEST_DELAY, DELAYED)
         self._away_until = 0.0
 
     async def user(self, header: bytes | None) -> User:
@@ -106,9 +130,19 @@ class Authenticator:
             InvalidToken: it carries no valid token.
             StoreUnavailable: the store cannot tell.
         """
-        found = self._remembered.get(header) if header else None
-        if found is None or found.until < time.monotonic():
-            found = await self._renewed(header, found)
+        try:
+            if header is None:
+                raise InvalidToken(sent=False)
+            if len(header) > LONGEST_HEADER:
+                raise InvalidToken(sent=True)
+            digest = self._digests.get(header) or self._digest(header)
+            found = self._remembered.get(digest)
+            if found is None or found.until < time.monotonic():
+                found = await self._renewed(digest, found)
+        except InvalidToken as error:
+            if error.sent:
+                await self._refusals.turn()
+            raise
         self._used[found.credential.token.id] = 0
         return found.user
 
@@ -128,19 +162,26 @@ class Authenticator:
             except StoreError as error:
                 log.warning("the use of %d tokens was not noted: %s", len(used), error)
 
-    async def _renewed(self, header: bytes | None, known: _Remembered | None) -> _Remembered:
+    def _digest(self, header: bytes) -> bytes:
+        """Return the digest of the token in ``header``, noted for the next time if it is known."""
+        digest = token_digest(read_token(header))
+        if digest in self._remembered:
+            if len(self._digests) >= REMEMBERED:
+                del self._digests[next(iter(self._digests))]
+            self._digests[header] = digest
+        return digest
+
+    async def _renewed(self, digest: bytes, known: _Remembered | None) -> _Remembered:
         """Return what the store says now, or ``known`` if it cannot tell."""
-        token = read_token(header)
-        assert header is not None
         now = time.monotonic()
         if known is not None and self._holds(known):
-            return self._remember(header, known.credential, self._standing)
+            return self._remember(digest, known.credential, self._standing)
         if known is None or known.standing.asked + TRUSTED_FOR < now:
-            return await asyncio.shield(self._look_up(header, token, None))
-        if now < self._away_until and header not in self._looking:
+            return await asyncio.shield(self._look_up(digest, None))
+        if now < self._away_until and digest not in self._looking:
             return _still_valid(known)
         try:
-            looking = self._look_up(header, token, known)
+            looking = self._look_up(digest, known)
             if self._away_until:  # the look-up goes on, and tells when the store is back
                 return _still_valid(known)
             return await asyncio.wait_for(asyncio.shield(looking), PATIENCE)
@@ -148,50 +189,45 @@ class Authenticator:
             self._away_until = time.monotonic() + RETRIED_AFTER
             return _still_valid(known)
 
-    def _look_up(
-        self, header: bytes, token: str, known: _Remembered | None
-    ) -> "asyncio.Task[_Remembered]":
+    def _look_up(self, digest: bytes, known: _Remembered | None) -> "asyncio.Task[_Remembered]":
         """Ask the store, once for all requests that wait for the same token."""
-        looking = self._looking.get(header)
+        looking = self._looking.get(digest)
         if looking is None:
             # Anybody can make up tokens; that must not keep those we know from being looked up.
             if known is None and self._strangers >= WAITING:
                 raise StoreUnavailable("too many tokens are being looked up already")
             self._strangers += known is None
-            looking = asyncio.create_task(self._asked(header, token_digest(token), known))
+            looking = asyncio.create_task(self._asked(digest, known))
             looking.add_done_callback(lambda done: done.cancelled() or done.exception())
-            self._looking[header] = looking
+            self._looking[digest] = looking
         return looking
 
-    async def _asked(self, header: bytes, digest: bytes, known: _Remembered | None) -> _Remembered:
-        loop = asyncio.get_running_loop()
+    async def _asked(self, digest: bytes, known: _Remembered | None) -> _Remembered:
         try:
             standing = await self._current_standing()
             if known is not None and self._holds(known):
                 credential: Credential | None = known.credential
             else:
-                credential = await loop.run_in_executor(
-                    self._threads, self._store.find_credential, digest, standing.mark
-                )
+                credential, standing = await self._batches.find(digest, standing)
         except StoreError:
             if self._away_until:
                 self._away_until = time.monotonic() + RETRIED_AFTER
             raise
         finally:
-            del self._looking[header]
+            del self._looking[digest]
             self._strangers -= known is None
         self._away_until = 0.0
-        return self._remember(header, credential, standing)
+        return self._remember(digest, credential, standing)
 
     def _remember(
-        self, header: bytes, credential: Credential | None, standing: Standing
+        self, digest: bytes, credential: Credential | None, standing: Standing
     ) -> _Remembered:
         """Remember what is true since ``standing``.
 
         Raises:
             InvalidToken: the token is none, or not valid any more.
         """
-        self._remembered.pop(header, None)
+        self._remembered.pop(digest, None)
         now = milliseconds()
         if credential is None or not is_valid(credential, now):
             raise InvalidToken(sent=True)
@@ -200,7 +236,7 @@ class Authenticator:
         until, expires = standing.asked + self._store.mark_age, credential.token.expires
         if expires is not None:
             until = min(until, time.monotonic() + (expires - now) / 1000)
-        found = self._remembered[header] = _Remembered(credential, standing, until)
+        found = self._remembered[digest] = _Remembered(credential, standing, until)
         return found
 
     def _holds(self, known: _Remembered) -> bool:

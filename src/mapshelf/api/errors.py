@@ -24,6 +24,7 @@ from mapshelf.errors import (
     Overloaded,
     SnapshotError,
     SnapshotMissing,
+    StoreDamaged,
     StoreUnavailable,
     UnknownPath,
 )
@@ -77,7 +78,9 @@ def error_response(error: Exception, request_id: str) -> Response:
     elif isinstance(error, SnapshotMissing | Ending):  # a service that starts or ends: no fault
         log.info("request %s: %s", request_id, error)
     elif row.status >= 500:
-        log.error("request %s: %s", request_id, error, exc_info=error if row is FAULT else None)
+        # Where damage was met says nothing of where it came from; of other faults it says most.
+        known = row is not FAULT or isinstance(error, StoreDamaged)
+        log.error("request %s: %s", request_id, error, exc_info=None if known else error)
     body = orjson.dumps(
         {
             "code": row.code,

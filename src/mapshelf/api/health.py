@@ -34,7 +34,7 @@ class Health:
         self._draining = settings.draining
         self._store = store
         self._thread = ThreadPoolExecutor(1, "health")
-        self._asking: asyncio.Future[int] | None = None
+        self._asking: asyncio.Future[int | None] | None = None
         self._asked = -ASKED_EVERY
         self._revision: int | None = None
         self._current = time.monotonic()
@@ -75,20 +75,33 @@ class Health:
         store = self._store()
         if store is None:
             return None
-        if self._asking is None and time.monotonic() - self._asked > ASKED_EVERY:
+        now = time.monotonic()
+        if self._asking is None and now - self._asked > ASKED_EVERY:
             loop = asyncio.get_running_loop()
-            self._asking = loop.run_in_executor(self._thread, store.revision)
-        if self._asking is not None:
-            done, _ = await asyncio.wait([self._asking], timeout=ASKED_EVERY)
-            self._revision = self._told(self._asking) if done else None
-        return self._revision
+            self._asked = now
+            self._asking = loop.run_in_executor(self._thread, _revision, store)
+            self._asking.add_done_callback(self._told)
+        # Others may wait for the same answer: all take it from the question that they waited for.
+        asking = self._asking
+        if asking is None:
+            return self._revision
+        patience = max(0.0, self._asked + ASKED_EVERY - now)
+        done, _ = await asyncio.wait([asking], timeout=patience)
+        return asking.result() if done else None
 
-    def _told(self, asking: "asyncio.Future[int]") -> int | None:
-        self._asking, self._asked = None, time.monotonic()
-        try:
-            return asking.result()
-        except StoreError:
-            return None
+    def _told(self, asking: "asyncio.Future[int | None]") -> None:
+        """Note the answer for those who ask within the next moment."""
+        self._asking, self._asked, self._revision = None, time.monotonic(), None
+        if not asking.cancelled() and asking.exception() is None:
+            self._revision = asking.result()
+
+
+def _revision(store: Store) -> int | None:
+    """Return the revision of ``store``, ``None`` if it cannot be had."""
+    try:
+        return store.revision()
+    except StoreError:
+        return None
 
 
 def _answer(told: dict[str, object]) -> Response:

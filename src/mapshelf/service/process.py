@@ -9,12 +9,15 @@ import threading
 from multiprocessing.connection import wait
 from typing import Final
 
+from mapshelf.service.log_limit import LimitedHandler
+
 LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def set_up_logging() -> None:
     """Log warnings of others and everything of our own to the standard error stream."""
-    logging.basicConfig(stream=sys.stderr, format=LOG_FORMAT, level=logging.WARNING)
+    handler = LimitedHandler(sys.stderr)
+    logging.basicConfig(handlers=[handler], format=LOG_FORMAT, level=logging.WARNING)
     logging.getLogger("mapshelf").setLevel(logging.INFO)
 
 

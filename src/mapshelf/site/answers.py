@@ -5,9 +5,11 @@ inside no other page, except one that is made for that. JSON-LD and other data s
 elements of a type that is no script: browsers do not run those, so the policy does not meet them.
 """
 
+import re
 from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
 
 import xxhash
 
@@ -52,6 +54,9 @@ HTML: Final = b"text/html; charset=utf-8"
 
 FRESH: Final = (b"cache-control", b"public, no-cache")
 """Anybody may keep a copy, and must ask whether it is still right before using it again."""
+
+_STRAY_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+"""A percent sign that stands for itself, as parsers of query strings take it."""
 
 Values = Mapping[str, Any]
 """What a template is filled with."""
@@ -118,13 +123,23 @@ def data_response(media_type: bytes, body: bytes) -> Response:
     return packable(body_response(200, media_type, body, (FRESH, etag(body))))
 
 
-def redirect(address: str) -> Response:
-    """Send the client to where it is now.
+def redirect(address: str, query_string: bytes = b"") -> Response:
+    """Send the client to where it is now, with the query string it sent.
 
     Titles change there and back, so nobody may remember this for good.
     """
+    if query_string:
+        address = f"{address}?{_quoted_query(query_string)}"
     headers = ((b"location", address.encode()), (b"content-length", b"0"), FRESH)
     return Response(308, headers)
+
+
+def _quoted_query(query_string: bytes) -> str:
+    """Return a query string that means the same and has only the characters it may have.
+
+    Those are named in RFC 3986, 3.4. Clients send any bytes, some of which would end a header.
+    """
+    return quote(_STRAY_PERCENT.sub(b"%25", query_string), safe="%!$&'()*+,;=:@/?")
 
 
 def etag(body: bytes) -> tuple[bytes, bytes]:

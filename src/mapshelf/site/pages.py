@@ -135,8 +135,7 @@ class Pages:
         right = self._addresses.map(public_id, record.title)
         asked = self._addresses.root + request.path
         if asked != unquote(right):
-            query = request.query_string.decode("latin-1")
-            return redirect(right + (f"?{query}" if query else ""))
+            return redirect(right, request.query_string)
         embedded = dict(parse_qsl(request.query_string.decode("latin-1"))).get("embed") == "1"
         make = partial(self._map, edition.snapshot, record, embedded=embedded)
         response = await edition.response(request, self._queues.pages, make)

@@ -188,11 +188,12 @@ class Store(Protocol):
         use of one, makes of it is left open. MUST be cheap: it is asked all the time.
         """
 
-    def find_credential(self, digest: bytes, mark: str = "") -> Credential | None:
-        """Return the token with this digest and its user, valid or not, ``None`` if unknown.
+    def find_credentials(self, digests: Sequence[bytes], mark: str = "") -> dict[bytes, Credential]:
+        """Return, by digest, the tokens known among ``digests`` with their users, valid or not.
 
-        The answer MUST be one that was true since ``token_mark`` was ``mark``; without a mark, now.
-        That a token is unknown MUST be true now.
+        The answers MUST be true since ``token_mark`` was ``mark``; without a mark, now. That a
+        token is unknown MUST be true now. MUST be cheap for many digests that nobody knows, since
+        anybody can make some up.
         """
 
     def touch_tokens(self, used: Mapping[int, int]) -> None:

@@ -409,21 +409,24 @@ class PostgresStore:
         (mark,) = self._connections.ask_primary("mark FROM token_mark")
         return str(mark)
 
-    def find_credential(self, digest: bytes, mark: str = "") -> Credential | None:
+    def find_credentials(self, digests: Sequence[bytes], mark: str = "") -> dict[bytes, Credential]:
         """See ``Store``.
 
         A standby is believed if it has the mark: then it has seen all that was withdrawn before.
         """
         query = (
-            f"SELECT {USER_COLUMNS}, {TOKEN_COLUMNS}, (SELECT mark FROM token_mark)"
-            " FROM tokens AS t JOIN users AS u ON u.id = t.user_id WHERE t.digest = %s"
+            f"SELECT t.digest, {USER_COLUMNS}, {TOKEN_COLUMNS}, (SELECT mark FROM token_mark)"
+            " FROM tokens AS t JOIN users AS u ON u.id = t.user_id WHERE t.digest = ANY(%s)"
         )
         rows, standby = self._connections.read_nearby(
-            lambda link: (link.rows(query, (digest,)), link.standby)
+            lambda link: (link.rows(query, (list(digests),)), link.standby)
         )
-        if standby and not (rows and rows[0][-1] == mark):
-            rows = self._all(query, (digest,))
-        return Credential(Token(*rows[0][4:-1]), User(*rows[0][:4])) if rows else None
+        if standby:
+            rows = [row for row in rows if row[-1] == mark]
+            missing = list(set(digests).difference(row[0] for row in rows))
+            if missing:
+                rows += self._all(query, (missing,))
+        return {row[0]: Credential(Token(*row[5:-1]), User(*row[1:5])) for row in rows}
 
     def touch_tokens(self, used: Mapping[int, int]) -> None:
         """See ``Store``."""

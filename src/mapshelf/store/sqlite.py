@@ -336,14 +336,15 @@ class SQLiteStore:
         """See ``Store``."""
         return str(self._one("SELECT mark FROM token_mark")[0])
 
-    def find_credential(self, digest: bytes, mark: str = "") -> Credential | None:
+    def find_credentials(self, digests: Sequence[bytes], mark: str = "") -> dict[bytes, Credential]:
         """See ``Store``."""
-        rows = self._all(
-            f"SELECT {USER_COLUMNS}, {TOKEN_COLUMNS} FROM tokens AS t"
-            " JOIN users AS u ON u.id = t.user_id WHERE t.digest = ?",
-            (digest,),
-        )
-        return Credential(Token(*rows[0][4:]), _user(rows[0][:4])) if rows else None
+        with self._reading() as database:
+            rows = database.executemany(
+                f"SELECT t.digest, {USER_COLUMNS}, {TOKEN_COLUMNS} FROM tokens AS t"
+                " JOIN users AS u ON u.id = t.user_id WHERE t.digest = ?",
+                [(digest,) for digest in digests],
+            )
+            return {row[0]: Credential(Token(*row[5:]), _user(row[1:5])) for row in rows}
 
     def touch_tokens(self, used: Mapping[int, int]) -> None:
         """See ``Store``."""

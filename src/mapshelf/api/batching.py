@@ -1,0 +1,66 @@
+"""Look-ups of tokens, all that wait in one question to the store.
+
+While a question is on its way those that come wait, and are asked for together once it is answered.
+So a store that is far away, or a crowd of tokens that nobody knows, costs a token the time of two
+questions, however many others wait with it.
+"""
+
+import asyncio
+from concurrent.futures import Executor
+
+from mapshelf.api.standing import Standing
+from mapshelf.model import Credential
+from mapshelf.store import Store
+
+Found = tuple[Credential | None, Standing]
+"""What the store knows of a token, and the standing of all tokens since which that is true."""
+
+
+class CredentialBatches:
+    """Looks up tokens by their digests, one batch after the other."""
+
+    def __init__(self, store: Store, threads: Executor) -> None:
+        """Prepare to ask ``store``, in one of ``threads``."""
+        self._store = store
+        self._threads = threads
+        self._waiting: dict[bytes, asyncio.Future[Found]] = {}
+        self._standing = Standing("", float("-inf"))
+        self._asking: asyncio.Task[None] | None = None
+
+    async def find(self, digest: bytes, standing: Standing) -> Found:
+        """Return what the store knows of the token with this digest, since ``standing`` or later.
+
+        Raises:
+            StoreError: the store cannot tell.
+        """
+        if standing.asked > self._standing.asked:
+            self._standing = standing
+        waiting = self._waiting.get(digest)
+        if waiting is None:
+            waiting = self._waiting[digest] = asyncio.get_running_loop().create_future()
+        if self._asking is None:
+            self._asking = asyncio.create_task(self._ask_for_all())
+        return await asyncio.shield(waiting)
+
+    async def _ask_for_all(self) -> None:
+        try:
+            while self._waiting:
+                await self._ask()
+        finally:
+            self._asking = None
+
+    async def _ask(self) -> None:
+        batch, self._waiting = self._waiting, {}
+        standing = self._standing
+        loop = asyncio.get_running_loop()
+        try:
+            found = await loop.run_in_executor(
+                self._threads, self._store.find_credentials, list(batch), standing.mark
+            )
+        except Exception as error:
+            # Whatever went wrong is told to all who wait, since none may be left waiting.
+            for waiting in batch.values():
+                waiting.set_exception(error)
+            return
+        for digest, waiting in batch.items():
+            waiting.set_result((found.get(digest), standing))

@@ -1,0 +1,117 @@
+"""A crowd that invents tokens, and a fault that all of them meet, at ``mapshelf serve``.
+
+Anybody can make up a token that only the store can tell from a real one. It must cost those who
+have real ones nothing but a little time, and the log no more than a few lines.
+"""
+
+import asyncio
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from mapshelf.tokens import new_token
+from tests.api.test_real_server import free_port, wait_for
+from tests.databases import drop_tokens
+from tests.harness import Shelf
+
+CROWD: Final = 300
+FRESH: Final = 50
+PATIENT: Final = 10.0
+"""Seconds after which an answer counts as missing."""
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running ``mapshelf serve``, with tokens that nobody has used yet."""
+
+    folder: Path
+    port: int
+    fresh: list[str]
+
+    def log(self) -> str:
+        """Return what it has written."""
+        return (self.folder / "log").read_text()
+
+    async def status(self, token: str) -> int:
+        """Return the status of an answer to one request on a connection of its own."""
+        async with asyncio.timeout(PATIENT):
+            reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+            lines = ("GET /maps HTTP/1.1", "Host: x", f"Authorization: Bearer {token}")
+            try:
+                writer.write("\r\n".join((*lines, "Connection: close", "", "")).encode())
+                answer = await reader.read()
+            finally:
+                writer.close()
+                with suppress(ConnectionError):
+                    await writer.wait_closed()
+            return int(answer.split(b" ", 2)[1])
+
+
+@pytest.fixture
+def server(tmp_path: Path) -> Iterator[Server]:
+    """A service with one worker over an empty catalogue."""
+    shelf = Shelf(tmp_path)
+    shelf.publish()
+    token, fresh = shelf.token(), [shelf.token() for _ in range(FRESH)]
+    database = shelf.settings.database
+    shelf.close()
+    port = free_port()
+    command = [sys.executable, "-m", "mapshelf", "serve", "--data", str(tmp_path)]
+    command += ["--database", database, "--port", str(port), "--workers", "1"]
+    with (tmp_path / "log").open("wb") as log:
+        process = subprocess.Popen(command, stdout=log, stderr=log)
+    try:
+        wait_for(f"http://127.0.0.1:{port}", token, tmp_path / "log")
+        yield Server(tmp_path, port, fresh)
+    finally:
+        process.terminate()
+        assert process.wait(20) == 0
+
+
+def test_a_crowd_with_invented_tokens_turns_nobody_away(server: Server) -> None:
+    strangers: Counter[int] = Counter()
+
+    async def stranger() -> None:
+        while True:
+            strangers[await server.status(new_token())] += 1
+
+    async def first_uses() -> list[int]:
+        crowd = [asyncio.create_task(stranger()) for _ in range(CROWD)]
+        await asyncio.sleep(1)
+        statuses = [await server.status(token) for token in server.fresh]
+        await asyncio.sleep(1)
+        assert not any(one.done() for one in crowd)
+        for one in crowd:
+            one.cancel()
+        await asyncio.gather(*crowd, return_exceptions=True)
+        return statuses
+
+    assert asyncio.run(first_uses()) == [200] * FRESH
+    assert set(strangers) == {401}
+    assert " ERROR " not in server.log()
+
+
+def test_a_fault_that_everybody_meets_is_a_few_lines_in_the_log(server: Server) -> None:
+    drop_tokens(server.folder)
+
+    async def ask() -> set[int]:
+        return {await server.status(token) for token in (new_token() for _ in range(300))}
+
+    assert asyncio.run(ask()) == {500}
+    assert 1 <= server.log().count("Traceback (") <= 150, "one for every request"
+    wait_until_counted(server)
+
+
+def wait_until_counted(server: Server) -> None:
+    async def counted() -> None:
+        while "lines like this one were left out" not in server.log():
+            await asyncio.sleep(0.1)
+
+    asyncio.run(asyncio.wait_for(counted(), 30))
