@@ -40,7 +40,13 @@ from mapshelf.api.overview import show_categories, show_facets, show_software
 from mapshelf.api.packing import takes_gzip
 from mapshelf.api.routing import Route, Routes
 from mapshelf.api.search import search_maps, suggest
-from mapshelf.api.thumbnails import draw_thumbnail, kept_thumbnail, parse_picture
+from mapshelf.api.thumbnails import (
+    PRIVATE,
+    PUBLIC,
+    draw_thumbnail,
+    kept_thumbnail,
+    parse_picture,
+)
 from mapshelf.api.users import own_profile
 from mapshelf.clock import milliseconds
 from mapshelf.errors import MethodNotAllowed, StoreError, StoreUnavailable, UnknownPath
@@ -294,7 +300,8 @@ class Application:
 
     async def _thumbnail(self, request: Request, user: User | None) -> Response:
         asked = parse_picture(request.query_string, request.parts["picture"])
-        wanted = (self._studio, self._opened_store(), self._found(request), asked)
+        caching = PRIVATE if self._settings.private else PUBLIC
+        wanted = (self._studio, self._opened_store(), self._found(request), asked, caching)
         kept = await self._apart(partial(kept_thumbnail, *wanted))
         if kept is not None:
             return kept
