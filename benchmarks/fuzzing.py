@@ -30,7 +30,7 @@ from mapshelf.tokens import new_token
 CONNECTIONS: Final = 16
 PATIENCE: Final = 30.0
 SHOWN: Final = 50
-"""Most requests that are kept of those that show a fault."""
+"""Most requests that are kept of those that were answered with 5xx, or not at all."""
 
 KNOWN: Final = 500
 """Maps that requests name."""
@@ -68,7 +68,7 @@ TEMPLATE: Final = '<map version="1.0.1"><node TEXT="{title}"><node TEXT="{text}"
 
 
 def measured(catalogue: Catalogue, count: int) -> Iterator[tuple[str, Any]]:
-    """Yield how many answers had which status, and the requests that met a fault."""
+    """Yield how many answers had which status, and the requests with 5xx or no answer."""
     with service(catalogue, workers=2) as (target, _):
         document = orjson.loads(get(target.port, "/openapi.json", "").body)
         requests = Requests(catalogue, target, list(_known(target)), document)
@@ -135,13 +135,16 @@ async def _send(
             if ended.is_set():
                 return
             request, is_plain = requests.drawn()
-            if connection is None or not connection.is_usable:
-                connection = await Connection.opened(port)
-            what, fault = await _outcome(connection, request)
+            try:
+                if connection is None or not connection.is_usable:
+                    connection = await Connection.opened(port)
+                what, fault = await _outcome(connection, request)
+            except OSError as error:
+                what, fault = f"none: {type(error).__name__}", "none"
             told[what] += 1
             if fault and len(faults) < SHOWN:
                 faults.append({"answer": fault, "request": repr(request[:2000])})
-            if not is_plain or what.startswith("none"):
+            if connection and (not is_plain or fault):
                 connection.close()  # what follows could be taken for another request
 
     await asyncio.gather(*(sending() for _ in range(CONNECTIONS)))
@@ -154,9 +157,9 @@ async def _outcome(connection: Connection, request: bytes) -> tuple[str, str]:
         async with asyncio.timeout(PATIENCE):
             reply = await connection.ask(request, head=request.startswith(b"HEAD "))
     except TimeoutError:
-        return f"none within {PATIENCE:.0f} s", "no answer"
+        return f"none within {PATIENCE:.0f} s", "none"
     except (OSError, EOFError, ValueError) as error:
-        return f"none: {type(error).__name__}", ""
+        return f"none: {type(error).__name__}", "none"
     return _judged(reply)
 
 

@@ -45,6 +45,9 @@ from mapshelf.snapshot import Builder, SnapshotDirectory
 from mapshelf.store import open_store
 
 T = TypeVar("T")
+Answers = Iterator[tuple[str, Any]]
+Streams = dict[str, tuple[list[bytes], float]]
+"""Requests by a name, and how many of them a second."""
 
 WORKERS: Final = 2
 LISTS: Final = 50.0
@@ -79,7 +82,7 @@ class Field:
     Attributes:
         target: the service.
         catalogue: what it serves.
-        calm: what the calm clients ask, by name: requests, and how many a second.
+        calm: what the calm clients ask.
         seconds: how long they are measured.
         topics: the map of many topics, as ``GET /maps`` gives it.
         large: the map with a large file.
@@ -87,7 +90,7 @@ class Field:
 
     target: Target
     catalogue: Catalogue
-    calm: dict[str, tuple[list[bytes], float]]
+    calm: Streams
     seconds: float
     topics: dict[str, str]
     large: dict[str, str]
@@ -108,9 +111,6 @@ class Field:
     def memory(self) -> dict[str, Any]:
         """Return the memory of all its processes."""
         return memory_of_all(self.target.processes())
-
-
-Answers = Iterator[tuple[str, Any]]
 
 
 def measured(
@@ -180,7 +180,7 @@ def _found(target: Target, title: str) -> dict[str, str]:
     return found[0]
 
 
-def _calm_requests(catalogue: Catalogue, token: str) -> dict[str, tuple[list[bytes], float]]:
+def _calm_requests(catalogue: Catalogue, token: str) -> Streams:
     """Return what calm clients ask: different lists, and common words, each page of them once."""
     words = words_of("Latin", catalogue.seed)[:COMMON]
     offsets = range(0, 2000, 20)
@@ -196,25 +196,34 @@ def _calm_requests(catalogue: Catalogue, token: str) -> dict[str, tuple[list[byt
 
 
 @contextmanager
-def _beside(field: Field, attack: AbstractContextManager[T]) -> Iterator[tuple[T, Answers]]:
-    """Measure calm clients, then again while ``attack`` goes on; give it, and how they compare."""
-    calm = _asked(field)
+def _beside(
+    field: Field, attack: AbstractContextManager[T], arriving: Streams | None = None
+) -> Iterator[tuple[T, Answers]]:
+    """Measure calm clients, then again while ``attack`` goes on; give it, and how they compare.
+
+    ``arriving`` are requests of others that come only during the attack.
+    """
+    calm = _asked(field, field.calm)
+    kept = field.memory()["kept_mb"]
     used, began, lines = field.target.cpu_seconds(), time.perf_counter(), field.lines()
     with attack as going_on:
-        attacked = _asked(field)
+        attacked = _asked(field, field.calm | (arriving or {}))
         seconds = time.perf_counter() - began
         used = field.target.cpu_seconds() - used
         answers = {name: _compared(calm[name], attacked[name]) for name in field.calm}
+        answers |= {name: _plain(attacked[name]) for name in arriving or {}}
         answers["server"] = {
             "cpu seconds a second": round(used / seconds, 2),
+            "kept mb before": kept,
+            "kept mb": field.memory()["kept_mb"],
             "log lines": field.lines() - lines,
         }
         yield going_on, iter(answers.items())
 
 
-def _asked(field: Field) -> dict[str, Any]:
-    """Return what calm clients meet now."""
-    with Child(calm_clients, field.target.port, field.calm, field.seconds, nice=MEASURING) as child:
+def _asked(field: Field, streams: Streams) -> dict[str, Any]:
+    """Return what those who ask for ``streams`` meet now."""
+    with Child(calm_clients, field.target.port, streams, field.seconds, nice=MEASURING) as child:
         return child.result()
 
 
@@ -298,13 +307,13 @@ def _costly_paths(field: Field) -> list[str]:
 
 def _invented_tokens(field: Field, pause: float) -> Answers:
     url = field.catalogue.settings.database
-    tokens = tuple(new_token_in(url) for _ in range(FRESH_TOKENS))
-    aim = replace(field.aim(count=300), tokens=tokens, pause=pause)
-    with _beside(field, Child(attackers.invented_tokens, aim, nice=ATTACKING)) as (attack, answers):
+    fresh = [get_request(PAGE, new_token_in(url)) for _ in range(FRESH_TOKENS)]
+    arriving = {"fresh tokens": (fresh, FRESH_TOKENS / field.seconds)}
+    aim = replace(field.aim(count=300), pause=pause)
+    strangers = Child(attackers.invented_tokens, aim, nice=ATTACKING)
+    with _beside(field, strangers, arriving) as (attack, answers):
         yield from answers
-        figures = attack.end()
-    yield "fresh tokens", _plain(figures.pop("fresh"))
-    yield "attackers", _plain(figures)
+        yield "attackers", attack.end()
 
 
 def _page_flood(field: Field) -> Answers:
