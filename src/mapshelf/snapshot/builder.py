@@ -30,6 +30,7 @@ from mapshelf.language import guess_language
 from mapshelf.model import Change, Map
 from mapshelf.outlines import Passages, outline_passages
 from mapshelf.snapshot.arrays import COLUMNS, Columns, Entry, column_file
+from mapshelf.snapshot.coding import DICTIONARIES
 from mapshelf.snapshot.directory import (
     RECORDS,
     TEXT,
@@ -241,7 +242,7 @@ class Builder:
         try:
             records_path.hardlink_to(folder / RECORDS)
             words_path.hardlink_to(folder / WORDS)
-            for name in map(column_file, COLUMNS):
+            for name in (*map(column_file, COLUMNS), *DICTIONARIES):
                 (work / name).hardlink_to(folder / name)
             link_index(folder / TEXT, work / TEXT)
             columns = Columns(work, manifest["slots"])

@@ -28,14 +28,15 @@ import xxhash
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing
 from mapshelf.settings import CURRENT
 from mapshelf.snapshot.arrays import COLUMNS, column_file
+from mapshelf.snapshot.coding import DICTIONARIES
 
-FORMAT: Final = 8
+FORMAT: Final = 9
 """Version of everything a snapshot holds; one of another version is built anew."""
 
 MANIFEST: Final = "manifest.json"
 RECORDS: Final = "records.bin"
 WORDS: Final = "words.bin"
-GROWING: Final = (RECORDS, WORDS, *map(column_file, COLUMNS))
+GROWING: Final = (RECORDS, WORDS, *map(column_file, COLUMNS), *DICTIONARIES)
 """Files that go on growing (``growing.py``): what lies beyond the size in the manifest is not part
 of the snapshot."""
 
