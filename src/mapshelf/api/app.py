@@ -189,7 +189,7 @@ class Application:
 
     async def start(self) -> None:
         """Open store and snapshot, and begin to follow what is published."""
-        await asyncio.to_thread(self._catalogue.refresh)
+        await self._catalogue.begin()
         opening = asyncio.create_task(self._open_store())
         self._tasks = [asyncio.create_task(self._catalogue.follow()), opening]
         await self._await_store(OPENING)
@@ -207,6 +207,7 @@ class Application:
         self._studio.close()
         self._drawing.shutdown(wait=True, cancel_futures=True)
         self._threads.shutdown(wait=True)
+        await asyncio.to_thread(self._catalogue.close)
         await self._visits.stop()
         if self._authenticator:
             await asyncio.to_thread(self._authenticator.write_use)

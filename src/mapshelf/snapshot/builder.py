@@ -46,6 +46,7 @@ from mapshelf.snapshot.lexicon import LexiconWriter
 from mapshelf.snapshot.ordering import Orders
 from mapshelf.snapshot.records import encode_record, record_title
 from mapshelf.snapshot.snapshot import Snapshot
+from mapshelf.snapshot.soundness import SoundSnapshots
 from mapshelf.snapshot.text import Documents, Indexed, TextIndexWriter, link_index
 from mapshelf.store import Store
 
@@ -78,6 +79,7 @@ class Builder:
         self._work = directory.path / "work"
         self._folders = count()
         self._documents = Documents()
+        self._sound = SoundSnapshots(directory)
         self._clear_work()
         self._state = self._resumed() or self._blank()
         self._renewed: _State | None = None
@@ -154,6 +156,7 @@ class Builder:
         self._state.close()
         if self._renewed:
             self._renewed.close()
+        self._sound.close()
 
     def _check_last(self) -> None:
         name = self._state.last
@@ -197,6 +200,7 @@ class Builder:
         folder = self._directory.new_folder(state.number)
         before = self._directory.folder(state.last) if state.published else None
         state.write(folder, store, before)
+        self._sound.add(folder.name)
         self._directory.publish(folder)
         state.shown, state.last = state.revision, folder.name
         state.applied = 0
@@ -225,6 +229,7 @@ class Builder:
             verify(folder)
             Snapshot(folder)  # as a worker does: checksums do not tell that it was made wrongly
             state = self._taken_up(folder)
+            self._sound.add(folder.name)
             self._directory.forgive()
             return state
         except SnapshotError as error:
