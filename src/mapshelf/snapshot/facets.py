@@ -71,7 +71,7 @@ def _in_pairs(codes: Codes, slots: Array) -> dict[str, Counts]:
     """Return the most frequent values of each facet of ``PAIRS``."""
     counted = {}
     for name, facets in PAIRS.items():
-        found, counts = _tally(codes.columns[name].take(slots), len(codes.pairs[name]))
+        found, counts = _tally(codes.columns[name], slots, len(codes.pairs[name]))
         pairs = codes.pairs[name][found]
         for place, facet in enumerate(facets):
             values, none = codes.values[facet], _NONE.get(facet)
@@ -90,19 +90,20 @@ def _counts(values: Array, codes: Array, weights: Array, none: int | None) -> Co
 
 
 def _owners(codes: Codes, slots: Array, record: Record) -> NamedCounts:
-    of_slots = codes.columns["owner"].take(slots)
-    owners, counts = _tally(of_slots, len(codes.values["owner"]))
+    owners, counts = _tally(codes.columns["owner"], slots, len(codes.values["owner"]))
     first = _most_frequent(codes.values["owner"][owners], counts)
     owners, counts = owners[first], counts[first]
-    places = _first_places(of_slots, owners, len(codes.values["owner"]))
+    places = _first_places(codes.columns["owner"], slots, owners, len(codes.values["owner"]))
     return [
         (record_owner(record(int(slots[places[owner]]))), count)
         for owner, count in zip(owners.tolist(), counts.tolist(), strict=True)
     ]
 
 
-def _tally(codes: Array, size: int) -> tuple[Array, Array]:
-    """Return which codes there are, ascending, of ``size`` that there may be, and how often."""
+def _tally(column: Array, slots: Array, size: int) -> tuple[Array, Array]:
+    """Return which codes slots have, ascending, of ``size`` that there may be, and how often."""
+    # Where there is nothing but the slots of a selection, they need not be picked out.
+    codes = column if len(slots) == len(column) else column.take(slots)
     if len(codes) < size // SMALL:
         return np.unique(codes, return_counts=True)
     counts = np.bincount(codes, minlength=size)
@@ -121,14 +122,14 @@ def _most_frequent(values: Array, counts: Array) -> Array:
     return places[np.lexsort((values[places], -counts[places]))]
 
 
-def _first_places(codes: Array, wanted: Array, size: int) -> dict[int, int]:
-    """Return the first place among ``codes`` of each that is wanted; all of them are there."""
+def _first_places(column: Array, slots: Array, wanted: Array, size: int) -> dict[int, int]:
+    """Return the first place among ``slots`` of each code that is wanted; all of them are there."""
     missing = np.zeros(size, "?")
     missing[wanted] = True
     places: dict[int, int] = {}
     start, length = 0, FIRST_PIECE
     while len(places) < len(wanted):
-        piece = codes[start : start + length]
+        piece = column.take(slots[start : start + length])
         hits = np.flatnonzero(missing.take(piece))
         found, first = np.unique(piece[hits], return_index=True)
         places.update(zip(found.tolist(), (start + hits[first]).tolist(), strict=True))
