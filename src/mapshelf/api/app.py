@@ -237,7 +237,7 @@ class Application:
 
     async def start(self) -> None:
         """Open store and snapshot, and begin to follow what is published."""
-        await asyncio.to_thread(self._catalogue.refresh)
+        await self._catalogue.begin()
         opening = asyncio.create_task(self._open_store())
         self._tasks = [asyncio.create_task(self._catalogue.follow()), opening]
         await self._await_store(OPENING)
@@ -255,6 +255,7 @@ class Application:
         self._studio.close()
         self._documents.close()
         await self._queues.close()
+        await asyncio.to_thread(self._catalogue.close)
         await self._visits.stop()
         if self._authenticator:
             await asyncio.to_thread(self._authenticator.write_use)
