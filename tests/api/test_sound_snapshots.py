@@ -183,6 +183,8 @@ def test_what_is_published_meanwhile_is_not_read_again(shelf: Shelf) -> None:
                 shows(service, f"newer {number}")
                 with serve(shelf) as another:
                     assert another.get("/maps/m1").json()["Title"] == f"newer {number}"
+    # What is noted must not grow: only the beginning of it is read.
+    assert len((shelf.settings.snapshots / "sound").read_text("ascii").splitlines()) <= 4
 
 
 def test_a_builder_keeps_what_it_made_known_when_all_others_end(shelf: Shelf) -> None:

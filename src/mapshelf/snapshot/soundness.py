@@ -99,7 +99,9 @@ class SoundSnapshots:
             return
         self.close()
         with ExitStack() as stack:
-            file = stack.enter_context(self._path.open("ab+", buffering=0))
+            # Not to append: Linux would put every write at the end, wherever it is for.
+            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            file = stack.enter_context(FileIO(descriptor, "r+"))
             with suppress(BlockingIOError):  # another holds it: what it says counts
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 file.truncate(0)
