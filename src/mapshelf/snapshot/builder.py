@@ -24,6 +24,7 @@ from mapshelf.errors import (
     SnapshotDamaged,
     SnapshotError,
     SnapshotMissing,
+    SnapshotUnavailable,
     StoreDamaged,
 )
 from mapshelf.language import guess_language
@@ -44,6 +45,7 @@ from mapshelf.snapshot.growing import GrowingFile
 from mapshelf.snapshot.lexicon import LexiconWriter
 from mapshelf.snapshot.ordering import Orders
 from mapshelf.snapshot.records import encode_record, record_title
+from mapshelf.snapshot.shortage import snapshot_error
 from mapshelf.snapshot.snapshot import Snapshot
 from mapshelf.snapshot.text import Documents, Indexed, TextIndexWriter, link_index
 from mapshelf.store import Store
@@ -226,6 +228,8 @@ class Builder:
             state = self._taken_up(folder)
             self._directory.forgive()
             return state
+        except SnapshotUnavailable:  # nothing is wrong with it: whoever builds tries again
+            raise
         except SnapshotError as error:
             log.info("building a snapshot from nothing: %s", error)
             self._clear_work()
@@ -251,7 +255,7 @@ class Builder:
             orders = Orders(work, columns, records.titles_in(columns))
             alive = orders.take_up(folder)
         except OSError as error:
-            raise SnapshotDamaged("the files of the snapshot cannot be taken up") from error
+            raise snapshot_error("the files of the snapshot cannot be taken up", error) from error
         columns.revive(alive)
         return _State(
             folder=work,
