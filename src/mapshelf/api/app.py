@@ -43,7 +43,13 @@ from mapshelf.api.search import search_maps, suggest
 from mapshelf.api.thumbnails import draw_thumbnail, kept_thumbnail, parse_picture
 from mapshelf.api.users import own_profile
 from mapshelf.clock import milliseconds
-from mapshelf.errors import MethodNotAllowed, StoreError, StoreUnavailable, UnknownPath
+from mapshelf.errors import (
+    MethodNotAllowed,
+    StoreDamaged,
+    StoreError,
+    StoreUnavailable,
+    UnknownPath,
+)
 from mapshelf.model import User, VisitKind
 from mapshelf.query import parse_query
 from mapshelf.render.cache import PictureCache
@@ -152,6 +158,7 @@ class Application:
         self._openapi = _openapi_response()
         self._store: Store | None = None
         self._tried = asyncio.Event()
+        self._opening_error = ""
         self._health = Health(self._catalogue, settings, lambda: self._store)
         self._authenticator: Authenticator | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -225,8 +232,10 @@ class Application:
             self._tasks.append(asyncio.create_task(self._authenticator.note_use()))
             self._tasks.append(asyncio.create_task(self._visits.follow()))
             await self._visits.begun()
-        except StoreUnavailable as error:
-            log.info("the store is opened when it can be: %s", error)
+        except (StoreUnavailable, StoreDamaged) as error:
+            if str(error) != self._opening_error:
+                log.warning("the store is opened when it can be: %s", error)
+            self._opening_error = str(error)
         finally:
             self._tried.set()
         return self._store is not None

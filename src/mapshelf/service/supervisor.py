@@ -140,7 +140,11 @@ class Supervisor:
     def _start_due(self) -> None:
         for child in self._children:
             if child.process is None and time.monotonic() >= child.due:
-                child.start()
+                try:
+                    child.start()
+                except OSError as error:  # too many processes, or too little memory
+                    log.error("%s cannot be started now: %s", child.name, error)
+                    child.process, child.due = None, time.monotonic() + LONGEST_DELAY
 
     def _start_rest(self) -> None:
         """Start what has been put off for others to come first."""

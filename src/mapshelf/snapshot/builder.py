@@ -35,6 +35,7 @@ from mapshelf.snapshot.directory import (
     RECORDS,
     TEXT,
     WORDS,
+    WORK,
     SnapshotDirectory,
     published_length,
     read_manifest,
@@ -76,7 +77,7 @@ class Builder:
     def __init__(self, store: Store, directory: SnapshotDirectory) -> None:
         self._store = store
         self._directory = directory
-        self._work = directory.path / "work"
+        self._work = directory.path / WORK
         self._folders = count()
         self._documents = Documents()
         self._clear_work()

@@ -39,6 +39,7 @@ FORMAT: Final = 8
 """Version of everything a snapshot holds; one of another version is built anew."""
 
 MANIFEST: Final = "manifest.json"
+WORK: Final = "work"
 RECORDS: Final = "records.bin"
 WORDS: Final = "words.bin"
 GROWING: Final = (RECORDS, WORDS, *map(column_file, COLUMNS))
@@ -117,6 +118,16 @@ class SnapshotDirectory:
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         return folder
+
+    def remove_unfinished(self) -> None:
+        """Remove what whoever built has left without publishing it."""
+        published = ""
+        with contextlib.suppress(SnapshotMissing):
+            published = self.current()
+        shutil.rmtree(self.path / WORK, ignore_errors=True)
+        for other in self.path.glob("[0-9]*"):
+            if other.name > published:
+                shutil.rmtree(other, ignore_errors=True)
 
     def publish(self, folder: Path) -> None:
         """Make ``folder`` the current snapshot, keeping the one before for those who read it."""
