@@ -1,8 +1,10 @@
 """The one socket on which the service listens.
 
 The process over all others makes it and keeps it; workers inherit it. So a connection waits in the
-kernel, for whichever worker is free, while one of them dies and is replaced, or all of them are:
-no client is refused for that, and a port that was claimed once stays ours.
+kernel, for whichever worker is free, while one of them dies and is replaced, or all of them are: no
+client is refused for that, and a port that was claimed once stays ours. Sockets of their own would
+share out connections more evenly where many come at once, but what waits at one whose worker is
+away would wait for the next worker while others have nothing to do.
 """
 
 import socket
