@@ -17,7 +17,7 @@ from benchmarks.building import size_of
 from benchmarks.catalogue import Catalogue
 from benchmarks.changing import Edits
 from mapshelf.snapshot import Builder, SnapshotDirectory
-from mapshelf.snapshot.directory import RECORDS, TEXT, WORDS
+from mapshelf.snapshot.format.directory import RECORDS, TEXT, WORDS
 from mapshelf.store import open_store
 
 AT_A_TIME: Final = 500

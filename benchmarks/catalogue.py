@@ -24,9 +24,10 @@ import numpy as np
 import orjson
 
 from benchmarks.words import SCRIPTS, Integers, ranks, texts, vocabulary
-from mapshelf import outlines, store
+from mapshelf import store
+from mapshelf.formats import outline_codec as outlines
+from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDraft, Outline, Topic
-from mapshelf.outlines import encode_outline
 from mapshelf.settings import Settings, sqlite_url
 from mapshelf.store import open_store
 from mapshelf.store.seed import CATEGORIES, SOFTWARE

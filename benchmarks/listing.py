@@ -14,9 +14,9 @@ from benchmarks.measure import timed
 from benchmarks.requests import COMBINATIONS, Clients
 from mapshelf.query import DEFAULT_LIMIT, ORDERS, MapQuery, parse_query
 from mapshelf.snapshot import Snapshot, SnapshotDirectory
-from mapshelf.snapshot.arrays import load_columns
-from mapshelf.snapshot.directory import read_manifest
-from mapshelf.snapshot.listing import Listing
+from mapshelf.snapshot.format.columns import load_columns
+from mapshelf.snapshot.format.directory import read_manifest
+from mapshelf.snapshot.read.listing import Listing
 
 QUERIES: Final = 400
 """Calls for each order and combination, half of them for the first page."""

@@ -23,7 +23,7 @@ from benchmarks.requests import mixed_paths
 from benchmarks.serving import CONNECTIONS, PAGE, Target, new_token_in, typical, wrk
 from mapshelf.settings import snapshots_folder
 from mapshelf.store import open_store
-from mapshelf.store.moving import move
+from mapshelf.store.transfer import move
 
 CORES: Final = (0, 1)
 """Those of the two nodes."""

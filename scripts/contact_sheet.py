@@ -17,12 +17,12 @@ from typing import Final
 import resvg_py
 
 from mapshelf.errors import UnreadableFile
+from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import Outline
-from mapshelf.outlines import encode_outline
 from mapshelf.readers import READERS, read
-from mapshelf.readers.limits import Limits
-from mapshelf.render.lettering import FOLDERS, SystemFonts
-from mapshelf.render.order import WIDTHS, Order
+from mapshelf.readers.parsing.limits import Limits
+from mapshelf.render.font_fallback import FOLDERS, SystemFonts
+from mapshelf.render.render_request import WIDTHS, Order
 from mapshelf.render.themes import THEMES
 from mapshelf.render.thumbnail import thumbnail
 

@@ -29,12 +29,12 @@ LONGEST_REST: Final = 0.5
 ``service/building.py``."""
 
 MOST: Final = 20_000
-"""Changes in one snapshot, as in ``snapshot/builder.py``."""
+"""Changes in one snapshot, as in ``snapshot/build/builder.py``."""
 
 
 KEPT: Final = 1024
-"""Changes after which all orders have been written anew, as in ``snapshot/ordering.py``: a map that
-changes counts there twice."""
+"""Changes after which all orders have been written again, as in ``snapshot/build/orders.py``: a map
+that changes counts there twice."""
 
 
 @dataclass(frozen=True, slots=True)

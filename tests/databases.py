@@ -14,8 +14,8 @@ import apsw
 
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store
-from mapshelf.store.postgres import PostgresStore
-from mapshelf.store.sqlite import SQLiteStore
+from mapshelf.store.postgres.postgres_store import PostgresStore
+from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests import postgres
 
 KIND: Final = os.environ.get("MAPSHELF_TEST_DATABASE", "sqlite")

@@ -19,8 +19,8 @@ from mapshelf.api import create_app
 from mapshelf.api.app import PageRoutes
 from mapshelf.clock import milliseconds
 from mapshelf.errors import SnapshotDamaged
+from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDraft, Outline, Topic, Verdict
-from mapshelf.outlines import encode_outline
 from mapshelf.settings import Settings
 from mapshelf.snapshot import Builder, SnapshotDirectory
 from mapshelf.store import open_store

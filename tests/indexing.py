@@ -1,7 +1,7 @@
 """What the search index is given for a text, without an index."""
 
-from mapshelf.folding import composed, spelt_words
-from mapshelf.forms import IndexForms, made_of
+from mapshelf.text.normalize import composed, spelt_words
+from mapshelf.text.stemming import IndexForms, made_of
 
 
 def index_words(text: str) -> list[str]:

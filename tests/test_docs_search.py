@@ -5,13 +5,20 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.forms import LANGUAGES, LONGEST_ENDING, SCRIPTS, STEMMERS_OF, UNKNOWN, query_stems
-from mapshelf.snapshot.lexicon import LONGEST, SHORTEST, typos_in
-from mapshelf.snapshot.rating import POPULARITIES
-from mapshelf.snapshot.spelling import FAR_MORE, MOST_WORDS
-from mapshelf.snapshot.text.documents import COUNTED_TITLE
-from mapshelf.snapshot.text.fields import CHARACTER_WEIGHT, PHRASE_WEIGHT, WEIGHTS
-from mapshelf.snapshot.text.index import BLOCK, NEAR
+from mapshelf.snapshot.build.documents import COUNTED_TITLE
+from mapshelf.snapshot.format.rating import POPULARITIES
+from mapshelf.snapshot.format.term_dictionary import LONGEST, SHORTEST, typos_in
+from mapshelf.snapshot.format.text_fields import CHARACTER_WEIGHT, PHRASE_WEIGHT, WEIGHTS
+from mapshelf.snapshot.read.spelling import FAR_MORE, MOST_WORDS
+from mapshelf.snapshot.read.text_index import BLOCK, NEAR
+from mapshelf.text.stemming import (
+    LANGUAGES,
+    LONGEST_ENDING,
+    SCRIPTS,
+    STEMMERS_OF,
+    UNKNOWN,
+    query_stems,
+)
 from tests.relevance.test_relevance import PROMISES
 
 DOCUMENT = (Path(__file__).parents[1] / "docs" / "search.md").read_text("utf-8")

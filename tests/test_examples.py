@@ -10,7 +10,7 @@ import pytest
 
 from mapshelf.model import Outline, Topic
 from mapshelf.readers import READERS, Limits, Reader, read
-from mapshelf.readers.content import Content
+from mapshelf.readers.parsing.content import Content
 from mapshelf.store.seed import CATEGORIES
 
 EXAMPLES: Final = Path(__file__).resolve().parent.parent / "examples"

@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from mapshelf.errors import InvalidRecord
-from mapshelf.exchange import (
+from mapshelf.formats.ndjson_records import (
     FIELDS,
     LONGEST_LINE,
     LONGEST_TEXT,

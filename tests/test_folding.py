@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.folding import LONGEST_WORD, SEPARATOR, fold, query_words
+from mapshelf.text.normalize import LONGEST_WORD, SEPARATOR, fold, query_words
 from tests.indexing import index_words
 
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mapshelf.folding import LONGEST_WORD, SEPARATOR, composed, fold, is_unspaced
-from mapshelf.forms import (
+from mapshelf.text.normalize import LONGEST_WORD, SEPARATOR, composed, fold, is_unspaced
+from mapshelf.text.stemming import (
     CUT_AT_THE_FRONT,
     LANGUAGES,
     SCRIPTS,

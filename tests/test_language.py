@@ -4,9 +4,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mapshelf.language import LOOKED_AT, guess_language
 from mapshelf.model import Outline, Topic
 from mapshelf.readers.summary import language
+from mapshelf.text.language_detection import LOOKED_AT, guess_language
 
 SENTENCES = {
     "ar": "ماذا نريد أن نحقق معا في العام القادم",

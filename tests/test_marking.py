@@ -11,11 +11,11 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from mapshelf.folding import fold, placed_words
-from mapshelf.marking import Mark, Marker, marked
 from mapshelf.model import MapDraft
-from mapshelf.parts import Part, parse_text
 from mapshelf.query import MapQuery
+from mapshelf.search.highlight import Mark, Marker, marked
+from mapshelf.search.query_parser import Part, parse_text
+from mapshelf.text.normalize import fold, placed_words
 from tests.indexing import index_words
 from tests.snapshot.world import world_in
 

@@ -7,11 +7,11 @@ from typing import Final
 
 import pytest
 
-from mapshelf.exchange import format_size, size_of
+from mapshelf.formats.ndjson_records import format_size, size_of
 from mapshelf.importer import Attribution, Report, import_maps, scan
 from mapshelf.model import Verdict
 from mapshelf.readers import Limits, read
-from mapshelf.readers.sandbox import ReadFile, SandboxedReader, read_file
+from mapshelf.readers.sandboxed_reader import ReadFile, SandboxedReader, read_file
 from tests.harness import Service, Shelf, serve, shelf_with
 from tests.readers.samples import freemind
 from tests.writers.test_round_trips import CARRIED, expected, told

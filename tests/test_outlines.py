@@ -9,8 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.errors import StoreDamaged
+from mapshelf.formats.outline_codec import (
+    FORMAT,
+    LONGEST_TEXT,
+    decode_outline,
+    encode_outline,
+    outline_passages,
+)
 from mapshelf.model import Outline, Topic
-from mapshelf.outlines import FORMAT, LONGEST_TEXT, decode_outline, encode_outline, outline_passages
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
 FIELDS: dict[str, Any] = {

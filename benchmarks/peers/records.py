@@ -8,9 +8,9 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from benchmarks.catalogue import BASE_URL, Catalogue
+from mapshelf.formats.outline_codec import Passages, outline_passages
 from mapshelf.model import MAP_KEYS, Map
-from mapshelf.outlines import Passages, outline_passages
-from mapshelf.snapshot.records import encode_record, with_base_url
+from mapshelf.snapshot.format.records import encode_record, with_base_url
 from mapshelf.store import open_store
 
 T = TypeVar("T")

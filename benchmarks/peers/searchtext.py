@@ -6,7 +6,7 @@ becomes a word here, and a Chinese word a phrase. PostgreSQL needs its ``unaccen
 ignore accents, which is not everywhere; the text is folded before it goes in. Neither corrects
 spelling; the usual recipe is a table of all words with their trigrams, asked when nothing is found.
 
-This is written apart from ``mapshelf.folding`` on purpose: peers must not inherit our mistakes.
+Written apart from ``mapshelf.text.normalize`` on purpose: peers must not inherit our mistakes.
 """
 
 import re

@@ -35,8 +35,8 @@
     ├── TooFewDescriptors      the system allows too few open files to serve
     └── InvalidSetting         a command-line option or environment variable is wrong
 
-Foreign exceptions are translated into these where they enter: ``apsw`` in ``store/sqlite.py``,
-``psycopg`` in ``store/postgres_connections.py``, ``tantivy`` in ``snapshot/text.py``, parsers in
+Foreign exceptions are translated into these where they enter: ``apsw`` in ``store/sqlite/``,
+``psycopg`` in ``store/postgres/``, ``tantivy`` in ``snapshot/format/text_fields.py``, parsers in
 ``readers/``. The message of each is one line for the person who caused it. What clients see over
 HTTP is decided in ``api/errors.py`` alone.
 """

@@ -28,7 +28,7 @@ from mapshelf.query import (
     ORDERS,
     PARAMETERS,
 )
-from mapshelf.render.order import WIDTHS
+from mapshelf.render.render_request import WIDTHS
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.settings import Settings
 from mapshelf.site import site_routes

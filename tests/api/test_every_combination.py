@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
-from mapshelf.snapshot.text.index import BLOCK
+from mapshelf.snapshot.read.text_index import BLOCK
 from tests.harness import Service, outline_of, serve, shelf_with
 
 Asked = dict[str, Any]

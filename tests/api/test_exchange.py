@@ -14,7 +14,7 @@ from mapshelf.api.http import Response
 from mapshelf.model import MapDraft
 from mapshelf.query import MapQuery
 from mapshelf.snapshot import Snapshot, SnapshotDirectory
-from mapshelf.snapshot.searching import CORRECTIONS
+from mapshelf.snapshot.read.search_engine import CORRECTIONS
 from tests.harness import Service, Shelf
 
 PATHS = (

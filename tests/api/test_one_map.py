@@ -13,10 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.api import one_map
-from mapshelf.api.attachments import attachment, split_name
+from mapshelf.api import map_detail as one_map
+from mapshelf.api.content_disposition import attachment, split_name
+from mapshelf.formats.outline_codec import decode_outline, encode_outline
 from mapshelf.model import MapDraft, Outline, Source
-from mapshelf.outlines import decode_outline, encode_outline
 from mapshelf.writers import WRITERS
 from tests.conftest import Serving
 from tests.harness import Service, Shelf, outline_of

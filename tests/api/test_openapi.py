@@ -12,7 +12,6 @@ from mapshelf.api import errors
 from mapshelf.api.app import METHODS
 from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
 from mapshelf.api.search import BRANCHES
-from mapshelf.branches import LONGEST_EXCERPT, LONGEST_STEP
 from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft, Source
 from mapshelf.query import (
     DEFAULT_LIMIT,
@@ -23,7 +22,8 @@ from mapshelf.query import (
     ORDERS,
     PARAMETERS,
 )
-from mapshelf.snapshot.facets import MOST_VALUES
+from mapshelf.search.snippets import LONGEST_EXCERPT, LONGEST_STEP
+from mapshelf.snapshot.read.facets import MOST_VALUES
 from mapshelf.writers import WRITERS
 from tests.api import openapi
 from tests.api.openapi import COMPONENTS, DOCUMENT, documented, resolved

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mapshelf.api.compression import WORTH_IT, packable, takes_gzip
 from mapshelf.api.http import body_response
-from mapshelf.api.packing import WORTH_IT, packable, takes_gzip
 
 
 @pytest.mark.parametrize(

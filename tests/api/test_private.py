@@ -14,10 +14,10 @@ import httpx
 import pytest
 
 from mapshelf.api.thumbnails import MAXIMUM_AGE
+from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDraft, Source
-from mapshelf.outlines import encode_outline
 from mapshelf.readers import Limits, read
-from mapshelf.render.order import FORMATS as PICTURES
+from mapshelf.render.render_request import FORMATS as PICTURES
 from mapshelf.site import private_routes
 from mapshelf.writers import WRITERS
 from tests.api import openapi

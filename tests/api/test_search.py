@@ -17,8 +17,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDraft, Outline, Source, Topic
-from mapshelf.outlines import encode_outline
 from mapshelf.query import ORDERS
 from mapshelf.store import seed
 from tests.conftest import Serving

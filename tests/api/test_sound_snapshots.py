@@ -16,7 +16,7 @@ import pytest
 from mapshelf.api import create_app
 from mapshelf.model import MapDraft
 from mapshelf.snapshot import Builder, SnapshotDirectory
-from mapshelf.snapshot.directory import GROWING, read_manifest, write_manifest
+from mapshelf.snapshot.format.directory import GROWING, read_manifest, write_manifest
 from tests.harness import BASE_URL, Service, Shelf, outline_of, serve, shelf_with
 
 PATHS = (

@@ -14,7 +14,8 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from mapshelf.api import auth, standing
+from mapshelf.api import auth
+from mapshelf.api import tokens_version as standing
 from mapshelf.api.auth import Authenticator
 from mapshelf.errors import InvalidToken, StoreUnavailable
 from mapshelf.model import Credential, MapDraft, Token, User

@@ -14,10 +14,10 @@ import pytest
 from mapshelf.api import rsgi
 from mapshelf.api.app import create_app
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, MAXIMUM_AGE, PARAMETERS, SOURCES
+from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDraft, Source
-from mapshelf.outlines import encode_outline
 from mapshelf.readers import Limits, read
-from mapshelf.render.order import FORMATS, WIDTHS
+from mapshelf.render.render_request import FORMATS, WIDTHS
 from mapshelf.render.themes import THEMES
 from tests.api.openapi import COMPONENTS
 from tests.harness import Service, Shelf, outline_of, serve, shelf_with

@@ -20,7 +20,7 @@ from mapshelf.errors import StoreUnavailable
 from mapshelf.model import MapDraft
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
-from mapshelf.store.moving import differences, export_digest, move
+from mapshelf.store.transfer import differences, export_digest, move
 from tests.cluster.cluster import (
     MAPS,
     RATE,

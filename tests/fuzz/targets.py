@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.errors import UnreadableFile
-from mapshelf.outlines import decode_outline, encode_outline
+from mapshelf.formats.outline_codec import decode_outline, encode_outline
 from mapshelf.readers import READERS, Limits, Reader, read
-from mapshelf.readers.content import Content
+from mapshelf.readers.parsing.content import Content
 
 EXAMPLES: Final = Path(__file__).resolve().parents[2] / "examples"
 LONGEST: Final = 2.0

@@ -5,7 +5,7 @@ import random
 import pytest
 
 from mapshelf.readers import READERS, Limits, Reader
-from mapshelf.readers.content import Content
+from mapshelf.readers.parsing.content import Content
 from tests.fuzz import targets
 
 by_reader = pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)

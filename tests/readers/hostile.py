@@ -10,8 +10,8 @@ import time
 
 from mapshelf.model import Outline, Topic
 from mapshelf.readers import READERS, Reader
-from mapshelf.readers.content import Content
-from mapshelf.readers.limits import MIB
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.limits import MIB
 
 
 def spin(_: Content) -> Outline:

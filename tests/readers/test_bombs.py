@@ -18,12 +18,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mapshelf.errors import BrokenFile, NotAMap, TooLarge, UnreadableFile
+from mapshelf.formats.outline_codec import decode_outline, encode_outline
 from mapshelf.model import Outline
-from mapshelf.outlines import decode_outline, encode_outline
 from mapshelf.readers import READERS, Limits, Reader, read
-from mapshelf.readers.content import Content
-from mapshelf.readers.json_files import parse_json
-from mapshelf.readers.limits import KIB, MIB
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.json_files import parse_json
+from mapshelf.readers.parsing.limits import KIB, MIB
 from tests.readers.samples import (
     archive,
     archive_of,
@@ -191,7 +191,7 @@ PEAK = textwrap.dedent(
     """
     import sys
     from mapshelf.readers import Limits
-    from mapshelf.readers.sandbox import RefusedFile, read_file
+    from mapshelf.readers.sandboxed_reader import RefusedFile, read_file
 
     result = read_file(sys.argv[1], Limits())
     # Not what getrusage tells: that begins with what the process that started this one occupied.

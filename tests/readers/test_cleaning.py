@@ -7,9 +7,9 @@ import pytest
 
 from mapshelf.model import Outline, Topic
 from mapshelf.readers import summary
-from mapshelf.readers.cleaning import clean, cut, html_to_text, safe_html
-from mapshelf.readers.moments import milliseconds
-from mapshelf.readers.notes import Note
+from mapshelf.readers.parsing.dates import milliseconds
+from mapshelf.readers.parsing.notes import Note
+from mapshelf.readers.parsing.text_cleaning import clean, cut, html_to_text, safe_html
 
 
 @pytest.mark.parametrize(

@@ -19,11 +19,11 @@ from xml.etree import ElementTree
 import pytest
 
 from mapshelf.errors import BrokenFile, NotAMap
+from mapshelf.formats.outline_codec import decode_outline, encode_outline
 from mapshelf.model import Outline
-from mapshelf.outlines import decode_outline, encode_outline
 from mapshelf.readers import READERS, Limits, read, summary
-from mapshelf.readers.content import Content
-from mapshelf.readers.sandbox import ReadFile, RefusedFile, SandboxedReader
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from mapshelf.errors import TooLarge
 from mapshelf.model import Topic
-from mapshelf.readers.flat_files import Levels, Member, joined, regrow
-from mapshelf.readers.limits import Limits
+from mapshelf.readers.parsing.flat_tree import Levels, Member, joined, regrow
+from mapshelf.readers.parsing.limits import Limits
 
 
 def shape(roots: list[Topic]) -> list[tuple[int, str]]:

@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.model import Outline, Topic
-from mapshelf.readers.identity import identify
+from mapshelf.readers.parsing.topic_ids import identify
 
 TREES = st.recursive(
     st.builds(Topic, st.sampled_from(["a", "b", ""]), st.sampled_from(["", "", "x", "y"])),

@@ -10,7 +10,7 @@ import pytest
 from mapshelf.errors import BrokenFile, NotAMap, TooLarge
 from mapshelf.model import Outline, Topic
 from mapshelf.readers import Limits, read
-from mapshelf.readers.plist_files import parse_plist
+from mapshelf.readers.parsing.plist_files import parse_plist
 from tests.readers.samples import archive_of
 
 LIMITS = Limits()

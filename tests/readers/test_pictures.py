@@ -13,12 +13,12 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from mapshelf.errors import StoreUnavailable, UnreadableFile
+from mapshelf.formats.outline_codec import decode_outline, encode_outline, outline_picture
 from mapshelf.model import Outline
-from mapshelf.outlines import decode_outline, encode_outline, outline_picture
 from mapshelf.readers import READERS, Limits, Reader, carried_picture, read
-from mapshelf.readers.content import Content
-from mapshelf.readers.limits import MIB
-from mapshelf.readers.sandbox import ReadFile, SandboxedReader
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.limits import MIB
+from mapshelf.readers.sandboxed_reader import ReadFile, SandboxedReader
 from tests.readers.samples import archive_of, as_file, drawn, with_picture, xmind_json
 from tests.test_examples import SAMPLES
 

@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.outlines import decode_outline
+from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.readers import Limits
-from mapshelf.readers.limits import MIB
-from mapshelf.readers.sandbox import ReadFile, RefusedFile, SandboxedReader, read_file
+from mapshelf.readers.parsing.limits import MIB
+from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader, read_file
 from tests.readers.hostile import hostile_readers
 from tests.readers.samples import freemind
 
@@ -206,7 +206,7 @@ def test_name_that_is_not_text(tmp_path: Path) -> None:
 PROGRAM = textwrap.dedent(
     """
     import itertools, signal, sys
-    from mapshelf.readers.sandbox import SandboxedReader
+    from mapshelf.readers.sandboxed_reader import SandboxedReader
 
     def main():
         # Whoever runs the tests in the background lets them ignore interrupts.
@@ -277,7 +277,7 @@ def wait_until_none(session: int) -> list[int]:
 
 
 def test_children_load_no_part_of_the_store(tmp_path: Path) -> None:
-    code = "import sys, mapshelf.readers.sandbox; print(*sys.modules)"
+    code = "import sys, mapshelf.readers.sandboxed_reader; print(*sys.modules)"
     output = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, check=True
     ).stdout

@@ -22,10 +22,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDraft, Outline, Source, Topic
-from mapshelf.outlines import encode_outline
 from mapshelf.readers import Limits
-from mapshelf.readers.sandbox import ReadFile, read_file
+from mapshelf.readers.sandboxed_reader import ReadFile, read_file
 from mapshelf.readers.summary import language
 from tests.relevance.filler import fillers
 

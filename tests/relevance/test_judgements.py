@@ -11,8 +11,8 @@ from typing import Final
 
 import pytest
 
+from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import MapDraft
-from mapshelf.outlines import decode_outline
 from tests.relevance.catalogue import all_maps
 from tests.relevance.judgements import Judgement, judgements
 

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 
 from mapshelf.model import Topic
-from mapshelf.render.branches import Room, sizes, summarised, whole
 from mapshelf.render.layout import PAGE, Layout, Node, layout
+from mapshelf.render.visible_topics import Room, sizes, summarised, whole
 from tests.render.trees import chain, tree, trees
 
 

@@ -7,7 +7,7 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 
 from mapshelf.model import Topic
-from mapshelf.render.lettering import Letters, SystemFonts
+from mapshelf.render.font_fallback import Letters, SystemFonts
 from mapshelf.render.svg import Run, Setting
 from mapshelf.render.thumbnail import thumbnail
 from tests.render.trees import order

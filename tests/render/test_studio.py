@@ -9,9 +9,9 @@ import pytest
 
 from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import StoreUnavailable
-from mapshelf.render import studio as module
-from mapshelf.render.order import Order
-from mapshelf.render.studio import Studio
+from mapshelf.render import render_worker as module
+from mapshelf.render.render_request import Order
+from mapshelf.render.render_worker import Studio
 from tests.render.trees import order, tree
 
 

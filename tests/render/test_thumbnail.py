@@ -16,15 +16,15 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from mapshelf.errors import StoreDamaged
+from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import Outline, Topic
-from mapshelf.outlines import encode_outline
 from mapshelf.render import svg
-from mapshelf.render.branches import whole
+from mapshelf.render.font_fallback import SystemFonts
 from mapshelf.render.layout import PAGE, layout
-from mapshelf.render.lettering import SystemFonts
-from mapshelf.render.order import EDITION, WIDTHS, Order
+from mapshelf.render.render_request import EDITION, WIDTHS, Order
 from mapshelf.render.themes import LIGHT, THEMES, Theme
 from mapshelf.render.thumbnail import thumbnail
+from mapshelf.render.visible_topics import whole
 from tests.render.trees import chain, order, tree, trees
 from tests.writers.outlines import TEXTS, outlines
 

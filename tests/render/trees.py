@@ -4,9 +4,9 @@ from typing import Final
 
 from hypothesis import strategies as st
 
+from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import Outline, Topic
-from mapshelf.outlines import encode_outline
-from mapshelf.render.order import Order
+from mapshelf.render.render_request import Order
 from tests.writers.outlines import TEXTS
 
 SOUND: Final = TEXTS.map(lambda text: text.encode("utf-8", "replace").decode())

@@ -8,7 +8,7 @@ import pytest
 
 from mapshelf.model import HOUR, MapDraft, Visit, VisitKind
 from mapshelf.service.building import Settling
-from mapshelf.store.sqlite import SQLiteStore
+from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 
 
 @pytest.fixture

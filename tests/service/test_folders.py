@@ -13,7 +13,7 @@ import pytest
 
 from mapshelf.importer import Follower
 from mapshelf.model import MapDraft, Outcome
-from mapshelf.readers.sandbox import SandboxedReader
+from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
 from tests.cli.process import CORPUS, Mapshelf, serving, wait_for

@@ -7,8 +7,8 @@ import zlib
 from collections.abc import Iterator
 from typing import Final
 
+from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDraft, Outline, Source, Topic
-from mapshelf.outlines import encode_outline
 
 STRIKES: Final = (
     "<script>window.struck=1</script>",

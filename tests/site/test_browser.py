@@ -9,12 +9,12 @@ import pytest
 from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 
+from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import MapDraft
-from mapshelf.outlines import decode_outline
-from mapshelf.render.branches import whole
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.layout import PAGE as LOOK
 from mapshelf.render.layout import layout
+from mapshelf.render.visible_topics import whole
 from tests.harness import shelf_with
 from tests.site.browser import Reader, served
 from tests.site.conftest import ReaderWith

@@ -18,12 +18,12 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
+from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.importer.maps import Attribution, import_maps
 from mapshelf.importer.report import Report
 from mapshelf.importer.scan import scan
 from mapshelf.model import Map, Outline, Verdict
-from mapshelf.outlines import decode_outline
-from mapshelf.readers.sandbox import SandboxedReader
+from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.site import site_routes
 from tests.harness import Service, Shelf, serve, shelf_with
 from tests.site.browser import Reader, served

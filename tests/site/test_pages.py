@@ -13,13 +13,13 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
+from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDraft, Source
-from mapshelf.outlines import encode_outline
 from mapshelf.readers import Limits
 from mapshelf.readers import read as read_file
 from mapshelf.render.themes import DARK, LIGHT, Theme
 from mapshelf.site import private_routes, site_routes
-from mapshelf.site.texts import ENGLISH, counted, say
+from mapshelf.site.messages import ENGLISH, counted, say
 from mapshelf.writers import WRITERS
 from tests.harness import BASE_URL, Service, Shelf, serve, shelf_with
 from tests.readers.samples import as_file, drawn, with_picture

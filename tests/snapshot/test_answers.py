@@ -12,11 +12,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.model import LARGEST_COUNT, MAP_KEYS, Map, MapDraft, Named
-from mapshelf.parts import Part, parse_text
 from mapshelf.query import MAXIMUM_OFFSET, NO_ID, ORDERS, UNKNOWN_ID, MapQuery, owner_key
+from mapshelf.search.query_parser import Part, parse_text
 from mapshelf.snapshot import Page
-from mapshelf.snapshot.rating import rating
-from mapshelf.snapshot.records import encode_record, record_title, slug, with_base_url
+from mapshelf.snapshot.format.rating import rating
+from mapshelf.snapshot.format.records import encode_record, record_title, slug, with_base_url
 from mapshelf.store.merge import References, created
 from tests.snapshot.world import BASE, World, encoded, in_order, page, prove_lists, titles
 from tests.store.drafts import DRAFTS, outline

@@ -10,15 +10,18 @@ import xxhash
 
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing, StoreUnavailable
 from mapshelf.model import Change, MapDraft
-from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory, builder, directory, ordering
-from mapshelf.snapshot.directory import (
+from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory
+from mapshelf.snapshot.build import builder
+from mapshelf.snapshot.build import orders as ordering
+from mapshelf.snapshot.format import directory
+from mapshelf.snapshot.format.directory import (
     FORMAT,
     GROWING,
     read_manifest,
     verify,
 )
-from mapshelf.snapshot.directory import published_length as published_length_of
-from mapshelf.store.sqlite import SQLiteStore
+from mapshelf.snapshot.format.directory import published_length as published_length_of
+from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.snapshot.world import World, prove_lists, prove_searches, titles
 from tests.store.drafts import outline
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.model import Map, MapDraft
 from mapshelf.query import FILTERS, MapQuery, owner_key
-from mapshelf.snapshot.arrays import (
+from mapshelf.snapshot.format.columns import (
     COLUMNS,
     Columns,
     Entry,
@@ -25,9 +25,9 @@ from mapshelf.snapshot.arrays import (
     load_codes,
     load_columns,
 )
-from mapshelf.snapshot.coding import DICTIONARIES, Codes
-from mapshelf.snapshot.facets import MOST_VALUES, Facets, count_facets
-from mapshelf.snapshot.records import encode_record
+from mapshelf.snapshot.format.facet_codes import DICTIONARIES, Codes
+from mapshelf.snapshot.format.records import encode_record
+from mapshelf.snapshot.read.facets import MOST_VALUES, Facets, count_facets
 from tests.snapshot.world import World, filtered
 
 T = TypeVar("T", bound=Hashable)

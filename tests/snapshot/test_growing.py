@@ -4,7 +4,7 @@ from pathlib import Path
 
 import xxhash
 
-from mapshelf.snapshot.growing import GrowingFile
+from mapshelf.snapshot.format.append_file import GrowingFile
 
 
 def test_each_publication_shows_what_was_there(tmp_path: Path) -> None:

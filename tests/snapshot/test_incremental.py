@@ -17,7 +17,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
-from mapshelf.snapshot import arrays, builder, ids, ordering, sets
+from mapshelf.snapshot.build import builder
+from mapshelf.snapshot.build import orders as ordering
+from mapshelf.snapshot.format import columns as arrays
+from mapshelf.snapshot.format import posting_lists as sets
+from mapshelf.snapshot.read import id_index as ids
 from tests.snapshot.world import World, page, prove_ids, prove_lists, prove_searches, world_in
 from tests.store.drafts import outline
 

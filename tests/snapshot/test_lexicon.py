@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.errors import SnapshotDamaged
-from mapshelf.snapshot.lexicon import LONGEST, Lexicon, LexiconWriter, typos_in
+from mapshelf.snapshot.format.term_dictionary import LONGEST, Lexicon, LexiconWriter, typos_in
 
 LETTERS = "abcdeäжß"
 WORDS = st.text(LETTERS, min_size=1, max_size=12)

@@ -18,12 +18,20 @@ from hypothesis import strategies as st
 
 from mapshelf.model import Map
 from mapshelf.query import FILTERS, ORDERS, MapQuery
-from mapshelf.snapshot import ordering, sets
-from mapshelf.snapshot.arrays import COLUMNS, Array, Columns, Entry, column_file, load_columns
-from mapshelf.snapshot.coding import DICTIONARIES
-from mapshelf.snapshot.ids import Ids
-from mapshelf.snapshot.listing import Listing
-from mapshelf.snapshot.ordering import Orders
+from mapshelf.snapshot.build import orders as ordering
+from mapshelf.snapshot.build.orders import Orders
+from mapshelf.snapshot.format import posting_lists as sets
+from mapshelf.snapshot.format.columns import (
+    COLUMNS,
+    Array,
+    Columns,
+    Entry,
+    column_file,
+    load_columns,
+)
+from mapshelf.snapshot.format.facet_codes import DICTIONARIES
+from mapshelf.snapshot.read.id_index import Ids
+from mapshelf.snapshot.read.listing import Listing
 
 ALL = 10**9
 TITLES = ["tea", "Teapot with a lid", "teapot with a LID", "日本語のお茶", ""]

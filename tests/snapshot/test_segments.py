@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
-from mapshelf.snapshot.directory import TEXT
-from mapshelf.snapshot.text import writer
+from mapshelf.snapshot.build import text_index_writer as writer
+from mapshelf.snapshot.format.directory import TEXT
 from tests.snapshot.world import World, page
 
 

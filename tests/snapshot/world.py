@@ -12,15 +12,15 @@ from typing import Any
 
 import orjson
 
-from mapshelf.folding import fold
+from mapshelf.formats.outline_codec import outline_passages
 from mapshelf.model import Map, MapDraft
-from mapshelf.outlines import outline_passages
 from mapshelf.query import FILTERS, ORDERS, MapQuery
 from mapshelf.snapshot import Builder, Page, Record, Snapshot, SnapshotDirectory
-from mapshelf.snapshot.directory import verify
-from mapshelf.snapshot.rating import rating
-from mapshelf.snapshot.records import encode_record
-from mapshelf.store.sqlite import SQLiteStore
+from mapshelf.snapshot.format.directory import verify
+from mapshelf.snapshot.format.rating import rating
+from mapshelf.snapshot.format.records import encode_record
+from mapshelf.store.sqlite.sqlite_store import SQLiteStore
+from mapshelf.text.normalize import fold
 from tests.indexing import index_words
 
 ALL = 10**9

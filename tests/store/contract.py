@@ -18,7 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mapshelf.errors import AlreadyExists, NotFound, StoreUnavailable
-from mapshelf.exchange import format_record, parse_record
+from mapshelf.formats.ndjson_records import format_record, parse_record
 from mapshelf.model import (
     DAY,
     HOUR,

@@ -4,8 +4,8 @@ from typing import Any
 
 from hypothesis import strategies as st
 
+from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import LARGEST_COUNT, Map, MapDraft, Outline, Source, Topic
-from mapshelf.outlines import encode_outline
 
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 NAMES = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=8)

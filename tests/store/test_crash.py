@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mapshelf.outlines import outline_passages
+from mapshelf.formats.outline_codec import outline_passages
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
 from tests.store.child import acknowledged, start

@@ -13,9 +13,10 @@ from mapshelf.errors import Conflict, StoreUnavailable
 from mapshelf.model import HOUR, MapDraft, Source, Visit, VisitKind
 from mapshelf.settings import sqlite_url
 from mapshelf.snapshot import Builder, SnapshotDirectory
-from mapshelf.store import Store, moving, open_store
-from mapshelf.store.moving import differences, export_digest, move
+from mapshelf.store import Store, open_store
+from mapshelf.store import transfer as moving
 from mapshelf.store.tables import FLEETING, TABLES
+from mapshelf.store.transfer import differences, export_digest, move
 from tests.store.contract import random_writes
 from tests.store.drafts import complete, outline, source
 

@@ -21,9 +21,11 @@ from mapshelf.errors import (
     StoreUnavailable,
 )
 from mapshelf.model import HOUR, SYSTEM_USER, Map, MapDraft, Outcome, Verdict, Visit, VisitKind
-from mapshelf.store import Store, open_store, postgres_connections, postgres_schema, scripts
-from mapshelf.store.postgres import PostgresStore
-from mapshelf.store.postgres_schema import MIGRATIONS, Migration
+from mapshelf.store import Store, open_store, scripts
+from mapshelf.store.postgres import connections as postgres_connections
+from mapshelf.store.postgres import schema as postgres_schema
+from mapshelf.store.postgres.postgres_store import PostgresStore
+from mapshelf.store.postgres.schema import MIGRATIONS, Migration
 from tests.postgres import Server, server
 from tests.store.drafts import outline, source
 
@@ -680,7 +682,7 @@ def test_a_listener_whose_session_ends_looks_and_listens_again(
 def test_silence_is_not_believed_for_long(
     store: PostgresStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mapshelf.store.postgres_listening.SILENCE", 0.2)
+    monkeypatch.setattr("mapshelf.store.postgres.listening.SILENCE", 0.2)
     listening(store, 0)
     began = time.monotonic()
     wait_until(lambda: store.wait(0, 0.05))
@@ -713,7 +715,7 @@ def test_changes_that_take_too_long_come_in_smaller_parts(
                 link.execute("SELECT pg_sleep(3)")
         return rows(link, sql, parameters)
 
-    monkeypatch.setattr("mapshelf.store.postgres.READ_TIMEOUT", 1.0)
+    monkeypatch.setattr("mapshelf.store.postgres.postgres_store.READ_TIMEOUT", 1.0)
     monkeypatch.setattr(postgres_connections.Link, "rows", slow)
     assert len(store.changes(0, 40)) == 10
     assert asked == [40, 10]

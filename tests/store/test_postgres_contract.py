@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from mapshelf.store import Store
-from mapshelf.store.postgres import PostgresStore
+from mapshelf.store.postgres.postgres_store import PostgresStore
 from tests.store.clock import Clock
 from tests.store.contract import StoreContract
 

@@ -19,8 +19,9 @@ from mapshelf.errors import (
 )
 from mapshelf.model import HOUR, MapDraft, Visit, VisitKind
 from mapshelf.settings import sqlite_url
-from mapshelf.store import open_store, scripts, sqlite
-from mapshelf.store.sqlite import SQLiteStore
+from mapshelf.store import open_store, scripts
+from mapshelf.store.sqlite import sqlite_store as sqlite
+from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.store.child import ROOT, command
 from tests.store.drafts import outline
 

@@ -8,7 +8,7 @@ import pytest
 
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store
-from mapshelf.store.sqlite import SQLiteStore
+from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.store.clock import Clock
 from tests.store.contract import StoreContract
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.model import VisitKind
-from mapshelf.visits.visitors import place_of, visit_key
+from mapshelf.visits.visitor_key import place_of, visit_key
 
 PROXIES = tuple(map(ip_network, ("127.0.0.1", "10.0.0.0/8", "fd00::/8")))
 

@@ -5,7 +5,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from mapshelf.model import Outline, Topic
-from mapshelf.readers.cleaning import clean, html_to_text, one_line, safe_html
+from mapshelf.readers.parsing.text_cleaning import clean, html_to_text, one_line, safe_html
 
 SIGNS: Final = (
     *"&<>\"'`\\*_#%[](){}~$|^=+-!:;@/.?,\t\n\r\x00\x0b\x1b\x7f\x85\xa0\xad\u2028\u202e\ufeff",

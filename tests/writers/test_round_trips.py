@@ -14,8 +14,8 @@ from hypothesis import example, given, settings
 
 from mapshelf.model import Outline, Topic
 from mapshelf.readers import Limits, read
-from mapshelf.readers.cleaning import clean, is_html, one_line, safe_html
-from mapshelf.readers.notes import Note
+from mapshelf.readers.parsing.notes import Note
+from mapshelf.readers.parsing.text_cleaning import clean, is_html, one_line, safe_html
 from mapshelf.writers import WRITERS
 from tests.writers.outlines import broad, chain, outlines
 

@@ -21,8 +21,10 @@ import xxhash
 
 from mapshelf.api.auth import Authenticator
 from mapshelf.api.catalogue import Catalogue, Deferred, Edition
+from mapshelf.api.compression import takes_gzip
 from mapshelf.api.documents import Documents
 from mapshelf.api.errors import error_response
+from mapshelf.api.facets import show_categories, show_facets, show_software
 from mapshelf.api.health import Health
 from mapshelf.api.http import (
     ASGISender,
@@ -36,10 +38,8 @@ from mapshelf.api.http import (
     not_modified,
     read_request,
 )
+from mapshelf.api.map_detail import export_outline, find_map, original_file, show_map
 from mapshelf.api.maps import list_maps
-from mapshelf.api.one_map import export_outline, find_map, original_file, show_map
-from mapshelf.api.overview import show_categories, show_facets, show_software
-from mapshelf.api.packing import takes_gzip
 from mapshelf.api.routing import Route, Routes
 from mapshelf.api.search import search_maps, suggest
 from mapshelf.api.streaming import LARGE, Stream, Streams, send_body
@@ -64,13 +64,13 @@ from mapshelf.errors import (
 )
 from mapshelf.model import User, VisitKind
 from mapshelf.query import parse_query
-from mapshelf.render.order import FORMATS as PICTURES
-from mapshelf.render.studio import Studio
+from mapshelf.render.render_request import FORMATS as PICTURES
+from mapshelf.render.render_worker import Studio
 from mapshelf.settings import Settings
 from mapshelf.snapshot import Record, Snapshot, SnapshotDirectory
 from mapshelf.store import Store, open_store
 from mapshelf.visits import Sender, VisitCounter
-from mapshelf.visits.visitors import place_of
+from mapshelf.visits.visitor_key import place_of
 from mapshelf.writers import WRITERS
 
 T = TypeVar("T")

@@ -24,8 +24,8 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.api.batching import CredentialBatches
-from mapshelf.api.standing import Standing, Standings
 from mapshelf.api.throttle import Throttle
+from mapshelf.api.tokens_version import Standing, Standings
 from mapshelf.clock import milliseconds
 from mapshelf.errors import InvalidToken, StoreError, StoreUnavailable
 from mapshelf.model import Credential, User

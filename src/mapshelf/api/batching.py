@@ -8,7 +8,7 @@ questions, however many others wait with it.
 import asyncio
 from concurrent.futures import Executor
 
-from mapshelf.api.standing import Standing
+from mapshelf.api.tokens_version import Standing
 from mapshelf.model import Credential
 from mapshelf.store import Store
 

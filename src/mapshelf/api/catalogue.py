@@ -3,7 +3,7 @@
 Requests take the edition that is current when they come, and finish on it; the new one is opened
 beside it. Finished responses are kept with the edition they belong to, so that a page asked for
 again costs a look-up, and nothing has to be invalidated. No snapshot is answered from before it is
-known to be sound (``snapshot/soundness.py``).
+known to be sound (``snapshot/format/verification.py``).
 """
 
 import asyncio

@@ -19,14 +19,14 @@ from typing import Final
 
 import xxhash
 
+from mapshelf.api.compression import compressed, with_smaller
 from mapshelf.api.http import Headers, Response
-from mapshelf.api.packing import compressed, with_smaller
 from mapshelf.api.work_queue import WorkQueue
-from mapshelf.confinement import FAILURES, ConfinedChild, processor_time
 from mapshelf.disk_cache import CachedFile, DiskCache
 from mapshelf.errors import NotFound, StoreDamaged
+from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import OriginalFile, Outline
-from mapshelf.outlines import decode_outline
+from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 LARGE: Final = 32_768
 """Bytes of an outline, unpacked, from which on the child works on it: some 300 topics, of which a

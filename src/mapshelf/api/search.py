@@ -12,14 +12,14 @@ import orjson
 
 from mapshelf.api.http import CHECKED_EACH_TIME, Response, json_response
 from mapshelf.api.maps import list_etag, list_response
-from mapshelf.branches import best_branches
 from mapshelf.errors import StoreDamaged
-from mapshelf.folding import fold
+from mapshelf.formats.outline_codec import decode_outline, outline_texts
 from mapshelf.model import Outline
-from mapshelf.outlines import decode_outline, outline_texts
 from mapshelf.query import MapQuery
+from mapshelf.search.snippets import best_branches
 from mapshelf.snapshot import Record, Snapshot
 from mapshelf.store import Store
+from mapshelf.text.normalize import fold
 
 BRANCHES: Final = 3
 """Topics shown of each map."""

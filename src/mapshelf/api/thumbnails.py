@@ -16,10 +16,10 @@ import orjson
 
 from mapshelf.api.http import Headers, Response, body_response
 from mapshelf.errors import InvalidParameter, NotFound
-from mapshelf.outlines import outline_picture
+from mapshelf.formats.outline_codec import outline_picture
 from mapshelf.query import read_parameters
-from mapshelf.render.order import WIDTHS, Copy, Order
-from mapshelf.render.studio import Picture, Studio
+from mapshelf.render.render_request import WIDTHS, Copy, Order
+from mapshelf.render.render_worker import Picture, Studio
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.snapshot import Record
 from mapshelf.store import Store

@@ -11,7 +11,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from mapshelf.cli.common import catalogue_options, opened, user_name
 from mapshelf.errors import UnreadableFile
 from mapshelf.importer import Attribution, Report, import_maps, import_records, scan
-from mapshelf.readers.sandbox import SandboxedReader
+from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store import Store
 
 RECORDS: Final = ".ndjson"

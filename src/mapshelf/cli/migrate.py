@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
-from mapshelf.store.moving import differences, export_digest, move
+from mapshelf.store.transfer import differences, export_digest, move
 
 
 def define(parser: argparse.ArgumentParser) -> None:

@@ -13,7 +13,7 @@ from mapshelf.cli.common import (
 )
 from mapshelf.clock import milliseconds
 from mapshelf.errors import Conflict
-from mapshelf.exchange import format_date
+from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import LARGEST_ID, Token
 from mapshelf.store import Store
 from mapshelf.tokens import new_token, token_digest

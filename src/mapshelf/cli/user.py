@@ -3,7 +3,7 @@
 import argparse
 
 from mapshelf.cli.common import catalogue_options, opened, table_line, user_name
-from mapshelf.exchange import format_date
+from mapshelf.formats.ndjson_records import format_date
 
 
 def define(parser: argparse.ArgumentParser) -> None:

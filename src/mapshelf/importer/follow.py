@@ -15,7 +15,7 @@ from mapshelf.importer.maps import Attribution, import_maps
 from mapshelf.importer.report import Report
 from mapshelf.importer.scan import Candidate, is_gone, scan, top_of
 from mapshelf.model import Verdict
-from mapshelf.readers.sandbox import SandboxedReader
+from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store import Store
 
 STILL: Final = 1.0

@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
-from mapshelf.exchange import size_of
+from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.report import Report, printable
 from mapshelf.importer.scan import Candidate, folder_of, is_gone, time_of
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
-from mapshelf.readers.sandbox import ReadFile, RefusedFile, SandboxedReader
+from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
 from mapshelf.store import Store
 
 LOOKED_UP: Final = 500

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from mapshelf.errors import InvalidRecord, UnreadableFile
-from mapshelf.exchange import LONGEST_LINE, format_record, parse_record
+from mapshelf.formats.ndjson_records import LONGEST_LINE, format_record, parse_record
 from mapshelf.importer.report import Report, printable
 from mapshelf.model import MapDraft, Verdict
 from mapshelf.store import Store

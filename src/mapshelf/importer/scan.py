@@ -20,9 +20,9 @@ from mapshelf.errors import UnreadableFile
 from mapshelf.importer.report import Report, printable
 from mapshelf.model import Source, Verdict
 from mapshelf.readers import READERS, Limits
-from mapshelf.readers.bundles import Member, split_path
-from mapshelf.readers.content import Content
-from mapshelf.readers.limits import KIB
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.limits import KIB
+from mapshelf.readers.zip_import import Member, split_path
 
 SUFFIXES: Final = tuple(suffix for reader in READERS for suffix in reader.suffixes)
 """Extensions, in small letters, of the files that are looked at in folders."""

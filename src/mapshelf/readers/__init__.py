@@ -3,7 +3,7 @@
 This package exists so that nothing else in Mapshelf needs to know that formats differ. A format
 is one module and one row of ``READERS``. What a file is, its content decides: extensions lie.
 
-Everything here is free of files and processes; ``mapshelf.readers.sandbox`` adds those.
+Everything here is free of files and processes; ``mapshelf.readers.sandboxed_reader`` adds those.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,8 @@ from typing import Final
 
 from mapshelf.errors import BrokenFile, TooLarge
 from mapshelf.model import Outline
-from mapshelf.readers import (
+from mapshelf.readers import pictures
+from mapshelf.readers.formats import (
     edrawmind,
     freemind,
     imindmap,
@@ -28,17 +29,16 @@ from mapshelf.readers import (
     netbeans,
     novamind,
     opml,
-    pictures,
     plantuml,
     simplemind,
     vym,
     wisemapping,
     xmind,
 )
-from mapshelf.readers.cleaning import clean, one_line
-from mapshelf.readers.content import Content
-from mapshelf.readers.impostors import refusal
-from mapshelf.readers.limits import MIB, Limits
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.limits import MIB, Limits
+from mapshelf.readers.parsing.text_cleaning import clean, one_line
+from mapshelf.readers.unsupported import refusal
 
 __all__ = ["READERS", "Limits", "Reader", "carried_picture", "read"]
 
@@ -133,7 +133,7 @@ def read(
 ) -> Outline:
     """Return the outline of the map file whose content is ``data`` and that is called ``name``.
 
-    Text in it is clean (see ``mapshelf.readers.cleaning.clean``); the outline has at least one
+    Text in it is clean (see ``readers.parsing.text_cleaning.clean``); the outline has at least one
     root.
 
     Raises:

@@ -18,8 +18,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from mapshelf.errors import BrokenFile, StoreUnavailable, TooLarge, UnreadableFile
-from mapshelf.readers.limits import MIB, Limits
-from mapshelf.readers.zip_files import Archive
+from mapshelf.readers.parsing.limits import MIB, Limits
+from mapshelf.readers.parsing.zip_files import Archive
 
 if TYPE_CHECKING:
     from PIL.Image import Image

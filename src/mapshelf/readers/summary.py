@@ -9,10 +9,10 @@ from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Final
 
-from mapshelf.language import LOOKED_AT, guess_language
 from mapshelf.model import Outline
-from mapshelf.readers.cleaning import clean, one_line
-from mapshelf.readers.notes import MARKERS
+from mapshelf.readers.parsing.notes import MARKERS
+from mapshelf.readers.parsing.text_cleaning import clean, one_line
+from mapshelf.text.language_detection import LOOKED_AT, guess_language
 
 MAX_TITLE: Final = 500
 """Characters of a title; real ones have under a hundred."""

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from itertools import pairwise, starmap
 from typing import Final, NamedTuple
 
-from mapshelf.render.branches import Branch
 from mapshelf.render.fonts import font
+from mapshelf.render.visible_topics import Branch
 from mapshelf.render.wrapping import STRETCH, Line, wrapped
 
 LINE_HEIGHT: Final = 1.28

@@ -10,16 +10,16 @@ from dataclasses import replace
 from itertools import islice
 from typing import Final, NamedTuple
 
+from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import Outline, Topic
-from mapshelf.outlines import decode_outline
 from mapshelf.render import card, svg
-from mapshelf.render.branches import Room, sizes, summarised
 from mapshelf.render.direction import reads_leftwards
+from mapshelf.render.font_fallback import Letters, SystemFonts
 from mapshelf.render.layout import Kind, Layout, Look, layout
-from mapshelf.render.lettering import Letters, SystemFonts
-from mapshelf.render.order import Order
 from mapshelf.render.png import rasterised
+from mapshelf.render.render_request import Order
 from mapshelf.render.themes import THEMES
+from mapshelf.render.visible_topics import Room, sizes, summarised
 from mapshelf.render.wrapping import STRETCH
 from mapshelf.writers.plain import sound
 

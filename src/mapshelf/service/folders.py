@@ -12,7 +12,7 @@ from watchfiles import watch
 
 from mapshelf.errors import StoreError
 from mapshelf.importer import Follower
-from mapshelf.readers.sandbox import SandboxedReader
+from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.service.process import end_with_parent, set_up_logging, stop_event
 from mapshelf.service.retrying import Retrying
 from mapshelf.settings import Settings

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Final
 from urllib.parse import quote, urlencode, urlsplit
 
-from mapshelf.snapshot.records import slug
+from mapshelf.snapshot.format.records import slug
 
 SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
 """Of links in maps that can be followed; all others are shown as text."""

@@ -14,11 +14,11 @@ from typing import Final
 
 import xxhash
 
+from mapshelf.api.compression import packable
 from mapshelf.api.http import Response, body_response
-from mapshelf.api.packing import packable
 from mapshelf.errors import NotFound
 from mapshelf.render.fonts import FILES
-from mapshelf.site.answers import FRESH
+from mapshelf.site.responses import FRESH
 
 _MEDIA_TYPES: Final = {
     "css": b"text/css; charset=utf-8",

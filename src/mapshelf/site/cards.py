@@ -10,7 +10,7 @@ from typing import Any
 import orjson
 from markupsafe import Markup
 
-from mapshelf.branches import Branch
+from mapshelf.search.snippets import Branch
 from mapshelf.site.addresses import Addresses
 from mapshelf.snapshot import Record
 

@@ -12,7 +12,7 @@ import orjson
 from mapshelf.query import DEFAULT_ORDER, MapQuery
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import card
-from mapshelf.site.texts import say
+from mapshelf.site.messages import say
 from mapshelf.snapshot import Snapshot
 from mapshelf.writers.plain import sound
 

@@ -8,13 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from mapshelf.branches import Branch, best_branches
-from mapshelf.marking import Marker
-from mapshelf.outlines import decode_outline
+from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.query import ORDERS, MapQuery
+from mapshelf.search.highlight import Marker
+from mapshelf.search.snippets import Branch, best_branches
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card
-from mapshelf.site.texts import say
+from mapshelf.site.messages import say
 from mapshelf.snapshot import Facets, Record, Snapshot
 from mapshelf.store import Store
 

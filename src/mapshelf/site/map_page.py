@@ -7,16 +7,16 @@ from typing import Any, Final
 import orjson
 from markupsafe import Markup
 
-from mapshelf.folding import fold
 from mapshelf.model import Outline
 from mapshelf.query import MapQuery
 from mapshelf.site.addresses import Addresses, safe_link
-from mapshelf.site.answers import Templates, Values
 from mapshelf.site.cards import Card, card
+from mapshelf.site.messages import SCRIPT_ENGLISH, counted, say
 from mapshelf.site.outline import outline_html
-from mapshelf.site.texts import SCRIPT_ENGLISH, counted, say
+from mapshelf.site.responses import Templates, Values
 from mapshelf.snapshot import Record, Snapshot
 from mapshelf.store import Store
+from mapshelf.text.normalize import fold
 from mapshelf.writers import WRITERS
 
 RELATED: Final = 6

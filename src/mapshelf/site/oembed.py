@@ -10,7 +10,7 @@ from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card
 from mapshelf.site.map_page import embed_code
-from mapshelf.site.texts import say
+from mapshelf.site.messages import say
 
 WIDTH: Final = 800
 HEIGHT: Final = 600

@@ -16,7 +16,7 @@ from markupsafe import Markup, escape
 from mapshelf.model import Outline, Topic
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.site.addresses import SAFE_SCHEMES, safe_link
-from mapshelf.site.texts import say
+from mapshelf.site.messages import say
 
 DEEPEST: Final = 100
 """Levels of lists; browsers nest up to 512 elements."""

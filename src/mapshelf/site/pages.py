@@ -20,14 +20,21 @@ from mapshelf.api.catalogue import Deferred, Edition
 from mapshelf.api.documents import Kind, is_large
 from mapshelf.api.errors import FAULT, TABLE
 from mapshelf.api.http import Headers, Request, Response
-from mapshelf.api.one_map import export_outline, find_map, original_file
+from mapshelf.api.map_detail import export_outline, find_map, original_file
 from mapshelf.api.routing import Route
 from mapshelf.errors import InvalidRequest, NotFound, Overloaded, SnapshotError, StoreUnavailable
+from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import Outline, User, VisitKind
-from mapshelf.outlines import decode_outline
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.answers import (
+from mapshelf.site.assets import load_assets
+from mapshelf.site.cards import card
+from mapshelf.site.feed import feed_values
+from mapshelf.site.library import Librarian, Library
+from mapshelf.site.map_data import drawing
+from mapshelf.site.map_page import Known, known_of, large_map_body, map_body
+from mapshelf.site.oembed import asked_map, description
+from mapshelf.site.responses import (
     EMBEDDED,
     FRESH,
     HTML,
@@ -39,13 +46,6 @@ from mapshelf.site.answers import (
     page_response,
     redirect,
 )
-from mapshelf.site.assets import load_assets
-from mapshelf.site.cards import card
-from mapshelf.site.drawing import drawing
-from mapshelf.site.feed import feed_values
-from mapshelf.site.library import Librarian, Library
-from mapshelf.site.map_page import Known, known_of, large_map_body, map_body
-from mapshelf.site.oembed import asked_map, description
 from mapshelf.snapshot import Record, Snapshot
 from mapshelf.store import Store
 

@@ -1,10 +1,10 @@
 """What every read of the catalogue is answered from: immutable files, built from the store."""
 
-from mapshelf.snapshot.builder import Builder
-from mapshelf.snapshot.directory import SnapshotDirectory, verify
-from mapshelf.snapshot.facets import Facets
-from mapshelf.snapshot.snapshot import Hits, Page, Record, Snapshot
-from mapshelf.snapshot.soundness import SoundSnapshots
+from mapshelf.snapshot.build.builder import Builder
+from mapshelf.snapshot.format.directory import SnapshotDirectory, verify
+from mapshelf.snapshot.format.verification import SoundSnapshots
+from mapshelf.snapshot.read.facets import Facets
+from mapshelf.snapshot.read.snapshot import Hits, Page, Record, Snapshot
 
 __all__ = [
     "Builder",

@@ -5,7 +5,7 @@ from urllib.parse import unquote_to_bytes, urlsplit
 
 from mapshelf.errors import InvalidSetting
 from mapshelf.store.contract import Store
-from mapshelf.store.sqlite import SQLiteStore
+from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 
 __all__ = ["Store", "open_store"]
 
@@ -34,7 +34,7 @@ def open_store(url: str, *, create: bool = True) -> Store:
         return SQLiteStore(_path(parts.path), create=create)
     if parts.scheme in ("postgresql", "postgres"):
         # Loaded when it is asked for: most catalogues need none of it.
-        from mapshelf.store.postgres import PostgresStore  # noqa: PLC0415
+        from mapshelf.store.postgres.postgres_store import PostgresStore  # noqa: PLC0415
 
         return PostgresStore(url, create=create)
     raise InvalidSetting(f"no store answers to a database URL that begins with {parts.scheme}:")

@@ -18,8 +18,8 @@ from mapshelf.clock import milliseconds
 from mapshelf.errors import StoreError
 from mapshelf.model import DAY, HOUR, Visit, VisitKind
 from mapshelf.store import Store
-from mapshelf.visits.people import LONGEST_AGENT, Sender, is_robot, may_count
-from mapshelf.visits.visitors import Network, place_of, visit_key, visitor_of
+from mapshelf.visits.bot_filter import LONGEST_AGENT, Sender, is_robot, may_count
+from mapshelf.visits.visitor_key import Network, place_of, visit_key, visitor_of
 
 WRITTEN_EVERY: Final = 2.0
 """Seconds between writes: what a crash may lose."""

@@ -1,0 +1,92 @@
+"""``GET /maps/{ID}`` and what lies below it: one map, its outline in any format, its file.
+
+The map itself comes from the snapshot like every list. Outline and file come from the store, which
+alone has them; they are read and made in a thread, those of large maps as ``documents`` says.
+"""
+
+from functools import partial
+
+import xxhash
+
+from mapshelf.api.catalogue import Deferred, Edition
+from mapshelf.api.content_disposition import attachment, split_name
+from mapshelf.api.documents import Documents, Kind, is_large
+from mapshelf.api.http import CHECKED_EACH_TIME, Response, body_response, json_response
+from mapshelf.errors import NotFound
+from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.snapshot import Record
+from mapshelf.store import Store
+from mapshelf.writers import Writer
+
+
+def find_map(edition: Edition, public_id: str, base_url: bytes) -> Record:
+    """Return the map with this ID.
+
+    Raises:
+        NotFound: there is none.
+    """
+    record = edition.snapshot.find(public_id, base_url)
+    if record is None:
+        raise NotFound("There is no map with this ID.")
+    return record
+
+
+def show_map(record: Record) -> Response:
+    """Return the Map object of ``record``, the same as in lists."""
+    return json_response(200, record.body, [_etag(record.body), *CHECKED_EACH_TIME])
+
+
+def export_outline(
+    store: Store, record: Record, writer: Writer, documents: Documents
+) -> Response | Deferred:
+    """Return the outline of a map as a file of another format; that of a large one comes later.
+
+    Raises:
+        NotFound: the map has no outline.
+        StoreDamaged: the outline cannot be read.
+    """
+    outline = _outline(store, record)
+    if is_large(outline):
+        return Deferred(documents.queue, partial(_large_outline, store, record, writer, documents))
+    kind, body = _export_kind(record, writer), writer.write(decode_outline(outline))
+    return body_response(200, kind.media_type, body, (*kind.headers, _etag(body)))
+
+
+def original_file(store: Store, record: Record, documents: Documents) -> Response:
+    """Return the file a map was read from, as it was.
+
+    Raises:
+        NotFound: it is not kept.
+        StoreDamaged: it cannot be unpacked.
+    """
+    kept = store.content(record.file_id)
+    if kept is None:
+        raise NotFound("The file of this map is not kept here.")
+    stem, suffix = split_name(kept.name)
+    disposition = attachment(stem or record.title, suffix)
+    etag = (b"etag", f'"{kept.digest.hex()}"'.encode())
+    headers = ((b"content-disposition", disposition), etag, *CHECKED_EACH_TIME)
+    return documents.of_file(kept, Kind(b"application/octet-stream", headers))
+
+
+def _outline(store: Store, record: Record) -> bytes:
+    outline = store.outline(record.file_id)
+    if outline is None:
+        raise NotFound("This map has no outline.")
+    return outline
+
+
+def _large_outline(store: Store, record: Record, writer: Writer, documents: Documents) -> Response:
+    # Read again, rather than held while it waits for its turn.
+    outline = _outline(store, record)
+    return documents.of_outline(writer.write, outline, (), _export_kind(record, writer))
+
+
+def _export_kind(record: Record, writer: Writer) -> Kind:
+    disposition = attachment(record.title, writer.suffix)
+    headers = ((b"content-disposition", disposition), *CHECKED_EACH_TIME)
+    return Kind(writer.media_type.encode(), headers)
+
+
+def _etag(body: bytes) -> tuple[bytes, bytes]:
+    return b"etag", f'"{xxhash.xxh3_128_hexdigest(body)}"'.encode()

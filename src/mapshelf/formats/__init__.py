@@ -1,0 +1,1 @@
+"""Our own formats: outlines as bytes, maps as lines of JSON."""

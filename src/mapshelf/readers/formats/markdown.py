@@ -1,0 +1,310 @@
+"""Markmap and other Markdown outlines: headings and list items are topics, the rest are notes.
+
+That is how Markmap's guide describes it (markmap.js.org, "Writing maps"). Nothing in Markdown
+says that it is meant as a map, and most of it is not. So content alone decides only for texts
+whose front matter has the key ``markmap``; apart from these, a file is read if it is *named* as
+Markdown, and folders offer only those named ``.mm.md`` or ``.markmap.md`` (see ``READERS``).
+
+* One heading above all others is the central topic; else the front matter's ``title``; else each
+  of the uppermost topics is a sheet.
+* Paragraphs, quotations, tables and source text are notes of the topic they follow.
+* Links are kept as links, emphasis and HTML go, the boxes of task lists become characters.
+
+Written by hand although there are libraries: those that are at hand recurse with the depth of
+lists or take quadratic time for hostile input, and only blocks are needed, line by line, with the
+marks inside a line reduced to plain words.
+"""
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from mapshelf.model import Outline, Topic
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.flat_tree import Levels, regrow
+
+_SUFFIXES: Final = (".md", ".markdown")
+_HEAD: Final = 16_384
+_FRONT: Final = re.compile(r"---[ \t]*\n((?:(?!---|\.\.\.)[^\n]*\n)*)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
+_MARKED: Final = re.compile(r"^markmap[ \t]*:", re.MULTILINE)
+_TITLE: Final = re.compile(r"^title[ \t]*:[ \t]*(.*)$", re.MULTILINE)
+_STRUCTURE: Final = re.compile(r"^(?:#{1,6}[ \t]+\S|[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S)", re.M)
+
+_HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
+_CLOSING: Final = re.compile(r"(?:^|[ \t])#+[ \t]*$")
+_UNDERLINE: Final = re.compile(r" {0,3}(=+|-+)[ \t]*")
+_RULE: Final = re.compile(r" {0,3}(?:(?:-[ \t]*){3,}|(?:\*[ \t]*){3,}|(?:_[ \t]*){3,})")
+_ITEM: Final = re.compile(r"([ \t]*)([-*+]|\d{1,9}[.)])(?:([ \t]+)(.*))?")
+_FENCE: Final = re.compile(r"[ \t]*(`{3,}|~{3,})")
+_LISTS: Final = 10
+"""Level of the outermost list items: below all headings."""
+
+_CODE: Final = 4
+"""Blanks after an item's sign up to which they are mere distance, and no indented source text."""
+
+_PIECES: Final = re.compile(
+    r"(?<!`)(?P<ticks>`{1,8})(?P<code>[^`\n]{1,4000})(?P=ticks)(?!`)"
+    r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
+    r"|<(?P<address>(?:https?://|mailto:)[^<>\s]{1,2000})>"
+)
+_IMAGE: Final = re.compile(r"!\[([^\[\]]{0,2000})\]\([^()\n]{0,2000}\)")
+_LINK: Final = re.compile(
+    r"\[([^\[\]]{0,2000})\]\([ \t]{0,9}<?([^()<>\s]{0,2000})>?"
+    r"(?:[ \t]{1,9}[\"'][^\"'\n]{0,500}[\"'])?[ \t]{0,9}\)"
+)
+_MARKS: Final = (
+    re.compile(r"\*\*(?=\S)((?:[^*\n]|\*(?!\*)){1,2000})(?<=\S)\*\*"),
+    re.compile(r"(?<![0-9A-Za-z*])\*(?=\S)([^*\n]{1,2000})(?<=\S)\*(?![0-9A-Za-z])"),
+    re.compile(r"(?<!\w)__(?=\S)([^_\n]{1,2000})(?<=\S)__(?!\w)"),
+    re.compile(r"(?<!\w)_(?=\S)([^_\n]{1,2000})(?<=\S)_(?!\w)"),
+    re.compile(r"~~(?=\S)([^~\n]{1,2000})(?<=\S)~~"),
+    re.compile(r"==(?=\S)([^=\n]{1,2000})(?<=\S)=="),
+)
+_BREAK: Final = re.compile(r"<br\s{0,9}/?>", re.IGNORECASE)
+_TAG: Final = re.compile(
+    r"</?(?:a|b|code|del|div|em|font|i|img|kbd|mark|p|s|small|span|strong|sub|sup|u)"
+    r"(?:\s[^<>]{0,1000})?/?>",
+    re.IGNORECASE,
+)
+_SPECIAL: Final = re.compile(r"[\0!&*<=\[\\_`~]")
+_BOX: Final = re.compile(r"\[([ xX])\](?=\s)")
+_KEPT: Final = re.compile("\0(\\d{1,7})\0")
+
+
+def sniff(content: Content) -> bool:
+    """Tell whether ``content`` is a Markdown outline: marked as a map, or named as Markdown."""
+    if content.archive is not None or "\0" in content.text[:_HEAD]:
+        return False
+    front = _front_matter(content)
+    if front and _MARKED.search(front[1]):
+        return True
+    named = content.name.lower().endswith(_SUFFIXES)
+    return named and _STRUCTURE.search(content.text) is not None
+
+
+def read(content: Content) -> Outline:
+    """Return the outline of a Markdown text.
+
+    Raises:
+        BrokenFile: there is no heading and no list in it.
+        TooLarge: it exceeds a limit.
+    """
+    front = _front_matter(content)
+    begin = front[0].count("\n") if front else 0
+    document = _Document(Levels(content.limits))
+    for line in _without_comments(content.lines[begin:]):
+        document.add(line)
+    title = _TITLE.search(front[1]) if front else None
+    roots = document.roots(title[1].strip().strip("\"'") if title else "")
+    marked = front is not None and _MARKED.search(front[1]) is not None
+    return Outline(
+        roots=regrow(roots, content.limits), software="Markmap" if marked else "Markdown"
+    )
+
+
+def _front_matter(content: Content) -> re.Match[str] | None:
+    return _FRONT.match(content.text[:_HEAD].replace("\r\n", "\n"))
+
+
+def _without_comments(lines: list[str]) -> Iterator[str]:
+    """Yield ``lines`` without HTML comments, which may run over several; source text stays."""
+    fence = ""
+    inside = False
+    for line in lines:
+        mark = _FENCE.match(line)
+        if fence or (mark and not inside):
+            fence = _fence_after(fence, mark)
+            yield line
+            continue
+        kept = []
+        rest = line
+        while rest:
+            before, found, rest = rest.partition("-->" if inside else "<!--")
+            if not inside:
+                kept.append(before)
+            inside ^= bool(found)
+        if kept or not line:
+            yield "".join(kept)
+
+
+def _fence_after(fence: str, mark: re.Match[str] | None) -> str:
+    """Return the fence that is open after a line that begins with ``mark``."""
+    if not fence:
+        return mark[1] if mark else ""
+    closes = mark is not None and mark[1].startswith(fence)
+    return "" if closes else fence
+
+
+@dataclass(eq=False, slots=True)
+class _Draft:
+    """A topic while the text goes on: the lines of its label, and the notes that follow.
+
+    A note is a paragraph, or source text, of which nothing is taken for a mark.
+    """
+
+    topic: Topic
+    label: list[str]
+    notes: list[tuple[str, bool]] = field(default_factory=list)
+
+    def finish(self) -> None:
+        """Put everything into the topic."""
+        text, links = _plain(" ".join(self.label))
+        notes = [(note, []) if is_source else _plain(note) for note, is_source in self.notes]
+        self.topic.text = text
+        self.topic.note = "\n".join(note for note, _ in notes)
+        self.topic.links = (*links, *(link for _, found in notes for link in found))
+
+
+class _Document:
+    """Takes a text line by line."""
+
+    def __init__(self, levels: Levels) -> None:
+        self._levels = levels
+        self._preface = _Draft(Topic(""), [])  # what comes before the first topic
+        self._drafts: list[_Draft] = []
+        self._heading = self._current = self._preface
+        self._items: list[tuple[int, _Draft]] = []  # where the content of each open item begins
+        self._paragraph: list[str] = []
+        self._label_open = False  # whether the next line may go on with an item's label
+        self._fence = ""
+        self._source: list[str] = []
+
+    def add(self, line: str) -> None:
+        """Add the next line."""
+        mark = _FENCE.match(line)
+        if self._fence:
+            self._go_on_with_source(line, mark)
+        elif mark:
+            self._flush()
+            self._fence = mark[1]
+        elif not line.strip():
+            self._flush()
+        elif not (self._underlined(line) or self._is_heading(line) or self._is_item(line)):
+            self._add_words(line)
+
+    def roots(self, title: str) -> list[Topic]:
+        """Return the topics, below one with ``title`` unless there is a single root anyway."""
+        self._flush()
+        self._current.notes.append(("\n".join(self._source), True))
+        for draft in (self._preface, *self._drafts):
+            draft.finish()
+        roots = self._levels.roots
+        if title and len(roots) != 1:
+            roots = [Topic(title, children=roots)]
+        if roots:
+            preface = self._preface.topic
+            roots[0].note = f"{preface.note}\n{roots[0].note}"
+            roots[0].links += preface.links
+        return roots
+
+    def _go_on_with_source(self, line: str, mark: re.Match[str] | None) -> None:
+        self._fence = _fence_after(self._fence, mark)
+        if self._fence:
+            self._source.append(line)
+        else:
+            self._current.notes.append(("\n".join(self._source), True))
+            self._source = []
+
+    def _underlined(self, line: str) -> bool:
+        """Tell whether ``line`` makes a heading of the paragraph before, or is a mere rule."""
+        underline = _UNDERLINE.fullmatch(line)
+        if underline and self._paragraph and not self._items:
+            label, self._paragraph = self._paragraph, []
+            self._add_heading(1 if underline[1][0] == "=" else 2, label)
+            return True
+        if _RULE.fullmatch(line):
+            self._flush()
+            return True
+        return False
+
+    def _is_heading(self, line: str) -> bool:
+        heading = _HEADING.fullmatch(line)
+        if heading is None:
+            return False
+        self._flush()
+        self._add_heading(len(heading[1]), [_CLOSING.sub("", heading[2] or "")])
+        return True
+
+    def _add_heading(self, level: int, label: list[str]) -> None:
+        self._items = []
+        self._heading = self._draft(level, label)
+
+    def _is_item(self, line: str) -> bool:
+        item = _ITEM.fullmatch(line)
+        if item is None:
+            return False
+        self._flush()
+        indent = _width(item[1])
+        self._leave(indent)
+        gap = _width(item[3] or " ")
+        begin = indent + len(item[2]) + (gap if gap <= _CODE else 1)
+        label = [_BOX.sub(_box, item[4] or "", count=1)]
+        self._items.append((begin, self._draft(_LISTS + len(self._items), label)))
+        self._label_open = True
+        return True
+
+    def _draft(self, level: int, label: list[str]) -> _Draft:
+        self._current = _Draft(Topic(""), label)
+        self._drafts.append(self._current)
+        self._levels.add(level, self._current.topic)
+        return self._current
+
+    def _leave(self, indent: int) -> None:
+        """Leave the list items that what is indented so far does not belong to."""
+        while self._items and self._items[-1][0] > indent:
+            self._items.pop()
+        self._current = self._items[-1][1] if self._items else self._heading
+
+    def _add_words(self, line: str) -> None:
+        words = line.strip()
+        if self._label_open:
+            self._current.label.append(words)
+            return
+        if not self._paragraph:
+            self._leave(_width(line[: len(line) - len(line.lstrip())]))
+        self._paragraph.append(words.lstrip("> "))
+
+    def _flush(self) -> None:
+        self._label_open = False
+        if self._paragraph:
+            self._current.notes.append(("\n".join(self._paragraph), False))
+            self._paragraph = []
+
+
+def _width(blanks: str) -> int:
+    return len(blanks.expandtabs(4))
+
+
+def _box(found: re.Match[str]) -> str:
+    return "☐" if found[1] == " " else "☑"
+
+
+def _plain(words: str) -> tuple[str, list[str]]:
+    """Return the plain text of ``words``, and the links in it."""
+    if not _SPECIAL.search(words):
+        return words, []
+    kept: list[str] = []
+    links: list[str] = []
+
+    def keep(piece: re.Match[str]) -> str:
+        kept.append(piece["code"] or piece["escaped"] or piece["address"])
+        if piece["address"]:
+            links.append(piece["address"])
+        return f"\0{len(kept) - 1}\0"
+
+    def restore(place: re.Match[str]) -> str:
+        return kept[int(place[1])]
+
+    def follow(link: re.Match[str]) -> str:
+        links.append(_KEPT.sub(restore, link[2]))
+        return link[1]
+
+    # NUL stands for what must not be touched.
+    text = _PIECES.sub(keep, words.replace("\0", "").strip())
+    text = _LINK.sub(follow, _IMAGE.sub(r"\1", text))
+    text = _TAG.sub("", _BREAK.sub("\n", text))
+    for mark in _MARKS:
+        text = mark.sub(r"\1", text)
+    return _KEPT.sub(restore, html.unescape(text)), links

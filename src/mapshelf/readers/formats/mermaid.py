@@ -1,0 +1,120 @@
+"""Mermaid mind maps (``.mmd``, ``.mermaid``): the word ``mindmap``, then lines with indentation.
+
+Read as Mermaid's documentation and the grammar of its parser say. A line is a topic; how far it
+is indented makes its level. The words may stand in the brackets of a shape, with an id before
+them: then the brackets hold what is shown.
+
+* Words in quotation marks, plain or with backticks for Markdown, may run over several lines.
+* Icons, classes, comments, directives and the front matter are not content.
+* Mermaid refuses a second root; here it becomes a second sheet.
+"""
+
+import html
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from mapshelf.model import Outline, Topic
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.flat_tree import Levels, regrow
+
+_HEAD: Final = 16_384
+_PROLOG: Final = re.compile(
+    r"\s*(?:---[ \t]*\n(?:(?!---)[^\n]*\n)*---[ \t]*\n\s*)?"  # front matter
+    r"(?:%%[^\n]*\n\s*)*"  # comments and directives of one line
+    r"mindmap[ \t]*(?=\n|%%|\Z)",
+    re.IGNORECASE,
+)
+_SHAPES: Final = {
+    "((": "))",
+    "{{": "}}",
+    "))": "((",
+    "(-": "-)",
+    "-)": "(-",
+    "(": ")",
+    "[": "]",
+    ")": "(",
+}
+_OPENING: Final = re.compile("|".join(map(re.escape, _SHAPES)))
+_COMMENT: Final = re.compile(r"(?:^|\s)%%.*")
+_CLASS: Final = re.compile(r":::[^\n]*$")
+_BREAK: Final = re.compile(r"<br\s{0,9}/?>", re.IGNORECASE)
+_ENTITY: Final = re.compile(r"#([0-9]{1,7}|[A-Za-z]{2,32});")
+_EMPHASIS: Final = re.compile(r"(\*{1,3})(?=\S)([^*\n]{1,2000})(?<=\S)\1")
+
+
+def sniff(content: Content) -> bool:
+    """Tell whether ``content`` is a mind map of Mermaid, and no other of its diagrams."""
+    return content.archive is None and _prolog(content) is not None
+
+
+def read(content: Content) -> Outline:
+    """Return the outline of a Mermaid mind map.
+
+    Raises:
+        BrokenFile: it has no topic.
+        TooLarge: it exceeds a limit.
+    """
+    prolog = _prolog(content)
+    lines = iter(content.lines[prolog[0].count("\n") + 1 if prolog else 0 :])
+    levels = Levels(content.limits)
+    for level, words in _nodes(lines):
+        levels.add(level, Topic(words))
+    return Outline(roots=regrow(levels.roots, content.limits), software="Mermaid")
+
+
+def _prolog(content: Content) -> re.Match[str] | None:
+    return _PROLOG.match(content.text[:_HEAD].replace("\r\n", "\n"))
+
+
+def _nodes(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
+    """Yield indentation and words of every topic."""
+    for line in lines:
+        body = line.lstrip()
+        level = len(line) - len(body)
+        if not body or body.startswith(("%%", "::")):
+            continue
+        opening = _OPENING.search(body)
+        rest = body[opening.end() :].lstrip() if opening else ""
+        if rest.startswith('"'):
+            yield level, _quoted(rest[1:], lines)
+            continue
+        body = _CLASS.sub("", _COMMENT.sub("", body)).strip()
+        if body:
+            yield level, _plain(_inside(body))
+
+
+def _inside(body: str) -> str:
+    """Return what stands in the brackets of a shape, or all of ``body`` if there is none."""
+    opening = _OPENING.search(body)
+    if opening is None:
+        return body
+    end = body.rfind(_SHAPES[opening[0]], opening.end())
+    return body if end < 0 else body[opening.end() : end]
+
+
+def _quoted(text: str, lines: Iterator[str]) -> str:
+    """Return what stands before the closing quotation mark, here or in a later line."""
+    pieces = []
+    while '"' not in text:
+        pieces.append(text.strip())
+        following = next(lines, None)
+        if following is None:
+            break
+        text = following
+    else:
+        pieces.append(text.partition('"')[0].strip())
+    words = "\n".join(pieces)
+    if words.startswith("`"):
+        words = _EMPHASIS.sub(r"\2", words.strip("`"))
+    return _plain(words)
+
+
+def _plain(words: str) -> str:
+    words = _BREAK.sub("\n", words.strip())
+    return _ENTITY.sub(_character, words)
+
+
+def _character(entity: re.Match[str]) -> str:
+    name = entity[1]
+    return html.unescape(f"&#{name};" if name.isdigit() else f"&{name};")

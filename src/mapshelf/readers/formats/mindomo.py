@@ -1,0 +1,84 @@
+"""Mindomo ``.mom``: an archive with an XML document of topics inside ``subTopics``.
+
+Mindomo publishes no description. What is read here is what programs that others published read
+from such documents (a map of versions 2.7 and 3.6 of the format): ``map`` with ``name``,
+``author``, ``creationDate``, ``modificationDate`` and ``topics``; a ``topic`` with ``id``,
+``text`` and ``subTopics``, some of them marked as deleted. Names of notes and links are not
+known, so neither is read.
+
+* The member is ``Document.xml`` in the archives those programs read, a name MindManager uses too;
+  the namespace tells them apart.
+* Texts may be HTML.
+* The first topic is the central one, the others float.
+"""
+
+import re
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from mapshelf.model import Outline, Topic
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.dates import milliseconds
+from mapshelf.readers.parsing.decoding import decode
+from mapshelf.readers.parsing.text_cleaning import html_to_text
+from mapshelf.readers.parsing.topic_tree import grow
+from mapshelf.readers.parsing.xml_files import parse_xml, root_tag
+
+_MEMBERS: Final = ("Document.xml", "document.xml", "map.xml")
+_NAMESPACE: Final = "schemas.mindomo.com/"
+_MARKUP: Final = re.compile(
+    r"</?(?:a|b|br|div|em|font|i|li|ol|p|span|strong|u|ul)\b[^<>]*>", re.IGNORECASE
+)
+
+
+def sniff(content: Content) -> bool:
+    """Tell whether ``content`` is a map of Mindomo, in an archive or bare."""
+    if content.archive is None:
+        return _NAMESPACE in content.root_tag
+    return bool(_document(content))
+
+
+def read(content: Content) -> Outline:
+    """Return the outline of a Mindomo map.
+
+    Raises:
+        BrokenFile: it is damaged or has no topic.
+        TooLarge: it exceeds a limit.
+    """
+    document = parse_xml(_document(content), content.limits)
+    topics = document.findall("topics/topic")
+    author = document.findtext("author", "").strip()
+    return Outline(
+        roots=grow(filter(_is_alive, topics), _topic, _children, content.limits),
+        software="Mindomo",
+        # The author may be a number that means something to Mindomo alone.
+        author="" if author.isdecimal() else author,
+        created=milliseconds(document.findtext("creationDate", "")),
+        modified=milliseconds(document.findtext("modificationDate", "")),
+    )
+
+
+def _document(content: Content) -> str:
+    """Return the XML of the map, empty if there is none of Mindomo."""
+    archive = content.archive
+    if archive is None:
+        return content.text
+    for name in _MEMBERS:
+        if name in archive.names:
+            text = decode(archive.read(name))
+            if _NAMESPACE in root_tag(text)[1]:
+                return text
+    return ""
+
+
+def _children(topic: Element) -> list[Element]:
+    return list(filter(_is_alive, topic.findall("subTopics/topic")))
+
+
+def _is_alive(topic: Element) -> bool:
+    return topic.get("deleted") in {None, "false", "0"}
+
+
+def _topic(topic: Element) -> Topic:
+    text = topic.findtext("text", "")
+    return Topic(id=topic.get("id", ""), text=html_to_text(text) if _MARKUP.search(text) else text)

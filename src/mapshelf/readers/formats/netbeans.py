@@ -1,0 +1,129 @@
+"""NB MindMap and SciaReto ``.mmd``: Markdown in appearance, with a header of its own.
+
+Igor Maznitsa's plug-in for NetBeans and IntelliJ IDEA and his editor SciaReto write them. A file
+begins with a line of words, a line of attributes that holds ``__version__``, and ``---``. Each
+heading is a topic, whatever its depth, since Markdown's six levels do not bind it; what follows
+one belongs to it: attributes, then "extras" (a line ``- NOTE``, ``- LINK``, ``- FILE`` or
+``- TOPIC`` and a ``<pre>`` block), then fenced pieces of source text.
+
+* The version is that of the format; programs tell no other.
+* Notes may be encrypted: such a topic has no note here.
+* Source text becomes part of the note; jumps to other topics (``TOPIC``) are not read.
+* Mermaid and files of many kinds bear the same extension; the header decides.
+"""
+
+import html
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Final
+
+from mapshelf.model import Outline, Topic
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.flat_tree import Levels, regrow
+
+_HEAD: Final = 4096
+_HEADER: Final = re.compile(
+    r"(?:(?!---|>).*\n){0,20}>[ \t].*\b__version__[ \t]*=[ \t]*`.*\n(?:>.*\n){0,20}\s*^-{3}",
+    re.MULTILINE,
+)
+_ATTRIBUTE: Final = re.compile(r"([^\s=,`]{1,100})[ \t]*=[ \t]*(`{1,10})([^`\n]{0,4000})\2")
+_BREAK: Final = re.compile(r"<\s{0,9}br\s{0,9}/?>", re.IGNORECASE)
+_ESCAPED: Final = re.compile(r"\\([\\`*_{}\[\]()#<>+\-.!])")
+_EXTRA: Final = re.compile(r"-[ \t]*([A-Z]+)[ \t]*")
+_FENCE: Final = "```"
+_OPENING: Final = "<pre>"
+_CLOSING: Final = "</pre>"
+
+
+def sniff(content: Content) -> bool:
+    """Tell whether ``content`` is a map of NB MindMap or SciaReto."""
+    return content.archive is None and _HEADER.match(content.text[:_HEAD]) is not None
+
+
+def read(content: Content) -> Outline:
+    """Return the outline of a map of NB MindMap or SciaReto.
+
+    Raises:
+        BrokenFile: it has no topic.
+        TooLarge: it exceeds a limit.
+    """
+    header = _HEADER.match(content.text[:_HEAD])
+    head = header[0].lower() if header else ""
+    levels = Levels(content.limits)
+    for part in _parts(iter(content.lines[head.count("\n") :])):
+        levels.add(part.level, part.topic())
+    software = "SciaReto" if "scia reto" in head or "sciareto" in head else "NB MindMap"
+    return Outline(roots=regrow(levels.roots, content.limits), software=software)
+
+
+@dataclass(slots=True)
+class _Part:
+    """A heading and what follows it up to the next."""
+
+    level: int
+    text: str
+    attributes: dict[str, str] = field(default_factory=dict)
+    extras: dict[str, str] = field(default_factory=dict)
+    source: list[str] = field(default_factory=list)
+
+    def topic(self) -> Topic:
+        encrypted = self.attributes.get("extras.note.encrypted") == "true"
+        note = "" if encrypted else self.extras.get("NOTE", "")
+        return Topic(
+            text=_plain(self.text),
+            id=self.attributes.get("topicLinkUID", ""),
+            note="\n".join(part for part in (note, *self.source) if part),
+            links=(self.extras.get("LINK", ""), self.extras.get("FILE", "")),
+        )
+
+
+def _plain(text: str) -> str:
+    return _ESCAPED.sub(r"\1", _BREAK.sub("\n", text))
+
+
+def _parts(lines: Iterator[str]) -> Iterator[_Part]:
+    part: _Part | None = None
+    extra = ""
+    for line in lines:
+        if line.startswith("#"):
+            if part is not None:
+                yield part
+            heading = line.lstrip("#")
+            part, extra = _Part(len(line) - len(heading), heading.strip()), ""
+        elif part is not None:
+            extra = _add(line, lines, part, extra)
+    if part is not None:
+        yield part
+
+
+def _add(line: str, lines: Iterator[str], part: _Part, extra: str) -> str:
+    """Add ``line`` to ``part``; return the kind of the extra that is to come, if any."""
+    kind = _EXTRA.fullmatch(line)
+    if kind:
+        return kind[1]
+    if line.startswith(_FENCE):
+        part.source.append("\n".join(_until(lines, _FENCE)))
+    elif line.startswith(_OPENING):
+        block = "\n".join((line, *_rest(line, lines)))
+        inside = block[len(_OPENING) :].partition(_CLOSING)[0]
+        part.extras[extra] = html.unescape(inside)
+    elif line.startswith(">"):
+        part.attributes |= {name: value for name, _, value in _ATTRIBUTE.findall(line)}
+    else:
+        return extra  # blank lines may stand between a kind and its block
+    return ""
+
+
+def _rest(line: str, lines: Iterator[str]) -> Iterator[str]:
+    """Yield the lines that follow ``line`` up to the one that closes its block."""
+    while _CLOSING not in line:
+        line = next(lines, _CLOSING)
+        yield line
+
+
+def _until(lines: Iterator[str], end: str) -> Iterator[str]:
+    for line in lines:
+        if line.startswith(end):
+            return
+        yield line

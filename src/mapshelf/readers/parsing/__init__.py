@@ -1,0 +1,1 @@
+"""Parsing under limits: what the readers of several formats share."""

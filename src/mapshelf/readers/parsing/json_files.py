@@ -1,0 +1,54 @@
+"""JSON from strangers: the standard parser, with its surprises taken away.
+
+orjson is faster but refuses what real maps hold: raw control characters, lone surrogates, numbers
+beyond 64 bits. ``json`` accepts them; what remains to be done is to bound size and depth, and to
+keep numbers of thousands of digits away from ``int``.
+"""
+
+import json
+
+from mapshelf.errors import BrokenFile, TooLarge
+from mapshelf.readers.parsing.limits import Limits
+
+
+def parse_json(text: str, limits: Limits) -> object:
+    """Return the value ``text`` stands for. Strings may hold lone surrogates and controls.
+
+    Raises:
+        BrokenFile: it is not JSON.
+        TooLarge: it has too many values or levels.
+    """
+    # An upper bound (brackets in strings count too) that costs nothing, before memory is spent.
+    if sum(text.count(mark) for mark in "{[,") > 10 * limits.elements:
+        raise TooLarge(f"it has more than {10 * limits.elements:,} JSON values")
+    try:
+        value: object = json.loads(
+            text, strict=False, parse_int=_whole_number, parse_constant=lambda _: None
+        )
+    except RecursionError:
+        raise TooLarge("its JSON is nested too deep") from None
+    except json.JSONDecodeError as error:
+        raise BrokenFile(f"its JSON is broken at line {error.lineno}: {error.msg}") from error
+    return value
+
+
+def as_object(value: object) -> dict[str, object]:
+    """Return ``value`` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_list(value: object) -> list[object]:
+    """Return ``value`` if it is a list, else an empty one."""
+    return value if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """Return ``value`` if it is a string, a whole number in digits, and else an empty string."""
+    if isinstance(value, str):
+        return value
+    return str(value) if type(value) is int else ""
+
+
+def _whole_number(digits: str) -> int | float:
+    # Python refuses to convert more than 4,300 digits; no map needs more than a time stamp's.
+    return int(digits) if len(digits) < 40 else float("inf")

@@ -1,0 +1,145 @@
+"""Apple's property lists from strangers: XML under our own limits, binary ones checked first.
+
+The standard library reads both, but bounds neither: its XML has no limits at all, and in a binary
+one a few bytes can make a list of a million entries appear in thousands of places. So XML goes
+through ``parse_xml``, and of a binary one it is made sure that no two objects share their bytes.
+"""
+
+import plistlib
+import struct
+from datetime import datetime
+from itertools import pairwise
+from typing import Final
+from xml.etree.ElementTree import Element
+from xml.parsers.expat import ExpatError
+
+from mapshelf.errors import BrokenFile, TooLarge
+from mapshelf.readers.parsing.decoding import decode
+from mapshelf.readers.parsing.limits import Limits
+from mapshelf.readers.parsing.xml_files import parse_xml
+
+MAGIC: Final = b"bplist00"
+_TRAILER: Final = struct.Struct(">6xBBQQQ")
+_CONTAINERS: Final = {0xA: 1, 0xC: 1, 0xD: 2}
+"""Kinds of objects that hold references → references for each entry."""
+
+_WHOLE_NUMBER: Final = 0x1
+_LARGEST_NUMBER: Final = 4
+"""Binary logarithm of the most bytes Apple writes for one; plistlib would read 32,768."""
+
+# Whatever plistlib raises for what it cannot read.
+_DAMAGE: Final = (
+    plistlib.InvalidFileException,
+    ExpatError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+    struct.error,
+)
+
+
+def parse_plist(data: bytes, limits: Limits) -> object:
+    """Return what ``data`` stands for: dictionaries, lists, strings, numbers, dates, bytes.
+
+    A binary one may hold the same object in several places, and even inside itself.
+
+    Raises:
+        BrokenFile: it is no property list.
+        TooLarge: it has too many objects or levels.
+    """
+    if not data.startswith(MAGIC):
+        return _from_xml(parse_xml(decode(data), limits, doctype="plist"))
+    try:
+        _check(data, limits)
+        value: object = plistlib.loads(data, fmt=plistlib.FMT_BINARY)
+    except _DAMAGE as error:
+        raise BrokenFile("its property list is damaged") from error
+    except RecursionError:
+        raise TooLarge("its property list is nested too deep") from None
+    return value
+
+
+# --- Binary ------------------------------------------------------------------------------------
+
+
+def _check(data: bytes, limits: Limits) -> None:
+    """Refuse what would make plistlib do more work than there is data.
+
+    Raises:
+        BrokenFile: objects share their bytes, or one is a number no property list can hold.
+        TooLarge: there are too many.
+        ValueError: it is cut short.
+    """
+    offset_size, reference_size, count, _, table = _TRAILER.unpack(data[-_TRAILER.size :])
+    if not 1 <= offset_size <= 8 or table + count * offset_size > len(data):
+        raise ValueError("no offset table")
+    if count > limits.elements:
+        raise TooLarge(f"it has more than {limits.elements:,} objects")
+    starts = sorted(
+        int.from_bytes(data[place : place + offset_size], "big")
+        for place in range(table, table + count * offset_size, offset_size)
+    )
+    for start, following in pairwise([*starts, table]):
+        if start + _size(data, start, reference_size) > following:
+            raise BrokenFile("its property list is damaged: its objects overlap")
+
+
+def _size(data: bytes, start: int, reference_size: int) -> int:
+    """Return how many bytes the object at ``start`` takes; scalars count as one."""
+    kind, length = divmod(data[start], 16)
+    if kind == _WHOLE_NUMBER and length > _LARGEST_NUMBER:
+        raise BrokenFile("its property list is damaged: it has a number of over 128 bits")
+    if kind not in _CONTAINERS:
+        return 1
+    header = 1
+    if length == 0xF:
+        width = 1 << (data[start + 1] & 0xF)
+        length = int.from_bytes(data[start + 2 : start + 2 + width], "big")
+        header = 2 + width
+    return header + length * _CONTAINERS[kind] * reference_size
+
+
+# --- XML ---------------------------------------------------------------------------------------
+
+
+def _from_xml(document: Element) -> object:
+    if document.tag != "plist" or len(document) == 0:
+        raise BrokenFile("its property list is damaged")
+    top: list[object] = []
+    pending: list[tuple[Element, list[object] | dict[str, object], str]]
+    pending = [(document[0], top, "")]
+    while pending:
+        element, holder, key = pending.pop()
+        value = _value(element)
+        if isinstance(holder, dict):
+            holder[key] = value
+        else:
+            holder.append(value)
+        if isinstance(value, list):
+            pending.extend((child, value, "") for child in reversed(element))
+        elif isinstance(value, dict):
+            pairs = zip(element[::2], element[1::2], strict=False)
+            pending.extend((child, value, name.text or "") for name, child in pairs)
+    return top[0]
+
+
+def _value(element: Element) -> object:
+    if element.tag == "dict":
+        return {}
+    if element.tag == "array":
+        return []
+    text = element.text or ""
+    if element.tag == "string":
+        return text
+    if element.tag == "date":
+        return _date(text)
+    return {"true": True, "false": False}.get(element.tag)
+
+
+def _date(text: str) -> datetime | None:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        return None

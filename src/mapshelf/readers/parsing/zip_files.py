@@ -1,0 +1,147 @@
+"""Archives from strangers: members read into memory, counted while they unpack.
+
+``zipfile`` finds the members; it does not notice entries that share their bytes (before Python
+3.11.8), believes the sizes in the headers, and would unpack 4 GB when asked. Here nothing is ever
+written to disk, so names that climb out of a folder are only names.
+"""
+
+import io
+import struct
+import zipfile
+import zlib
+from collections import Counter
+from itertools import pairwise
+from typing import Final
+
+from mapshelf.errors import BrokenFile, TooLarge
+from mapshelf.readers.parsing.limits import KIB, MIB, Limits
+
+_LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
+_ENCRYPTED: Final = 0x1
+_METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
+_PIECE: Final = 64 * KIB
+
+# Whatever zipfile and the codecs below it raise for archives that are not what they should be.
+DAMAGE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    IndexError,
+    NotImplementedError,
+    OSError,
+    OverflowError,
+    RuntimeError,
+    ValueError,
+)
+
+
+class Archive:
+    """A zip file in memory.
+
+    Attributes:
+        names: names of its members, as ``read`` knows them: without a leading slash.
+    """
+
+    def __init__(self, data: bytes, limits: Limits) -> None:
+        """Find the members of ``data``.
+
+        Raises:
+            BrokenFile: it is no zip file, or its members overlap.
+            TooLarge: it has too many members.
+        """
+        # zipfile builds an object for each entry it finds; do not let it find a million.
+        if data.count(b"PK\x01\x02") > 10 * limits.members:
+            raise TooLarge(f"the archive has more than {10 * limits.members:,} members")
+        try:
+            self._file = zipfile.ZipFile(io.BytesIO(data))
+        except DAMAGE as error:
+            raise BrokenFile("the archive is damaged or cut short") from error
+        members = self._file.infolist()
+        if len(members) > limits.members:
+            raise TooLarge(
+                f"the archive has {len(members):,} members; the limit is {limits.members:,}"
+            )
+        _refuse_overlaps(data, members)
+        self._limits = limits
+        self._unpacked = 0
+        self._contents: dict[str, bytes] = {}
+        self._members = {plain_name(member.filename): member for member in members}
+        self._copies = Counter(plain_name(member.filename) for member in members)
+        self.names = frozenset(self._members)
+
+    def read(self, name: str) -> bytes:
+        """Return what the member ``name`` holds; it is unpacked only once.
+
+        Raises:
+            BrokenFile: it is missing, damaged, encrypted, or there are two of that name.
+            TooLarge: it, or all members read so far, unpack to more than is allowed.
+        """
+        member = self._members.get(name)
+        if member is None:
+            raise BrokenFile(f"the archive lacks {name}")
+        if self._copies[name] > 1:
+            # Which one a program takes differs; nobody should see another map than we do.
+            raise BrokenFile(f"the archive holds {name} more than once")
+        refuse_locked(member, name)
+        if name not in self._contents:
+            try:
+                self._contents[name] = self._unpack(member)
+            except DAMAGE as error:
+                raise BrokenFile(f"{name} in the archive is damaged") from error
+        return self._contents[name]
+
+    def _unpack(self, member: zipfile.ZipInfo) -> bytes:
+        pieces: list[bytes] = []
+        size = 0
+        with self._file.open(member) as stream:
+            while piece := stream.read(_PIECE):
+                size += len(piece)
+                self._unpacked += len(piece)
+                self._check(size, member)
+                pieces.append(piece)
+        return b"".join(pieces)
+
+    def _check(self, size: int, member: zipfile.ZipInfo) -> None:
+        if self._unpacked > self._limits.unpacked:
+            raise TooLarge(f"the archive unpacks to more than {self._limits.unpacked // MIB} MiB")
+        if size > MIB and size > self._limits.ratio * member.compress_size:
+            raise TooLarge(
+                f"a member of the archive unpacks to more than {self._limits.ratio} times its size"
+            )
+
+
+def plain_name(name: str) -> str:
+    """Return a member's name with slashes, and none at its beginning."""
+    return name.replace("\\", "/").lstrip("/")
+
+
+def refuse_locked(member: zipfile.ZipInfo, name: str) -> None:
+    """Refuse a member that cannot be unpacked.
+
+    Raises:
+        BrokenFile: it is encrypted, or packed in a way we do not unpack.
+    """
+    if member.flag_bits & _ENCRYPTED:
+        raise BrokenFile(f"{name} in the archive is encrypted; save the map without password")
+    if member.compress_type not in _METHODS:
+        raise BrokenFile(f"{name} in the archive is packed in an unusual way")
+
+
+def _refuse_overlaps(data: bytes, members: list[zipfile.ZipInfo]) -> None:
+    spans = sorted(_span(data, member) for member in members)
+    overlapping = any(end > start for (_, end), (start, _) in pairwise(spans))
+    if overlapping or (spans and spans[-1][1] > len(data)):
+        raise BrokenFile("the archive is damaged: its members overlap or run past its end")
+
+
+def _span(data: bytes, member: zipfile.ZipInfo) -> tuple[int, int]:
+    """Return where a member's header begins and where its packed bytes end."""
+    start = member.header_offset
+    try:
+        signature, name, extra = _LOCAL_HEADER.unpack_from(data, start)
+    except struct.error:
+        signature, name, extra = b"", 0, 0
+    if signature != b"PK\x03\x04" or start < 0:
+        raise BrokenFile("the archive is damaged: a member is not where its directory says")
+    return start, start + 30 + name + extra + member.compress_size

@@ -1,0 +1,263 @@
+"""Map files read where they can do no harm: in child processes with little to spend.
+
+The limits of ``readers.parsing.limits`` are kept by our own code and bound what we thought of.
+For what we did not think of (a parser that loops, crashes or swallows memory) there is the
+operating system: each file is read by a child with a limit on processor time, memory and time on
+the clock, that may write no file. A child that breaks a limit costs its own file and no other.
+
+* ``mapshelf.sandbox.pool`` has the children. When their pool breaks for good (one died before it
+  could say which file it had) a new one takes over, and each unfinished file is tried once more.
+* Answers are flat values: the outline travels encoded, since nested objects overflow pickle.
+* Answers come in the order of the questions, so an import gives the same result each time. Only
+  few files are ever under way, so memory does not grow with the folder.
+"""
+
+import hashlib
+import logging
+import os
+import signal
+import zlib
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from types import TracebackType
+from typing import Final, Self
+
+from pebble import ProcessExpired
+
+from mapshelf.errors import TooLarge, UnreadableFile
+from mapshelf.formats.outline_codec import encode_outline
+from mapshelf.readers import READERS, Reader, read, summary
+from mapshelf.readers.parsing.limits import MIB, Limits
+from mapshelf.readers.parsing.topic_ids import identify
+from mapshelf.readers.zip_import import Member, list_members, open_regular, read_member, split_path
+from mapshelf.sandbox.pool import ConfinedPool, processor_time
+
+_LOG: Final = logging.getLogger(__name__)
+
+_LOOK_AHEAD: Final = 8
+"""Files under way for each child: enough to keep it busy while another has a slow one."""
+
+_DESCRIPTORS: Final = 32
+_TRIES: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class ReadFile:
+    """A map file that was read.
+
+    Attributes:
+        path: as it was given.
+        size: bytes of the file.
+        modified_ns: modification time in nanoseconds since 1970-01-01 UTC.
+        digest: SHA-256 of the content.
+        outline: the topic tree, as ``mapshelf.formats.outline_codec.encode_outline`` writes it.
+        title: one line, never empty; see ``mapshelf.readers.summary.title``.
+        description: see ``mapshelf.readers.summary.description``.
+        software: name of the program that wrote it, empty if unknown.
+        template: whether its format says it is a template.
+        content: the file itself, zlib-compressed.
+    """
+
+    path: str
+    size: int
+    modified_ns: int
+    digest: bytes
+    outline: bytes
+    title: str
+    description: str
+    software: str
+    template: bool
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedFile:
+    """A file that was not read, and one line that says why.
+
+    Attributes:
+        path: as it was given.
+        reason: for the person who wants the file in the catalogue.
+    """
+
+    path: str
+    reason: str
+
+
+Result = ReadFile | RefusedFile
+
+
+def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) -> Result:
+    """Read the file at ``path`` in this process, under the limits that need no other process.
+
+    This is what each child does. It never raises for what a file holds or where it lies: symbolic
+    links are followed, pipes and devices refused without waiting for them.
+    """
+    try:
+        data, status = _load(path, limits)
+        outline = read(data, limits, readers, os.path.basename(path))
+        identify(outline)
+        outline = replace(outline, language=summary.language(outline))
+        return ReadFile(
+            path=path,
+            size=len(data),
+            modified_ns=status.st_mtime_ns,
+            digest=hashlib.sha256(data).digest(),
+            outline=encode_outline(outline),
+            title=summary.title(outline, path),
+            description=summary.description(outline),
+            software=outline.software,
+            template=outline.template,
+            content=_packed(data),
+        )
+    except UnreadableFile as error:
+        return RefusedFile(path, str(error))
+    except OSError as error:
+        return RefusedFile(path, f"it cannot be opened: {error.strerror or 'input/output error'}")
+    except ValueError:
+        return RefusedFile(path, "it cannot be opened: its name holds a NUL character")
+    except MemoryError:
+        return RefusedFile(path, "reading it takes more memory than is allowed")
+
+
+class SandboxedReader:
+    """Reads map files in limited child processes.
+
+    Use it in a ``with`` statement; the children end with it. They start with the first file.
+    """
+
+    def __init__(
+        self,
+        workers: int | None = None,
+        limits: Limits | None = None,
+        readers: Callable[[], tuple[Reader, ...]] | None = None,
+    ) -> None:
+        """Prepare ``workers`` child processes (default: one for each processor).
+
+        Args:
+            workers: number of children, at least 1.
+            limits: what a file may cost; the defaults of ``Limits`` if not given.
+            readers: a function of a module that returns the table of readers; called in the
+                child, since functions of a table may not travel. Default: ``READERS``.
+        """
+        self._workers = workers or os.cpu_count() or 1
+        self._limits = limits or Limits()
+        self._readers = readers
+        self._pool = ConfinedPool(self._workers, self._limits.memory, _DESCRIPTORS)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._pool.stop()
+
+    def read(self, paths: Iterable[str]) -> Iterator[Result]:
+        """Yield a result for each of ``paths``, in their order, as soon as it is there.
+
+        ``paths`` is consumed a few files ahead of what was yielded, so it may be endless.
+        """
+        pending: deque[tuple[str, Future[Result]]] = deque()
+        for path in paths:
+            pending.append((path, self._submit(path)))
+            if len(pending) >= _LOOK_AHEAD * self._workers:
+                yield self._result(*pending.popleft())
+        while pending:
+            yield self._result(*pending.popleft())
+
+    def members(self, path: str) -> list[Member]:
+        """Return the files in the bundle at ``path`` (see ``mapshelf.readers.zip_import``).
+
+        Raises:
+            UnreadableFile: it is no bundle, or breaks a limit.
+        """
+        try:
+            arguments = (path, self._limits)
+            return self._pool.submit(_list_limited, arguments, self._limits.wall_seconds).result()
+        except (TimeoutError, ProcessExpired, MemoryError, BrokenProcessPool) as error:
+            raise TooLarge("listing what it holds takes more than is allowed") from error
+        except OSError as error:
+            raise UnreadableFile(f"it cannot be opened: {error.strerror}") from error
+
+    def _submit(self, path: str) -> "Future[Result]":
+        arguments = (path, self._limits, self._readers)
+        return self._pool.submit(_read_limited, arguments, self._limits.wall_seconds)
+
+    def _result(self, path: str, future: "Future[Result]") -> Result:
+        for _ in range(_TRIES - 1):
+            try:
+                return self._answer(path, future)
+            except BrokenProcessPool:
+                future = self._submit(path)
+        try:
+            return self._answer(path, future)
+        except BrokenProcessPool:
+            return RefusedFile(path, "the process reading it crashed")
+
+    def _answer(self, path: str, future: "Future[Result]") -> Result:
+        """Return what the child said, or why it said nothing; only a broken pool is raised."""
+        try:
+            return future.result()
+        except TimeoutError:
+            return RefusedFile(
+                path, f"reading it took longer than {self._limits.wall_seconds:g} seconds"
+            )
+        except ProcessExpired as error:
+            return RefusedFile(path, self._cause_of_death(error.exitcode))
+        except MemoryError:
+            return RefusedFile(path, "reading it takes more memory than is allowed")
+        except BrokenProcessPool:
+            raise
+        except Exception as error:  # a mistake of ours, which must not end an import
+            _LOG.exception("reading %r failed", path)
+            return RefusedFile(path, f"the reader failed ({type(error).__name__}), please report")
+
+    def _cause_of_death(self, exit_code: int | None) -> str:
+        if exit_code == -signal.SIGXCPU:
+            return f"reading it took more than {self._limits.cpu_seconds} s of processor time"
+        if exit_code == -signal.SIGKILL:
+            return "the process reading it was killed, perhaps for lack of memory"
+        return "the process reading it crashed"
+
+
+def _load(path: str, limits: Limits) -> tuple[bytes, os.stat_result]:
+    bundled = split_path(path)
+    if bundled:
+        return read_member(*bundled, limits)
+    with open_regular(path) as (file, status):
+        if status.st_size > limits.file:
+            raise _too_large(limits)
+        data = file.read(limits.file + 1)  # it may grow meanwhile; one byte more tells
+    if len(data) > limits.file:
+        raise _too_large(limits)
+    return data, status
+
+
+def _packed(data: bytes) -> bytes:
+    # Archives are packed already: trying again takes time and gains nothing.
+    return zlib.compress(data, 0 if data.startswith(b"PK\x03\x04") else zlib.Z_DEFAULT_COMPRESSION)
+
+
+def _too_large(limits: Limits) -> TooLarge:
+    return TooLarge(f"the file is larger than {limits.file / MIB:g} MiB")
+
+
+# --- In the child ------------------------------------------------------------------------------
+
+
+def _read_limited(
+    path: str, limits: Limits, readers: Callable[[], tuple[Reader, ...]] | None
+) -> Result:
+    with processor_time(limits.cpu_seconds):
+        return read_file(path, limits, READERS if readers is None else readers())
+
+
+def _list_limited(path: str, limits: Limits) -> list[Member]:
+    with processor_time(limits.cpu_seconds):
+        return list_members(path)

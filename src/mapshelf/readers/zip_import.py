@@ -1,0 +1,139 @@
+"""Many map files in one zip: an archive that people send each other in place of a folder.
+
+A member is addressed like a file in a folder (``maps.zip/plans/garden.mm``), so that whoever
+imports need not know the difference. Unlike the archives that some formats are, a bundle may be
+larger than memory: it is read in place, one member at a time, and nothing is ever unpacked to
+disk.
+"""
+
+import os
+import stat
+import zipfile
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import PurePath, PurePosixPath
+from typing import BinaryIO, Final
+
+from mapshelf.errors import BrokenFile, TooLarge, UnreadableFile
+from mapshelf.readers.parsing.limits import KIB, MIB, Limits
+from mapshelf.readers.parsing.zip_files import DAMAGE, plain_name, refuse_locked
+
+MAXIMUM_MEMBERS: Final = 100_000
+"""Most members of a bundle."""
+
+_HEADER: Final = 30
+"""Least bytes of the header before a member's content (APPNOTE 4.3.7)."""
+
+_PIECE: Final = 64 * KIB
+
+
+@dataclass(frozen=True, slots=True)
+class Member:
+    """A file in a bundle: its path below the bundle, and its size unpacked, as the bundle says."""
+
+    name: str
+    size: int
+
+
+def split_path(path: str) -> tuple[str, str] | None:
+    """Return the bundle that ``path`` leads into and the member, ``None`` if it leads into none."""
+    pure = PurePath(path)
+    for parent in pure.parents:
+        if os.path.isfile(parent):
+            return str(parent), pure.relative_to(parent).as_posix()
+        if os.path.isdir(parent):
+            return None
+    return None
+
+
+@contextmanager
+def open_regular(path: str) -> Iterator[tuple[BinaryIO, os.stat_result]]:
+    """Open an ordinary file for reading, and nothing else.
+
+    Raises:
+        UnreadableFile: it is a folder, a pipe, a device.
+        OSError: it cannot be opened.
+    """
+    # Without O_NONBLOCK, opening a pipe nobody writes to would wait for ever.
+    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+    try:
+        status = os.fstat(descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            raise UnreadableFile("it is not an ordinary file")
+        with open(descriptor, "rb", closefd=False) as file:
+            yield file, status
+    finally:
+        os.close(descriptor)
+
+
+def list_members(path: str) -> list[Member]:
+    """Return the files in the bundle at ``path``, in their order there.
+
+    Raises:
+        BrokenFile: it is no zip file, is damaged, or a member's name leads out of it.
+        TooLarge: it has more than ``MAXIMUM_MEMBERS``.
+        OSError: it cannot be opened.
+    """
+    with open_regular(path) as (file, _), _opened(file) as bundle:
+        members = [member for member in bundle.infolist() if not member.is_dir()]
+        if len(members) > MAXIMUM_MEMBERS:
+            raise TooLarge(f"the archive has more than {MAXIMUM_MEMBERS:,} members")
+        _refuse_overlaps(members)
+        names = Counter(plain_name(member.filename) for member in members)
+        if any(count > 1 for count in names.values()):
+            raise BrokenFile("the archive holds a file more than once")
+        if any(".." in PurePosixPath(name).parts for name in names):
+            raise BrokenFile("a name in the archive leads out of it")
+        return [Member(plain_name(member.filename), member.file_size) for member in members]
+
+
+def read_member(path: str, name: str, limits: Limits) -> tuple[bytes, os.stat_result]:
+    """Return what a member holds, and the state of the bundle's file.
+
+    Raises:
+        BrokenFile: it is missing, damaged or encrypted.
+        TooLarge: it unpacks to more than a file may hold.
+        OSError: the bundle cannot be opened.
+    """
+    with open_regular(path) as (file, status), _opened(file) as bundle:
+        for member in bundle.infolist():
+            if plain_name(member.filename) == name:
+                refuse_locked(member, name)
+                return _unpacked(bundle, member, limits), status
+    raise BrokenFile(f"the archive lacks {name}")
+
+
+@contextmanager
+def _opened(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(file) as bundle:
+            yield bundle
+    except DAMAGE as error:
+        raise BrokenFile("the archive is damaged or cut short") from error
+
+
+def _refuse_overlaps(members: list[zipfile.ZipInfo]) -> None:
+    """Refuse a bundle whose members share their bytes, as bombs do to be small."""
+    spans = sorted(
+        (member.header_offset, member.header_offset + _HEADER + member.compress_size)
+        for member in members
+    )
+    if any(end > start for (_, end), (start, _) in pairwise(spans)):
+        raise BrokenFile("the archive is damaged: its members overlap")
+
+
+def _unpacked(bundle: zipfile.ZipFile, member: zipfile.ZipInfo, limits: Limits) -> bytes:
+    pieces: list[bytes] = []
+    size = 0
+    with bundle.open(member) as stream:
+        while piece := stream.read(_PIECE):
+            size += len(piece)
+            if size > limits.file:
+                raise TooLarge(f"it unpacks to more than {limits.file / MIB:g} MiB")
+            if size > MIB and size > limits.ratio * member.compress_size:
+                raise TooLarge(f"it unpacks to more than {limits.ratio} times its size")
+            pieces.append(piece)
+    return b"".join(pieces)

@@ -1,0 +1,1 @@
+"""Child processes with limits, for work on what strangers wrote."""

@@ -1,0 +1,147 @@
+"""Pages as answers: templates compiled once, and the headers that make hostile text harmless.
+
+A page may run no script and apply no style but ours, load nothing from elsewhere, and be shown
+inside no other page, except one that is made for that. JSON-LD and other data stand in ``script``
+elements of a type that is no script: browsers do not run those, so the policy does not meet them.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+import xxhash
+
+from mapshelf.api.compression import packable
+from mapshelf.api.http import Headers, Response, body_response
+from mapshelf.site.messages import ENGLISH, counted, say
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+_POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'{images}; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors {frames}"
+)
+
+
+def _safety(frames: str = "'none'", images: str = "") -> Headers:
+    policy = _POLICY.format(frames=frames, images=images)
+    return (
+        (b"content-security-policy", policy.encode()),
+        (b"referrer-policy", b"strict-origin-when-cross-origin"),
+    )
+
+
+_ALONE: Final[Headers] = (
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+)
+
+STRICT: Final[Headers] = (*_safety(), *_ALONE)
+"""Headers of pages."""
+
+EMBEDDED: Final[Headers] = _safety(frames="*")
+"""Headers of pages that others may show inside theirs."""
+
+REFERENCE: Final[Headers] = (*_safety(images=" data: blob:"), *_ALONE)
+"""Headers of the reference: Swagger UI has its icons in its style sheet, and shows the pictures
+that were tried from memory."""
+
+HTML: Final = b"text/html; charset=utf-8"
+
+FRESH: Final = (b"cache-control", b"public, no-cache")
+"""Anybody may keep a copy, and must ask whether it is still right before using it again."""
+
+_STRAY_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
+"""A percent sign that stands for itself, as parsers of query strings take it."""
+
+Values = Mapping[str, Any]
+"""What a template is filled with."""
+
+
+class Templates:
+    """The templates of the package."""
+
+    def __init__(self, common: Values) -> None:
+        """Prepare them; ``common`` is what all of them may use."""
+        self._common = common
+
+    @cached_property
+    def _environment(self) -> "Environment":
+        # Loaded with the first page: a worker that starts has requests waiting that need none.
+        from jinja2 import (  # noqa: PLC0415
+            Environment,
+            PackageLoader,
+            StrictUndefined,
+            select_autoescape,
+        )
+
+        environment = Environment(
+            loader=PackageLoader("mapshelf.site"),
+            autoescape=select_autoescape(default=True),
+            undefined=StrictUndefined,
+            auto_reload=False,
+            trim_blocks=True,
+            lstrip_blocks=True,
+        )
+        environment.globals.update(self._common, say=say, counted=counted, texts=ENGLISH)
+        return environment
+
+    def text(self, name: str, values: Values) -> str:
+        """Return a template, filled."""
+        return self._environment.get_template(name).render(values)
+
+    def page(self, name: str, values: Values, safety: Headers = STRICT) -> Response:
+        """Return a page with ``safety``, the headers that say what it may do."""
+        body = self.text(name, values).encode()
+        return page_response(200, body, (*safety, FRESH))
+
+    def error(self, status: int, message: str) -> Response:
+        """Return a page that says what is wrong."""
+        body = self.text("error.html", {"status": status, "message": message}).encode()
+        extra = ((b"retry-after", b"1"),) if status == 503 else ()
+        no_store = (b"cache-control", b"no-store")
+        return page_response(status, body, (*STRICT, no_store, *extra))
+
+
+def page_response(status: int, body: bytes, headers: Headers) -> Response:
+    """Return HTML, with a validator unless it is about an error."""
+    validator = (etag(body),) if status == 200 else ()
+    return packable(body_response(status, HTML, body, (*headers, *validator)))
+
+
+def fragment_response(body: bytes) -> Response:
+    """Return a part of a page, which by itself is nothing to look at."""
+    return page_response(200, body, (*STRICT, FRESH))
+
+
+def data_response(media_type: bytes, body: bytes) -> Response:
+    """Return what programs read."""
+    return packable(body_response(200, media_type, body, (FRESH, etag(body))))
+
+
+def redirect(address: str, query_string: bytes = b"") -> Response:
+    """Send the client to where it is now, with the query string it sent.
+
+    Titles change there and back, so nobody may remember this for good.
+    """
+    if query_string:
+        address = f"{address}?{_quoted_query(query_string)}"
+    headers = ((b"location", address.encode()), (b"content-length", b"0"), FRESH)
+    return Response(308, headers)
+
+
+def _quoted_query(query_string: bytes) -> str:
+    """Return a query string that means the same and has only the characters it may have.
+
+    Those are named in RFC 3986, 3.4. Clients send any bytes, some of which would end a header.
+    """
+    return quote(_STRAY_PERCENT.sub(b"%25", query_string), safe="%!$&'()*+,;=:@/?")
+
+
+def etag(body: bytes) -> tuple[bytes, bytes]:
+    """Return a validator for a body."""
+    return b"etag", f'"{xxhash.xxh3_128_hexdigest(body)}"'.encode()

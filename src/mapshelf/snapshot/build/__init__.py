@@ -1,0 +1,1 @@
+"""Building snapshots from the store."""

@@ -1,0 +1,101 @@
+"""Maps as the JSON bytes that are sent, ready made, so that a page is a join of slices.
+
+The records lie one after the other in one file that only grows; where each begins and how long
+it is stands in the arrays of the snapshot. A record that is replaced leaves its old bytes behind,
+which an older snapshot may still be serving, until the builder writes the file anew.
+
+The base URL is not written into them: a single control character, which JSON text cannot hold,
+stands in its place, so that one snapshot serves under any address.
+"""
+
+import re
+from typing import Final
+from urllib.parse import quote
+
+import orjson
+
+from mapshelf.formats.ndjson_records import format_date, format_id, format_size
+from mapshelf.model import Map
+from mapshelf.text.normalize import fold
+
+BASE_URL: Final = b"\x01"
+"""Stands for the base URL in an encoded record."""
+
+SLUG_LENGTH: Final = 60
+_SEPARATORS: Final = re.compile(r"[\W_]+")
+
+
+def encode_record(record: Map) -> bytes:
+    """Return the Map object of ``record`` (specification, section 2.1) as JSON.
+
+    URLs that Mapshelf serves begin with ``BASE_URL``.
+    """
+    return b"".join(
+        (
+            b'{"File_ID":"%d","ID":"%s","Title":' % (record.file_id, record.id.encode()),
+            orjson.dumps(record.title),
+            b',"Description":',
+            orjson.dumps(record.description),
+            b',"ThumbsUp":"%d","ThumbsDown":"%d","Views":"%d","Downloads":"%d","Thumbnail":'
+            % (record.thumbs_up, record.thumbs_down, record.views, record.downloads),
+            _url(record.thumbnail, thumbnail_path(record)),
+            b',"URL":',
+            _url(record.url, page_path(record)),
+            b',"Category":',
+            orjson.dumps(record.category),
+            b',"CategoryID":"%d","DateAdded":"%s","Owner":'
+            % (record.category_id, format_date(record.date_added).encode()),
+            orjson.dumps(record.owner),
+            b',"Size":"%s","Copyright":' % format_size(record.size).encode(),
+            orjson.dumps(record.copyright),
+            b',"LicenceTypeID":"%s","Software":' % format_id(record.licence_type_id).encode(),
+            orjson.dumps(record.software),
+            b"}",
+        )
+    )
+
+
+def record_ids(record: bytes) -> tuple[int, str]:
+    """Return the file id and the public id in an encoded record."""
+    _, _, _, file_id, _, _, _, public_id, _ = record.split(b'"', 8)
+    return int(file_id), public_id.decode()
+
+
+def record_title(record: bytes) -> str:
+    """Return the title in an encoded record."""
+    # Quotes inside JSON text are escaped, so these marks are found at their places alone.
+    start = record.index(b'"Title":') + len(b'"Title":')
+    title: str = orjson.loads(record[start : record.index(b',"Description":', start)])
+    return title
+
+
+def record_owner(record: bytes) -> str:
+    """Return the owner in an encoded record."""
+    start = record.rindex(b',"Owner":') + len(b',"Owner":')
+    owner: str = orjson.loads(record[start : record.rindex(b',"Size":')])
+    return owner
+
+
+def with_base_url(page: bytes, base_url: bytes) -> bytes:
+    """Return encoded records with the base URL filled in."""
+    return page.replace(BASE_URL, base_url)
+
+
+def thumbnail_path(record: Map) -> str:
+    """Return where Mapshelf serves the thumbnail of a map."""
+    return f"/thumbnails/{record.id}.png"
+
+
+def page_path(record: Map) -> str:
+    """Return where Mapshelf serves the page of a map."""
+    return f"/mindmaps/{record.id}/{quote(slug(record.title))}"
+
+
+def slug(title: str) -> str:
+    """Return the words of ``title`` joined by hyphens, for people who read addresses."""
+    words = _SEPARATORS.sub("-", fold(title[: 4 * SLUG_LENGTH])).strip("-")
+    return words[:SLUG_LENGTH].rstrip("-") or "map"
+
+
+def _url(own: str | None, path: str) -> bytes:
+    return orjson.dumps(own) if own else b'"' + BASE_URL + path.encode() + b'"'

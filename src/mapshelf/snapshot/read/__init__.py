@@ -1,0 +1,1 @@
+"""Reading a snapshot: lists, searches, facets."""

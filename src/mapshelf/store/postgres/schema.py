@@ -1,0 +1,184 @@
+"""The schema of a catalogue in PostgreSQL: found, checked and brought up to date.
+
+Several nodes may start at once, and of several versions: an advisory lock lets one migrate while
+the others wait, and each migration says how many of them a version must know to work with what it
+leaves behind. A change of the schema is spread over two: one that only adds (``needs`` stays), and
+once no old node is left, one that takes away. So old nodes keep serving, and may start again,
+while new ones take over.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from psycopg.errors import InvalidSchemaName, UndefinedTable
+
+from mapshelf.errors import StoreDamaged, StoreError, StoreMissing
+from mapshelf.model import SYSTEM_USER, name_key
+from mapshelf.store import seed
+from mapshelf.store.postgres.connections import Link, connect, translated
+from mapshelf.store.postgres.rows import HISTORY, insert_user
+from mapshelf.store.scripts import read_script, schema_digest
+
+LOCK: Final = 0x4D61_7053_6865_6C66
+"""The advisory lock under which one node migrates ("MapShelf")."""
+
+LOCK_TIMEOUT: Final = "2s"
+"""How long a migration waits for a table, while whoever comes after it waits too."""
+
+TURN_TIMEOUT: Final = "60s"
+"""How long a node waits for another that migrates."""
+
+MINIMUM_VERSION: Final = 150_000
+"""The oldest PostgreSQL that the tests are run on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """A step in the making of the schema.
+
+    Attributes:
+        script: what it does.
+        needs: how many migrations a version must know to work with the schema it leaves.
+        digest: in hexadecimal, what databases know the schema by that it leaves; ``None`` for the
+            digest of the scripts so far. Set where one of them was put in other words since, for
+            the same schema: nodes and databases from before go on with those from after.
+    """
+
+    script: str
+    needs: int
+    digest: str | None = None
+
+
+MIGRATIONS: Final = (
+    Migration(
+        "postgres_0001.sql",
+        needs=1,
+        digest="d3138bafc05fa1c2424b71b40cd9709aaadc1de54cb1197a2141865d2f85de1b",
+    ),
+    Migration(
+        "postgres_0002.sql",
+        needs=1,
+        digest="6fc650526f721253fa6a63d970f9aad1b9f20db91833a0f47d7098acd611e89a",
+    ),
+    Migration(
+        "postgres_0003.sql",
+        needs=1,
+        digest="9e293442a6076bf96499659658e0be5559b48cf1b410c443e24e11245dd4dba8",
+    ),
+)
+"""In the order they were added; the table ``migrations`` tells which a database has had."""
+
+
+def prepare(url: str, now: int, *, create: bool) -> None:
+    """Make sure that there is a catalogue with a schema this version works with.
+
+    Where all is well this writes nothing, and any host will do.
+
+    Raises:
+        StoreMissing: there is none, and ``create`` is not set.
+        StoreUnavailable: no host can be reached that is needed.
+        StoreDamaged: the schema is somebody else's, or of a newer or a development version.
+        StoreError: the server is too old.
+    """
+    with connect(url, "any") as link, translated():
+        _check_version(link)
+        link.rows("SELECT 1")
+        had = _migrations_had(link)
+        followed = link.rows("SELECT pg_is_in_recovery()") == [(True,)]
+    if had >= len(MIGRATIONS):
+        return
+    # A standby may not have heard yet of what is there.
+    if not had and not create and not followed:
+        raise StoreMissing("there is no catalogue in the PostgreSQL database")
+    with connect(url, "read-write") as link, translated():
+        _migrate(link, now, create=create)
+
+
+def _migrate(link: Link, now: int, *, create: bool) -> None:
+    link.patience = 90
+    with link.transaction():
+        link.execute(f"SET LOCAL statement_timeout = '{TURN_TIMEOUT}'")
+        link.execute("SELECT pg_advisory_xact_lock(%s)", (LOCK,))
+        had = _migrations_had(link)
+        if not had and not create:
+            raise StoreMissing("there is no catalogue in the PostgreSQL database")
+        link.execute(f"SET LOCAL lock_timeout = '{LOCK_TIMEOUT}'")
+        if not had:
+            _begin(link)
+        for number, migration in enumerate(MIGRATIONS[had:], had + 1):
+            link.execute(read_script(migration.script))
+            link.execute(
+                "INSERT INTO migrations VALUES (%s, %s, %s, %s)",
+                (number, _digest(number), migration.needs, now),
+            )
+        if not had:
+            _seed(link, now)
+
+
+def _check_version(link: Link) -> None:
+    given, needed = (x // 10_000 for x in (link.info.server_version, MINIMUM_VERSION))
+    if given < needed:
+        raise StoreError(
+            f"the PostgreSQL server is of version {given}; version {needed} or newer is needed"
+        )
+
+
+def _begin(link: Link) -> None:
+    link.execute("CREATE SCHEMA IF NOT EXISTS mapshelf")
+    link.execute(
+        "CREATE TABLE migrations (number integer PRIMARY KEY, digest bytea NOT NULL,"
+        " needs integer NOT NULL, applied bigint NOT NULL)"
+    )
+
+
+def _migrations_had(link: Link) -> int:
+    """Return how many migrations the database has had, 0 if it holds no catalogue.
+
+    Raises:
+        StoreDamaged: its schema is none this version works with.
+    """
+    try:
+        with link.transaction():
+            rows = link.rows("SELECT number, digest, needs FROM migrations ORDER BY number")
+    except (UndefinedTable, InvalidSchemaName):
+        theirs = link.rows(
+            "SELECT 1 FROM pg_class WHERE relnamespace = to_regnamespace('mapshelf')::oid LIMIT 1"
+        )
+        if theirs:
+            message = "the schema mapshelf holds something other than a catalogue"
+            raise StoreDamaged(message) from None
+        return 0
+    if max(needs for _, _, needs in rows) > len(MIGRATIONS):
+        raise StoreDamaged("the database was written by a newer version of Mapshelf")
+    for number, digest, _ in rows:
+        if number <= len(MIGRATIONS) and digest != _digest(number):
+            raise StoreDamaged(
+                "the database was made by a development version of Mapshelf, with another schema;"
+                " export with that version and import anew"
+            )
+    return len(rows)
+
+
+def _digest(number: int) -> bytes:
+    known = MIGRATIONS[number - 1].digest
+    if known is not None:
+        return bytes.fromhex(known)
+    return schema_digest(migration.script for migration in MIGRATIONS[:number])
+
+
+def _seed(link: Link, now: int) -> None:
+    link.execute(
+        "INSERT INTO sequence"
+        f" VALUES (1, replace(gen_random_uuid()::text, '-', ''), 0, 0, {HISTORY})"
+    )
+    with link.cursor() as cursor:
+        for table, rows in (("categories", seed.CATEGORIES), ("software", seed.SOFTWARE)):
+            cursor.executemany(
+                f"INSERT INTO {table} (id, name, name_key) VALUES (%s, %s, %s)",
+                [(row.id, row.name, name_key(row.name)) for row in rows],
+            )
+        cursor.executemany(
+            "INSERT INTO licence_types (id, name) VALUES (%s, %s)",
+            [(row.id, row.name) for row in seed.LICENCE_TYPES],
+        )
+    insert_user(link, SYSTEM_USER, now)

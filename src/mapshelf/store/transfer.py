@@ -1,0 +1,152 @@
+"""A catalogue from one store into another, all of it: so that nobody is bound to the first choice.
+
+Maps are copied in the order of their last changes, a few to a transaction, and the target counts
+as being as far as the last of them. So a copy that was interrupted goes on where it was, and one
+that is complete is brought up to date by what has changed since. Revisions and identity go along:
+a node finds its snapshot as good after the move as before.
+"""
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from itertools import groupby
+from typing import Any, Final
+
+from mapshelf.errors import Conflict, StoreUnavailable
+from mapshelf.formats.ndjson_records import format_record
+from mapshelf.store.contract import Store
+from mapshelf.store.tables import (
+    BELONGINGS,
+    DELETED,
+    FILES,
+    MAPS,
+    OUTLINES,
+    SMALL,
+    SOURCES,
+    TABLES,
+    USERS,
+    Counters,
+    Row,
+    Table,
+)
+
+MOVED: Final = 200
+"""Maps moved in one transaction."""
+
+READ: Final = 1000
+"""Rows read at a time where they are small."""
+
+READ_LARGE: Final = 100
+"""Rows read at a time where they hold files."""
+
+LATER: Final = 2**62
+"""A time after all others."""
+
+Progress = Callable[[int], None]
+"""Told of how many more maps have been moved."""
+
+
+def move(source: Store, target: Store, progress: Progress) -> None:
+    """Make ``target`` a copy of ``source``, which nobody should write to meanwhile.
+
+    Raises:
+        Conflict: the target holds something other than an earlier state of the source, or the
+            source was written to.
+        StoreError: one of them failed; called again, this goes on where it was.
+    """
+    source.settle_visits(LATER)
+    counters = source.counters()
+    _make_sure_it_fits(counters, target)
+    as_yet = replace(counters, revision=target.counters().revision)
+    for table in SMALL:
+        for some in _pages(source, table):
+            target.write_rows({table: some}, as_yet)
+    _move_maps(source, target, counters, progress)
+    _move_sources(source, target, counters)
+    if source.counters() != counters:
+        raise Conflict("the catalogue was written to while it was moved; move again to catch up")
+    target.write_rows({}, counters)
+
+
+def differences(source: Store, target: Store) -> Iterator[str]:
+    """Yield a line for every table that differs, and for exports that do."""
+    if source.counters() != target.counters():
+        yield "the counters differ"
+    for table in TABLES:
+        if any(_unequal(source, target, table)):
+            yield f"the table {table.name} differs"
+    if export_digest(source) != export_digest(target):
+        yield "the exports differ"
+
+
+def export_digest(store: Store) -> tuple[int, str]:
+    """Return how many maps an export of ``store`` holds, and the SHA-256 of its bytes."""
+    digest, count, after = sha256(), 0, 0
+    while some := store.maps(after, READ):
+        digest.update(b"".join(format_record(found) + b"\n" for found in some))
+        count, after = count + len(some), some[-1].file_id
+    return count, digest.hexdigest()
+
+
+def _make_sure_it_fits(counters: Counters, target: Store) -> None:
+    there = target.counters()
+    untouched = there.revision == 0 and len(target.rows(USERS, None, 2)) < 2
+    if not untouched and there.identity != counters.identity:
+        raise Conflict("the target holds another catalogue")
+    if there.revision > counters.revision:
+        raise Conflict("the target has changes that the catalogue to be moved does not have")
+
+
+def _move_maps(source: Store, target: Store, counters: Counters, progress: Progress) -> None:
+    after = target.counters().revision
+    while after < counters.revision:
+        changes = source.changes(after, MOVED)
+        if not changes:
+            raise StoreUnavailable("the changes of the catalogue cannot be read now")
+        after = changes[-1].revision
+        gone = [change.file_id for change in changes if change.map is None]
+        present = [change.file_id for change in changes if change.map is not None]
+        rows = {DELETED: source.rows_of(DELETED, gone), **_whole(source, present)}
+        target.write_rows(rows, replace(counters, revision=after))
+        progress(len(changes))
+
+
+def _move_sources(source: Store, target: Store, counters: Counters) -> None:
+    """Move maps again whose files are known otherwise: that alone is no change of a map."""
+    place = SOURCES.columns.index("file_id")
+    file_ids = sorted({row[place] for row in _unequal(source, target, SOURCES)})
+    for start in range(0, len(file_ids), MOVED):
+        target.write_rows(_whole(source, file_ids[start : start + MOVED]), counters)
+
+
+def _whole(source: Store, file_ids: Sequence[int]) -> dict[Table, list[Row]]:
+    """Return all rows of maps."""
+    return {table: source.rows_of(table, file_ids) for table in (MAPS, *BELONGINGS)}
+
+
+def _unequal(source: Store, target: Store, table: Table) -> Iterator[Row]:
+    """Yield the rows that are in one of the stores alone, or not the same in both."""
+    place = table.columns.index(table.key)
+
+    def key(row: Row) -> Any:
+        return row[place]
+
+    both = heapq.merge(_all(source, table), _all(target, table), key=key)
+    for _, group in groupby(both, key):
+        rows = list(group)
+        if len(rows) != 2 or rows[0] != rows[1]:
+            yield from rows
+
+
+def _all(store: Store, table: Table) -> Iterator[Row]:
+    for some in _pages(store, table):
+        yield from some
+
+
+def _pages(store: Store, table: Table) -> Iterator[list[Row]]:
+    limit = READ_LARGE if table in (OUTLINES, FILES) else READ
+    place, after = table.columns.index(table.key), None
+    while some := store.rows(table, after, limit):
+        yield some
+        after = some[-1][place]

@@ -1,0 +1,1 @@
+"""Words of any language: normalized, stemmed, and the language they are in."""
