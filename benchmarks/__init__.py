@@ -14,6 +14,8 @@ PARTS: Final = (
     "changing",
     "ageing",
     "hostile",
+    "overload",
+    "fuzzing",
     "nodes",
     "peers",
 )

@@ -4,7 +4,7 @@ import argparse
 import shutil
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -22,6 +22,7 @@ from benchmarks import (
     catalogue,
     changing,
     freshness,
+    fuzzing,
     hostile,
     listing,
     machine,
@@ -31,6 +32,7 @@ from benchmarks import (
     serving,
 )
 from benchmarks.catalogue import Catalogue
+from benchmarks.overload import measurement as overload
 
 Measurement = Callable[[Catalogue], Iterator[tuple[str, Any]]]
 
@@ -75,12 +77,27 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3, help="times that load is repeated")
     parser.add_argument("--changing-seconds", type=int, default=60, help="of load with changes")
     parser.add_argument("--hostile-texts", type=int, default=8000, help="searches for anything")
+    parser.add_argument("--attacks", type=_names(overload.ATTACKS), help="some of them, by name")
+    parser.add_argument("--attack-seconds", type=int, default=15, help="of load beside each attack")
+    parser.add_argument("--files", type=Path, help="a folder of map files to serve under attack")
+    parser.add_argument("--fuzzing-requests", type=int, default=100_000, help="of any kind")
     parser.add_argument("--ageing-changes", type=int, default=20_000, help="of one snapshot")
     parser.add_argument("--peers", type=lambda text: text.split(","), help="some of them, by name")
     parser.add_argument(
         "--keep-snapshot", action="store_true", help="build nothing anew that is there"
     )
     return parser.parse_args()
+
+
+def _names(known: Container[str]) -> Callable[[str], list[str]]:
+    def parse(text: str) -> list[str]:
+        names = text.split(",")
+        unknown = [name for name in names if name not in known]
+        if unknown:
+            raise argparse.ArgumentTypeError(f"unknown: {', '.join(unknown)}")
+        return names
+
+    return parse
 
 
 def _numbers(text: str) -> list[int]:
@@ -99,6 +116,10 @@ def _measure(size: int, given: argparse.Namespace) -> dict[str, Any]:
         "serving": lambda chosen: serving.measured(chosen, given.seconds, given.rounds),
         "freshness": freshness.measured,
         "hostile": lambda chosen: hostile.measured(chosen, given.hostile_texts),
+        "overload": lambda chosen: overload.measured(
+            chosen, given.attack_seconds, given.attacks, given.files
+        ),
+        "fuzzing": lambda chosen: fuzzing.measured(chosen, given.fuzzing_requests),
         "changing": lambda chosen: changing.measured(chosen, given.changing_seconds),
         "ageing": lambda chosen: ageing.measured(chosen, given.ageing_changes),
         "nodes": lambda chosen: nodes.measured(chosen, given.seconds, given.rounds),
@@ -139,7 +160,7 @@ def _built(made: Catalogue, given: argparse.Namespace) -> dict[str, Any]:
 
 def _part(name: str, measure: Measurement, made: Catalogue) -> dict[str, Any]:
     """Measure one part; those that alter the catalogue get a copy."""
-    if name not in ("building", "freshness", "changing", "ageing"):
+    if name not in ("building", "freshness", "changing", "ageing", "fuzzing"):
         return _shown(name, measure(made))
     copy = made.folder.with_name(f"{made.folder.name}-copy")
     shutil.rmtree(copy, ignore_errors=True)

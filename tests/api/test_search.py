@@ -4,7 +4,9 @@ import random
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from html import unescape
 from pathlib import Path
 from typing import Any, Final
@@ -523,6 +525,38 @@ def test_facets_count_all_that_match(
     for kind in ("category", "software", "owner", "licence"):
         counts = [one["count"] for one in facets[kind]]
         assert counts == sorted(counts, reverse=True)
+
+
+def test_facets_follow_changes(tmp_path: Path, drafts: list[MapDraft]) -> None:
+    """Each snapshot builds on the one before, now and then by another builder."""
+    chance, states = random.Random(5), {f"m{n}": drafts[n] for n in range(100)}
+    first = [replace(one, id=key) for key, one in states.items()]
+    with shelf_with(tmp_path, *first) as shelf, serve(shelf) as service:
+        for step in range(8):
+            changed = {f"m{chance.randrange(120)}": chance.choice(drafts) for _ in range(30)}
+            gone = chance.sample(sorted(states.keys() - changed.keys()), 10)
+            shelf.put(*(replace(one, id=key) for key, one in changed.items()))
+            shelf.store.delete_maps(gone)
+            states = {key: one for key, one in (states | changed).items() if key not in gone}
+            if step % 3 == 2:
+                shelf.end_building()
+            shelf.publish()
+            service.wait_until(partial(_shows, service, shelf.store.revision()))
+            for asked in ({}, {"category": 4}, {"query": "tea"}, {"owner": "ann"}):
+                kept = [draft for draft in states.values() if passes(draft, asked)]
+                facets = ask(service, "/facets", **asked).json()
+                assert facets["total"] == len(kept)
+                owners = Counter(draft.owner for draft in kept)
+                assert {one["name"]: one["count"] for one in facets["owner"]} == owners
+                years = Counter(map(year_of, kept))
+                assert {one["name"]: one["count"] for one in facets["year"]} == years
+                categories = Counter(draft.category_id for draft in kept)
+                assert {one["id"]: one["count"] for one in facets["category"]} == categories
+
+
+def _shows(service: Service, revision: int) -> bool:
+    shown: int = service.get("/readyz").json()["snapshot"]["revision"]
+    return shown == revision
 
 
 def test_facets_follow_a_correction_and_tell_fifty_values(serving: Serving) -> None:

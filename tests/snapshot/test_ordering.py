@@ -19,7 +19,8 @@ from hypothesis import strategies as st
 from mapshelf.model import Map
 from mapshelf.query import FILTERS, ORDERS, MapQuery
 from mapshelf.snapshot import ordering, sets
-from mapshelf.snapshot.arrays import Array, Columns, Entry, load_columns
+from mapshelf.snapshot.arrays import COLUMNS, Array, Columns, Entry, column_file, load_columns
+from mapshelf.snapshot.coding import DICTIONARIES
 from mapshelf.snapshot.ids import Ids
 from mapshelf.snapshot.listing import Listing
 from mapshelf.snapshot.ordering import Orders
@@ -68,8 +69,8 @@ class Shelf:
         self.publish()
         self.columns.close()
         self._work = self._new_folder("work")
-        for path in self.published.glob("column-*"):
-            (self._work / path.name).hardlink_to(path)
+        for name in (*map(column_file, COLUMNS), *DICTIONARIES):
+            (self._work / name).hardlink_to(self.published / name)
         self.columns = Columns(self._work, len(self._titles))
         self.orders = Orders(self._work, self.columns, self.titles)
         self.columns.revive(self.orders.take_up(self.published))

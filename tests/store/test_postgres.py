@@ -355,6 +355,42 @@ def test_a_migration_that_fails_leaves_the_database_as_it_was(
     store.close()
 
 
+PUBLISHED = (
+    "d3138bafc05fa1c2424b71b40cd9709aaadc1de54cb1197a2141865d2f85de1b",
+    "6fc650526f721253fa6a63d970f9aad1b9f20db91833a0f47d7098acd611e89a",
+    "9e293442a6076bf96499659658e0be5559b48cf1b410c443e24e11245dd4dba8",
+)
+"""What databases in use know their schemas by."""
+
+
+def test_the_schema_is_the_one_that_databases_in_use_have(url: str) -> None:
+    """A script may be put in other words; nodes from before and after work with both."""
+    open_store(url).close()
+    with session(url) as connection:
+        rows = connection.execute("SELECT encode(digest, 'hex') FROM migrations ORDER BY number")
+        assert tuple(row[0] for row in rows)[: len(PUBLISHED)] == PUBLISHED
+        uncompressed = connection.execute(
+            "SELECT c.relname, a.attname FROM pg_attribute AS a JOIN pg_class AS c"
+            " ON c.oid = a.attrelid WHERE c.relnamespace = 'mapshelf'::regnamespace"
+            " AND c.relkind = 'r' AND a.attnum > 0 AND a.attstorage = 'e' ORDER BY 1"
+        )
+        assert uncompressed.fetchall() == [("files", "content"), ("outlines", "outline")]
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_a_server_that_is_too_old_is_refused(
+    url: str, monkeypatch: pytest.MonkeyPatch, there: bool
+) -> None:
+    if there:
+        open_store(url).close()
+    monkeypatch.setattr(postgres_schema, "MINIMUM_VERSION", 990_000)
+    with pytest.raises(StoreError, match=r"of version \d\d; version 99 or newer is needed"):
+        open_store(url)
+    with session(url) as connection:
+        made = connection.execute("SELECT to_regnamespace('mapshelf') IS NOT NULL").fetchone()
+        assert made == (there,)
+
+
 def test_a_schema_of_somebody_else_is_refused_and_left_alone(url: str) -> None:
     with session(url) as connection:
         connection.execute("CREATE SCHEMA mapshelf")

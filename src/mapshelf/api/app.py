@@ -43,7 +43,13 @@ from mapshelf.api.packing import takes_gzip
 from mapshelf.api.routing import Route, Routes
 from mapshelf.api.search import search_maps, suggest
 from mapshelf.api.streaming import LARGE, Stream, Streams, send_body
-from mapshelf.api.thumbnails import draw_thumbnail, kept_thumbnail, parse_picture
+from mapshelf.api.thumbnails import (
+    PRIVATE,
+    PUBLIC,
+    draw_thumbnail,
+    kept_thumbnail,
+    parse_picture,
+)
 from mapshelf.api.users import own_profile
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.clock import milliseconds
@@ -231,7 +237,7 @@ class Application:
 
     async def start(self) -> None:
         """Open store and snapshot, and begin to follow what is published."""
-        await asyncio.to_thread(self._catalogue.refresh)
+        await self._catalogue.begin()
         opening = asyncio.create_task(self._open_store())
         self._tasks = [asyncio.create_task(self._catalogue.follow()), opening]
         await self._await_store(OPENING)
@@ -249,6 +255,7 @@ class Application:
         self._studio.close()
         self._documents.close()
         await self._queues.close()
+        await asyncio.to_thread(self._catalogue.close)
         await self._visits.stop()
         if self._authenticator:
             await asyncio.to_thread(self._authenticator.write_use)
@@ -345,8 +352,10 @@ class Application:
 
     async def _thumbnail(self, request: Request, user: User | None) -> Response:
         asked = parse_picture(request.query_string, request.parts["picture"])
+        caching = PRIVATE if self._settings.private else PUBLIC
         edition = self._catalogue.edition()
-        wanted = (self._studio, self._opened_store(), self._found(request, edition), asked)
+        found = self._found(request, edition)
+        wanted = (self._studio, self._opened_store(), found, asked, caching)
 
         def make() -> Response | Deferred:
             drawn = Deferred(self._queues.drawings, partial(draw_thumbnail, *wanted))

@@ -2,7 +2,8 @@
 
 Requests take the edition that is current when they come, and finish on it; the new one is opened
 beside it. Finished responses are kept with the edition they belong to, so that a page asked for
-again costs a look-up, and nothing has to be invalidated.
+again costs a look-up, and nothing has to be invalidated. No snapshot is answered from before it is
+known to be sound (``snapshot/soundness.py``).
 """
 
 import asyncio
@@ -16,10 +17,17 @@ from typing import Final
 from mapshelf.api.http import Request, Response
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import SnapshotError, SnapshotMissing
-from mapshelf.snapshot import Snapshot, SnapshotDirectory
+from mapshelf.snapshot import Snapshot, SnapshotDirectory, SoundSnapshots
 
 POLL_INTERVAL: Final = 0.1
 """Seconds between looks at which snapshot is current."""
+
+BEGINNING: Final = 0.5
+"""Seconds for which the first snapshot is waited for; one that takes longer to verify is taken up
+while the service already answers that it is not ready."""
+
+LOOKING: Final = 0.05
+"""Seconds between looks at what another thread does with the first snapshot."""
 
 RESPONSES_SIZE: Final = 16 << 20
 """Bytes of finished responses to keep."""
@@ -107,6 +115,8 @@ class Catalogue:
         self._edition: Edition | None = None
         self._refused = ""
         self._refreshing = Lock()
+        self._sound = SoundSnapshots(directory)
+        self._verifying = False
 
     def edition(self) -> Edition:
         """Return the edition to answer from.
@@ -116,8 +126,9 @@ class Catalogue:
         """
         if self._edition is None:
             # Another worker may have answered from the first one already, and whoever asked it
-            # must not be told by this one that there is none. All wait for this, once.
-            self.refresh()
+            # must not be told by this one that there is none. All wait for this, once; but not
+            # while the snapshot is read whole, during which nobody answers.
+            self._take_up_first()
         if self._edition is None:
             raise SnapshotMissing("no snapshot has been published yet")
         return self._edition
@@ -128,11 +139,31 @@ class Catalogue:
         A snapshot that cannot be used is told of once, in the log and to whoever builds.
         """
         with self._refreshing:
-            try:
-                self._take_up()
-            except Exception:
-                # Whatever it is must not leave this worker behind all others for good.
-                log.exception("looking for a new snapshot failed")
+            self._refresh()
+
+    def close(self) -> None:
+        """Follow what is published no longer; the edition in hand stays."""
+        with self._refreshing:
+            self._sound.close()
+
+    def _take_up_first(self) -> None:
+        taken = False
+        while not taken:
+            if self._verifying:
+                raise SnapshotMissing("the snapshot is being verified")
+            taken = self._refreshing.acquire(timeout=LOOKING)
+        try:
+            if self._edition is None:
+                self._refresh()
+        finally:
+            self._refreshing.release()
+
+    def _refresh(self) -> None:
+        try:
+            self._take_up()
+        except Exception:
+            # Whatever it is must not leave this worker behind all others for good.
+            log.exception("looking for a new snapshot failed")
 
     def _take_up(self) -> None:
         name = ""
@@ -140,14 +171,28 @@ class Catalogue:
             name = self._directory.current()
             in_hand = self._edition.snapshot.name if self._edition else None
             if name not in (in_hand, self._refused):
+                self._verify(name)
                 self._edition = Edition(Snapshot(self._directory.folder(name)))
         except SnapshotError as error:
             # Between reading the name and opening, the next one may have taken its place.
             with contextlib.suppress(SnapshotError):
                 if name and self._directory.current() == name:
-                    log.warning("snapshot %s cannot be used: %s", name, error)
+                    if not self._directory.is_refused(name):  # nor told of by another worker
+                        log.warning("snapshot %s cannot be used: %s", name, error)
                     self._refused = name
                     self._directory.refuse(name)
+
+    def _verify(self, name: str) -> None:
+        self._verifying = True
+        try:
+            self._sound.ensure(name)
+        finally:
+            self._verifying = False
+
+    async def begin(self) -> None:
+        """Take up the current snapshot, and wait for that if it does not take long."""
+        looking = asyncio.get_running_loop().run_in_executor(None, self.refresh)
+        await asyncio.wait({looking}, timeout=BEGINNING)
 
     async def follow(self) -> None:
         """Keep up with what is published, until cancelled."""

@@ -1,8 +1,9 @@
 """``GET /thumbnails/{ID}.png`` and ``.svg``: the picture of a map.
 
 Lists of maps name these addresses, and pages of other people show them: no token is asked for, and
-anybody may keep a copy for a while. The validator is the key of the picture, made from what the
-picture is made from, so it changes when the map does.
+anybody may keep a copy for a while. In a private catalogue they take a token, and only whoever
+showed one may keep a copy, no cache that others share. The validator is the key of the picture,
+made from what the picture is made from, so it changes when the map does.
 
 Usually that is the picture we draw. With ``source=file`` it is the one that the map's file carries,
 if it does: never the bytes of the file, but a copy (``readers.pictures``).
@@ -13,7 +14,7 @@ from typing import Final
 
 import orjson
 
-from mapshelf.api.http import Response, body_response
+from mapshelf.api.http import Headers, Response, body_response
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.outlines import outline_picture
 from mapshelf.query import read_parameters
@@ -36,7 +37,13 @@ SOURCES: Final = (DRAWN, FROM_FILE)
 
 PARAMETERS: Final = ("w", "theme", "source")
 
-_CACHED: Final = (b"cache-control", b"public, max-age=%d" % MAXIMUM_AGE)
+PUBLIC: Final[Headers] = ((b"cache-control", b"public, max-age=%d" % MAXIMUM_AGE),)
+PRIVATE: Final[Headers] = (
+    (b"cache-control", b"private, max-age=%d" % MAXIMUM_AGE),
+    (b"vary", b"Authorization"),
+)
+"""Who may keep a picture, of a catalogue for anybody and of a private one."""
+
 _HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; sandbox")
 """An SVG that is opened by itself is a document, and must not be able to do what documents can."""
 
@@ -73,8 +80,10 @@ def parse_picture(query_string: bytes, picture_format: str) -> Asked:
     return Asked(int(width), theme, picture_format, source)
 
 
-def kept_thumbnail(studio: Studio, store: Store, record: Record, asked: Asked) -> Response | None:
-    """Return the picture of a map if it has been made before.
+def kept_thumbnail(
+    studio: Studio, store: Store, record: Record, asked: Asked, caching: Headers
+) -> Response | None:
+    """Return the picture of a map if it has been made before; ``caching`` says who may keep it.
 
     Raises:
         NotFound: the file of the map carries none, and that is what is asked for.
@@ -83,11 +92,13 @@ def kept_thumbnail(studio: Studio, store: Store, record: Record, asked: Asked) -
         kept = studio.kept_copy(_copy(store, record, asked))
     else:
         kept = studio.kept(_order(store, record, asked))
-    return None if kept is None else _response(kept, asked.format)
+    return None if kept is None else _response(kept, asked.format, caching)
 
 
-def draw_thumbnail(studio: Studio, store: Store, record: Record, asked: Asked) -> Response:
-    """Return the picture of a map, made now if need be.
+def draw_thumbnail(
+    studio: Studio, store: Store, record: Record, asked: Asked, caching: Headers
+) -> Response:
+    """Return the picture of a map, made now if need be; ``caching`` says who may keep it.
 
     Raises:
         NotFound: as ``kept_thumbnail``.
@@ -98,8 +109,8 @@ def draw_thumbnail(studio: Studio, store: Store, record: Record, asked: Asked) -
         picture = studio.copy(copy, file) if file else None
         if picture is None:
             raise _nothing_carried()
-        return _response(picture, asked.format)
-    return _response(studio.picture(_order(store, record, asked)), asked.format)
+        return _response(picture, asked.format, caching)
+    return _response(studio.picture(_order(store, record, asked)), asked.format, caching)
 
 
 def _copy(store: Store, record: Record, asked: Asked) -> Copy:
@@ -127,8 +138,8 @@ def _order(store: Store, record: Record, asked: Asked) -> Order:
     )
 
 
-def _response(picture: Picture, picture_format: str) -> Response:
-    headers = [(b"etag", f'"{picture.key}"'.encode()), _CACHED]
+def _response(picture: Picture, picture_format: str, caching: Headers) -> Response:
+    headers = [(b"etag", f'"{picture.key}"'.encode()), *caching]
     if picture_format == "svg":
         headers.append(_HARMLESS)
     return body_response(200, MEDIA_TYPES[picture_format], picture.body, headers)

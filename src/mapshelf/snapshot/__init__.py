@@ -4,6 +4,7 @@ from mapshelf.snapshot.builder import Builder
 from mapshelf.snapshot.directory import SnapshotDirectory, verify
 from mapshelf.snapshot.facets import Facets
 from mapshelf.snapshot.snapshot import Hits, Page, Record, Snapshot
+from mapshelf.snapshot.soundness import SoundSnapshots
 
 __all__ = [
     "Builder",
@@ -13,5 +14,6 @@ __all__ = [
     "Record",
     "Snapshot",
     "SnapshotDirectory",
+    "SoundSnapshots",
     "verify",
 ]

@@ -7,7 +7,7 @@ and nothing else, little end first, and map straight into memory.
 """
 
 import mmap
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -20,15 +20,20 @@ from mapshelf.errors import SnapshotDamaged
 from mapshelf.folding import fold
 from mapshelf.model import Map
 from mapshelf.query import FILTERS
+from mapshelf.snapshot.coding import (
+    CODE,
+    PAIRS,
+    VALUES,
+    Codes,
+    CodesWriter,
+    values_file,
+)
 from mapshelf.snapshot.growing import GrowingFile
 from mapshelf.snapshot.rating import rating
 
 Array = npt.NDArray[Any]
 
-UNKNOWN_LICENCE: Final = -1
-"""Stands in the column for no licence type."""
-
-COLUMNS: Final[dict[str, np.dtype[Any]]] = {
+FACTS: Final[dict[str, np.dtype[Any]]] = {
     "start": np.dtype("<u8"),
     "length": np.dtype("<u4"),
     "file_id": np.dtype("<i8"),
@@ -38,10 +43,18 @@ COLUMNS: Final[dict[str, np.dtype[Any]]] = {
     "views": np.dtype("<i8"),
     "date": np.dtype("<i8"),
     "rating": np.dtype("<f8"),
-    "licence": np.dtype("<i8"),
     **{f"filter-{row.name}": np.dtype("<u8") for row in FILTERS},
 }
 """What is known of each slot: where its record lies, its ids, its sort keys, its filter keys."""
+
+COLUMNS: Final[dict[str, np.dtype[Any]]] = {**FACTS, **dict.fromkeys((*PAIRS, "owner"), CODE)}
+"""All columns: what is known of each slot, and the codes that facets are counted by."""
+
+READ: Final = (
+    *("start", "length", "id", *PAIRS, "owner"),
+    *(f"filter-{row.name}" for row in FILTERS),
+)
+"""The columns that answers are made from; the others only orders are."""
 
 
 def id_key(public_id: str) -> int:
@@ -64,7 +77,7 @@ class Entry:
     length: int
 
     def row(self) -> tuple[object, ...]:
-        """Return the values of this map in the order of ``COLUMNS``."""
+        """Return the values of this map in the order of ``FACTS``."""
         return (
             self.start,
             self.length,
@@ -75,7 +88,6 @@ class Entry:
             self.map.views,
             self.map.date_added,
             rating(self.map.thumbs_up, self.map.thumbs_down),
-            UNKNOWN_LICENCE if self.map.licence_type_id is None else self.map.licence_type_id,
             *(row.key(self.map) for row in FILTERS),
         )
 
@@ -96,6 +108,7 @@ class Columns:
             name: np.fromfile(folder / column_file(name), dtype, count)
             for name, dtype in COLUMNS.items()
         }
+        self._codes = CodesWriter(folder, self._arrays)
         self._alive = np.zeros(count, "?")
         self._count = count
 
@@ -110,13 +123,15 @@ class Columns:
         """Whether each slot holds the present state of a map."""
         return self._alive[: self._count]
 
-    def append(self, entries: Iterable[Entry]) -> None:
+    def append(self, entries: Sequence[Entry]) -> None:
         """Give each entry the next slot."""
-        rows = [entry.row() for entry in entries]
-        end = self._count + len(rows)
+        rows = zip(*(entry.row() for entry in entries), strict=True)
+        columns: dict[str, Sequence[object]] = dict(zip(FACTS, rows, strict=False))
+        columns.update(self._codes.encode([entry.map for entry in entries]))
+        end = self._count + len(entries)
         self._make_room(end)
-        for (name, dtype), values in zip(COLUMNS.items(), zip(*rows, strict=True), strict=False):
-            array = np.array(values, dtype)
+        for name, values in columns.items():
+            array = np.array(values, COLUMNS[name])
             self._arrays[name][self._count : end] = array
             self._files[name].append(array.tobytes())
         self._alive[self._count : end] = True
@@ -141,14 +156,16 @@ class Columns:
 
     def link_to(self, folder: Path) -> dict[str, tuple[int, str]]:
         """Make the files part of a snapshot; return the length and checksum of each."""
-        return {
+        columns = {
             file.path.name: file.link_to(folder / file.path.name) for file in self._files.values()
         }
+        return columns | self._codes.link_to(folder)
 
     def close(self) -> None:
         """Let go of the files."""
         for file in self._files.values():
             file.close()
+        self._codes.close()
 
     def _make_room(self, count: int) -> None:
         room = len(self._alive)
@@ -170,15 +187,37 @@ def column_file(name: str) -> str:
 
 
 def load_columns(folder: Path, slots: int) -> dict[str, Array]:
-    """Map the columns of a snapshot into memory, read-only.
+    """Map the columns ``READ`` of a snapshot into memory, read-only.
 
     Raises:
         SnapshotDamaged: one is missing or cut short.
     """
     return {
-        name: np.frombuffer(map_file(folder / column_file(name), slots * dtype.itemsize), dtype)
-        for name, dtype in COLUMNS.items()
+        name: map_array(folder / column_file(name), slots * COLUMNS[name].itemsize, COLUMNS[name])
+        for name in READ
     }
+
+
+def load_codes(folder: Path, columns: Mapping[str, Array], lengths: Mapping[str, int]) -> Codes:
+    """Map the codes of a snapshot into memory, read-only.
+
+    Args:
+        folder: the snapshot.
+        columns: its columns.
+        lengths: of each file of ``DICTIONARIES``, the bytes that are part of the snapshot.
+
+    Raises:
+        SnapshotDamaged: a file is missing or cut short, or does not hold whole numbers.
+    """
+    found = {
+        name: map_array(folder / values_file(name), lengths[values_file(name)], dtype)
+        for name, dtype in {**dict.fromkeys(PAIRS, CODE), **VALUES}.items()
+    }
+    try:
+        pairs = {name: found[name].reshape(-1, len(facets)) for name, facets in PAIRS.items()}
+    except ValueError as error:
+        raise SnapshotDamaged("a pair of values is cut short") from error
+    return Codes(columns, pairs, found)
 
 
 def save(folder: Path, name: str, array: Array) -> None:
@@ -192,10 +231,19 @@ def load(folder: Path, name: str, dtype: str) -> Array:
     Raises:
         SnapshotDamaged: it is missing or does not hold whole numbers.
     """
+    return map_array(folder / f"{name}.bin", None, np.dtype(dtype))
+
+
+def map_array(path: Path, length: int | None, dtype: np.dtype[Any]) -> Array:
+    """Map an array, the first ``length`` bytes of a file or all of it, into memory, read-only.
+
+    Raises:
+        SnapshotDamaged: it is missing or cut short, or does not hold whole numbers.
+    """
     try:
-        return np.frombuffer(map_file(folder / f"{name}.bin"), dtype)
+        return np.frombuffer(map_file(path, length), dtype)
     except ValueError as error:
-        raise SnapshotDamaged(f"{name}.bin does not hold whole numbers") from error
+        raise SnapshotDamaged(f"{path.name} does not hold whole numbers") from error
 
 
 def map_file(path: Path, length: int | None = None) -> mmap.mmap | bytes:

@@ -30,6 +30,7 @@ from mapshelf.language import guess_language
 from mapshelf.model import Change, Map
 from mapshelf.outlines import Passages, outline_passages
 from mapshelf.snapshot.arrays import COLUMNS, Columns, Entry, column_file
+from mapshelf.snapshot.coding import DICTIONARIES
 from mapshelf.snapshot.directory import (
     RECORDS,
     TEXT,
@@ -45,6 +46,7 @@ from mapshelf.snapshot.lexicon import LexiconWriter
 from mapshelf.snapshot.ordering import Orders
 from mapshelf.snapshot.records import encode_record, record_title
 from mapshelf.snapshot.snapshot import Snapshot
+from mapshelf.snapshot.soundness import SoundSnapshots
 from mapshelf.snapshot.text import Documents, Indexed, TextIndexWriter, link_index
 from mapshelf.store import Store
 
@@ -77,6 +79,7 @@ class Builder:
         self._work = directory.path / "work"
         self._folders = count()
         self._documents = Documents()
+        self._sound = SoundSnapshots(directory)
         self._clear_work()
         self._state = self._resumed() or self._blank()
         self._renewed: _State | None = None
@@ -153,6 +156,7 @@ class Builder:
         self._state.close()
         if self._renewed:
             self._renewed.close()
+        self._sound.close()
 
     def _check_last(self) -> None:
         name = self._state.last
@@ -196,6 +200,7 @@ class Builder:
         folder = self._directory.new_folder(state.number)
         before = self._directory.folder(state.last) if state.published else None
         state.write(folder, store, before)
+        self._sound.add(folder.name)
         self._directory.publish(folder)
         state.shown, state.last = state.revision, folder.name
         state.applied = 0
@@ -224,6 +229,7 @@ class Builder:
             verify(folder)
             Snapshot(folder)  # as a worker does: checksums do not tell that it was made wrongly
             state = self._taken_up(folder)
+            self._sound.add(folder.name)
             self._directory.forgive()
             return state
         except SnapshotError as error:
@@ -241,7 +247,7 @@ class Builder:
         try:
             records_path.hardlink_to(folder / RECORDS)
             words_path.hardlink_to(folder / WORDS)
-            for name in map(column_file, COLUMNS):
+            for name in (*map(column_file, COLUMNS), *DICTIONARIES):
                 (work / name).hardlink_to(folder / name)
             link_index(folder / TEXT, work / TEXT)
             columns = Columns(work, manifest["slots"])

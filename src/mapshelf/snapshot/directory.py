@@ -4,13 +4,16 @@
       current            the name of the snapshot to read, replaced by a rename
       lock               held by the one process that builds
       refused            the name of a snapshot that a worker could not use
+      sound              the names of snapshots that running processes know to be sound, and a lock
+                         that each of them holds (``soundness.py``)
+      verifying          held by the one process that reads a snapshot whole
       work/              what the builder writes: records and the search index
       000000000042/      a snapshot: links to files that others share, what has changed since these
                          were written, manifest.json
 
 A snapshot's folder is complete before ``current`` names it, and is never written to afterwards.
-Nothing is forced to disk: a snapshot that a power cut leaves half written fails its checksums and
-is built anew.
+Nothing is forced to disk: a snapshot that a power cut leaves half written fails its checksums,
+which are compared before the first answer, and is built anew.
 """
 
 import contextlib
@@ -28,14 +31,15 @@ import xxhash
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing
 from mapshelf.settings import CURRENT
 from mapshelf.snapshot.arrays import COLUMNS, column_file
+from mapshelf.snapshot.coding import DICTIONARIES
 
-FORMAT: Final = 8
+FORMAT: Final = 9
 """Version of everything a snapshot holds; one of another version is built anew."""
 
 MANIFEST: Final = "manifest.json"
 RECORDS: Final = "records.bin"
 WORDS: Final = "words.bin"
-GROWING: Final = (RECORDS, WORDS, *map(column_file, COLUMNS))
+GROWING: Final = (RECORDS, WORDS, *map(column_file, COLUMNS), *DICTIONARIES)
 """Files that go on growing (``growing.py``): what lies beyond the size in the manifest is not part
 of the snapshot."""
 

@@ -6,11 +6,13 @@ uses it is done; the files stay readable until then, even after their names are 
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.marking import Marker
 from mapshelf.query import MapQuery, owner_key
-from mapshelf.snapshot.arrays import load_columns, map_file
+from mapshelf.snapshot.arrays import load_codes, load_columns, map_file
+from mapshelf.snapshot.coding import DICTIONARIES
 from mapshelf.snapshot.directory import (
     RECORDS,
     TEXT,
@@ -26,6 +28,9 @@ from mapshelf.snapshot.listing import Listing
 from mapshelf.snapshot.records import record_ids, record_title, with_base_url
 from mapshelf.snapshot.searching import Searching, Selected
 from mapshelf.snapshot.text import TextIndex
+
+FACETS_IN_MEMORY: Final = 64
+"""Selections whose facets are kept at hand; when there are more, all are let go."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +100,13 @@ class Snapshot:
         self._text = TextIndex(folder / TEXT)
         lexicon = Lexicon(folder / WORDS, published_length(manifest, WORDS))
         self._searching = Searching(self._listing, self._text, lexicon)
+        lengths = {name: published_length(manifest, name) for name in DICTIONARIES}
+        self._codes = load_codes(folder, self._columns, lengths)
         self._ids = Ids(folder, self._columns["id"])
         self._starts, self._lengths = (self._columns[name].data for name in ("start", "length"))
         self._records = memoryview(map_file(folder / RECORDS, published_length(manifest, RECORDS)))
+        # Asked for with every page of a list, whichever order and page it is.
+        self._facets: dict[tuple[object, ...], Facets] = {}
         sizes = {len(self._listing), len(self._text), len(self._ids)}
         if sizes != {manifest["maps"]}:
             raise SnapshotDamaged("the parts of the snapshot hold different numbers of maps")
@@ -138,7 +147,15 @@ class Snapshot:
 
     def facets(self, query: MapQuery) -> Facets:
         """Return how the maps that ``query`` is about divide by category, software and so on."""
-        return count_facets(self._columns, self._searching.all_matching(query), self._record)
+        key = (query.text, query.filters)
+        facets = self._facets.get(key)
+        if facets is None:
+            slots = self._searching.all_matching(query)
+            facets = count_facets(self._codes, slots, self._record)
+            if len(self._facets) >= FACETS_IN_MEMORY:
+                self._facets.clear()
+            self._facets[key] = facets
+        return facets
 
     def count(self, name: str, key: int) -> int:
         """Return how many maps have ``key`` in the filter ``name``."""

@@ -84,11 +84,13 @@ CREATE TABLE maps (
 );
 CREATE INDEX maps_owner ON maps (owner_id);
 
--- Outlines and files come compressed, or compress badly: trying would cost time for nothing.
+-- Outlines and files come compressed, or compress badly: trying would cost time for nothing. CREATE
+-- TABLE takes STORAGE from PostgreSQL 16 on only.
 CREATE TABLE outlines (
     file_id bigint PRIMARY KEY REFERENCES maps (file_id) ON DELETE CASCADE,
-    outline bytea STORAGE EXTERNAL NOT NULL
+    outline bytea NOT NULL
 );
+ALTER TABLE outlines ALTER COLUMN outline SET STORAGE EXTERNAL;
 
 -- A folder is a range of paths, which their beginnings find; the rest is compared row by row.
 CREATE TABLE sources (
@@ -108,8 +110,9 @@ CREATE INDEX sources_digest ON sources (digest);
 CREATE TABLE files (
     file_id bigint PRIMARY KEY REFERENCES maps (file_id) ON DELETE CASCADE,
     digest  bytea NOT NULL,
-    content bytea STORAGE EXTERNAL NOT NULL
+    content bytea NOT NULL
 );
+ALTER TABLE files ALTER COLUMN content SET STORAGE EXTERNAL;
 
 -- Deleted maps: the feed tells of them, and their ids are not given again.
 CREATE TABLE deleted (

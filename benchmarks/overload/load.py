@@ -1,0 +1,154 @@
+"""Requests at a fixed rate, whether or not earlier ones have been answered.
+
+Clients that wait for an answer before they ask again ask less the slower the server is, and so
+miss most of what is slow (coordinated omission). Here each request has a time at which it is due,
+and its time to the answer counts from then, also when it could not be sent at once.
+"""
+
+import asyncio
+import itertools
+import time
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from benchmarks.http1 import ADDRESS, Connection
+from benchmarks.measure import times_of
+
+PATIENCE: Final = 30.0
+"""Seconds after which a client gives up; a request without an answer counts as that long."""
+
+KEPT_FOR: Final = 10
+"""Requests over one connection: others come anew, as visitors do."""
+
+MOST_OPEN: Final = 4000
+
+NO_ANSWER: Final = 0
+"""Stands for a status where there was none."""
+
+
+@dataclass(slots=True)
+class Outcomes:
+    """What became of requests.
+
+    Attributes:
+        taken: seconds until each answer, or until its client gave up, by status.
+        broken: what happened to those without an answer, and how often.
+    """
+
+    taken: dict[int, list[float]] = field(default_factory=dict)
+    broken: Counter[str] = field(default_factory=Counter)
+
+    def note(self, status: int, seconds: float) -> None:
+        """Note an answer."""
+        self.taken.setdefault(status, []).append(seconds)
+
+    def times(self, *statuses: int) -> dict[str, Any]:
+        """Return the times, in milliseconds, until answers with these statuses, by default all."""
+        chosen = [self.taken.get(status, []) for status in statuses or self.taken]
+        seconds = list(itertools.chain(*chosen))
+        if not seconds:
+            return {"calls": 0}
+        times = times_of(seconds).as_json()
+        return {name: times[name] for name in ("calls", "p50", "p99", "max")}
+
+    def counts(self) -> dict[str, int]:
+        """Return how many answers there were by status, and how many requests without one."""
+        answered = {str(status): len(times) for status, times in sorted(self.taken.items())}
+        answered.pop(str(NO_ANSWER), None)
+        return answered | dict(self.broken)
+
+
+class Clients:
+    """Clients that share connections, some of which are always new."""
+
+    def __init__(self, port: int, source: str = ADDRESS) -> None:
+        self._port = port
+        self._source = source
+        self._idle: deque[Connection] = deque()
+        self._open = 0
+
+    async def ask(self, request: bytes, due: float, outcomes: Outcomes) -> None:
+        """Send a request that was due at ``due`` (by ``time.perf_counter``); note the outcome."""
+        left = due + PATIENCE - time.perf_counter()
+        status, taken = NO_ANSWER, PATIENCE
+        try:
+            async with asyncio.timeout(left):
+                status = await self._status(request)
+                taken = time.perf_counter() - due
+        except TimeoutError:
+            outcomes.broken[f"none within {PATIENCE:.0f} s"] += 1
+        except ConnectionRefusedError:
+            outcomes.broken["refused"] += 1
+        except (OSError, EOFError, ValueError) as error:
+            outcomes.broken[f"broken: {type(error).__name__}"] += 1
+        outcomes.note(status, taken)
+
+    def close(self) -> None:
+        """Close what is open."""
+        while self._idle:
+            self._idle.popleft().close()
+
+    async def _status(self, request: bytes) -> int:
+        connection = self._waiting()
+        if connection is None:
+            if self._open >= MOST_OPEN:
+                raise OSError("too many connections are open")
+            connection = await Connection.opened(self._port, self._source)
+        self._open += 1
+        try:
+            reply = await connection.ask(request)
+        except BaseException:
+            connection.close()
+            raise
+        finally:
+            self._open -= 1
+        if connection.is_usable and connection.requests < KEPT_FOR:
+            self._idle.append(connection)
+        else:
+            connection.close()
+        return reply.status
+
+    def _waiting(self) -> Connection | None:
+        while self._idle:
+            connection = self._idle.popleft()
+            if connection.is_usable:
+                return connection
+            connection.close()
+        return None
+
+
+async def offer(
+    port: int, requests: Iterable[bytes], rate: float, seconds: float, source: str = ADDRESS
+) -> Outcomes:
+    """Send ``rate`` requests a second for so many seconds; return what became of them all."""
+    clients, outcomes = Clients(port, source), Outcomes()
+    began = time.perf_counter()
+    async with asyncio.TaskGroup() as group:
+        for due, request in zip(_dates(began, rate, seconds), itertools.cycle(requests)):
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            group.create_task(clients.ask(request, due, outcomes))
+    clients.close()
+    return outcomes
+
+
+def _dates(began: float, rate: float, seconds: float) -> Iterator[float]:
+    return (began + number / rate for number in range(round(rate * seconds)))
+
+
+async def calm_clients(
+    port: int,
+    streams: dict[str, tuple[list[bytes], float]],
+    seconds: float,
+    ended: asyncio.Event,
+) -> dict[str, Any]:
+    """Offer several streams of requests, each a name with requests and their rate, side by side."""
+    del ended  # they know when they are done
+    every = await asyncio.gather(
+        *(offer(port, requests, rate, seconds) for requests, rate in streams.values())
+    )
+    return {
+        name: {**outcomes.times(), "outcomes": outcomes.counts()}
+        for name, outcomes in zip(streams, every, strict=True)
+    }

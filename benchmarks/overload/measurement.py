@@ -1,0 +1,421 @@
+"""How others are answered while somebody attacks, beside how they are answered without.
+
+Each attack meets a service that has just been started over a copy of the same catalogue. A few
+calm clients ask it at a fixed rate, first with nothing beside, then during the attack.
+"""
+
+import random
+import shutil
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from threading import Event, Thread
+from typing import Any, Final, Self, TypeVar
+from urllib.parse import urlsplit
+
+import orjson
+
+import mapshelf
+from benchmarks.catalogue import Catalogue, owner_name, owners_of, words_of
+from benchmarks.http1 import get_request
+from benchmarks.overload import attackers
+from benchmarks.overload.attackers import SOURCE, Aim, library_paths
+from benchmarks.overload.child import ATTACKING, MEASURING, Child
+from benchmarks.overload.files import MANY_BYTES, MANY_TOPICS, write_files
+from benchmarks.overload.load import calm_clients
+from benchmarks.overload.sockets import held, listeners
+from benchmarks.processes import (
+    free_port,
+    get,
+    memory_of_all,
+    python,
+    running,
+    tree,
+    wait_until_ready,
+)
+from benchmarks.requests import listing_paths
+from benchmarks.serving import PAGE, Target, new_token_in
+from mapshelf.model import MAP_KEYS
+from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.store import open_store
+
+T = TypeVar("T")
+Answers = Iterator[tuple[str, Any]]
+Streams = dict[str, tuple[list[bytes], float]]
+"""Requests by a name, and how many of them a second."""
+
+WORKERS: Final = 2
+LISTS: Final = 50.0
+SEARCHES: Final = 20.0
+"""Requests of the calm clients a second: a few per cent of what the service can do."""
+
+COMMON: Final = 20
+"""The most frequent words; each is in a large part of all maps."""
+
+WARMING_UP: Final = 3.0
+HELD_UNTIL: Final = 65.0
+"""Seconds after which is counted which slow readers are still there."""
+
+SETTLING: Final = 5.0
+"""Seconds after an attack until memory is looked at again."""
+
+BURSTS: Final = 15
+SAME_TIME: Final = 32
+FRESH_TOKENS: Final = 50
+FLOOD: Final = 200
+ASKED_READY: Final = (10, 15, 1.2)
+"""How many ask ``/readyz`` at the same time, how often, and the seconds between.
+
+What a node knows of its store is true for a second; asked later, it has to ask the store.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where an attack takes place.
+
+    Attributes:
+        target: the service.
+        catalogue: what it serves.
+        calm: what the calm clients ask.
+        seconds: how long they are measured.
+        topics: the map of many topics, as ``GET /maps`` gives it.
+        large: the map with a large file.
+    """
+
+    target: Target
+    catalogue: Catalogue
+    calm: Streams
+    seconds: float
+    topics: dict[str, str]
+    large: dict[str, str]
+
+    @property
+    def log(self) -> Path:
+        """Where the service writes."""
+        return self.catalogue.folder / "server.log"
+
+    def aim(self, *paths: str, count: int) -> Aim:
+        """Return what attackers need to know."""
+        return Aim(self.target.port, self.target.token, paths, count, seconds=self.seconds)
+
+    def lines(self) -> int:
+        """Return how many lines the service has written."""
+        return self.log.read_bytes().count(b"\n")
+
+    def memory(self) -> dict[str, Any]:
+        """Return the memory of all its processes."""
+        return memory_of_all(self.target.processes())
+
+
+def measured(
+    catalogue: Catalogue, seconds: float, chosen: list[str] | None, files: Path | None
+) -> Answers:
+    """Yield what calm clients met without and with each attack, and what became of the attack.
+
+    Args:
+        catalogue: what to serve; it is not altered.
+        seconds: how long the calm clients are measured, each time.
+        chosen: names of ``ATTACKS``, by default all.
+        files: a folder of map files that are served, too.
+    """
+    yield "measured code", {"path": str(Path(mapshelf.__file__).parent)}
+    place = catalogue.folder.with_name(f"{catalogue.folder.name}-overload")
+    shutil.rmtree(place, ignore_errors=True)
+    try:
+        prepared = catalogue.copied_to(place / "prepared")
+        yield "catalogue", _extended(prepared, files)
+        for name in chosen or ATTACKS:
+            copy = prepared.copied_to(place / name)
+            with _started(copy, seconds) as field:
+                for question, answer in ATTACKS[name](field):
+                    yield f"{name}: {question}", answer
+            shutil.rmtree(copy.folder)
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def _extended(catalogue: Catalogue, files: Path | None) -> dict[str, Any]:
+    """Bring in map files besides; publish a snapshot with them."""
+    made = catalogue.folder / "files"
+    write_files(made, catalogue.seed)
+    command = python("mapshelf", "import", "--data", str(catalogue.folder), str(made))
+    done = subprocess.run(
+        [*command, *([str(files)] if files else [])], capture_output=True, text=True, check=False
+    )
+    store = open_store(catalogue.settings.database)
+    builder = Builder(store, SnapshotDirectory(catalogue.settings.snapshots))
+    builder.advance()
+    builder.close()
+    store.close()
+    return {"import": done.stdout.strip().rpartition("\n")[2]}
+
+
+@contextmanager
+def _started(catalogue: Catalogue, seconds: float) -> Iterator[Field]:
+    """Run the service on all cores, warmed up."""
+    token, port = new_token_in(catalogue.settings.database), free_port()
+    command = python("mapshelf", "serve", "--data", str(catalogue.folder), "--port", str(port))
+    command += ["--workers", str(WORKERS), "--base-url", f"http://127.0.0.1:{port}"]
+    with running(command, catalogue.folder / "server.log", core=None) as pid:
+        wait_until_ready(port, PAGE, token)
+        target = Target(port, pid, token)
+        topics, large = (_found(target, title) for title in (MANY_TOPICS, MANY_BYTES))
+        calm = _calm_requests(catalogue, token)
+        with Child(calm_clients, port, calm, WARMING_UP, nice=MEASURING):
+            pass
+        yield Field(target, catalogue, calm, seconds, topics, large)
+
+
+def _found(target: Target, title: str) -> dict[str, str]:
+    body = get(target.port, f"/maps?query={title.replace(' ', '+')}&limit=1", target.token).body
+    found: list[dict[str, str]] = orjson.loads(body)
+    assert [row["Title"] for row in found] == [title], body[:500]
+    assert list(found[0]) == list(MAP_KEYS)
+    return found[0]
+
+
+def _calm_requests(catalogue: Catalogue, token: str) -> Streams:
+    """Return what calm clients ask: different lists, and common words, each page of them once."""
+    words = words_of("Latin", catalogue.seed)[:COMMON]
+    offsets = range(0, 2000, 20)
+    searches = [f"/maps?query={word}&offset={offset}" for offset in offsets for word in words]
+    random.Random(catalogue.seed).shuffle(searches)
+    return {
+        "lists": ([get_request(path, token) for path in listing_paths(catalogue)], LISTS),
+        "searches": ([get_request(path, token) for path in searches], SEARCHES),
+    }
+
+
+# -- what is measured beside an attack ---------------------------------------------------------
+
+
+@contextmanager
+def _beside(
+    field: Field, attack: AbstractContextManager[T], arriving: Streams | None = None
+) -> Iterator[tuple[T, Answers]]:
+    """Measure calm clients, then again while ``attack`` goes on; give it, and how they compare.
+
+    ``arriving`` are requests of others that come only during the attack.
+    """
+    calm = _asked(field, field.calm)
+    kept = field.memory()["kept_mb"]
+    used, began, lines = field.target.cpu_seconds(), time.perf_counter(), field.lines()
+    with attack as going_on:
+        attacked = _asked(field, field.calm | (arriving or {}))
+        seconds = time.perf_counter() - began
+        used = field.target.cpu_seconds() - used
+        answers = {name: _compared(calm[name], attacked[name]) for name in field.calm}
+        answers |= {name: _plain(attacked[name]) for name in arriving or {}}
+        answers["server"] = {
+            "cpu seconds a second": round(used / seconds, 2),
+            "kept mb before": kept,
+            "kept mb": field.memory()["kept_mb"],
+            "log lines": field.lines() - lines,
+        }
+        yield going_on, iter(answers.items())
+
+
+def _asked(field: Field, streams: Streams) -> dict[str, Any]:
+    """Return what those who ask for ``streams`` meet now."""
+    with Child(calm_clients, field.target.port, streams, field.seconds, nice=MEASURING) as child:
+        return child.result()
+
+
+def _compared(calm: dict[str, Any], attacked: dict[str, Any]) -> dict[str, Any]:
+    told: dict[str, Any] = {}
+    for figure in ("p50", "p99", "max"):
+        told[f"calm {figure}"] = round(calm[figure], 2)
+    for figure in ("p50", "p99", "max"):
+        told[figure] = round(attacked[figure], 2)
+    told["p99 ratio"] = round(attacked["p99"] / calm["p99"], 2)
+    failed = attacked["calls"] - attacked["outcomes"].get("200", 0)
+    told |= {"asked": attacked["calls"], "failed": failed}
+    told["outcomes"] = " ".join(f"{name}={many}" for name, many in attacked["outcomes"].items())
+    return told
+
+
+def _plain(figures: dict[str, Any]) -> dict[str, Any]:
+    """Return figures in one level, for a line of a table."""
+    plain: dict[str, Any] = {}
+    for name, value in figures.items():
+        inner = value if isinstance(value, dict) else {"": value}
+        plain |= {f"{name} {key}".strip(): figure for key, figure in inner.items()}
+    return plain
+
+
+# -- the attacks -------------------------------------------------------------------------------
+
+
+def _half_sent(field: Field) -> Answers:
+    aim = field.aim(count=2000)
+    with _beside(field, Child(attackers.half_sent, aim, nice=ATTACKING)) as (attack, answers):
+        yield from answers
+        still = held(field.target.port, SOURCE)
+        yield "attackers", {**attack.end(), "held at the end": still}
+
+
+def _slow_readers(field: Field) -> Answers:
+    large = field.large
+    paths = (f"/maps/{large['ID']}/file", f"{urlsplit(large['URL']).path}/original")
+    aim = field.aim(*paths, count=500)
+    yield "memory before", field.memory()
+    began = time.perf_counter() + field.seconds  # of calm
+    with _beside(field, Child(attackers.slow_readers, aim, nice=ATTACKING)) as (attack, answers):
+        yield from answers
+        yield "memory under attack", _memory_and_held(field)
+        time.sleep(max(0.0, began + HELD_UNTIL - time.perf_counter()))
+        yield f"memory after {HELD_UNTIL:.0f} s", _memory_and_held(field)
+        yield "attackers", attack.end()
+    time.sleep(SETTLING)
+    yield "memory afterwards", _memory_and_held(field)
+
+
+def _memory_and_held(field: Field) -> dict[str, Any]:
+    return {**field.memory(), "connections": held(field.target.port, SOURCE)}
+
+
+def _hang_ups(field: Field) -> Answers:
+    aim = field.aim(*_costly_paths(field), count=50)
+    with _beside(field, Child(attackers.hang_ups, aim, nice=ATTACKING)) as (attack, answers):
+        yield from answers
+        yield "attackers", attack.end()
+
+
+def _costly_paths(field: Field) -> list[str]:
+    """Return everything that is made of the map of many topics."""
+    document = orjson.loads(get(field.target.port, "/openapi.json", "").body)
+    values = {
+        name: parameter["schema"].get("enum", [])
+        for name, parameter in document["components"]["parameters"].items()
+    }
+    public_id, page = field.topics["ID"], urlsplit(field.topics["URL"]).path
+    pictures = [
+        f"/thumbnails/{public_id}.{picture}?w={width}&theme={theme}"
+        for picture in values["picture"]
+        for width in values["w"]
+        for theme in values["theme"]
+    ]
+    exports = [f"{page}.{suffix}" for suffix in values["format"]]
+    return [page, f"/site/maps/{public_id}.json", *exports, *pictures]
+
+
+def _invented_tokens(field: Field, pause: float) -> Answers:
+    url = field.catalogue.settings.database
+    fresh = [get_request(PAGE, new_token_in(url)) for _ in range(FRESH_TOKENS)]
+    arriving = {"fresh tokens": (fresh, FRESH_TOKENS / field.seconds)}
+    aim = replace(field.aim(count=300), pause=pause)
+    strangers = Child(attackers.invented_tokens, aim, nice=ATTACKING)
+    with _beside(field, strangers, arriving) as (attack, answers):
+        yield from answers
+        yield "attackers", attack.end()
+
+
+def _page_flood(field: Field) -> Answers:
+    paths = islice(_pages(field, "flood"), round(FLOOD * field.seconds))
+    aim = field.aim(*paths, count=FLOOD)
+    with _beside(field, Child(attackers.page_flood, aim, nice=ATTACKING)) as (attack, answers):
+        yield from answers
+        figures = attack.result()
+    for name in ("served", "refused with 503"):
+        yield name, figures.pop(name)
+    yield "attackers", _plain(figures)
+
+
+def _pages(field: Field, seed: str) -> Iterator[str]:
+    catalogue = field.catalogue
+    words = words_of("Latin", catalogue.seed)[:500]
+    owners = [owner_name(number, catalogue.seed) for number in range(owners_of(catalogue.size))]
+    body = get(field.target.port, "/maps?limit=50&order_by=views", field.target.token).body
+    pages = [urlsplit(row["URL"]).path for row in orjson.loads(body)]
+    return library_paths(words, owners, pages, seed)
+
+
+def _equal_pages(field: Field) -> Answers:
+    """Yield the processor time for bursts of equal requests, and for single ones."""
+    port, target = field.target.port, field.target
+    spent: dict[int, float] = {}
+    for count in (1, SAME_TIME):
+        paths = [f"/?order_by=alpha&offset={20 * i}&n={count}" for i in range(1, BURSTS + 1)]
+        used, began = target.cpu_seconds(), time.perf_counter()
+        with Child(attackers.equal_requests, Aim(port, "", tuple(paths), count), nice=0) as child:
+            figures = child.result()
+        seconds = time.perf_counter() - began
+        used = target.cpu_seconds() - used
+        spent[count] = 1000 * used / BURSTS
+        told = {
+            "server cpu ms each": round(spent[count], 1),
+            "ms each": round(1000 * seconds / BURSTS, 1),
+        }
+        yield f"{count} at once", told | figures
+    yield "cpu ratio", round(spent[SAME_TIME] / spent[1], 2)
+
+
+def _worker_kills(field: Field) -> Answers:
+    with _beside(field, _Killer(field.target)) as (killer, answers):
+        # The processor time of those who died is not known.
+        yield from (answer for answer in answers if answer[0] in field.calm)
+    yield "killed", {"workers": killer.killed, "none found": killer.missed}
+
+
+def _readiness(field: Field) -> Answers:
+    """Yield what ``/readyz`` says to many who ask at once."""
+    at_once, rounds, pause = ASKED_READY
+    aim = Aim(field.target.port, "", ("/readyz",) * rounds, at_once, pause=pause)
+    with Child(attackers.equal_requests, aim, nice=0) as child:
+        yield "statuses", child.result()
+
+
+class _Killer(Thread):
+    """Kills workers, one after the other, until told to end."""
+
+    def __init__(self, target: Target) -> None:
+        super().__init__()
+        self._target = target
+        self._chance = random.Random("kills")
+        self._parents: set[int] = set()
+        self._told_to_end = Event()
+        self.killed = 0
+        self.missed = 0
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._told_to_end.set()
+        self.join()
+
+    def run(self) -> None:
+        while not self._told_to_end.wait(self._chance.uniform(0.6, 2.5)):
+            workers = self._workers()
+            if not workers:
+                self.missed += 1
+                continue
+            subprocess.run(["kill", "-9", str(self._chance.choice(workers))], check=False)
+            self.killed += 1
+
+    def _workers(self) -> list[int]:
+        """Return the processes that listen and have never had a child that does."""
+        holders = set(listeners(self._target.port, self._target.processes()))
+        self._parents |= {pid for pid in holders if holders & set(tree(pid)[1:])}
+        return sorted(holders - self._parents)
+
+
+ATTACKS: Final[dict[str, Callable[[Field], Answers]]] = {
+    "half-sent": _half_sent,
+    "slow-readers": _slow_readers,
+    "hang-ups": _hang_ups,
+    "invented-tokens": partial(_invented_tokens, pause=0.1),
+    "token-flood": partial(_invented_tokens, pause=0.0),
+    "page-flood": _page_flood,
+    "equal-pages": _equal_pages,
+    "worker-kills": _worker_kills,
+    "readiness": _readiness,
+}
+"""The attacks by their names."""

@@ -1,0 +1,155 @@
+"""The values that lists are divided by, as codes: small whole numbers without gaps.
+
+Counting codes takes about a nanosecond a map; counting values takes sorting them. A value gets its
+code, the next number, when the first map with it comes, and keeps it. So codes are columns like all
+others, and the values stand in files that only grow (``growing.py``), each at the place of its
+code.
+
+Category, software, licence and year have few values. So maps have one code for two of them, which
+stands for a pair of codes: there are few pairs as well, and half as much is to be counted.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mapshelf.model import Map
+from mapshelf.query import FILTERS
+from mapshelf.snapshot.growing import GrowingFile
+
+UNKNOWN_LICENCE: Final = -1
+"""Stands for no licence type."""
+
+CODE: Final = np.dtype("<u4")
+
+PAIRS: Final = {"category-software": ("category", "software"), "licence-year": ("licence", "year")}
+"""The facets that have one code together, by the names of the columns with these codes."""
+
+VALUES: Final[dict[str, np.dtype[Any]]] = {
+    "category": np.dtype("<u8"),
+    "software": np.dtype("<u8"),
+    "licence": np.dtype("<i8"),
+    "year": np.dtype("<i8"),
+    "owner": np.dtype("<u8"),
+}
+"""The values of each facet: ids, years, and what owners are filtered by."""
+
+
+def values_file(name: str) -> str:
+    """Return the name of the file of the values, or pairs, that codes stand for."""
+    return f"values-{name}.bin"
+
+
+DICTIONARIES: Final = tuple(map(values_file, (*PAIRS, *VALUES)))
+"""The files that tell what codes stand for."""
+
+_FILTER_KEYS: Final = {row.name: row.key for row in FILTERS}
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """The codes of one snapshot, for reading.
+
+    Attributes:
+        columns: for each name in ``PAIRS``, and for ``owner``, the code of each slot.
+        pairs: for each name in ``PAIRS`` the two codes that each code stands for.
+        values: for each facet the values that its codes stand for.
+    """
+
+    columns: Mapping[str, NDArray[Any]]
+    pairs: Mapping[str, NDArray[Any]]
+    values: Mapping[str, NDArray[Any]]
+
+
+class CodesWriter:
+    """The codes while a snapshot is being built, with the files of ``DICTIONARIES``."""
+
+    def __init__(self, folder: Path, columns: Mapping[str, NDArray[Any]]) -> None:
+        """Go on from the codes given so far, whose dictionaries are in ``folder``."""
+        # Codes are given in turn, so the largest tells how many there are.
+        self._pairs, counts = {}, {"owner": _count(columns["owner"])}
+        for name, facets in PAIRS.items():
+            path, count = folder / values_file(name), _count(columns[name])
+            self._pairs[name] = _Dictionary(path, CODE, count, len(facets))
+            known = self._pairs[name].known()
+            counts.update((facet, _count(known[:, i])) for i, facet in enumerate(facets))
+        self._values = {
+            name: _Dictionary(folder / values_file(name), dtype, counts[name])
+            for name, dtype in VALUES.items()
+        }
+
+    def encode(self, maps: Sequence[Map]) -> dict[str, list[int]]:
+        """Return the codes of maps for each of the columns."""
+        codes = {
+            name: dictionary.encode([(value,) for value in _values_of(name, maps)])
+            for name, dictionary in self._values.items()
+        }
+        columns = {"owner": codes["owner"]}
+        for name, facets in PAIRS.items():
+            rows = zip(*(codes[facet] for facet in facets), strict=True)
+            columns[name] = self._pairs[name].encode(list(rows))
+        return columns
+
+    def link_to(self, folder: Path) -> dict[str, tuple[int, str]]:
+        """Make the files part of a snapshot; return the length and checksum of each."""
+        files = [dictionary.file for dictionary in self._dictionaries()]
+        return {file.path.name: file.link_to(folder / file.path.name) for file in files}
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for dictionary in self._dictionaries():
+            dictionary.file.close()
+
+    def _dictionaries(self) -> list["_Dictionary"]:
+        return [*self._pairs.values(), *self._values.values()]
+
+
+class _Dictionary:
+    """Rows of numbers, each at the place of its code."""
+
+    def __init__(self, path: Path, dtype: np.dtype[Any], count: int, width: int = 1) -> None:
+        self.file = GrowingFile(path, count * width * dtype.itemsize)
+        self._dtype, self._width = dtype, width
+        rows = map(tuple, self.known().tolist())
+        self._codes: dict[tuple[int, ...], int] = {row: code for code, row in enumerate(rows)}
+
+    def known(self) -> NDArray[Any]:
+        """Return the rows that were there in the beginning."""
+        data = self.file.read(0, len(self.file))
+        return np.frombuffer(data, self._dtype).reshape(-1, self._width)
+
+    def encode(self, rows: Sequence[tuple[int, ...]]) -> list[int]:
+        """Return the code of each row; those that are new get the next ones."""
+        codes, fresh = [], []
+        for row in rows:
+            code = self._codes.get(row)
+            if code is None:
+                code = self._codes[row] = len(self._codes)
+                fresh.append(row)
+            codes.append(code)
+        if fresh:
+            self.file.append(np.array(fresh, self._dtype).tobytes())
+        return codes
+
+
+def _values_of(facet: str, maps: Sequence[Map]) -> list[int]:
+    if facet == "year":
+        return _years([found.date_added for found in maps])
+    if facet == "licence":
+        ids = (found.licence_type_id for found in maps)
+        return [UNKNOWN_LICENCE if one is None else one for one in ids]
+    return list(map(_FILTER_KEYS[facet], maps))
+
+
+def _years(dates: Sequence[int]) -> list[int]:
+    years = np.array(dates, "<i8").astype("datetime64[ms]").astype("datetime64[Y]")
+    found: list[int] = (years.astype("i8") + 1970).tolist()
+    return found
+
+
+def _count(codes: NDArray[Any]) -> int:
+    return int(codes.max()) + 1 if len(codes) else 0

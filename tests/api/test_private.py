@@ -1,0 +1,139 @@
+"""A private catalogue: nothing of it goes to whoever shows no token, nor into a cache for all.
+
+A cache that is shared keeps an answer to one client and gives it to others (RFC 9111). It is kept
+from doing so by what the answer says of itself. ``tests/service/test_proxies.py`` asks real ones.
+"""
+
+import re
+import zlib
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+
+import httpx
+import pytest
+
+from mapshelf.api.thumbnails import MAXIMUM_AGE
+from mapshelf.model import MapDraft, Source
+from mapshelf.outlines import encode_outline
+from mapshelf.readers import Limits, read
+from mapshelf.render.order import FORMATS as PICTURES
+from mapshelf.site import private_routes
+from mapshelf.writers import WRITERS
+from tests.api import openapi
+from tests.harness import Service, shelf_with
+from tests.readers.samples import as_file, drawn, with_picture
+
+FILE = with_picture(as_file(drawn()))
+ID, TITLE = "Q7xK2mZp", "Plan"
+MAP = MapDraft(
+    id=ID,
+    title=TITLE,
+    outline=encode_outline(read(FILE, Limits())),
+    source=Source(b"/maps/plan.xmind", "plan.xmind", len(FILE), 1, b"p" * 32),
+    content=zlib.compress(FILE),
+)
+
+FOR_ANYBODY = ("/openapi.json", "/healthz", "/readyz", "/docs", "/static/any/site.css")
+"""What tells nothing of the catalogue."""
+
+VALUES: dict[str, list[str]] = {
+    "ID": [ID],
+    "format": [one.suffix for one in WRITERS],
+    "picture": list(PICTURES),
+}
+"""What stands in the parts of paths that vary."""
+
+
+def paths_of(template: str) -> Iterator[str]:
+    """Yield every path that a template of the document stands for."""
+    names = re.findall(r"\{(\w+)\}", template)
+    for values in product(*(VALUES[name] for name in names)):
+        yield template.format(**dict(zip(names, values, strict=True)))
+
+
+ADDRESSES = (
+    *(
+        path
+        for template in openapi.DOCUMENT["paths"]
+        if template not in FOR_ANYBODY
+        for path in paths_of(template)
+    ),
+    "/maps?query=plan&limit=1",
+    "/search?query=plan",
+    f"/thumbnails/{ID}.png?source=file",
+    f"/thumbnails/{ID}.svg?w=640&theme=dark",
+)
+"""Every operation that tells something of the catalogue."""
+
+WRONG = (
+    ("/maps?limit=51", 400),
+    (f"/thumbnails/{ID}.png?w=1", 400),
+    (f"/thumbnails/{ID}.svg?source=file", 404),
+    ("/thumbnails/None0000.png", 404),
+    ("/maps/None0000", 404),
+    ("/mindmaps/Q7xK2mZp/plan", 404),
+    ("/", 404),
+)
+
+
+@pytest.fixture(scope="module")
+def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    with shelf_with(tmp_path_factory.mktemp("private"), MAP) as shelf:
+        settings = replace(shelf.settings, private=True)
+        with Service(settings, shelf.token(), private_routes) as running:
+            yield running
+
+
+def directives(response: httpx.Response) -> set[str]:
+    return set(response.headers["Cache-Control"].split(", "))
+
+
+def check_private(response: httpx.Response) -> None:
+    """See that no shared cache may keep an answer, nor take it for that to another client."""
+    said = directives(response)
+    assert "public" not in said
+    if "no-store" not in said:
+        assert "private" in said
+        assert "Authorization" in response.headers["Vary"].split(", ")
+
+
+@pytest.mark.parametrize("path", ADDRESSES)
+def test_no_answer_may_be_kept_for_others(service: Service, path: str) -> None:
+    whole = service.get(path)
+    assert whole.status_code == 200
+    check_private(whole)
+    head = service.request("HEAD", path)
+    assert (head.status_code, head.content) == (200, b"")
+    check_private(head)
+    if "ETag" in whole.headers:
+        known = service.get(path, If_None_Match=whole.headers["ETag"])
+        assert known.status_code == 304
+        check_private(known)
+    for headers in ({}, {"Authorization": "Bearer wrong"}, {"If-None-Match": "*"}):
+        for method in ("GET", "HEAD"):
+            refused = service.request(method, path, headers=headers, signed=False)
+            assert refused.status_code == 401
+            assert directives(refused) == {"no-store"}
+
+
+@pytest.mark.parametrize(("path", "status"), WRONG)
+def test_no_error_may_be_kept(service: Service, path: str, status: int) -> None:
+    answer = service.get(path)
+    assert answer.status_code == status
+    assert directives(answer) == {"no-store"}
+
+
+def test_a_picture_may_be_shown_again_by_whoever_got_it(service: Service) -> None:
+    answer = service.get(f"/thumbnails/{ID}.png")
+    assert directives(answer) == {"private", f"max-age={MAXIMUM_AGE}"}
+    openapi.check(answer)
+    openapi.check(service.get(f"/thumbnails/{ID}.png", If_None_Match=answer.headers["ETag"]))
+
+
+@pytest.mark.parametrize("path", FOR_ANYBODY)
+def test_what_tells_nothing_of_the_catalogue_needs_no_token(service: Service, path: str) -> None:
+    answer = service.request("GET", path, signed=False)
+    assert answer.status_code == 200
+    assert ID.encode() not in answer.content
+    assert TITLE.encode() not in answer.content

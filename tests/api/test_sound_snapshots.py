@@ -1,0 +1,267 @@
+"""No answer comes from a snapshot that has been altered while nobody ran, and none is read twice.
+
+What a process has not read it cannot find altered: nothing here depends on how fast the machine is.
+"""
+
+import asyncio
+import fcntl
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from mapshelf.api import create_app
+from mapshelf.model import MapDraft
+from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.snapshot.directory import GROWING, read_manifest, write_manifest
+from tests.harness import BASE_URL, Service, Shelf, outline_of, serve, shelf_with
+
+PATHS = (
+    *("/maps", "/maps?order_by=alpha&limit=50", "/maps?order_by=views", "/maps?category=4"),
+    *("/maps?query=tea", "/maps?query=teq+house", "/search?query=zoo", "/suggest?query=te"),
+    *("/facets", "/categories", "/software", "/maps/m3", "/users/me"),
+)
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    """A catalogue whose snapshot has every kind of file, published by a process that has ended."""
+    drafts = [
+        MapDraft(
+            id=f"m{n}",
+            title=f"tea house {n}",
+            description=chr(97 + n) * 60_000,
+            category_id=4,
+            software="XMind",
+            owner="ann",
+            outline=outline_of("tea", "zoo"),
+        )
+        for n in range(20)
+    ]
+    with shelf_with(tmp_path, *drafts) as made:
+        made.put(MapDraft(id="m3", title="changed tea"), MapDraft(id="late", title="late"))
+        made.store.delete_maps(["m5"])
+        made.publish()
+        made.end_building()
+        yield made
+
+
+def directory_of(shelf: Shelf) -> SnapshotDirectory:
+    return SnapshotDirectory(shelf.settings.snapshots)
+
+
+def folder_of(shelf: Shelf) -> Path:
+    directory = directory_of(shelf)
+    return directory.folder(directory.current())
+
+
+def flip(path: Path, place: int) -> None:
+    """Alter a byte of a file where it lies."""
+    with path.open("r+b") as file:
+        file.seek(place)
+        (byte,) = file.read(1)
+        file.seek(place)
+        file.write(bytes([byte ^ 0x40]))
+
+
+def bytes_read() -> int:
+    """Return how many bytes this process has read so far."""
+    return int(Path("/proc/self/io").read_text("ascii").split()[1])
+
+
+def refused(service: Service, path: str) -> bool:
+    """Tell whether the service says that it cannot answer yet, and when to ask again."""
+    response = service.get(path)
+    return response.status_code == 503 and int(response.headers["Retry-After"]) >= 1
+
+
+def answers_again(service: Service) -> None:
+    service.wait_until(lambda: service.get("/maps").status_code == 200)
+
+
+def shows(service: Service, title: str) -> None:
+    """Wait until the service shows a map under another title."""
+    service.wait_until(lambda: service.get("/maps/m1").json()["Title"] == title)
+
+
+# -- altered while nobody ran ------------------------------------------------------------------
+
+
+def test_nothing_is_answered_from_an_altered_snapshot(shelf: Shelf) -> None:
+    folder = folder_of(shelf)
+    files = {name: size for name, (size, _) in read_manifest(folder)["files"].items()}
+    files["manifest.json"] = (folder / "manifest.json").stat().st_size
+    assert len(files) > 60
+    for name, size in files.items():
+        for place in {0, size // 2, size - 1} if size else set():
+            flip(folder / name, place)
+            with serve(shelf) as service:
+                assert all(refused(service, path) for path in (*PATHS, "/readyz")), name
+                assert service.get("/healthz").status_code == 200
+            flip(folder / name, place)
+    with serve(shelf) as service:
+        assert all(service.get(path).status_code == 200 for path in (*PATHS, "/readyz"))
+
+
+def test_it_is_built_anew_and_answered_from(shelf: Shelf, caplog: pytest.LogCaptureFixture) -> None:
+    with serve(shelf) as service:
+        right = {path: service.get(path).content for path in PATHS}
+    flip(folder_of(shelf) / "records.bin", 100_000)
+    with serve(shelf) as service, serve(shelf) as other:
+        assert all(refused(one, path) for path in PATHS for one in (service, other))
+        lines = [line for line in caplog.messages if "cannot be used" in line]
+        assert len(lines) == 1
+        assert "records.bin" in lines[0]
+        shelf.publish()
+        for one in (service, other):
+            answers_again(one)
+            assert {path: one.get(path).content for path in PATHS} == right
+
+
+def test_a_copy_of_a_data_folder_is_not_trusted(shelf: Shelf, tmp_path: Path) -> None:
+    """Not even while the one that it was made from is answered from."""
+    with serve(shelf) as service:
+        assert service.get("/maps").status_code == 200
+        copy = tmp_path / "copy"
+        shutil.copytree(shelf.settings.snapshots, copy)
+        flip(copy / folder_of(shelf).name / "records.bin", 100_000)
+    shutil.rmtree(shelf.settings.snapshots)
+    copy.rename(shelf.settings.snapshots)
+    with serve(shelf) as service:
+        assert all(refused(service, path) for path in PATHS)
+
+
+# -- read once ---------------------------------------------------------------------------------
+
+
+@contextmanager
+def altered(shelf: Shelf) -> Iterator[None]:
+    """Alter what only reading the whole snapshot tells: a word that no search here is near to."""
+    path = folder_of(shelf) / "words.bin"
+    flip(path, 0)
+    yield
+    flip(path, 0)
+
+
+def test_a_process_that_is_replaced_need_not_read_it_again(shelf: Shelf) -> None:
+    for _ in range(2):  # once all have ended, the next one begins anew
+        with serve(shelf), altered(shelf), serve(shelf) as second:
+            assert second.get("/maps/m3").status_code == 200
+        with altered(shelf), serve(shelf) as first:
+            assert refused(first, "/maps/m3")
+
+
+def test_of_those_who_start_together_one_reads_it(shelf: Shelf) -> None:
+    folder, size = folder_of(shelf), 1 << 28
+    with (folder / "ballast.bin").open("wb") as file:
+        file.truncate(size)
+    manifest = read_manifest(folder)
+    growing = {name: tuple(manifest["files"][name]) for name in GROWING}
+    (folder / "manifest.json").unlink()
+    write_manifest(folder, manifest, growing, None)
+    applications = [create_app(shelf.settings) for _ in range(3)]
+
+    async def run() -> int:
+        before = bytes_read()
+        await asyncio.gather(*(one.start() for one in applications))
+        await asyncio.gather(*(one.stop() for one in applications))
+        return bytes_read() - before
+
+    assert size <= asyncio.run(run()) < size + size // 2
+
+
+def test_what_is_published_meanwhile_is_not_read_again(shelf: Shelf) -> None:
+    with serve(shelf) as service:
+        assert service.get("/maps").status_code == 200
+        for number in range(3):
+            shelf.put(MapDraft(id="m1", title=f"newer {number}"))
+            shelf.publish()
+            with altered(shelf):
+                shows(service, f"newer {number}")
+                with serve(shelf) as another:
+                    assert another.get("/maps/m1").json()["Title"] == f"newer {number}"
+    # What is noted must not grow: only the beginning of it is read.
+    assert len((shelf.settings.snapshots / "sound").read_text("ascii").splitlines()) <= 4
+
+
+def test_a_builder_keeps_what_it_made_known_when_all_others_end(shelf: Shelf) -> None:
+    shelf.put(MapDraft(id="m1", title="newer"))
+    shelf.publish()
+    with altered(shelf), serve(shelf) as service:
+        assert service.get("/maps/m1").json()["Title"] == "newer"
+    shelf.end_building()
+    with altered(shelf), serve(shelf) as service:
+        assert refused(service, "/maps/m1")
+
+
+def test_where_nothing_can_be_noted_each_reads_for_itself(shelf: Shelf) -> None:
+    for name in ("sound", "verifying"):
+        (shelf.settings.snapshots / name).unlink()
+        (shelf.settings.snapshots / name).mkdir()
+    with serve(shelf) as service, serve(shelf) as another:
+        assert service.get("/maps").content == another.get("/maps").content
+        shelf.put(MapDraft(id="m1", title="newer"))
+        shelf.publish()
+        shows(another, "newer")
+    shelf.end_building()
+    flip(folder_of(shelf) / "records.bin", 100_000)
+    with serve(shelf) as service:
+        assert all(refused(service, path) for path in PATHS)
+
+
+def test_notes_that_are_lost_are_made_again(shelf: Shelf) -> None:
+    with serve(shelf) as service:
+        assert service.get("/maps").status_code == 200
+        for name in ("sound", "verifying"):
+            (shelf.settings.snapshots / name).unlink()
+        for number in range(3):
+            shelf.put(MapDraft(id="m1", title=f"newer {number}"))
+            shelf.publish()
+            shows(service, f"newer {number}")
+        with altered(shelf), serve(shelf) as another:
+            assert another.get("/maps/m1").json()["Title"] == "newer 2"
+
+
+# -- meanwhile ---------------------------------------------------------------------------------
+
+
+def test_while_it_is_read_requests_are_told_to_come_again(shelf: Shelf) -> None:
+    """As with a large catalogue on a slow disk: another process has its turn, and takes long."""
+    with (shelf.settings.snapshots / "verifying").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        with serve(shelf) as service:
+            assert all(refused(service, path) for path in (*PATHS, "/readyz"))
+            assert service.get("/healthz").status_code == 200
+            fcntl.flock(turn, fcntl.LOCK_UN)
+            answers_again(service)
+            assert all(service.get(path).status_code == 200 for path in PATHS)
+
+
+def test_a_server_that_tells_of_no_start_is_served_from_sound_snapshots(shelf: Shelf) -> None:
+    """ASGI servers need not send lifespan events."""
+
+    async def ready() -> httpx.Response:
+        application = create_app(shelf.settings)
+        transport = httpx.ASGITransport(application)
+        async with httpx.AsyncClient(transport=transport, base_url=BASE_URL) as client:
+            response = await client.get("/readyz")
+        await application.stop()
+        return response
+
+    assert asyncio.run(ready()).status_code == 200
+    flip(folder_of(shelf) / "records.bin", 100_000)
+    assert asyncio.run(ready()).status_code == 503
+
+
+def test_a_builder_that_begins_while_it_is_read_builds_all_the_same(shelf: Shelf) -> None:
+    with (shelf.settings.snapshots / "verifying").open("w") as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        builder = Builder(shelf.store, directory_of(shelf))
+        shelf.put(MapDraft(id="m1", title="newer"))
+        assert builder.advance()
+        builder.close()
+    with serve(shelf) as service:
+        assert service.get("/maps/m1").json()["Title"] == "newer"

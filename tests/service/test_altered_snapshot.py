@@ -1,0 +1,102 @@
+"""Files that were altered while the service was down never show in an answer."""
+
+import signal
+import time
+from pathlib import Path
+from urllib.error import HTTPError, URLError
+from urllib.request import Request, urlopen
+
+import pytest
+
+from tests.cli.process import EXAMPLES, PATIENCE, Mapshelf, Service, serving, wait_for
+
+KINDS = ("records.bin", "column-start.bin", "order-date/slots.bin", "text/*.idx", "manifest.json")
+BASE = "https://maps.example.org"
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
+def test_every_answer_is_right_or_none(tmp_path: Path, number: signal.Signals) -> None:
+    mapshelf = Mapshelf(tmp_path / "data")
+    mapshelf.run("import", EXAMPLES)
+    token = mapshelf.token()
+    with serving(mapshelf, "--base-url", BASE, token=token) as service:
+        service.wait_until_ready()
+        found, _ = service.get("/maps?limit=50")
+        assert len(found) > 10
+        paths = ["/maps?limit=50", "/maps?order_by=alpha", "/maps?order_by=views&category=1"]
+        paths += ["/maps?query=the", "/search?query=map", "/facets", "/categories"]
+        paths += [f"/maps/{one['ID']}" for one in found[:5]]
+        right = {path: body_of(service, path) for path in paths}
+        assert all(right.values())
+        end(service, number)
+    for kind in KINDS:
+        (altered,) = sorted(current(mapshelf).glob(kind))[:1]
+        flip(altered)
+        with serving(mapshelf, "--base-url", BASE, token=token, workers=2) as service:
+            prove(service, right)
+            end(service, number)
+        assert not altered.exists() or altered.parent != current(mapshelf)
+
+
+def prove(service: Service, right: dict[str, bytes | None]) -> None:
+    """Ask from the start until all is answered; whatever is answered must be right."""
+    deadline, answered = time.monotonic() + PATIENCE, set[str]()
+    while len(answered) < len(right):
+        assert time.monotonic() < deadline, f"no answer: {set(right) - answered}"
+        for path, body in right.items():
+            given = body_of(service, path)
+            assert given in (None, body), path
+            if given is not None:
+                answered.add(path)
+
+
+def body_of(service: Service, path: str) -> bytes | None:
+    """Return the answer, if there is one yet."""
+    request = Request(service.url + path, headers={"Authorization": f"Bearer {service.token}"})
+    try:
+        with urlopen(request, timeout=10) as answer:
+            body: bytes = answer.read()
+            return body
+    except HTTPError as error:
+        error.close()
+        refused = (error.code, error.headers["Retry-After"])
+    except (URLError, ConnectionError, TimeoutError):
+        return None  # it does not listen yet
+    assert refused == (503, "1"), path
+    return None
+
+
+def end(service: Service, number: signal.Signals) -> None:
+    """End the service in this way, and wait until nothing of it is left."""
+    family = descendants(service.process.pid)
+    service.process.send_signal(number)
+    service.process.wait(PATIENCE)
+    wait_for(lambda: not any(map(runs, family)))
+
+
+def descendants(process: int) -> list[int]:
+    children = Path(f"/proc/{process}/task/{process}/children").read_text("ascii").split()
+    return [found for child in map(int, children) for found in (child, *descendants(child))]
+
+
+def runs(process: int) -> bool:
+    try:
+        state = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def current(mapshelf: Mapshelf) -> Path:
+    """Return the folder of the current snapshot."""
+    folder = mapshelf.data / "snapshots"
+    return folder / (folder / "current").read_text("ascii")
+
+
+def flip(path: Path) -> None:
+    """Alter bytes all over a file where it lies."""
+    data = bytearray(path.read_bytes())
+    for place in range(0, len(data), 97):
+        data[place] ^= 0x04
+    with path.open("r+b") as file:
+        file.write(data)

@@ -1,0 +1,290 @@
+"""Behind nginx and Caddy, as ``docs/operating.md`` sets them up: what their caches give to whom.
+
+The servers are Debian's, run from a folder of the test's on free ports. Where one is not installed,
+its tests are skipped.
+"""
+
+import getpass
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.cli.process import (
+    PATIENCE,
+    REPOSITORY,
+    Mapshelf,
+    Service,
+    free_port,
+    serving,
+    wait_for,
+)
+from tests.readers.samples import as_file, drawn, with_picture
+
+DOCUMENT = (REPOSITORY / "docs" / "operating.md").read_text("utf-8")
+
+PICTURES = (
+    "/thumbnails/{ID}.png",
+    "/thumbnails/{ID}.svg?w=640",
+    "/thumbnails/{ID}.png?source=file",
+)
+SIGNED = (
+    "/maps",
+    "/maps?limit=1&order_by=alpha",
+    "/search?query=carried",
+    "/suggest?query=carr",
+    "/facets",
+    "/categories",
+    "/software",
+    "/maps/{ID}",
+    "/maps/{ID}/outline.json",
+    "/maps/{ID}/outline.md",
+    "/maps/{ID}/file",
+    "/users/me",
+)
+"""What takes a token in every catalogue."""
+
+# What people write around the lines that pass a request on.
+CAREFUL = """
+    proxy_cache mapshelf;
+    proxy_cache_bypass $http_authorization;
+    proxy_no_cache $http_authorization;
+"""
+CARELESS = """
+    proxy_cache mapshelf;
+    proxy_cache_valid 200 10m;
+"""
+MORE_CARELESS = """
+    proxy_cache mapshelf;
+    proxy_cache_valid any 10m;
+    proxy_cache_key $request_uri;
+    proxy_cache_use_stale error timeout updating http_500 http_503;
+    proxy_cache_background_update on;
+    proxy_cache_revalidate on;
+    proxy_cache_lock on;
+"""
+
+Proxy = Callable[[Service, Path], AbstractContextManager[str]]
+"""Runs a proxy before a service, with its files in a folder; gives its address."""
+
+
+def installed(program: str) -> str:
+    """Return where a server is, or skip the test."""
+    found = shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+    if found is None:
+        pytest.skip(f"{program} is not installed (apt-get install {program})")
+    return found
+
+
+def documented(kind: str) -> str:
+    """Return the one example of a kind in ``docs/operating.md``."""
+    (found,) = re.findall(rf"^```{kind}\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
+    return str(found)
+
+
+def put(text: str, *changes: tuple[str, str]) -> str:
+    """Return ``text`` with each of the ``changes`` made, which must be there to make."""
+    for old, new in changes:
+        assert old in text, f"the documents do not say {old}"
+        text = text.replace(old, new)
+    return text
+
+
+@contextmanager
+def running(words: list[str], port: int, folder: Path) -> Iterator[str]:
+    """Run a proxy until the end, when nothing of it is left; give its address."""
+    environment = {**os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder)}
+    environment["XDG_CONFIG_HOME"] = str(folder)
+    address = f"http://127.0.0.1:{port}"
+    log = folder / "log"
+
+    def answers() -> bool:
+        assert process.poll() is None, log.read_text()
+        try:
+            httpx.get(f"{address}/healthz", trust_env=False)
+        except httpx.TransportError:
+            return False
+        return True
+
+    with log.open("wb") as output:
+        process = subprocess.Popen(words, stdout=output, stderr=output, env=environment)
+    try:
+        wait_for(answers)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def nginx(server: str, port: int, folder: Path) -> AbstractContextManager[str]:
+    """Run nginx with what stands in its ``http`` block."""
+    program = installed("nginx")
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
+    user = f"user {getpass.getuser()};" if os.geteuid() == 0 else ""
+    configuration = folder / "nginx.conf"
+    configuration.write_text(
+        f"{user} daemon off; pid {folder}/pid; error_log stderr;\n"
+        f"events {{}}\nhttp {{\naccess_log off;\n{places}{server}}}\n"
+    )
+    words = [program, "-e", "stderr", "-p", str(folder), "-c", str(configuration)]
+    return running(words, port, folder)
+
+
+def documented_nginx(service: Service, folder: Path) -> AbstractContextManager[str]:
+    """Run nginx as documented, but without a certificate."""
+    port = free_port()
+    server = put(
+        documented("nginx"),
+        ("listen 443 ssl", f"listen 127.0.0.1:{port}"),
+        ("ssl_certificate /", "# /"),
+        ("ssl_certificate_key /", "# /"),
+        ("/var/cache/nginx/mapshelf", f"{folder}/cache"),
+        ("http://127.0.0.1:8000", service.url),
+    )
+    return nginx(server, port, folder)
+
+
+def nginx_with(cache: str) -> Proxy:
+    """Return nginx with lines about its cache, and nothing else that could be left out."""
+
+    def run(service: Service, folder: Path) -> AbstractContextManager[str]:
+        port = free_port()
+        server = (
+            f"proxy_cache_path {folder}/cache keys_zone=mapshelf:1m;\n"
+            f"server {{ listen 127.0.0.1:{port};\n"
+            f"location / {{ proxy_pass {service.url}; {cache} }} }}\n"
+        )
+        return nginx(server, port, folder)
+
+    return run
+
+
+def documented_caddy(service: Service, folder: Path) -> AbstractContextManager[str]:
+    """Run Caddy as documented, but without a certificate."""
+    program, port = installed("caddy"), free_port()
+    site = put(
+        documented("caddy"),
+        ("maps.example.org", f"http://127.0.0.1:{port}"),
+        ("127.0.0.1:8000", service.url.removeprefix("http://")),
+    )
+    configuration = folder / "Caddyfile"
+    configuration.write_text(f"{{\n    admin off\n}}\n{site}")
+    words = [program, "run", "--config", str(configuration), "--adapter", "caddyfile"]
+    return running(words, port, folder)
+
+
+NGINX: dict[str, Proxy] = {
+    "nginx": documented_nginx,
+    "careful nginx": nginx_with(CAREFUL),
+    "careless nginx": nginx_with(CARELESS),
+    "more careless nginx": nginx_with(MORE_CARELESS),
+}
+PROXIES: dict[str, Proxy] = {**NGINX, "caddy": documented_caddy}
+
+
+@pytest.fixture(scope="module")
+def catalogue(tmp_path_factory: pytest.TempPathFactory) -> Mapshelf:
+    """One map, whose file carries a picture."""
+    folder = tmp_path_factory.mktemp("catalogue")
+    file = folder / "carried.xmind"
+    file.write_bytes(with_picture(as_file(drawn())))
+    mapshelf = Mapshelf(folder / "data")
+    mapshelf.run("import", file)
+    return mapshelf
+
+
+@pytest.fixture(scope="module")
+def private(catalogue: Mapshelf) -> Iterator[Service]:
+    """The catalogue, for those with a token alone."""
+    with serving(catalogue, "--private") as service:
+        service.wait_until_ready()
+        yield service
+
+
+@pytest.fixture(scope="module")
+def public(catalogue: Mapshelf, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    """A copy of the catalogue, for anybody."""
+    copied = Mapshelf(tmp_path_factory.mktemp("copy") / "data")
+    shutil.copytree(catalogue.data, copied.data)
+    with serving(copied, token=copied.token()) as service:
+        service.wait_until_ready()
+        yield service
+
+
+class Client:
+    """Whoever asks, with a token or without."""
+
+    def __init__(self, client: httpx.Client) -> None:
+        self._client = client
+
+    def get(self, url: str, token: str = "") -> httpx.Response:
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        return self._client.get(url, headers=headers)
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Client]:
+    with httpx.Client(trust_env=False, timeout=PATIENCE) as client:
+        yield Client(client)
+
+
+def addresses(proxy: str, service: Service, paths: tuple[str, ...]) -> list[str]:
+    """Return where a proxy gives what is at ``paths`` for the one map there is."""
+    (found,) = service.get("/maps")[0]
+    return [proxy + path.replace("{ID}", found["ID"]) for path in paths]
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_a_proxy_gives_nothing_private_without_a_token(
+    proxy: str, private: Service, client: Client, tmp_path: Path
+) -> None:
+    """Each address is asked by whoever may, twice, so that it could be kept, then by others."""
+    with PROXIES[proxy](private, tmp_path) as address:
+        for url in addresses(address, private, (*SIGNED, *PICTURES)):
+            given = [client.get(url, private.token) for _ in range(2)]
+            assert [one.status_code for one in given] == [200, 200], url
+            for token in ("", "wrong"):
+                refused = client.get(url, token)
+                assert refused.status_code == 401, f"{url} is given to whoever has no token"
+                assert refused.json()["error"] == "invalid_request"
+            after = client.get(url, private.token)
+            assert (after.status_code, after.content) == (200, given[0].content), url
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_a_proxy_gives_no_answer_of_the_api_without_a_token(
+    proxy: str, public: Service, client: Client, tmp_path: Path
+) -> None:
+    with PROXIES[proxy](public, tmp_path) as address:
+        for url in addresses(address, public, SIGNED):
+            assert client.get(url, public.token).status_code == 200, url
+            assert client.get(url).status_code == 401, url
+
+
+@pytest.mark.parametrize("proxy", NGINX)
+def test_pictures_for_anybody_come_from_the_cache(
+    proxy: str, public: Service, client: Client, tmp_path: Path
+) -> None:
+    """The name of an answer tells whether it was made for this request."""
+    with PROXIES[proxy](public, tmp_path) as address:
+        for url in addresses(address, public, PICTURES):
+            first, second = client.get(url), client.get(url)
+            assert (first.status_code, second.status_code) == (200, 200)
+            assert second.content == first.content
+            assert second.headers["X-Request-Id"] == first.headers["X-Request-Id"], url
+
+
+def test_the_documented_nginx_passes_long_links_on(
+    public: Service, client: Client, tmp_path: Path
+) -> None:
+    query = "%E6%97%A5" * 500
+    with documented_nginx(public, tmp_path) as address:
+        answer = client.get(f"{address}/maps?query={query}&limit=1", public.token)
+    assert answer.status_code == 200

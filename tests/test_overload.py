@@ -1,0 +1,57 @@
+"""The benchmarks of attacks and of odd requests run, and count from when requests were due."""
+
+import asyncio
+import sys
+
+import pytest
+from benchmarks import building, catalogue, fuzzing
+from benchmarks.catalogue import Catalogue
+from benchmarks.http1 import get_request
+from benchmarks.overload import measurement
+from benchmarks.overload.load import offer
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Catalogue:
+    folder = tmp_path_factory.mktemp("overload")
+    list(catalogue.prepare(200, folder))
+    prepared = catalogue.prepared(200, folder)
+    building.build(prepared, lambda _: None)
+    return prepared
+
+
+def test_clients_are_answered_beside_an_attack(made: Catalogue) -> None:
+    told = dict(measurement.measured(made, 1, ["half-sent"], None))
+    assert told["half-sent: lists"]["asked"] == measurement.LISTS
+    assert told["half-sent: searches"]["outcomes"] == f"200={measurement.SEARCHES:.0f}"
+    assert told["half-sent: attackers"]["opened"] >= 1
+
+
+def test_odd_requests_are_all_accounted_for(made: Catalogue) -> None:
+    counts = dict(fuzzing.measured(made, 300))["requests"]
+    del counts["own cpu seconds"]
+    assert sum(counts.values()) == 300
+    assert counts["200"] > 50
+
+
+def test_a_request_that_must_wait_counts_from_when_it_was_due() -> None:
+    async def asked() -> float:
+        answering = asyncio.Event()
+
+        async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await reader.readuntil(b"\r\n\r\n")
+            await answering.wait()
+            writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            writer.close()
+
+        server = await asyncio.start_server(answer, "127.0.0.1", 0)
+        port = server.sockets[0].getsockname()[1]
+        asyncio.get_running_loop().call_later(0.5, answering.set)
+        outcomes = await offer(port, [get_request("/")], rate=100, seconds=0.2)
+        server.close()
+        assert outcomes.counts() == {"200": 20}
+        return min(outcomes.taken[200])
+
+    assert asyncio.run(asked()) > 0.25  # the last was due after 0.19 s, all were answered at 0.5 s
