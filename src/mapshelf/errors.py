@@ -19,7 +19,8 @@
     ├── NotFound               the thing named is not there
     ├── SnapshotError          a snapshot cannot be used
     │   ├── SnapshotMissing    there is none yet
-    │   └── SnapshotDamaged    there is one, but it is broken or of another version
+    │   ├── SnapshotDamaged    there is one, but it is broken or of another version
+    │   └── SnapshotUnavailable  the system lacks what it takes to open it now
     ├── InvalidRecord          a line of an NDJSON file is not a record
     ├── UnreadableFile         a map file is refused
     │   ├── NotAMap            it is something else
@@ -30,6 +31,8 @@
     ├── Ending                 the service is about to end
     ├── CannotWrite            a file that was asked for cannot be written
     ├── CannotListen           the address to serve at cannot be had
+    ├── FolderInUse            another service has the data folder
+    ├── TooFewDescriptors      the system allows too few open files to serve
     └── InvalidSetting         a command-line option or environment variable is wrong
 
 Foreign exceptions are translated into these where they enter: ``apsw`` in ``store/sqlite.py``,
@@ -130,6 +133,13 @@ class SnapshotDamaged(SnapshotError):
     """A snapshot is incomplete, altered, or was written by another version."""
 
 
+class SnapshotUnavailable(SnapshotError):
+    """The system lacks what it takes to open a snapshot now: descriptors, memory, room on the disk.
+
+    That says nothing about the snapshot; later may work.
+    """
+
+
 class InvalidRecord(MapshelfError):
     """A record does not have the shape of section 5 of the design (Map keys, string values)."""
 
@@ -168,6 +178,14 @@ class CannotWrite(MapshelfError):
 
 class CannotListen(MapshelfError):
     """The address to serve at is taken, or not one of this machine."""
+
+
+class FolderInUse(MapshelfError):
+    """Another service uses the data folder."""
+
+
+class TooFewDescriptors(MapshelfError):
+    """The system allows this process too few open files and connections."""
 
 
 class InvalidSetting(MapshelfError):

@@ -48,6 +48,11 @@ class Settings:
     trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
 
     @property
+    def lock(self) -> Path:
+        """The file that tells that a service uses the data folder, by a lock on it."""
+        return self.data / "serve.lock"
+
+    @property
     def draining(self) -> Path:
         """The file that is there while this installation is about to end."""
         return self.data / "draining"
@@ -76,15 +81,6 @@ class Settings:
     def documents(self) -> Path:
         """The folder of the pages and files of large maps that have been made."""
         return self.data / "documents"
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Where to listen (``host`` is an IP address), and with how many processes."""
-
-    host: str
-    port: int
-    workers: int
 
 
 def snapshots_folder(data: Path) -> Path:

@@ -182,6 +182,13 @@ def test_strange_targets_are_answered_and_harm_nothing(server: Server, target: b
     assert raw(server, head(server, b"/maps?limit=0", HOST)).endswith(b"\r\n\r\n[]")
 
 
+def test_the_longest_query_string_is_understood(server: Server) -> None:
+    target = b"/maps?limit=1&owner=" + b"x" * (8192 - len(b"limit=1&owner="))
+    for longer, status in ((b"", b"200"), (b"x", b"414")):
+        answer = raw(server, head(server, target + longer, HOST))
+        assert answer.split(b" ", 2)[1] == status, answer
+
+
 def test_head_and_304_have_no_body_on_the_wire(server: Server) -> None:
     sound = head(server, b"/maps", HOST)
     answer = raw(server, sound.replace(b"GET", b"HEAD", 1))
@@ -218,8 +225,10 @@ def test_a_body_that_nobody_reads_does_not_disturb_the_next_request(
         (b"400", b"hello", b"X: x"),
         (b"414", b"GET /maps?" + b"x" * 65_536 + b" HTTP/1.1", b"X: x"),
         (b"431", b"GET /maps HTTP/1.1", b"\r\n".join(b"X: %d" % n for n in range(100))),
+        (b"431", b"GET /maps HTTP/1.1", b"X: " + b"x" * 131_072),
+        (b"431", b"GET /maps HTTP/1.1", b"X: " + b"x" * 300_000),
     ],
-    ids=["length", "encoding", "header", "line", "address", "headers"],
+    ids=["length", "encoding", "header", "line", "address", "headers", "long", "very long"],
 )
 def test_what_is_no_http_is_answered_without_a_body(
     server: Server, status: bytes, request_line: bytes, extra: bytes

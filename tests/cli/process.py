@@ -7,11 +7,11 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, BinaryIO, Final
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -109,20 +109,46 @@ class Service:
 
 @contextmanager
 def serving(
-    mapshelf: Mapshelf, *arguments: str | Path, token: str = "", workers: int = 1
+    mapshelf: Mapshelf,
+    *arguments: str | Path,
+    token: str = "",
+    workers: int = 1,
+    under: Sequence[str] = (),
+    log: int | BinaryIO | None = None,
 ) -> Iterator[Service]:
-    """Run ``mapshelf serve`` on a free port, and end it properly if it is still there."""
+    """Run ``mapshelf serve`` on a free port, and end it properly if it is still there.
+
+    Args:
+        mapshelf: the catalogue.
+        arguments: more words of the command.
+        token: the one to ask with, by default a new one.
+        workers: how many processes answer.
+        under: words of a command that runs the service, like one that limits it.
+        log: where the standard error stream goes.
+    """
     token = token or mapshelf.token()
     port = free_port()
     words = mapshelf.command("serve", *arguments, "--port", str(port))
     words += ["--workers", str(workers)]
-    process = subprocess.Popen(words, env={**os.environ, "PYTHONUNBUFFERED": "1"})
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    process = subprocess.Popen([*under, *words], env=environment, stderr=log)
     try:
         yield Service(process, f"http://127.0.0.1:{port}", token)
     finally:
         if process.poll() is None:
             process.terminate()
             assert process.wait(PATIENCE) == 0
+
+
+def status_of(url: str) -> int:
+    """Return the status of an answer, 0 if there is none."""
+    try:
+        with urlopen(url, timeout=10) as answer:
+            return int(answer.status)
+    except HTTPError as error:
+        return error.code
+    except (URLError, ConnectionError, TimeoutError):
+        return 0
 
 
 def wait_for(condition: Any) -> float:

@@ -532,3 +532,16 @@ def test_import_of_the_corpus_takes_every_true_map_and_refuses_every_impostor(
     true, false = len(files) - len(refused), len(refused)
     assert first.stdout == f"added {true}, changed 0, unchanged 0, refused {false}\n"
     assert again.stdout == f"added 0, changed 0, unchanged {true}, refused {false}\n"
+
+
+def test_output_that_cannot_be_written_is_told_in_a_line(mapshelf: Mapshelf) -> None:
+    full = Path("/dev/full")
+    if not full.exists():
+        pytest.skip("this system has no device that is always full")
+    mapshelf.run("import", EXAMPLES)
+    with full.open("wb") as output:
+        done = subprocess.run(
+            mapshelf.command("export"), stdout=output, stderr=subprocess.PIPE, check=False
+        )
+    assert done.returncode == 1
+    assert done.stderr == b"mapshelf: No space left on device\n"

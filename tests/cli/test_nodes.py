@@ -5,25 +5,15 @@ import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
-from urllib.error import HTTPError, URLError
+from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
 
 from mapshelf.settings import without_password
-from tests.cli.process import EXAMPLES, Mapshelf, serving, wait_for
+from tests.cli.process import EXAMPLES, Mapshelf, serving, status_of, wait_for
 from tests.cli.test_commands import write_map
 from tests.postgres import server
-
-
-def status_of(url: str) -> int:
-    try:
-        with urlopen(url, timeout=10) as answer:
-            return int(answer.status)
-    except HTTPError as error:
-        return error.code
-    except (URLError, ConnectionError, TimeoutError):
-        return 0
 
 
 def test_a_catalogue_moves_to_a_server_and_back(tmp_path: Path, new_url: Callable[[], str]) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from tests.cli.process import EXAMPLES, Mapshelf, free_port, serving, wait_for
 from tests.cli.test_commands import write_map
+from tests.service.processes import children, descendants, runs
 
 
 @pytest.fixture
@@ -140,11 +141,11 @@ def test_a_child_that_dies_is_replaced(mapshelf: Mapshelf) -> None:
     mapshelf.run("import", EXAMPLES)
     with serving(mapshelf) as service:
         service.wait_until_ready()
-        before = _children(service.process.pid)
+        before = children(service.process.pid)
         for child in before:
             os.kill(child, signal.SIGKILL)
 
-        wait_for(lambda: not set(before) & set(_children(service.process.pid)))
+        wait_for(lambda: not set(before) & set(children(service.process.pid)))
         service.wait_until_ready()
         mapshelf.run("user", "add", "bob")
 
@@ -152,10 +153,10 @@ def test_a_child_that_dies_is_replaced(mapshelf: Mapshelf) -> None:
 def test_nothing_is_left_running_when_the_parent_is_killed(mapshelf: Mapshelf) -> None:
     with serving(mapshelf) as service:
         service.wait_until_ready()
-        family = _descendants(service.process.pid)
+        family = descendants(service.process.pid)
         service.kill()
 
-        wait_for(lambda: not any(_runs(process) for process in family))
+        wait_for(lambda: not any(runs(process) for process in family))
 
     assert len(family) >= 3
 
@@ -173,32 +174,6 @@ def test_an_interrupt_ends_the_service_quietly(mapshelf: Mapshelf) -> None:
     rest = process.stderr.read()
     process.stderr.close()
     assert "Traceback" not in rest
-
-
-def _children(process: int) -> list[int]:
-    """Return the children of a process that run our code; Python's helpers are left aside."""
-    text = Path(f"/proc/{process}/task/{process}/children").read_text("ascii")
-    return [int(child) for child in text.split() if "resource_tracker" not in _words(int(child))]
-
-
-def _descendants(process: int) -> list[int]:
-    children = _children(process)
-    return children + [found for child in children for found in _descendants(child)]
-
-
-def _words(process: int) -> str:
-    try:
-        return Path(f"/proc/{process}/cmdline").read_text("utf-8", "replace")
-    except OSError:
-        return ""
-
-
-def _runs(process: int) -> bool:
-    try:
-        state = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 def test_a_snapshot_that_is_lost_is_built_anew_while_serving(mapshelf: Mapshelf) -> None:
@@ -221,9 +196,7 @@ def test_a_snapshot_that_a_worker_cannot_use_is_built_anew(mapshelf: Mapshelf) -
         wait_for(lambda: service.total() > 10)
         folder = mapshelf.data / "snapshots" / current_snapshot(mapshelf)
         os.truncate(folder / "records.bin", 100)
-        (worker,) = [
-            found for child in _children(service.process.pid) for found in _children(child)
-        ]
+        (worker,) = [found for child in children(service.process.pid) for found in children(child)]
         os.kill(worker, signal.SIGKILL)
 
         wait_for(lambda: current_snapshot(mapshelf) not in ("", folder.name))

@@ -57,6 +57,7 @@ from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import (
     MethodNotAllowed,
     Overloaded,
+    StoreDamaged,
     StoreError,
     StoreUnavailable,
     UnknownPath,
@@ -198,6 +199,7 @@ class Application:
         self._openapi = _openapi_response()
         self._store: Store | None = None
         self._tried = asyncio.Event()
+        self._opening_error = ""
         self._health = Health(self._catalogue, settings, lambda: self._store)
         self._authenticator: Authenticator | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -274,8 +276,10 @@ class Application:
             self._tasks.append(asyncio.create_task(self._authenticator.note_use()))
             self._tasks.append(asyncio.create_task(self._visits.follow()))
             await self._visits.begun()
-        except StoreUnavailable as error:
-            log.info("the store is opened when it can be: %s", error)
+        except (StoreUnavailable, StoreDamaged) as error:
+            if str(error) != self._opening_error:
+                log.warning("the store is opened when it can be: %s", error)
+            self._opening_error = str(error)
         finally:
             self._tried.set()
         return self._store is not None

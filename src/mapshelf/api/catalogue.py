@@ -16,7 +16,7 @@ from typing import Final
 
 from mapshelf.api.http import Request, Response
 from mapshelf.api.work_queue import WorkQueue
-from mapshelf.errors import SnapshotError, SnapshotMissing
+from mapshelf.errors import SnapshotError, SnapshotMissing, SnapshotUnavailable
 from mapshelf.snapshot import Snapshot, SnapshotDirectory, SoundSnapshots
 
 POLL_INTERVAL: Final = 0.1
@@ -114,6 +114,7 @@ class Catalogue:
         self._directory = directory
         self._edition: Edition | None = None
         self._refused = ""
+        self._lacking = False
         self._refreshing = Lock()
         self._sound = SoundSnapshots(directory)
         self._verifying = False
@@ -136,7 +137,8 @@ class Catalogue:
     def refresh(self) -> None:
         """Take up the current snapshot if it is another than the one in hand.
 
-        A snapshot that cannot be used is told of once, in the log and to whoever builds.
+        A snapshot that cannot be used is told of once, in the log and to whoever builds. What the
+        system is short of is told of once, too, and then tried again.
         """
         with self._refreshing:
             self._refresh()
@@ -173,6 +175,11 @@ class Catalogue:
             if name not in (in_hand, self._refused):
                 self._verify(name)
                 self._edition = Edition(Snapshot(self._directory.folder(name)))
+            self._lacking = False
+        except SnapshotUnavailable as error:
+            if not self._lacking:
+                log.warning("snapshot %s is taken up when it can be: %s", name, error)
+            self._lacking = True
         except SnapshotError as error:
             # Between reading the name and opening, the next one may have taken its place.
             with contextlib.suppress(SnapshotError):

@@ -45,9 +45,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         # Whoever read our output has enough. Python would complain when it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:  # a full disk, a file that went away: nothing of ours to trace
+        return _fail(_translated(error), 1)
     except KeyboardInterrupt:
         return 130
     return code
+
+
+def _translated(error: OSError) -> MapshelfError:
+    where = f"{error.filename}: " if error.filename is not None else ""
+    return MapshelfError(f"{where}{error.strerror or error}")
 
 
 def _fail(error: MapshelfError, code: int) -> int:

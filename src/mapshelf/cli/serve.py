@@ -6,18 +6,22 @@ import os
 import socket
 import sys
 import time
+from contextlib import suppress
+from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final
 
 from mapshelf.cli.common import catalogue_options, whole_number
-from mapshelf.errors import CannotListen, InvalidSetting, StoreUnavailable
+from mapshelf.errors import InvalidSetting, StoreUnavailable
+from mapshelf.service.data_folder import data_folder
+from mapshelf.service.descriptors import raise_limit
+from mapshelf.service.listening import bound_socket, listen
 from mapshelf.service.process import set_up_logging
 from mapshelf.service.supervisor import Child, Supervisor
 from mapshelf.settings import (
     DEFAULT_HOST,
     DEFAULT_PORT,
-    Address,
     Settings,
     checked_base_url,
     checked_network,
@@ -26,6 +30,9 @@ from mapshelf.store import open_store
 
 HEAD_START: Final = 3.0
 """Seconds that answering has to itself where there is a snapshot, unless it begins before."""
+
+ANSWER_TIMEOUT: Final = 0.5
+"""Seconds to wait for the first answer before looking at everything else again."""
 
 log = logging.getLogger(__name__)
 
@@ -86,25 +93,46 @@ def _run(given: argparse.Namespace) -> int:
     for folder in given.folders:
         if not folder.is_dir():
             raise InvalidSetting(f"{folder} is not a folder")
+    raise_limit()
     hosts = _resolved(given.host)
     settings = _settings(given, hosts)
-    host = _claim_port(given.host, hosts, given.port)
-    address = Address(host, given.port, given.workers)
-    beginning = _Beginning(settings, address)
+    with (
+        bound_socket(given.host, hosts, given.port) as listener,
+        data_folder(settings),
+    ):
+        listen(listener)
+        _serve(given, settings, listener)
+    return 0
+
+
+def _serve(given: argparse.Namespace, settings: Settings, listener: socket.socket) -> None:
+    """Run the processes of the service until it is asked to end."""
+    beginning = _Beginning(settings, listener)
     children = [
         Child("builder", "mapshelf.service.building:build", (settings,), due=beginning.later),
-        Child("web", "mapshelf.service.web:answer", (settings, address)),
+        Child("web", "mapshelf.service.web:answer", (settings, listener, given.workers)),
     ]
     if given.folders:
         run = "mapshelf.service.folders:follow_folders"
         children.append(Child("importer", run, (settings, given.folders), due=beginning.later))
     settings.draining.unlink(missing_ok=True)
     try:
-        supervisor = Supervisor(children, given.drain, settings.draining.touch)
+        # Whoever tries to connect while all ends is refused, instead of waiting for nobody.
+        supervisor = Supervisor(
+            children, given.drain, partial(_tell_draining, settings), listener.close
+        )
         supervisor.run(beginning.look)
     finally:
-        settings.draining.unlink(missing_ok=True)
-    return 0
+        with suppress(OSError):
+            settings.draining.unlink(missing_ok=True)
+
+
+def _tell_draining(settings: Settings) -> None:
+    """Let the workers know that the service is about to end."""
+    try:
+        settings.draining.touch()
+    except OSError as error:
+        log.error("/readyz cannot say that this node is ending: %s", error)
 
 
 class _Beginning:
@@ -115,9 +143,9 @@ class _Beginning:
     without any, and starting all at once would make whoever waits for answers wait longer.
     """
 
-    def __init__(self, settings: Settings, address: Address) -> None:
+    def __init__(self, settings: Settings, listener: socket.socket) -> None:
         self._settings = settings
-        self._address = address
+        self._address: tuple[str, int] = listener.getsockname()[:2]
         self._answers = self._checked = False
         self.later = time.monotonic()
         if settings.has_snapshot:
@@ -182,24 +210,11 @@ def _resolved(host: str) -> list[str]:
     return [str(address[0]) for *_, address in found]
 
 
-def _claim_port(name: str, hosts: list[str], port: int) -> str:
-    """Return the first of ``hosts`` where the port is free; say at once if it cannot be had."""
-    refused = OSError()
-    for host in hosts:
-        try:
-            with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as trial:
-                trial.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-                trial.bind((host, port))
-            return host
-        except OSError as error:
-            refused = error
-    raise CannotListen(f"cannot listen on {name} port {port}: {refused.strerror}") from refused
-
-
-def _announce(settings: Settings, address: Address) -> bool:
+def _announce(settings: Settings, address: tuple[str, int]) -> bool:
     """Say that the service answers, once it does."""
     everywhere = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104 - compared, not bound
-    connection = HTTPConnection(everywhere.get(address.host, address.host), address.port, timeout=1)
+    host, port = address
+    connection = HTTPConnection(everywhere.get(host, host), port, timeout=ANSWER_TIMEOUT)
     try:
         connection.request("GET", "/openapi.json")
         answers = connection.getresponse().status == 200

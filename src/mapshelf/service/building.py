@@ -2,13 +2,17 @@
 
 import logging
 import os
+import shutil
 import threading
 import time
+from contextlib import closing, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from mapshelf.errors import MapshelfError, StoreError, StoreUnavailable
 from mapshelf.service.process import end_with_parent, set_up_logging, stop_event
+from mapshelf.service.retrying import Retrying
 from mapshelf.settings import Settings
 from mapshelf.snapshot import Builder, SnapshotDirectory
 from mapshelf.store import Store, open_store
@@ -46,6 +50,9 @@ NICENESS: Final = 2
 RETRY_INTERVAL: Final = 1.0
 """Seconds before another try when the store cannot be reached, or somebody else builds."""
 
+FULL: Final = 1 << 20
+"""Bytes of room with which a disk counts as full."""
+
 PROGRESS_STEP: Final = 50_000
 """Changes between lines in the log while a large catalogue is being built."""
 
@@ -58,29 +65,37 @@ def build(settings: Settings) -> None:
     end_with_parent()
     os.nice(NICENESS)
     stop = stop_event()
-    directory = SnapshotDirectory(settings.snapshots)
+    directory, retrying = SnapshotDirectory(settings.snapshots), Retrying("building")
     while not stop.is_set():
+        pause = RETRY_INTERVAL
         try:
             with directory.building() as alone:
                 if alone:
-                    _follow(settings, directory, stop)
-        except MapshelfError as error:
-            log.warning("building goes on in a moment: %s", error)
-        stop.wait(RETRY_INTERVAL)
+                    _follow(settings, directory, stop, retrying)
+        except (MapshelfError, OSError) as error:
+            pause = retrying.failed(_reason(error, settings.data))
+            directory.remove_unfinished()  # others need the room meanwhile
+        stop.wait(pause)
 
 
-def _follow(settings: Settings, directory: SnapshotDirectory, stop: threading.Event) -> None:
-    store = open_store(settings.database)
-    try:
+def _reason(error: Exception, folder: Path) -> str:
+    """Return why building failed, in a line."""
+    with suppress(OSError):
+        # What the search engine says of a full disk is not clear, and differs from time to time.
+        if shutil.disk_usage(folder).free < FULL:
+            return f"the disk of {folder} is full"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _follow(
+    settings: Settings, directory: SnapshotDirectory, stop: threading.Event, retrying: Retrying
+) -> None:
+    with closing(open_store(settings.database)) as store:
         builder, settling = Builder(store, directory), Settling(store)
-        try:
+        with closing(builder):
             while not stop.is_set():
-                stop.wait(_advance(builder, settling))
+                stop.wait(_advance(builder, settling, retrying))
                 _await_news(store, builder, settling, stop)
-        finally:
-            builder.close()
-    finally:
-        store.close()
 
 
 @dataclass(slots=True)
@@ -133,14 +148,15 @@ def _renew(builder: Builder) -> float:
         return LISTEN_INTERVAL
 
 
-def _advance(builder: Builder, settling: Settling) -> float:
+def _advance(builder: Builder, settling: Settling, retrying: Retrying) -> float:
     """Publish what is new; return how many seconds to rest."""
     began = time.monotonic()
     try:
         fresh = builder.advance(_tell)
     except StoreUnavailable as error:
-        log.warning("the store cannot be read: %s", error)
-        return RETRY_INTERVAL
+        # It comes back at any moment, and then shows what was written as soon as ever.
+        return min(RETRY_INTERVAL, retrying.failed(str(error)))
+    retrying.worked()
     took = time.monotonic() - began
     if fresh:
         settling.heed(took)

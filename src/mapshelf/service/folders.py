@@ -4,6 +4,7 @@ import logging
 import threading
 import time
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -13,6 +14,7 @@ from mapshelf.errors import StoreError
 from mapshelf.importer import Follower
 from mapshelf.readers.sandbox import SandboxedReader
 from mapshelf.service.process import end_with_parent, set_up_logging, stop_event
+from mapshelf.service.retrying import Retrying
 from mapshelf.settings import Settings
 from mapshelf.store import open_store
 
@@ -32,27 +34,32 @@ def follow_folders(settings: Settings, folders: list[Path]) -> None:
     """Keep the catalogue in step with ``folders`` until asked to end."""
     set_up_logging()
     end_with_parent()
-    stop = stop_event()
-    store = open_store(settings.database)
-    try:
-        with SandboxedReader() as reader:
-            follower = Follower(store, reader, folders)
-            _look(follower)
-            due = time.monotonic()
-            for changed in _ticks(folders, stop):
-                if changed or time.monotonic() >= due:
-                    due = time.monotonic() + (TICK if _look(follower) else LATER)
-    finally:
-        store.close()
+    stop, retrying = stop_event(), Retrying("importing")
+    while not stop.is_set():
+        try:
+            with closing(open_store(settings.database)) as store, SandboxedReader() as reader:
+                _follow(Follower(store, reader, folders), folders, stop, retrying)
+        except StoreError as error:
+            stop.wait(retrying.failed(str(error)))
 
 
-def _look(follower: Follower) -> bool:
-    """Look at the folders once; tell whether to look again soon."""
+def _follow(
+    follower: Follower, folders: list[Path], stop: threading.Event, retrying: Retrying
+) -> None:
+    due = time.monotonic() + _look(follower, retrying)
+    for changed in _ticks(folders, stop):
+        if changed or time.monotonic() >= due:
+            due = time.monotonic() + _look(follower, retrying)
+
+
+def _look(follower: Follower, retrying: Retrying) -> float:
+    """Look at the folders once; return the seconds until they are looked at again."""
     try:
-        return follower.look()
-    except StoreError as error:
-        log.warning("importing goes on in a moment: %s", error)
-        return True
+        interval = TICK if follower.look() else LATER
+    except (StoreError, OSError) as error:
+        return min(LATER, retrying.failed(str(error)))
+    retrying.worked()
+    return interval
 
 
 def _ticks(folders: list[Path], stop: threading.Event) -> Iterator[bool]:

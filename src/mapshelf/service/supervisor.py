@@ -1,7 +1,7 @@
 """The process over the others: starts them, starts them again when they die, ends them together.
 
-Granian replaces workers that die, but gives up when they die young, and cannot outlive itself.
-This process does nothing else, so there is little in it that could fail.
+It does nothing else but to hold what must outlive its children (the listening socket, the right to
+the data folder), so there is little in it that could fail.
 """
 
 import logging
@@ -78,7 +78,11 @@ class Supervisor:
     """Keeps children running until the process is asked to end."""
 
     def __init__(
-        self, children: list[Child], drain: float = 0, tell: Callable[[], None] | None = None
+        self,
+        children: list[Child],
+        drain: float = 0,
+        tell: Callable[[], None] | None = None,
+        let_go: Callable[[], None] | None = None,
     ) -> None:
         """Prepare to run ``children``.
 
@@ -87,10 +91,12 @@ class Supervisor:
             drain: seconds for which they go on once the end is asked for, so that whoever shares
                 out requests can turn to others first.
             tell: called when that time begins.
+            let_go: called before the children are asked to end, to let go of what is held for them.
         """
         self._children = children
         self._drain = drain
         self._tell = tell
+        self._let_go = let_go
         self._ending = False
         # A signal writes into the pipe, which wakes whoever waits on it.
         self._wake_up, self._signalled = os.pipe()
@@ -134,7 +140,11 @@ class Supervisor:
     def _start_due(self) -> None:
         for child in self._children:
             if child.process is None and time.monotonic() >= child.due:
-                child.start()
+                try:
+                    child.start()
+                except OSError as error:  # too many processes, or too little memory
+                    log.error("%s cannot be started now: %s", child.name, error)
+                    child.process, child.due = None, time.monotonic() + LONGEST_DELAY
 
     def _start_rest(self) -> None:
         """Start what has been put off for others to come first."""
@@ -157,6 +167,8 @@ class Supervisor:
                 child.note_death()
 
     def _stop_all(self) -> None:
+        if self._let_go:
+            self._let_go()
         alive = [child.process for child in self._children if child.process is not None]
         for process in alive:
             process.terminate()

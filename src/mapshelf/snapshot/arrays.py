@@ -30,6 +30,7 @@ from mapshelf.snapshot.coding import (
 )
 from mapshelf.snapshot.growing import GrowingFile
 from mapshelf.snapshot.rating import rating
+from mapshelf.snapshot.shortage import snapshot_error
 
 Array = npt.NDArray[Any]
 
@@ -251,6 +252,7 @@ def map_file(path: Path, length: int | None = None) -> mmap.mmap | bytes:
 
     Raises:
         SnapshotDamaged: it is not there, or shorter than it should be.
+        SnapshotUnavailable: the system is short of what that takes.
     """
     try:
         with path.open("rb") as file:
@@ -261,4 +263,4 @@ def map_file(path: Path, length: int | None = None) -> mmap.mmap | bytes:
                 raise SnapshotDamaged(f"{path.name} has {size} bytes instead of {length}")
             return mmap.mmap(file.fileno(), length, access=mmap.ACCESS_READ) if length else b""
     except OSError as error:
-        raise SnapshotDamaged(f"{path.name} cannot be read") from error
+        raise snapshot_error(f"{path.name} cannot be read", error) from error

@@ -24,6 +24,7 @@ from mapshelf.errors import (
     SnapshotDamaged,
     SnapshotError,
     SnapshotMissing,
+    SnapshotUnavailable,
     StoreDamaged,
 )
 from mapshelf.language import guess_language
@@ -35,6 +36,7 @@ from mapshelf.snapshot.directory import (
     RECORDS,
     TEXT,
     WORDS,
+    WORK,
     SnapshotDirectory,
     published_length,
     read_manifest,
@@ -45,6 +47,7 @@ from mapshelf.snapshot.growing import GrowingFile
 from mapshelf.snapshot.lexicon import LexiconWriter
 from mapshelf.snapshot.ordering import Orders
 from mapshelf.snapshot.records import encode_record, record_title
+from mapshelf.snapshot.shortage import snapshot_error
 from mapshelf.snapshot.snapshot import Snapshot
 from mapshelf.snapshot.soundness import SoundSnapshots
 from mapshelf.snapshot.text import Documents, Indexed, TextIndexWriter, link_index
@@ -76,7 +79,7 @@ class Builder:
     def __init__(self, store: Store, directory: SnapshotDirectory) -> None:
         self._store = store
         self._directory = directory
-        self._work = directory.path / "work"
+        self._work = directory.path / WORK
         self._folders = count()
         self._documents = Documents()
         self._sound = SoundSnapshots(directory)
@@ -232,6 +235,8 @@ class Builder:
             self._sound.add(folder.name)
             self._directory.forgive()
             return state
+        except SnapshotUnavailable:  # nothing is wrong with it: whoever builds tries again
+            raise
         except SnapshotError as error:
             log.info("building a snapshot from nothing: %s", error)
             self._clear_work()
@@ -257,7 +262,7 @@ class Builder:
             orders = Orders(work, columns, records.titles_in(columns))
             alive = orders.take_up(folder)
         except OSError as error:
-            raise SnapshotDamaged("the files of the snapshot cannot be taken up") from error
+            raise snapshot_error("the files of the snapshot cannot be taken up", error) from error
         columns.revive(alive)
         return _State(
             folder=work,

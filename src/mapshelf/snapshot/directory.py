@@ -28,15 +28,22 @@ from typing import Any, Final
 import orjson
 import xxhash
 
-from mapshelf.errors import SnapshotDamaged, SnapshotMissing
+from mapshelf.errors import (
+    SnapshotDamaged,
+    SnapshotError,
+    SnapshotMissing,
+    SnapshotUnavailable,
+)
 from mapshelf.settings import CURRENT
 from mapshelf.snapshot.arrays import COLUMNS, column_file
 from mapshelf.snapshot.coding import DICTIONARIES
+from mapshelf.snapshot.shortage import snapshot_error
 
 FORMAT: Final = 9
 """Version of everything a snapshot holds; one of another version is built anew."""
 
 MANIFEST: Final = "manifest.json"
+WORK: Final = "work"
 RECORDS: Final = "records.bin"
 WORDS: Final = "words.bin"
 GROWING: Final = (RECORDS, WORDS, *map(column_file, COLUMNS), *DICTIONARIES)
@@ -63,10 +70,14 @@ class SnapshotDirectory:
 
         Raises:
             SnapshotMissing: none has been published.
+            SnapshotUnavailable: the system is short of what looking takes.
         """
         try:
             name = self._pointer.read_bytes()
         except OSError as error:
+            lack = snapshot_error("what names the current snapshot cannot be read", error)
+            if isinstance(lack, SnapshotUnavailable):
+                raise lack from error
             raise SnapshotMissing("no snapshot has been published yet") from error
         # A power cut may leave zeros here, which are no name to look for in a file system.
         if not name.isdigit():
@@ -112,6 +123,16 @@ class SnapshotDirectory:
         folder.mkdir(parents=True)
         return folder
 
+    def remove_unfinished(self) -> None:
+        """Remove what whoever built has left without publishing it."""
+        published = ""
+        with contextlib.suppress(SnapshotMissing):
+            published = self.current()
+        shutil.rmtree(self.path / WORK, ignore_errors=True)
+        for other in self.path.glob("[0-9]*"):
+            if other.name > published:
+                shutil.rmtree(other, ignore_errors=True)
+
     def publish(self, folder: Path) -> None:
         """Make ``folder`` the current snapshot, keeping the one before for those who read it."""
         try:
@@ -155,11 +176,12 @@ def read_manifest(folder: Path) -> dict[str, Any]:
 
     Raises:
         SnapshotDamaged: they are missing, altered, or those of another version.
+        SnapshotUnavailable: the system is short of what reading them takes.
     """
     try:
         checksum, _, body = (folder / MANIFEST).read_bytes().partition(b"\n")
     except OSError as error:
-        raise SnapshotDamaged(f"{MANIFEST} cannot be read") from error
+        raise snapshot_error(f"{MANIFEST} cannot be read", error) from error
     if xxhash.xxh3_128_hexdigest(body).encode() != checksum:
         raise SnapshotDamaged(f"{MANIFEST} has been altered")
     manifest: dict[str, Any] = orjson.loads(body)
@@ -173,6 +195,7 @@ def verify(folder: Path) -> dict[str, Any]:
 
     Raises:
         SnapshotDamaged: a file is missing or altered.
+        SnapshotUnavailable: the system is short of what reading it takes.
     """
     manifest = read_manifest(folder)
     for name, (size, checksum) in manifest["files"].items():
@@ -192,7 +215,7 @@ def check_sizes(folder: Path, manifest: dict[str, Any]) -> None:
         try:
             found = (folder / name).stat().st_size
         except OSError as error:
-            raise SnapshotDamaged(f"{name} is missing") from error
+            raise snapshot_error(f"{name} is missing", error) from error
         if found < size or (found > size and name not in GROWING):
             raise SnapshotDamaged(f"{name} has {found} bytes instead of {size}")
 
@@ -208,7 +231,7 @@ def _known(before: Path) -> dict[int, tuple[int, str]]:
     try:
         files = read_manifest(before)["files"]
         return {(before / name).stat().st_ino: tuple(files[name]) for name in files}
-    except (SnapshotDamaged, OSError):
+    except (SnapshotError, OSError):
         return {}
 
 
@@ -224,13 +247,18 @@ def _checksums(
 
 
 def _checksum(path: Path, length: int | None = None) -> tuple[int, str]:
-    """Return size and checksum of a file, or of its first ``length`` bytes."""
+    """Return size and checksum of a file, or of its first ``length`` bytes.
+
+    Raises:
+        SnapshotDamaged: it cannot be read.
+        SnapshotUnavailable: the system is short of what that takes.
+    """
     digest, size = xxhash.xxh3_64(), 0
     try:
         with path.open("rb") as file:
             while chunk := file.read(_CHUNK if length is None else min(_CHUNK, length - size)):
                 digest.update(chunk)
                 size += len(chunk)
-    except OSError:
-        return 0, ""
+    except OSError as error:
+        raise snapshot_error(f"{path.name} cannot be read", error) from error
     return size, digest.hexdigest()

@@ -114,8 +114,9 @@ class SQLiteStore:
                 _make_folder(path.parent)
             else:
                 _look_for(path)
-            self._writer = _Connection(path, create=create)
-            self._reader = _Connection(path, create=create)
+            with _told_if_read_only(path):
+                self._writer = _Connection(path, create=create)
+                self._reader = _Connection(path, create=create)
         with self._reading() as database:
             current = _migrations_had(database) == len(MIGRATIONS)
         if not current:
@@ -703,6 +704,18 @@ def _look_for(path: Path) -> None:
         raise StoreUnavailable(f"cannot open {path}: {error.strerror}") from error
 
 
+@contextmanager
+def _told_if_read_only(path: Path) -> Iterator[None]:
+    """Say why a database cannot be opened where SQLite does not: even readers need to write."""
+    try:
+        yield
+    except (apsw.CantOpenError, apsw.ReadOnlyError) as error:
+        for needed in (path.parent, path):
+            if needed.exists() and not os.access(needed, os.W_OK):
+                raise StoreUnavailable(f"cannot open {path}: {needed} is read-only") from error
+        raise
+
+
 def _make_private(path: Path) -> None:
     try:
         if stat.S_IMODE(path.stat().st_mode) != 0o600:
@@ -731,6 +744,8 @@ def _translated() -> Iterator[None]:
         yield
     except (apsw.CorruptError, apsw.NotADBError) as error:
         raise StoreDamaged(f"the SQLite database is damaged: {error}") from error
+    except UnicodeDecodeError as error:  # SQLite itself takes any bytes for a text
+        raise StoreDamaged("the SQLite database is damaged: a text in it is not UTF-8") from error
     except (
         apsw.BusyError,
         apsw.LockedError,

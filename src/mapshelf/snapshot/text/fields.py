@@ -9,8 +9,8 @@ from typing import Final
 
 import tantivy
 
-from mapshelf.errors import SnapshotDamaged
 from mapshelf.query import FILTERS, ORDERS
+from mapshelf.snapshot.shortage import snapshot_error
 
 ZONES: Final = ("title", "description", "branches", "topics")
 """Where words stand as they are written, in their order. ``branches`` are the main topics, with the
@@ -117,4 +117,4 @@ def translated() -> Iterator[None]:
     try:
         yield
     except (ValueError, OSError) as error:
-        raise SnapshotDamaged(f"the search index cannot be used: {error}") from error
+        raise snapshot_error(f"the search index cannot be used: {error}", error) from error

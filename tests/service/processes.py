@@ -1,0 +1,34 @@
+"""The processes of a running service, as the system tells of them."""
+
+from pathlib import Path
+
+
+def children(process: int) -> list[int]:
+    """Return the children of a process that run our code; Python's helpers are left aside."""
+    try:
+        text = Path(f"/proc/{process}/task/{process}/children").read_text("ascii")
+    except OSError:
+        return []
+    return [int(child) for child in text.split() if "resource_tracker" not in _words(int(child))]
+
+
+def descendants(process: int) -> list[int]:
+    """Return the children of a process, and theirs."""
+    found = children(process)
+    return found + [further for child in found for further in descendants(child)]
+
+
+def runs(process: int) -> bool:
+    """Tell whether a process is there, and no zombie."""
+    try:
+        state = Path(f"/proc/{process}/stat").read_text("ascii").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+def _words(process: int) -> str:
+    try:
+        return Path(f"/proc/{process}/cmdline").read_text("utf-8", "replace")
+    except OSError:
+        return ""

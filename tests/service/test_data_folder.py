@@ -1,0 +1,41 @@
+"""One service has a data folder to itself."""
+
+import signal
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import Mapshelf, free_port, serving, status_of, wait_for
+
+
+@pytest.fixture
+def mapshelf(tmp_path: Path) -> Mapshelf:
+    return Mapshelf(tmp_path / "data")
+
+
+def test_a_second_service_is_refused_in_a_line_and_harms_nothing(mapshelf: Mapshelf) -> None:
+    with serving(mapshelf, "--drain", "2") as service:
+        service.wait_until_ready()
+        wait_for(lambda: status_of(f"{service.url}/readyz") == 200)
+
+        done = mapshelf.run("serve", "--port", str(free_port()), expect=1)
+
+        assert done.stderr == (
+            f"mapshelf: another mapshelf serve uses the data folder {mapshelf.data}:"
+            " end it, or give this one a folder of its own (--data)\n"
+        )
+        assert status_of(f"{service.url}/readyz") == 200
+        service.process.send_signal(signal.SIGTERM)
+        wait_for(lambda: status_of(f"{service.url}/readyz") == 503)
+        mapshelf.run("serve", "--port", str(free_port()), expect=1)
+        assert status_of(f"{service.url}/readyz") == 503  # and does not take that back
+
+
+def test_one_that_was_killed_is_followed_at_once(mapshelf: Mapshelf) -> None:
+    token = mapshelf.token()
+    for _ in range(2):
+        with serving(mapshelf, token=token) as service:
+            service.wait_until_ready()
+            service.kill()
+    with serving(mapshelf, token=token) as service:
+        service.wait_until_ready()

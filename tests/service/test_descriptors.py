@@ -1,0 +1,95 @@
+"""A machine that allows few open files is used as far as it goes, or refused with a reason."""
+
+import socket
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from mapshelf.service.descriptors import LEAST
+from tests.cli.process import EXAMPLES, PATIENCE, Mapshelf, Service, free_port, serving, wait_for
+from tests.cli.test_commands import write_map
+
+
+@pytest.fixture
+def mapshelf(tmp_path: Path) -> Mapshelf:
+    return Mapshelf(tmp_path / "data")
+
+
+def allowing(descriptors: int, *, kind: str = "") -> list[str]:
+    """Return the words that run a command with so many descriptors."""
+    return ["sh", "-c", f'ulimit {kind} -n {descriptors} && exec "$@"', "sh"]
+
+
+def test_too_few_are_told_in_a_line(mapshelf: Mapshelf) -> None:
+    command = mapshelf.command("serve", "--port", str(free_port()))
+    done = subprocess.run(
+        [*allowing(LEAST - 1), *command],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stderr == (
+        f"mapshelf: {LEAST - 1} file descriptors are too few, {LEAST} are needed:"
+        " raise the limit (ulimit -n, or LimitNOFILE of systemd)\n"
+    )
+
+
+def test_as_many_are_taken_as_the_system_lets_one_have(mapshelf: Mapshelf) -> None:
+    mapshelf.run("import", EXAMPLES)
+    with serving(mapshelf, under=allowing(36, kind="-S")) as service:
+        service.wait_until_ready()
+        wait_for(lambda: service.total() > 10)
+
+
+@pytest.mark.parametrize("descriptors", [LEAST, 512])
+def test_connections_leave_enough_for_snapshots(
+    mapshelf: Mapshelf, tmp_path: Path, descriptors: int
+) -> None:
+    mapshelf.run("import", EXAMPLES)
+    with serving(mapshelf, under=allowing(descriptors)) as service:
+        service.wait_until_ready()
+        wait_for(lambda: service.total() > 10)
+        with keeping_asking(service) as total, idle(service, descriptors - 100):
+            before = total()
+            for number in range(3):
+                mapshelf.run("import", write_map(tmp_path / f"{number}.mm", f"Map {number}"))
+                wait_for(lambda number=number: total() == before + number + 1)
+
+    assert not (mapshelf.data / "snapshots" / "refused").exists()
+
+
+@contextmanager
+def idle(service: Service, count: int) -> Iterator[None]:
+    """Hold so many connections over which nothing is sent."""
+    port = int(service.url.rpartition(":")[2])
+    held = [socket.create_connection(("127.0.0.1", port)) for _ in range(count)]
+    try:
+        yield
+    finally:
+        for one in held:
+            one.close()
+
+
+@contextmanager
+def keeping_asking(service: Service) -> Iterator[Callable[[], int]]:
+    """Give what asks for the number of maps, over a connection that is there already."""
+    connection = HTTPConnection(service.url.removeprefix("http://"), timeout=PATIENCE)
+
+    def total() -> int:
+        headers = {"Authorization": f"Bearer {service.token}"}
+        connection.request("GET", "/maps?limit=0", headers=headers)
+        answer = connection.getresponse()
+        answer.read()
+        return int(answer.headers["x-total-count"])
+
+    try:
+        total()
+        yield total
+    finally:
+        connection.close()

@@ -1,0 +1,133 @@
+"""Disks that are full or read-only, and a database that is damaged: a line each, and no more."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import EXAMPLES, Mapshelf, free_port, serving, status_of, wait_for
+from tests.cli.test_commands import write_map
+from tests.service.processes import children
+
+
+@pytest.fixture
+def disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 8 MB in memory."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    if os.geteuid() != 0 or not _mounted("mount", "-t", "tmpfs", "-o", "size=8m", "tmpfs", folder):
+        pytest.skip("a disk that fills up takes leave to mount one")
+    try:
+        yield folder
+    finally:
+        assert _mounted("umount", "--lazy", folder)
+
+
+def _mounted(*words: str | Path) -> bool:
+    try:
+        return subprocess.run(words, capture_output=True, check=False).returncode == 0
+    except FileNotFoundError:
+        return False
+
+
+@contextmanager
+def read_only(folder: Path) -> Iterator[None]:
+    """Take away the leave to write into a folder, as far as that binds this user."""
+    folder.chmod(0o500)
+    try:
+        if os.access(folder, os.W_OK):
+            pytest.skip("this user may write everywhere")
+        yield
+    finally:
+        folder.chmod(0o700)
+
+
+def refused(mapshelf: Mapshelf, *words: str) -> str:
+    """Return the one line with which a command fails."""
+    (line,) = mapshelf.run(*words, expect=1).stderr.splitlines()
+    return line
+
+
+def refusals(mapshelf: Mapshelf) -> None:
+    """Try what would write."""
+    data = mapshelf.data
+    line = refused(mapshelf, "serve", "--port", str(free_port()))
+    assert line.startswith(f"mapshelf: the data folder {data} cannot be written: ")
+    for words in (("user", "add", "bob"), ("import", str(EXAMPLES)), ("check",)):
+        line = refused(mapshelf, *words)
+        assert line == f"mapshelf: cannot open {data}/catalogue.db: {data} is read-only"
+
+
+def test_a_read_only_disk_is_told_in_a_line(disk: Path) -> None:
+    mapshelf = Mapshelf(disk / "data")
+    mapshelf.run("user", "add", "ann")
+    assert _mounted("mount", "-o", "remount,ro", disk)
+    refusals(mapshelf)
+
+
+def test_a_read_only_folder_is_told_in_a_line(tmp_path: Path) -> None:
+    mapshelf = Mapshelf(tmp_path / "data")
+    mapshelf.run("user", "add", "ann")
+    with read_only(mapshelf.data):
+        refusals(mapshelf)
+
+
+def test_a_full_disk_is_told_once_and_building_goes_on_when_there_is_room(
+    disk: Path, tmp_path: Path
+) -> None:
+    mapshelf = Mapshelf(disk / "data", f"sqlite://{tmp_path}/catalogue.db")
+    mapshelf.run("import", EXAMPLES)
+    mapshelf.run("user", "add", "alice")
+    (token,) = mapshelf.lines("token", "create", "alice")
+    log = tmp_path / "log"
+    with log.open("wb") as stream, serving(mapshelf, token=token, log=stream) as service:
+        service.wait_until_ready()
+        wait_for(lambda: service.total() > 10)
+        before = service.total()
+        fill(disk / "filling")
+        mapshelf.run("import", write_map(tmp_path / "a.mm", "Soil"))
+        wait_for(lambda: "is full" in log.read_text())
+        assert service.total() == before
+
+        (disk / "filling").unlink()
+        wait_for(lambda: service.total() == before + 1)
+
+    text = log.read_text()
+    assert "Traceback" not in text
+    assert text.count(f"building goes on later: the disk of {mapshelf.data} is full") == 1
+
+
+def fill(path: Path) -> None:
+    """Fill the disk with a file."""
+    with path.open("wb", buffering=0) as file:
+        while True:
+            try:
+                file.write(bytes(4096))
+            except OSError:
+                return
+
+
+def test_a_damaged_database_found_by_a_new_worker_is_told_in_a_line(
+    tmp_path: Path,
+) -> None:
+    mapshelf = Mapshelf(tmp_path / "data")
+    mapshelf.run("import", EXAMPLES)
+    log = tmp_path / "log"
+    with log.open("wb") as stream, serving(mapshelf, EXAMPLES, log=stream) as service:
+        service.wait_until_ready()
+        wait_for(lambda: service.total() > 10)
+        (mapshelf.data / "catalogue.db").write_bytes(b"no database " * 1000)
+        for child in children(service.process.pid):  # builder, importer, web with its worker
+            os.kill(child, signal.SIGKILL)
+
+        wait_for(lambda: status_of(f"{service.url}/readyz") == 200)
+        wait_for(lambda: log.read_text().count("file is not a database") >= 3)
+
+    text = log.read_text()
+    assert "Traceback" not in text
+    for line in ("building goes on later", "importing goes on later", "the store is opened when"):
+        assert text.count(f"{line}") == 1, text

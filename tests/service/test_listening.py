@@ -1,0 +1,49 @@
+"""The socket that all workers share."""
+
+import socket
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from mapshelf.errors import CannotListen
+from mapshelf.service.listening import SILENCE, bound_socket, listen
+
+HOST = "127.0.0.1"
+
+
+@pytest.fixture
+def listener() -> Iterator[socket.socket]:
+    with bound_socket(HOST, [HOST], 0) as made:
+        listen(made)
+        yield made
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="connections inherit it on Linux alone")
+def test_the_kernel_cuts_connections_whose_clients_take_nothing(listener: socket.socket) -> None:
+    with socket.create_connection(listener.getsockname()):
+        connection, _ = listener.accept()
+        with connection:
+            found = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+
+    assert found == SILENCE
+
+
+def test_the_port_is_nobody_elses(listener: socket.socket) -> None:
+    with pytest.raises(CannotListen, match="Address already in use"):
+        bound_socket(HOST, [HOST], listener.getsockname()[1])
+
+
+def test_of_two_that_bind_a_port_at_once_one_listens() -> None:
+    with bound_socket(HOST, [HOST], 0) as first:
+        port = first.getsockname()[1]
+        with bound_socket(HOST, [HOST], port) as second:
+            listen(first)
+            with pytest.raises(CannotListen, match="Address already in use"):
+                listen(second)
+
+
+def test_the_first_address_where_the_port_is_free_is_taken(listener: socket.socket) -> None:
+    port = listener.getsockname()[1]
+    with bound_socket("localhost", [HOST, "::1"], port) as other:
+        assert other.getsockname()[:2] == ("::1", port)

@@ -1,0 +1,107 @@
+"""Workers that die cost the requests they were answering, and nothing else."""
+
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.client import HTTPConnection
+from pathlib import Path
+
+import pytest
+
+from tests.cli.process import EXAMPLES, PATIENCE, Mapshelf, Service, serving, wait_for
+from tests.service.processes import children, runs
+
+
+@pytest.fixture
+def mapshelf(tmp_path: Path) -> Mapshelf:
+    made = Mapshelf(tmp_path / "data")
+    made.run("import", EXAMPLES)
+    return made
+
+
+def workers(service: Service) -> list[int]:
+    """Return the processes that answer: the only ones below one below the supervisor."""
+    return [found for child in children(service.process.pid) for found in children(child)]
+
+
+def kill_one(service: Service, victim: int) -> int:
+    """Kill a worker; return the one that takes its place."""
+    before = set(workers(service))
+    os.kill(victim, signal.SIGKILL)
+    wait_for(lambda: set(workers(service)) - before and len(workers(service)) == len(before))
+    (fresh,) = set(workers(service)) - before
+    return fresh
+
+
+def ask(service: Service) -> int:
+    """Ask for a page over a connection of its own; return the status of the answer."""
+    connection = HTTPConnection(service.url.removeprefix("http://"), timeout=PATIENCE)
+    try:
+        headers = {"Authorization": f"Bearer {service.token}"}
+        connection.request("GET", "/maps?limit=3", headers=headers)
+        return connection.getresponse().status
+    finally:
+        connection.close()
+
+
+@contextmanager
+def asking(service: Service, answers: list[int | Exception]) -> Iterator[None]:
+    """Ask one question after the other while in the context, and note what comes of each."""
+    done = threading.Event()
+
+    def go_on() -> None:
+        while not done.is_set():
+            try:
+                answers.append(ask(service))
+            except OSError as error:
+                answers.append(error)
+
+    thread = threading.Thread(target=go_on)
+    thread.start()
+    try:
+        yield
+    finally:
+        done.set()
+        thread.join()
+
+
+def test_a_worker_that_keeps_dying_leaves_the_others_alone(mapshelf: Mapshelf) -> None:
+    answers: list[int | Exception] = []
+    with serving(mapshelf, workers=2) as service:
+        service.wait_until_ready()
+        wait_for(lambda: len(workers(service)) == 2)
+        steady, victim = workers(service)
+        deaths = 5
+        with asking(service, answers):
+            for _ in range(deaths):
+                victim = kill_one(service, victim)
+        assert steady in workers(service)
+
+    failed = [answer for answer in answers if answer != 200]
+    # What the dying one was answering: there is never more than one request at a time.
+    assert len(failed) <= deaths
+    assert not any(isinstance(answer, ConnectionRefusedError) for answer in failed)
+    assert len(answers) - len(failed) > deaths
+
+
+def test_clients_wait_while_the_only_worker_is_replaced(mapshelf: Mapshelf) -> None:
+    with serving(mapshelf, workers=1) as service:
+        service.wait_until_ready()
+        for _ in range(3):
+            (worker,) = workers(service)
+            os.kill(worker, signal.SIGKILL)
+            # Here nobody answers; whoever asks may have to wait, and is answered.
+            wait_for(lambda worker=worker: worker not in workers(service))
+            assert ask(service) == 200
+
+
+def test_clients_wait_while_all_that_answers_is_replaced(mapshelf: Mapshelf) -> None:
+    with serving(mapshelf, workers=1) as service:
+        service.wait_until_ready()
+        (web,) = [child for child in children(service.process.pid) if children(child)]
+        (worker,) = children(web)
+        os.kill(web, signal.SIGKILL)
+        wait_for(lambda: not runs(worker))  # it ends with its parent, a moment later
+        assert ask(service) == 200

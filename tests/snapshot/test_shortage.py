@@ -1,0 +1,112 @@
+"""What the system is short of for a moment is no damage: a sound snapshot stays as it is."""
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from mapshelf.api.catalogue import Catalogue
+from mapshelf.errors import SnapshotUnavailable
+from mapshelf.model import MapDraft
+from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory, verify
+from tests.harness import Shelf
+
+
+@contextmanager
+def descriptors_left(count: int) -> Iterator[None]:
+    """Leave this process so many descriptors while in the context."""
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    held = []
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(512, before[1]), before[1]))
+    try:
+        while True:
+            try:
+                held.append(os.open(os.devnull, os.O_RDONLY))
+            except OSError:
+                break
+        for _ in range(count):
+            os.close(held.pop())
+        yield
+    finally:
+        for one in held:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def folder_of(shelf: Shelf) -> Path:
+    directory = SnapshotDirectory(shelf.settings.snapshots)
+    return directory.folder(directory.current())
+
+
+def needed(shelf: Shelf) -> int:
+    """Return how many descriptors a snapshot holds."""
+    before = len(os.listdir("/dev/fd"))
+    snapshot = Snapshot(folder_of(shelf))
+    held = len(os.listdir("/dev/fd")) - before
+    del snapshot
+    return held
+
+
+@pytest.fixture
+def full(shelf: Shelf) -> Shelf:
+    """A catalogue of a few maps."""
+    shelf.put(*(MapDraft(title=f"Map {number}") for number in range(20)))
+    shelf.publish()
+    return shelf
+
+
+def test_however_few_descriptors_there_are_a_sound_snapshot_is_never_damaged(full: Shelf) -> None:
+    folder, most = folder_of(full), needed(full) + 10
+    opened = 0
+    for count in range(most + 1):
+        with descriptors_left(count), suppress(SnapshotUnavailable):
+            Snapshot(folder)
+            opened += 1
+    assert 0 < opened < most
+
+
+def test_checksums_that_cannot_be_read_are_no_others(full: Shelf) -> None:
+    with descriptors_left(0), pytest.raises(SnapshotUnavailable):
+        verify(folder_of(full))
+    with descriptors_left(1):
+        verify(folder_of(full))
+
+
+def test_a_worker_keeps_what_it_has_says_so_once_and_takes_the_next_when_it_can(
+    full: Shelf, caplog: pytest.LogCaptureFixture
+) -> None:
+    directory = SnapshotDirectory(full.settings.snapshots)
+    catalogue = Catalogue(directory)
+    catalogue.refresh()
+    old = catalogue.edition().snapshot
+    full.put(MapDraft(title="One more"))
+    full.publish()
+    for left in (0, 5):
+        with descriptors_left(left):
+            for _ in range(3):
+                catalogue.refresh()
+            assert catalogue.edition().snapshot is old
+    assert not directory.is_refused(directory.current())
+    assert caplog.text.count("Too many open files") == 1
+
+    catalogue.refresh()
+    assert len(catalogue.edition().snapshot) == 21
+
+
+def test_a_builder_leaves_it_alone_and_goes_on_from_it_later(full: Shelf) -> None:
+    before, directory = folder_of(full), SnapshotDirectory(full.settings.snapshots)
+    for left in range(0, 12, 3):
+        with descriptors_left(left), pytest.raises((SnapshotUnavailable, OSError)):
+            Builder(full.store, directory)
+        assert folder_of(full) == before
+    builder = Builder(full.store, directory)
+    try:
+        assert builder.revision == full.store.revision()
+        full.put(MapDraft(title="One more"))
+        assert builder.advance()
+    finally:
+        builder.close()
+    assert int(folder_of(full).name) == int(before.name) + 1
