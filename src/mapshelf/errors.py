@@ -141,7 +141,7 @@ class SnapshotUnavailable(SnapshotError):
 
 
 class InvalidRecord(MapshelfError):
-    """A record does not have the shape of section 5 of the design (Map keys, string values)."""
+    """A record does not have the shape that ``docs/operating.md`` gives: Map keys, string values."""
 
 
 class UnreadableFile(MapshelfError):

@@ -29,10 +29,10 @@ MAP_KEYS: Final = (
     "LicenceTypeID",
     "Software",
 )
-"""The keys of a Map object, in the order they are sent (specification, section 2.1)."""
+"""The keys of a Map object, in the order they are sent (``docs/api.md``)."""
 
 USER_KEYS: Final = ("UserName", "TotalMaps", "DateRegistered")
-"""The keys of a User object, in the order they are sent (specification, section 2.2)."""
+"""The keys of a User object, in the order they are sent (``docs/api.md``)."""
 
 SYSTEM_USER: Final = "system"
 """Owner of the maps that were imported without naming one."""
@@ -278,7 +278,7 @@ class MapDraft:
     Attributes:
         software: name of the program; the store finds or gives its id.
         source: the file the map was read from. It identifies the map when ``id`` is ``None``.
-        outline: the topics, as ``outlines.encode_outline`` gives them.
+        outline: the topics, as ``outline_codec.encode_outline`` gives them.
         content: what is in the file that ``source`` names, zlib-compressed.
     """
 
@@ -356,7 +356,7 @@ class Change:
         revision: position in the feed; a later change has a higher one.
         file_id: the map.
         map: its present state, ``None`` if it was deleted.
-        outline: its topics as ``outlines.encode_outline`` gave them, ``None`` if it has none.
+        outline: its topics as ``outline_codec.encode_outline`` gave them, ``None`` if it has none.
         source: name of the file it was read from (``Source.name``), empty if it was not.
     """
 

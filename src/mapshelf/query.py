@@ -20,7 +20,7 @@ MAXIMUM_QUERY_LENGTH: Final = 500
 """Longest search text, in characters."""
 
 ORDERS: Final = ("alpha", "downloads", "views", "date", "rating")
-"""The values of ``order_by`` (specification, section 4.1)."""
+"""The values of ``order_by`` (``docs/api.md``)."""
 
 DEFAULT_ORDER: Final = "date"
 """The order of a listing for which none is asked and nothing is searched."""

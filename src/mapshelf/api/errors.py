@@ -1,4 +1,4 @@
-"""The one table from our errors to what clients see (specification, section 7).
+"""The one table from our errors to what clients see (``docs/api.md``).
 
 Nothing internal leaks: an error without a row is a fault of ours, which is logged and answered
 with a fixed text.
@@ -71,7 +71,7 @@ FAULT: Final = ErrorRow(500, 500, "server_error", "Something went wrong on our s
 
 
 def error_response(error: Exception, request_id: str) -> Response:
-    """Return the Error object for ``error`` (specification, section 2.3)."""
+    """Return the Error object for ``error`` (``docs/api.md``)."""
     row = next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), FAULT)
     if isinstance(error, Overloaded | ClientDisconnected):
         pass  # one line for each of too many would be more to do

@@ -1,4 +1,4 @@
-"""``GET /maps``: a page of the list of maps (specification, section 4.1), and what pages share."""
+"""``GET /maps``: a page of the list of maps (``docs/api.md``), and what pages share."""
 
 from urllib.parse import quote, urlencode
 

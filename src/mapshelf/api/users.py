@@ -1,4 +1,4 @@
-"""``GET /users/me``: the profile of the token's owner (specification, section 4.2)."""
+"""``GET /users/me``: the profile of the token's owner (``docs/api.md``)."""
 
 from datetime import UTC, datetime
 

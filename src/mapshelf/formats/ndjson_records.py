@@ -1,6 +1,6 @@
 """Records: maps as lines of JSON, to move a catalogue or to fill one from another system.
 
-A record is an object with the keys of a Map (specification, section 2.1), every value a string,
+A record is an object with the keys of a Map (``docs/api.md``), every value a string,
 and ``Template`` besides. Each key is one row of ``FIELDS``, which says how its text is read and
 how it is written; the API writes the same texts.
 """

@@ -34,7 +34,7 @@ class Order:
     It goes to another process, so it is flat.
 
     Attributes:
-        outline: the map, as ``outlines.encode_outline`` gives it; ``None`` if it has none.
+        outline: the map, as ``outline_codec.encode_outline`` gives it; ``None`` if it has none.
         title: of the map.
         owner: of the map.
         category: of the map.

@@ -93,7 +93,7 @@ def _topic(branch: Branch, public_id: str, title: str, addresses: Addresses) -> 
     return FoundTopic(
         addresses.topic(public_id, title, branch.id),
         branch.path,
-        # Both are escaped already, all but the marks (``branches.Branch``).
+        # Both are escaped already, all but the marks (``snippets.Branch``).
         Markup(branch.marked),  # noqa: S704
         Markup(branch.note),  # noqa: S704
     )

@@ -5,7 +5,7 @@
       lock               held by the one process that builds
       refused            the name of a snapshot that a worker could not use
       sound              the names of snapshots that running processes know to be sound, and a lock
-                         that each of them holds (``soundness.py``)
+                         that each of them holds (``verification.py``)
       verifying          held by the one process that reads a snapshot whole
       work/              what the builder writes: records and the search index
       000000000042/      a snapshot: links to files that others share, what has changed since these
@@ -47,7 +47,7 @@ WORK: Final = "work"
 RECORDS: Final = "records.bin"
 WORDS: Final = "words.bin"
 GROWING: Final = (RECORDS, WORDS, *map(column_file, COLUMNS), *DICTIONARIES)
-"""Files that go on growing (``growing.py``): what lies beyond the size in the manifest is not part
+"""Files that go on growing (``append_file.py``): what lies beyond the size in the manifest is not part
 of the snapshot."""
 
 TEXT: Final = "text"

@@ -2,7 +2,7 @@
 
 Counting codes takes about a nanosecond a map; counting values takes sorting them. A value gets its
 code, the next number, when the first map with it comes, and keeps it. So codes are columns like all
-others, and the values stand in files that only grow (``growing.py``), each at the place of its
+others, and the values stand in files that only grow (``append_file.py``), each at the place of its
 code.
 
 Category, software, licence and year have few values. So maps have one code for two of them, which

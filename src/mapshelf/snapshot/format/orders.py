@@ -1,8 +1,8 @@
 """The orders of a catalogue as they lie in a snapshot: written whole, with few changes beside them.
 
-Writing an order of a million maps takes about a tenth of a second, so it stays as it was written, in
-files that snapshots share; what came and went since is noted beside it, and put together by whoever
-reads.
+Writing an order of a million maps takes about a tenth of a second, so it stays as it was written,
+in files that snapshots share; what came and went since is noted beside it, and put together by
+whoever reads.
 """
 
 import shutil

@@ -26,7 +26,7 @@ _SEPARATORS: Final = re.compile(r"[\W_]+")
 
 
 def encode_record(record: Map) -> bytes:
-    """Return the Map object of ``record`` (specification, section 2.1) as JSON.
+    """Return the Map object of ``record`` (``docs/api.md``) as JSON.
 
     URLs that Mapshelf serves begin with ``BASE_URL``.
     """

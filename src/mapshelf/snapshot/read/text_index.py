@@ -104,7 +104,7 @@ class TextIndex:
 
         The engine ranks by score alone. Hits are taken in blocks, always the same ones whatever
         the page, and inside a block near ties go to the more popular map, then to the newer
-        (see ``fields.precedence``).
+        (see ``text_fields.precedence``).
         """
         if limit == 0 or offset >= len(self):
             return Found(self.count(parts, filters), [])
