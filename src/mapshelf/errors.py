@@ -141,7 +141,7 @@ class SnapshotUnavailable(SnapshotError):
 
 
 class InvalidRecord(MapshelfError):
-    """A record does not have the shape that ``docs/operating.md`` gives: Map keys, string values."""
+    """A record does not have the shape that ``docs/operating.md`` gives."""
 
 
 class UnreadableFile(MapshelfError):

@@ -47,8 +47,8 @@ WORK: Final = "work"
 RECORDS: Final = "records.bin"
 WORDS: Final = "words.bin"
 GROWING: Final = (RECORDS, WORDS, *map(column_file, COLUMNS), *DICTIONARIES)
-"""Files that go on growing (``append_file.py``): what lies beyond the size in the manifest is not part
-of the snapshot."""
+"""Files that are appended to (``append_file.py``): what lies beyond the size in the manifest is not
+part of the snapshot."""
 
 TEXT: Final = "text"
 _CHUNK: Final = 1 << 20
