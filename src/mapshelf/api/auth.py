@@ -2,8 +2,8 @@
 
 What the store says of a token is remembered, and holds as long as the store's mark of all tokens
 stays the same (``tokens_version.py``). The mark is asked for again after a moment, which the store
-names, so that a revoked token is refused soon on every worker of every node. Tokens are known by their
-digests alone: what else a client puts into the header is neither kept nor counted.
+names, so that a revoked token is refused soon on every worker of every node. Tokens are known by
+their digests alone: what else a client puts into the header is neither kept nor counted.
 
 Anybody can make up tokens that only the store can tell from real ones. So those that wait are
 looked up together (``batching.py``), which costs the same for one and for hundreds, and whoever

@@ -1,6 +1,7 @@
 """How a selection of maps divides by category, software, owner, licence and year.
 
-Counting goes over columns of codes (``facet_codes.py``): a nanosecond or two a map. Numbers that are ids are told as such; what an owner's number stands for is read from the record of one of
+Counting goes over columns of codes (``facet_codes.py``): a nanosecond or two a map. Numbers
+that are ids are told as such; what an owner's number stands for is read from the record of one of
 the maps.
 """
 
