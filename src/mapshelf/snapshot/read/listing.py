@@ -3,9 +3,9 @@
 For each order there is the permutation of slots in that order; a map's place in it is its rank.
 For each order and filter value there is the set of ranks of the maps that have it
 (``posting_lists.py``). Filters combine by intersecting sets, the size of the result is the total,
-and a page is a slice of it. Beside that, each order has a few changes since it was written (``orders.py``): ranks that no
-longer count are taken out of every set, and the slots that came are looked through one by one, each
-with the rank that it goes before.
+and a page is a slice of it. Beside that, each order has a few changes since it was written
+(``orders.py``): ranks that no longer count are taken out of every set, and the slots that came are
+looked through one by one, each with the rank that it goes before.
 """
 
 from bisect import bisect_left
