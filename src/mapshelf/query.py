@@ -1,11 +1,12 @@
 """What a client asks of ``GET /maps``, parsed once into a frozen value.
 
-The parameters are rows of tables: the parser, the listing, the tests and the documentation go
-through the same rows. Adding a filter is adding a row to ``FILTERS``.
+The parameters are rows of tables: the parser, the listing, the tests and the OpenAPI document go
+through the same rows. Adding a filter is adding a row to ``FILTERS``, adding an order is adding one
+to ``SORT_ORDERS``.
 """
 
 import hashlib
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl
@@ -19,8 +20,38 @@ MAXIMUM_OFFSET: Final = 2**53
 MAXIMUM_QUERY_LENGTH: Final = 500
 """Longest search text, in characters."""
 
-ORDERS: Final = ("alpha", "downloads", "views", "date", "rating")
-"""The values of ``order_by`` (``docs/api.md``)."""
+
+@dataclass(frozen=True, slots=True)
+class SortOrder:
+    """A value of ``order_by``.
+
+    Attributes:
+        name: the value.
+        description: which maps it puts first, for the OpenAPI document.
+    """
+
+    name: str
+    description: str
+
+
+SORT_ORDERS: Final = (
+    SortOrder(
+        "alpha",
+        "by title from A to Z, without regard to case and accents; equal titles oldest first",
+    ),
+    SortOrder("downloads", "most downloads first"),
+    SortOrder("views", "most views first"),
+    SortOrder("date", "newest `DateAdded` first"),
+    SortOrder(
+        "rating",
+        "best rated first, by the lower end of the 95 % Wilson interval for the share of votes "
+        "in favour",
+    ),
+)
+"""The orders of a list (``docs/api.md``)."""
+
+ORDERS: Final = tuple(row.name for row in SORT_ORDERS)
+"""Their names."""
 
 DEFAULT_ORDER: Final = "date"
 """The order of a listing for which none is asked and nothing is searched."""
@@ -53,11 +84,15 @@ class Filter:
 
     Attributes:
         name: the query parameter.
+        description: which maps it keeps, for the OpenAPI document.
+        schema: the JSON Schema of its values, likewise.
         parse: turns its text into the key to look for, ``None`` to keep every map.
         key: the key of a map, a number of 64 bits.
     """
 
     name: str
+    description: str
+    schema: Mapping[str, object]
     parse: Callable[[str], int | None]
     key: Callable[[Map], int]
 
@@ -192,15 +227,40 @@ UNKNOWN_ID: Final = 2**63
 NO_ID: Final = UNKNOWN_ID + 1
 """The key of a map that has no such id: no request asks for it."""
 
+ID_SCHEMA: Final = {"type": "integer", "minimum": 0}
+TEXT_SCHEMA: Final = {"type": "string", "pattern": r"^[^\u0000]*$"}
+"""JSON Schemas of what parameters take."""
+
 FILTERS: Final = (
-    Filter("category", _id("category"), lambda found: found.category_id),
     Filter(
-        "software",
-        _id("software"),
-        lambda found: NO_ID if found.software_id is None else found.software_id,
+        name="category",
+        description="Only maps of the category with this id.",
+        schema=ID_SCHEMA,
+        parse=_id("category"),
+        key=lambda found: found.category_id,
     ),
-    Filter("owner", owner_key, lambda found: owner_key(found.owner)),
-    Filter("only_templates", _templates_only, lambda found: int(found.template)),
+    Filter(
+        name="software",
+        description="Only maps made with the program that has this id.",
+        schema=ID_SCHEMA,
+        parse=_id("software"),
+        key=lambda found: NO_ID if found.software_id is None else found.software_id,
+    ),
+    Filter(
+        name="owner",
+        description="Only maps of this user. The whole name, in any case.",
+        schema=TEXT_SCHEMA,
+        parse=owner_key,
+        key=lambda found: owner_key(found.owner),
+    ),
+    Filter(
+        name="only_templates",
+        description="Only maps that are templates. `1` and `0` are taken for `true` and `false`, "
+        "in any case.",
+        schema={"type": "boolean", "default": False},
+        parse=_templates_only,
+        key=lambda found: int(found.template),
+    ),
 )
 
 PARAMETERS: Final = frozenset(

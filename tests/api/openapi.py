@@ -1,14 +1,14 @@
 """The OpenAPI document as tests read it: what it says of an operation, and checks against it."""
 
-import json
 import re
-from importlib.resources import files
 from typing import Any, Final
 
 import httpx
 import jsonschema
 
-DOCUMENT: Final[dict[str, Any]] = json.loads((files("mapshelf.api") / "openapi.json").read_text())
+from mapshelf.api.openapi import openapi_document
+
+DOCUMENT: Final = openapi_document()
 COMPONENTS: Final[dict[str, Any]] = DOCUMENT["components"]
 
 TRANSPORT: Final = {"content-type", "content-length", "connection"}
@@ -17,12 +17,15 @@ TRANSPORT: Final = {"content-type", "content-length", "connection"}
 ANY_ADDRESS: Final = {404: "NotFound", 405: "MethodNotAllowed"}
 """Answers that belong to no operation."""
 
+TO_OPTIONS: Final = {204: "Preflight", 400: "BadRequest", 500: "ServerError"}
+"""Answers to OPTIONS, which is no operation."""
 
-def resolved(part: dict[str, Any]) -> dict[str, Any]:
+
+def resolved(part: dict[str, Any], components: dict[str, Any] = COMPONENTS) -> dict[str, Any]:
     """Return ``part``, or what it refers to."""
     while "$ref" in part:
         _, _, kind, name = part["$ref"].split("/")
-        part = COMPONENTS[kind][name]
+        part = components[kind][name]
     return part
 
 
@@ -49,14 +52,21 @@ def _values_of(name: str) -> str:
 
 
 def documented(method: str, path: str, status: int) -> dict[str, Any]:
-    """Return what the document says of an answer."""
+    """Return what the document says of an answer; that to HEAD is described by that to GET."""
     template = template_of(path)
-    responses = DOCUMENT["paths"].get(template, {}).get(method.lower(), {}).get("responses", {})
+    if template and method == "OPTIONS" and status in TO_OPTIONS:
+        return _response(TO_OPTIONS[status])
+    operation = "get" if method in ("GET", "HEAD") else method.lower()
+    responses = DOCUMENT["paths"].get(template, {}).get(operation, {}).get("responses", {})
     if str(status) in responses:
         return resolved(responses[str(status)])
     assert status in ANY_ADDRESS, f"{method} {path} answers {status}, which is not documented"
     assert status == 405 or not template, f"{path} is documented, and there is nothing"
-    found: dict[str, Any] = COMPONENTS["responses"][ANY_ADDRESS[status]]
+    return _response(ANY_ADDRESS[status])
+
+
+def _response(name: str) -> dict[str, Any]:
+    found: dict[str, Any] = COMPONENTS["responses"][name]
     return found
 
 

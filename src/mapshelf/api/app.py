@@ -13,11 +13,8 @@ import secrets
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
-from functools import partial
-from importlib.resources import files
+from functools import cached_property, partial
 from typing import Final, TypeVar
-
-import xxhash
 
 from mapshelf.api.auth import Authenticator
 from mapshelf.api.catalogue import Catalogue, Deferred, Edition
@@ -34,12 +31,12 @@ from mapshelf.api.http import (
     Response,
     Scope,
     Send,
-    json_response,
     not_modified,
     read_request,
 )
 from mapshelf.api.map_detail import export_outline, find_map, original_file, show_map
 from mapshelf.api.maps import list_maps
+from mapshelf.api.openapi import openapi_response
 from mapshelf.api.routing import Route, Routes
 from mapshelf.api.search import search_maps, suggest
 from mapshelf.api.streaming import LARGE, Stream, Streams, send_body
@@ -196,7 +193,6 @@ class Application:
         self._catalogue = Catalogue(SnapshotDirectory(settings.snapshots))
         self.fixed_headers = _fixed_headers(settings.cors_origin)
         self._request_ids = _request_ids()
-        self._openapi = _openapi_response()
         self._store: Store | None = None
         self._tried = asyncio.Event()
         self._opening_error = ""
@@ -374,6 +370,11 @@ class Application:
     async def _openapi_json(self, request: Request, user: User | None) -> Response:
         return self._openapi
 
+    @cached_property
+    def _openapi(self) -> Response:
+        """The OpenAPI document, made when it is first asked for: a worker starts without it."""
+        return openapi_response()
+
     async def _healthz(self, request: Request, user: User | None) -> Response:
         return self._health.alive()
 
@@ -528,9 +529,3 @@ def _request_ids() -> Iterator[str]:
     """Yield ids that no other worker gives: a random beginning and a count."""
     beginning = secrets.token_hex(6)
     return (f"{beginning}-{number:x}" for number in itertools.count(1))
-
-
-def _openapi_response() -> Response:
-    body = (files("mapshelf.api") / "openapi.json").read_bytes()
-    etag = f'"{xxhash.xxh3_128_hexdigest(body)}"'.encode()
-    return json_response(200, body, [(b"etag", etag), (b"cache-control", b"no-cache")])

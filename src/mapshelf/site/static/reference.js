@@ -12,11 +12,6 @@ dress();
 const described = await (await fetch(`${root}/openapi.json`)).json();
 // Behind a proxy the service may lie below a path, which its own description does not know.
 described.servers = [{ url: root || "/" }];
-// That every address takes HEAD and OPTIONS, too, is said once; here it would hide the rest.
-for (const operations of Object.values(described.paths)) {
-  delete operations.head;
-  delete operations.options;
-}
 
 SwaggerUIBundle({
   spec: described,

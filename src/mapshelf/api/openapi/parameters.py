@@ -1,0 +1,137 @@
+"""The parameters of the OpenAPI document, by the names under which operations refer to them."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, FROM_FILE, SOURCES
+from mapshelf.query import (
+    DEFAULT_LIMIT,
+    DEFAULT_ORDER,
+    ID_SCHEMA,
+    MAXIMUM_LIMIT,
+    MAXIMUM_OFFSET,
+    MAXIMUM_QUERY_LENGTH,
+    TEXT_SCHEMA,
+    Filter,
+    SortOrder,
+)
+from mapshelf.render.render_request import FORMATS, WIDTHS
+from mapshelf.render.themes import LIGHT, THEMES
+from mapshelf.writers import Writer
+
+Json = dict[str, Any]
+
+
+def parameters(
+    filters: Sequence[Filter], orders: Sequence[SortOrder], writers: Sequence[Writer]
+) -> Json:
+    """Return all parameters, with the filters, orders and formats of these tables."""
+    return {
+        **_selecting(orders),
+        **{row.name: _query(row.name, row.description, dict(row.schema)) for row in filters},
+        "If-None-Match": {
+            "name": "If-None-Match",
+            "in": "header",
+            "description": "ETags of answers the client has; if one is still right the answer is "
+            "304, without a body.",
+            "schema": {"type": "string"},
+        },
+        **_in_paths(writers),
+        **_of_pictures(),
+    }
+
+
+def _selecting(orders: Sequence[SortOrder]) -> Json:
+    """Return what all lists take besides filters."""
+    return {
+        "query": _query(
+            "query",
+            "Text to search for in titles, descriptions, all topics and notes, names of owners, "
+            "categories and files. All words must occur, in any order and in any inflected form; "
+            "words in quotes must follow each other as they are written; a word after `-` must "
+            "not occur; the last word may be the beginning of one. Case and accents do not count, "
+            "and no text is an error. If nothing matches, the nearest spelling is tried.",
+            {**TEXT_SCHEMA, "maxLength": MAXIMUM_QUERY_LENGTH, "default": ""},
+        ),
+        "limit": _query(
+            "limit",
+            "Most maps to return. With 0 the list is empty, and X-Total-Count still tells how "
+            "many there are.",
+            {**ID_SCHEMA, "maximum": MAXIMUM_LIMIT, "default": DEFAULT_LIMIT},
+        ),
+        "offset": _query(
+            "offset",
+            "How many maps to skip. Past the end the list is empty.",
+            {**ID_SCHEMA, "maximum": MAXIMUM_OFFSET, "default": 0},
+        ),
+        "order_by": _query(
+            "order_by",
+            "Which maps come first:\n\n"
+            + "".join(f"* `{row.name}`: {row.description}\n" for row in orders)
+            + "\nMaps that are equal come newest first, unless said otherwise above. Without this "
+            f"parameter a search is ordered by relevance, anything else by `{DEFAULT_ORDER}`.",
+            {"type": "string", "enum": [row.name for row in orders]},
+        ),
+    }
+
+
+def _in_paths(writers: Sequence[Writer]) -> Json:
+    formats = ", ".join(f"`{writer.suffix}` ({writer.name})" for writer in writers)
+    return {
+        "ID": _path(
+            "ID",
+            "The `ID` of a map.",
+            {"type": "string", "pattern": "^[0-9A-Za-z]{1,32}$"},
+            "pR4vT9xB",
+        ),
+        "format": _path(
+            "format",
+            f"The format of the file: {formats}.",
+            {"type": "string", "enum": [writer.suffix for writer in writers]},
+            writers[0].suffix,
+        ),
+        "picture": _path(
+            "picture",
+            "The format of the picture.",
+            {"type": "string", "enum": list(FORMATS)},
+            FORMATS[0],
+        ),
+    }
+
+
+def _of_pictures() -> Json:
+    return {
+        "w": _query(
+            "w",
+            "Width of the picture in pixels; the height is three quarters of it. A wider picture "
+            "shows more topics.",
+            {"type": "integer", "enum": list(WIDTHS), "default": DEFAULT_WIDTH},
+        ),
+        "theme": _query(
+            "theme",
+            "Colours on a light or on a dark ground.",
+            {"type": "string", "enum": list(THEMES), "default": LIGHT.name},
+        ),
+        "source": _query(
+            "source",
+            f"`{DRAWN}`: as Mapshelf draws the map. `{FROM_FILE}`: a copy of the picture that the "
+            "file of the map carries, as PNG only, in its own proportions and never enlarged; 404 "
+            "if it carries none. The theme does not change it.",
+            {"type": "string", "enum": list(SOURCES), "default": DRAWN},
+        ),
+    }
+
+
+def _query(name: str, description: str, schema: Json) -> Json:
+    return {"name": name, "in": "query", "description": description, "schema": schema}
+
+
+def _path(name: str, description: str, schema: Json, example: str) -> Json:
+    return {
+        "name": name,
+        "in": "path",
+        "required": True,
+        "description": description,
+        "schema": schema,
+        "example": example,
+    }

@@ -1,0 +1,274 @@
+"""The schemas of the OpenAPI document: what the bodies of answers hold."""
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from mapshelf.api.errors import ErrorRow
+from mapshelf.api.openapi.responses import reference
+from mapshelf.api.search import BRANCHES
+from mapshelf.model import MAP_KEYS, USER_KEYS
+from mapshelf.query import MAXIMUM_LIMIT
+from mapshelf.search.snippets import LONGEST_EXCERPT, LONGEST_STEP
+from mapshelf.snapshot.read.facets import MOST_VALUES
+from mapshelf.writers.outline_json import FORMAT, VERSION
+
+Json = dict[str, Any]
+
+NUMBER: Final = "^[0-9]+$"
+ADDRESS: Final = "^https?://"
+DATE: Final = r"\d{4}-\d{2}-\d{2}"
+"""Patterns of values that are strings, as all are of Map and User objects."""
+
+
+def schemas(errors: Sequence[ErrorRow]) -> Json:
+    """Return all schemas, by the names under which others refer to them."""
+    return {
+        **_maps(),
+        **_searching(),
+        **_counting(),
+        "User": _user(),
+        "Error": _error(errors),
+        **_outline(),
+    }
+
+
+def _maps() -> Json:
+    keys = {
+        "File_ID": _text(
+            "Number of the map inside the catalogue; a map added later has a higher one.", NUMBER
+        ),
+        "ID": _text(
+            "Public identifier of the map, never given to another one.", "^[0-9A-Za-z]{1,32}$"
+        ),
+        "Title": _text("Title."),
+        "Description": _text("What the owner wrote about the map; may be empty."),
+        "ThumbsUp": _text("Votes in favour.", NUMBER),
+        "ThumbsDown": _text("Votes against.", NUMBER),
+        "Views": _text("How often the map was looked at.", NUMBER),
+        "Downloads": _text("How often its file was fetched.", NUMBER),
+        "Thumbnail": _text("Absolute address of a small picture of the map.", ADDRESS),
+        "URL": _text("Absolute address of the page about the map.", ADDRESS),
+        "Category": _text("Name of its category."),
+        "CategoryID": _text("Id of its category, as the `category` parameter takes it.", NUMBER),
+        "DateAdded": _text(
+            "When it was added, in UTC, as `YYYY-MM-DD HH:MM:SS.mmm`.",
+            rf"^{DATE} \d{{2}}:\d{{2}}:\d{{2}}\.\d{{3}}$",
+        ),
+        "Owner": _text("Username of its owner, as the `owner` parameter takes it."),
+        "Size": _text(
+            "Size of its file in kilobytes of 1024 bytes, with two decimals; empty if unknown.",
+            r"^([0-9]+\.[0-9]{2})?$",
+        ),
+        "Copyright": _text("Copyright or licence statement; may be empty."),
+        "LicenceTypeID": _text("Id of its licence type; empty if unknown.", "^[0-9]*$"),
+        "Software": _text("Name of the program it was made with; empty if unknown."),
+    }
+    return {
+        "Map": _object(
+            {name: keys[name] for name in MAP_KEYS},
+            "A published mind map. Every value is a string, numbers included.",
+        ),
+        "Maps": _page("Map"),
+    }
+
+
+def _user() -> Json:
+    keys = {
+        "UserName": _text("Username."),
+        "TotalMaps": _text("How many maps of this user the catalogue lists.", NUMBER),
+        "DateRegistered": _text(
+            "The day the user was registered, in UTC, as `YYYY-MM-DD`.", f"^{DATE}$"
+        ),
+    }
+    return _object(
+        {name: keys[name] for name in USER_KEYS},
+        "The profile of a user. Every value is a string.",
+    )
+
+
+def _searching() -> Json:
+    return {
+        "Hit": _object(
+            {
+                "map": reference("schemas", "Map"),
+                "topics": {
+                    "type": "array",
+                    "maxItems": BRANCHES,
+                    "items": reference("schemas", "Branch"),
+                    "description": "Its best matching topics. Empty if it has no outline, if only "
+                    "its title or other facts match, or if nothing was searched for.",
+                },
+            },
+            "A map and where in it stands what was searched for.",
+        ),
+        "Hits": _page("Hit"),
+        "Branch": _object(
+            {
+                "id": _text("The identifier of the topic, as in the outline; may be empty."),
+                "path": {
+                    "type": "array",
+                    "items": {"type": "string", "maxLength": LONGEST_STEP},
+                    "description": "Texts of the topics above it, from the central one down; long "
+                    "ones are cut. Empty for a central topic.",
+                },
+                "text": {
+                    **_text("What it says; an excerpt with … if that is long."),
+                    "maxLength": LONGEST_EXCERPT + len("……"),
+                },
+                "marked": _text(
+                    "The same as HTML: everything is escaped but for `mark` elements around what "
+                    "was searched for."
+                ),
+                "note": _text(
+                    "An excerpt of its note in the same form; empty if nothing in the note was "
+                    "searched for."
+                ),
+            },
+            "A topic with the way to it.",
+        ),
+        "Suggestion": _object(
+            {
+                "text": _text("The title or topic."),
+                "kind": {"type": "string", "enum": ["title", "topic"]},
+            }
+        ),
+        "Suggestions": _page("Suggestion"),
+    }
+
+
+def _counting() -> Json:
+    counts, named = reference("schemas", "Counts"), reference("schemas", "NamedCounts")
+    return {
+        "Count": _object(
+            {
+                "id": {**_integer(0), "description": "As the parameters take it."},
+                "name": {"type": "string"},
+                "count": _integer(0),
+            },
+            "Something that has an id, and how many maps have it.",
+        ),
+        "Counts": {"type": "array", "items": reference("schemas", "Count")},
+        "NamedCounts": {
+            "type": "array",
+            "maxItems": MOST_VALUES,
+            "items": _object({"name": {"type": "string"}, "count": _integer(1)}),
+        },
+        "Facets": _object(
+            {
+                "total": {**_integer(0), "description": "How many maps match in all."},
+                "category": {**counts, "description": "By category."},
+                "software": {
+                    **counts,
+                    "description": "By program; maps of an unknown one are not told.",
+                },
+                "owner": {**named, "description": "By username."},
+                "licence": {
+                    **counts,
+                    "description": "By licence type; maps of an unknown one are not told.",
+                },
+                "year": {**named, "description": "By the year of DateAdded, the latest first."},
+            },
+            "How the maps that match divide; the most frequent values first.",
+        ),
+    }
+
+
+def _error(errors: Sequence[ErrorRow]) -> Json:
+    rows = sorted(errors, key=lambda row: row.status)
+    return _object(
+        {
+            "code": {
+                "type": "integer",
+                "enum": sorted({row.code for row in rows}),
+                "description": "The HTTP status, except for 401, where it is 0.",
+            },
+            "error": {
+                "type": "string",
+                "enum": list(dict.fromkeys(row.identifier for row in rows)),
+                "description": "Short name of the error, for programs.",
+            },
+            "error_description": {
+                **_text("One sentence for people; programs should not rely on its wording."),
+                "minLength": 1,
+            },
+        },
+        "What went wrong.",
+    )
+
+
+def _outline() -> Json:
+    topics = {"type": "array", "items": reference("schemas", "Topic")}
+    moment = {"type": ["string", "null"], "format": "date-time"}
+    outline = {
+        "format": {"type": "string", "const": FORMAT},
+        "version": {"type": "integer", "const": VERSION},
+        "software": _text("Program that wrote the file, empty if unknown."),
+        "software_version": _text("Its version, empty if unknown."),
+        "template": {"type": "boolean", "description": "Whether the file is a template."},
+        "author": _text("Who made the map, as far as the file tells."),
+        "copyright": _text("Copyright or licence statement, as far as the file tells."),
+        "created": {**moment, "description": "When the map was made, UTC; null if unknown."},
+        "modified": {**moment, "description": "When it was last edited, likewise."},
+        "language": _text(
+            "A guess from the words of the map: a code of ISO 639-1, empty when unsure.",
+            "^([a-z]{2})?$",
+        ),
+        "topic_count": {**_integer(1), "description": "Topics of all sheets."},
+        "depth": {
+            **_integer(1),
+            "description": "Levels of topics, the central ones being the first.",
+        },
+        "topics": {
+            **topics,
+            "minItems": 1,
+            "description": "The central topics, one for each sheet.",
+        },
+    }
+    topic = {
+        "id": _text("The file's own identifier, may be empty."),
+        "text": _text("What it says, plain text, may have several lines."),
+        "note": _text("The note attached to it, plain text."),
+        "note_html": _text("The same note as HTML that is safe to show, empty if it is plain."),
+        "links": {
+            "type": "array",
+            "items": {"type": "string"},
+            "description": "The addresses and paths it links to.",
+        },
+        "children": {**topics, "description": "The topics below it, in order."},
+    }
+    return {
+        "Outline": _growing(
+            outline,
+            "All that is known of what is in a map. Later versions may add keys; `version` changes "
+            "when one changes its meaning or goes.",
+        ),
+        "Topic": _growing(topic, "A topic with all below it."),
+    }
+
+
+def _text(description: str, pattern: str = "") -> Json:
+    found: Json = {"type": "string", "description": description}
+    return {**found, "pattern": pattern} if pattern else found
+
+
+def _integer(minimum: int) -> Json:
+    return {"type": "integer", "minimum": minimum}
+
+
+def _object(properties: Json, description: str = "") -> Json:
+    """Return an object of these keys and no other."""
+    return {**_growing(properties, description), "additionalProperties": False}
+
+
+def _growing(properties: Json, description: str = "") -> Json:
+    """Return an object that has all these keys; later versions may add others."""
+    return {
+        "type": "object",
+        **({"description": description} if description else {}),
+        "properties": properties,
+        "required": list(properties),
+    }
+
+
+def _page(of: str) -> Json:
+    return {"type": "array", "maxItems": MAXIMUM_LIMIT, "items": reference("schemas", of)}
