@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from benchmarks.catalogue import BASE_URL, Catalogue, words_of
 from benchmarks.measure import timed
-from mapshelf.api.search import suggest
+from mapshelf.api.search import suggestions
 from mapshelf.query import MapQuery
 from mapshelf.snapshot import Snapshot, SnapshotDirectory
 from mapshelf.store import open_store
@@ -59,10 +59,10 @@ def _completing(
     store = open_store(catalogue.settings.database)
     for name, length in (("one letter", 1), ("two letters", 2), ("four letters", 4)):
         queries = [MapQuery(word[:length], limit=10) for word in words]
-        times = timed(lambda query: suggest(snapshot, store, query), queries)
+        times = timed(lambda query: suggestions(snapshot, store, query), queries)
         yield f"suggestions for {name}", times.as_json()
     queries = [MapQuery(f"{a} {b[:3]}", limit=10) for a, b in pairwise(words)]
-    times = timed(lambda query: suggest(snapshot, store, query), queries)
+    times = timed(lambda query: suggestions(snapshot, store, query), queries)
     yield "suggestions for a word and three letters", times.as_json()
     store.close()
 

@@ -16,7 +16,7 @@ from typing import Any, Final, Self, TypeVar
 import httpx
 
 from mapshelf.api import create_app
-from mapshelf.api.app import PageRoutes
+from mapshelf.api.routes import PageRoutes
 from mapshelf.clock import milliseconds
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.formats.outline_codec import encode_outline

@@ -674,7 +674,7 @@ def test_503_and_not_500_while_the_first_snapshot_cannot_be_opened(
     def fail(*_: object) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("mapshelf.api.catalogue.Snapshot", fail)
+    monkeypatch.setattr("mapshelf.api.current_snapshot.Snapshot", fail)
     with shelf_with(tmp_path, *titled("One")) as shelf, serve(shelf) as service:
         assert refused(service.get("/maps")) == (503, 503, "temporarily_unavailable")
         assert "MemoryError" in caplog.text

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import httpx
 
-from mapshelf.api.catalogue import RESPONSES_SIZE, Edition
+from mapshelf.api.current_snapshot import RESPONSES_SIZE, CachedSnapshot
 from mapshelf.api.http import Response
 from mapshelf.model import MapDraft
 from mapshelf.query import MapQuery
@@ -123,12 +123,12 @@ def test_a_damaged_snapshot_leaves_the_one_in_hand(shelf: Shelf, live: Service) 
 
 def test_kept_responses_stay_within_their_memory(shelf: Shelf) -> None:
     directory = SnapshotDirectory(shelf.settings.snapshots)
-    edition = Edition(Snapshot(directory.folder(directory.current())))
+    current = CachedSnapshot(Snapshot(directory.folder(directory.current())))
     tracemalloc.start()
     try:
         for number in range(3 * RESPONSES_SIZE // 1024):
             link = b"<https://maps.example.org/maps?limit=1&offset=%d>" % number
-            edition.keep(
+            current.cache(
                 ("/maps", b"limit=1&offset=%d" % number), Response(200, ((b"link", link),), b"[]")
             )
         used, _ = tracemalloc.get_traced_memory()

@@ -11,8 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from mapshelf.api import rsgi
-from mapshelf.api.app import create_app
+from mapshelf.api import create_app, rsgi
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, MAXIMUM_AGE, PARAMETERS, SOURCES
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDraft, Source
@@ -209,7 +208,7 @@ def test_the_other_interface_answers_alike(tmp_path: Path) -> None:
 
         async def ask() -> None:
             await application.start()
-            await rsgi.RSGIApplication(application).__rsgi__(
+            await rsgi.RSGIApplication(application.application).__rsgi__(
                 Scope("/thumbnails/Q7xK2mZp.svg", "w=640"), answer
             )
             await application.stop()

@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx
 
-from mapshelf.api.app import Backstage
+from mapshelf.api.context import Context
 from mapshelf.model import MapDraft
 from mapshelf.site import site_routes
 from tests.harness import Service, serve, shelf_with
@@ -46,8 +46,8 @@ class Moving:
         self._catalogue = catalogue
         self._publish = publish
 
-    def edition(self) -> Any:
-        edition = self._catalogue.edition()
+    def get(self) -> Any:
+        edition = self._catalogue.get()
         self._publish()
         self._catalogue.refresh()
         return edition
@@ -63,9 +63,9 @@ def test_a_page_is_of_one_snapshot_and_not_kept_with_a_later_one(tmp_path: Path)
             shelf.put(MapDraft(id=ID, description=f"words {words}"))
             shelf.publish()
 
-        def pages(backstage: Backstage) -> Any:
-            moving: Any = Moving(backstage.catalogue, publish)
-            return site_routes(replace(backstage, catalogue=moving))
+        def pages(context: Context) -> Any:
+            moving: Any = Moving(context.snapshot, publish)
+            return site_routes(replace(context, snapshot=moving))
 
         with serve(shelf, pages) as service:
             for number in range(3):

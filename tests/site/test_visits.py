@@ -131,8 +131,7 @@ def test_counting_can_be_switched_off(shelf: Shelf) -> None:
 
 def test_a_store_that_is_away_costs_no_page(house: House, caplog: pytest.LogCaptureFixture) -> None:
     house.ask(PAGE)  # kept from now on
-    store = house.service.application._store
-    assert store is not None
+    store = house.service.application.application.context.store.get()
     store.close()
     for n in range(9):
         house.ask(PAGE, f"192.0.2.{n}")
@@ -146,7 +145,7 @@ def test_counts_show_in_the_api_once_they_are_settled(house: House) -> None:
     before = house.service.get("/maps/Garden01").json()
     house.ask(PAGE)
     house.ask(f"{PAGE}.md")
-    house.service.run(house.service.application._visits.write())
+    house.service.run(house.service.application.application.context.visits.write())
     assert house.shelf.store.settle_visits(LATER) == 1
     house.shelf.publish()
     house.service.wait_until(

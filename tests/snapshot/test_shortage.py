@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.api.catalogue import Catalogue
+from mapshelf.api.current_snapshot import CurrentSnapshot
 from mapshelf.errors import SnapshotUnavailable
 from mapshelf.model import MapDraft
 from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory, verify
@@ -79,21 +79,21 @@ def test_a_worker_keeps_what_it_has_says_so_once_and_takes_the_next_when_it_can(
     full: Shelf, caplog: pytest.LogCaptureFixture
 ) -> None:
     directory = SnapshotDirectory(full.settings.snapshots)
-    catalogue = Catalogue(directory)
+    catalogue = CurrentSnapshot(directory)
     catalogue.refresh()
-    old = catalogue.edition().snapshot
+    old = catalogue.get().snapshot
     full.put(MapDraft(title="One more"))
     full.publish()
     for left in (0, 5):
         with descriptors_left(left):
             for _ in range(3):
                 catalogue.refresh()
-            assert catalogue.edition().snapshot is old
+            assert catalogue.get().snapshot is old
     assert not directory.is_refused(directory.current())
     assert caplog.text.count("Too many open files") == 1
 
     catalogue.refresh()
-    assert len(catalogue.edition().snapshot) == 21
+    assert len(catalogue.get().snapshot) == 21
 
 
 def test_a_builder_leaves_it_alone_and_goes_on_from_it_later(full: Shelf) -> None:

@@ -1,5 +1,20 @@
-"""The HTTP interface: the operations of the specification, answered from a snapshot."""
+"""The HTTP interface: the operations of ``docs/api.md``, answered from a snapshot."""
 
-from mapshelf.api.app import create_app
+from collections.abc import Callable
 
-__all__ = ["create_app"]
+from mapshelf.api.application import Application
+from mapshelf.api.asgi import ASGIApplication
+from mapshelf.api.routes import PageRoutes
+from mapshelf.clock import milliseconds
+from mapshelf.settings import Settings
+
+__all__ = ["Application", "create_app"]
+
+
+def create_app(
+    settings: Settings,
+    pages: PageRoutes | None = None,
+    clock: Callable[[], int] = milliseconds,
+) -> ASGIApplication:
+    """Return the ASGI application for an installation; see ``Application``."""
+    return ASGIApplication(Application(settings, pages, clock))

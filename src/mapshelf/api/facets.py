@@ -1,20 +1,48 @@
 """What the catalogue is made of: ``GET /facets``, ``GET /categories`` and ``GET /software``."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 
 import orjson
 
-from mapshelf.api.http import CHECKED_EACH_TIME, Response, json_response
+from mapshelf.api.context import Context
+from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, json_response
 from mapshelf.api.maps import list_etag
 from mapshelf.model import Named
-from mapshelf.query import MapQuery
+from mapshelf.query import MapQuery, parse_query
 from mapshelf.snapshot import Snapshot
 from mapshelf.snapshot.read.facets import Counts, NamedCounts
 from mapshelf.store import Store
 
 
-def show_facets(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
-    """Return how the maps that ``query`` is about divide, whatever page of them it asks for."""
+async def show_facets(context: Context, request: Request) -> Response:
+    """Return how the maps that a request is about divide, whatever page of them it asks for."""
+    current, query = context.snapshot.get(), parse_query(request.query_string)
+    make = partial(_facets, current.snapshot, context.store.get(), query)
+    return await current.response(request, context.queues.searches, make)
+
+
+async def show_categories(context: Context, request: Request) -> Response:
+    """Return all categories, with how many maps are in each."""
+    return await _table(context, request, "category", context.store.get().categories)
+
+
+async def show_software(context: Context, request: Request) -> Response:
+    """Return all programs, with how many maps were made with each."""
+    return await _table(context, request, "software", context.store.get().software)
+
+
+async def _table(
+    context: Context, request: Request, name: str, rows: Callable[[], Iterable[Named]]
+) -> Response:
+    """Return the rows of a small table. They may change by themselves, so they are not cached."""
+    current = context.snapshot.get()
+    make = partial(_counted, current.snapshot, name, rows)
+    key = (current, request.path)
+    return await context.queues.searches.result(key, make, request.disconnection)
+
+
+def _facets(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
     facets = snapshot.facets(query)
     return _response(
         {
@@ -28,18 +56,10 @@ def show_facets(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
     )
 
 
-def show_categories(snapshot: Snapshot, store: Store) -> Response:
-    """Return all categories, with how many maps are in each."""
-    return _response(_counted(snapshot, "category", store.categories()))
-
-
-def show_software(snapshot: Snapshot, store: Store) -> Response:
-    """Return all programs, with how many maps were made with each."""
-    return _response(_counted(snapshot, "software", store.software()))
-
-
-def _counted(snapshot: Snapshot, name: str, rows: Iterable[Named]) -> list[dict[str, object]]:
-    return [{"id": row.id, "name": row.name, "count": snapshot.count(name, row.id)} for row in rows]
+def _counted(snapshot: Snapshot, name: str, rows: Callable[[], Iterable[Named]]) -> Response:
+    return _response(
+        [{"id": row.id, "name": row.name, "count": snapshot.count(name, row.id)} for row in rows()]
+    )
 
 
 def _with_names(counts: Counts, rows: Iterable[Named]) -> list[dict[str, object]]:

@@ -1,108 +1,14 @@
-"""How this node is, for whoever shares out requests among several: asked often, and by anybody.
+"""``GET /healthz`` and ``GET /readyz``: for load balancers and supervisors."""
 
-A node is alive while it answers at all, and ready once it has a snapshot to answer from. That the
-database is away makes it neither dead nor useless: it says so, and goes on with what it has.
-"""
-
-import asyncio
-import time
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from typing import Final
-
-import orjson
-
-from mapshelf.api.catalogue import Catalogue
-from mapshelf.api.http import Response, json_response
-from mapshelf.errors import Ending, StoreError
-from mapshelf.settings import Settings
-from mapshelf.store import Store
-
-ASKED_EVERY: Final = 1.0
-"""Seconds between questions to the store, and for which an answer is waited for."""
-
-_UNCACHED: Final = ((b"cache-control", b"no-store"),)
+from mapshelf.api.context import Context
+from mapshelf.api.http import Request, Response
 
 
-class Health:
-    """What a node tells of itself; ``store`` gives the store once it is open."""
-
-    def __init__(
-        self, catalogue: Catalogue, settings: Settings, store: Callable[[], Store | None]
-    ) -> None:
-        self._catalogue = catalogue
-        self._draining = settings.draining
-        self._store = store
-        self._thread = ThreadPoolExecutor(1, "health")
-        self._asking: asyncio.Future[int | None] | None = None
-        self._asked = -ASKED_EVERY
-        self._revision: int | None = None
-        self._current = time.monotonic()
-
-    def alive(self) -> Response:
-        """Say that the process answers."""
-        return _answer({"status": "alive"})
-
-    async def ready(self) -> Response:
-        """Tell from which snapshot this node answers, and how it stands with the database.
-
-        ``age`` are the seconds since the snapshot was last known to show everything.
-
-        Raises:
-            Ending: this node is about to end.
-            SnapshotMissing: there is no snapshot yet.
-        """
-        if self._draining.exists():
-            raise Ending("this node is ending")
-        snapshot = self._catalogue.edition().snapshot
-        revision = await self._revision_of_store()
-        now = time.monotonic()
-        if revision is not None and snapshot.revision >= revision:
-            self._current = now
-        return _answer(
-            {
-                "status": "ready",
-                "snapshot": {
-                    "revision": snapshot.revision,
-                    "age": round(now - self._current, 1),
-                },
-                "database": {"reachable": revision is not None, "revision": revision},
-            }
-        )
-
-    async def _revision_of_store(self) -> int | None:
-        """Return the revision of the store, ``None`` if it cannot be had soon."""
-        store = self._store()
-        if store is None:
-            return None
-        now = time.monotonic()
-        if self._asking is None and now - self._asked > ASKED_EVERY:
-            loop = asyncio.get_running_loop()
-            self._asked = now
-            self._asking = loop.run_in_executor(self._thread, _revision, store)
-            self._asking.add_done_callback(self._told)
-        # Others may wait for the same answer: all take it from the question that they waited for.
-        asking = self._asking
-        if asking is None:
-            return self._revision
-        patience = max(0.0, self._asked + ASKED_EVERY - now)
-        done, _ = await asyncio.wait([asking], timeout=patience)
-        return asking.result() if done else None
-
-    def _told(self, asking: "asyncio.Future[int | None]") -> None:
-        """Note the answer for those who ask within the next moment."""
-        self._asking, self._asked, self._revision = None, time.monotonic(), None
-        if not asking.cancelled() and asking.exception() is None:
-            self._revision = asking.result()
+async def show_health(context: Context, request: Request) -> Response:
+    """Say that the process answers."""
+    return context.health.alive()
 
 
-def _revision(store: Store) -> int | None:
-    """Return the revision of ``store``, ``None`` if it cannot be had."""
-    try:
-        return store.revision()
-    except StoreError:
-        return None
-
-
-def _answer(told: dict[str, object]) -> Response:
-    return json_response(200, orjson.dumps(told), _UNCACHED)
+async def show_readiness(context: Context, request: Request) -> Response:
+    """Say whether this node should get requests."""
+    return await context.health.ready()

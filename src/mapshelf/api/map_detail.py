@@ -5,35 +5,58 @@ alone has them; they are read and made in a thread, those of large maps as ``doc
 """
 
 from functools import partial
+from typing import Final
 
 import xxhash
 
-from mapshelf.api.catalogue import Deferred, Edition
 from mapshelf.api.content_disposition import attachment, split_name
+from mapshelf.api.context import Context
+from mapshelf.api.current_snapshot import CachedSnapshot, Deferred
 from mapshelf.api.documents import Documents, Kind, is_large
-from mapshelf.api.http import CHECKED_EACH_TIME, Response, body_response, json_response
+from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, body_response, json_response
 from mapshelf.errors import NotFound
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.snapshot import Record
 from mapshelf.store import Store
-from mapshelf.writers import Writer
+from mapshelf.writers import WRITERS, Writer
+
+FORMATS: Final = {writer.suffix: writer for writer in WRITERS}
+"""What outlines are given out as, by the end of the path."""
 
 
-def find_map(edition: Edition, public_id: str, base_url: bytes) -> Record:
+async def show_map(context: Context, request: Request) -> Response:
+    """Return the Map object of a map, the same as in lists."""
+    record = find_map(context.snapshot.get(), request.parts["id"], context.base_url)
+    return json_response(200, record.body, [_etag(record.body), *CHECKED_EACH_TIME])
+
+
+async def show_outline(context: Context, request: Request) -> Response:
+    """Return the outline of a map as a file of another format."""
+    current = context.snapshot.get()
+    record = find_map(current, request.parts["id"], context.base_url)
+    writer = FORMATS[request.parts["format"]]
+    make = partial(export_outline, context.store.get(), record, writer, context.documents)
+    return await current.response(request, context.queues.files, make)
+
+
+async def show_file(context: Context, request: Request) -> Response:
+    """Return the file that a map was read from."""
+    current = context.snapshot.get()
+    record = find_map(current, request.parts["id"], context.base_url)
+    make = partial(original_file, context.store.get(), record, context.documents)
+    return await current.response(request, context.queues.files, make)
+
+
+def find_map(current: CachedSnapshot, public_id: str, base_url: bytes) -> Record:
     """Return the map with this ID.
 
     Raises:
         NotFound: there is none.
     """
-    record = edition.snapshot.find(public_id, base_url)
+    record = current.snapshot.find(public_id, base_url)
     if record is None:
         raise NotFound("There is no map with this ID.")
     return record
-
-
-def show_map(record: Record) -> Response:
-    """Return the Map object of ``record``, the same as in lists."""
-    return json_response(200, record.body, [_etag(record.body), *CHECKED_EACH_TIME])
 
 
 def export_outline(

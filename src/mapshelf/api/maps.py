@@ -1,16 +1,33 @@
 """``GET /maps``: a page of the list of maps (``docs/api.md``), and what pages share."""
 
+from functools import partial
 from urllib.parse import quote, urlencode
 
 import xxhash
 
-from mapshelf.api.http import CHECKED_EACH_TIME, Response, json_response
-from mapshelf.query import MapQuery
+from mapshelf.api.context import Context
+from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response
+from mapshelf.query import MapQuery, parse_query
 from mapshelf.snapshot import Snapshot
 
 
-def list_maps(snapshot: Snapshot, query: MapQuery, base_url: bytes) -> Response:
-    """Return the page of maps that ``query`` asks for."""
+async def list_maps(context: Context, request: Request) -> Response:
+    """Return the page of maps that a request asks for.
+
+    Raises:
+        InvalidParameter: a parameter has a value that lists do not have.
+    """
+    current, query = context.snapshot.get(), parse_query(request.query_string)
+    # A list takes microseconds; a search may take long enough to hold up all others.
+    if not current.snapshot.is_light(query):
+        make = partial(_page, current.snapshot, query, context.base_url)
+        return await current.response(request, context.queues.searches, make)
+    response = _page(current.snapshot, query, context.base_url)
+    current.cache((request.path, request.query_string), response)
+    return response
+
+
+def _page(snapshot: Snapshot, query: MapQuery, base_url: bytes) -> Response:
     page = snapshot.page(query, base_url)
     address = f"{base_url.decode()}/maps"
     return list_response(page.body, query, page.total, page.corrected, address)
@@ -21,6 +38,8 @@ def list_response(
 ) -> Response:
     """Return a page of a list at ``address``, with the headers that lists have."""
     headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
         (b"x-total-count", str(total).encode()),
         (b"etag", list_etag(body, total)),
         *CHECKED_EACH_TIME,
@@ -30,7 +49,7 @@ def list_response(
     links = ", ".join(f'<{url}>; rel="{rel}"' for rel, url in _links(query, total, address))
     if links:
         headers.append((b"link", links.encode()))
-    return json_response(200, body, headers)
+    return Response(200, tuple(headers), body)
 
 
 def list_etag(body: bytes, total: int) -> bytes:

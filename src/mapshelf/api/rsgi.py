@@ -9,12 +9,12 @@ import asyncio
 from contextlib import ExitStack
 from typing import Any, Final, Protocol
 
-from mapshelf.api.app import Application
+from mapshelf.api.application import Application
 from mapshelf.api.errors import error_response
-from mapshelf.api.http import READ, Headers, Request, Response, take_header
+from mapshelf.api.http import READ, Headers, Request, Response
 from mapshelf.api.pipe import Pipe, end_connection
 from mapshelf.api.streaming import LARGE, open_body, whole_body
-from mapshelf.errors import Overloaded
+from mapshelf.errors import MalformedRequest, Overloaded
 
 TextHeaders = list[tuple[str, str]]
 
@@ -81,12 +81,15 @@ class RSGIApplication:
     async def __rsgi__(self, scope: HTTPScope, protocol: HTTPProtocol) -> None:
         """Answer one request."""
         response, own_headers = await self._application.answer(_read_request, (scope, protocol))
-        if response.size >= LARGE and scope.method != "HEAD":
-            await self._send_large(scope, protocol, response, own_headers)
-            return
         headers = self._kept_headers(response) + _as_text(own_headers)
-        body = b"" if scope.method == "HEAD" else whole_body(response)
-        protocol.response_bytes(response.status, headers, body)
+        if scope.method == "HEAD":
+            protocol.response_bytes(response.status, headers, b"")
+        elif response.file is None and len(response.body) < LARGE:
+            protocol.response_bytes(response.status, headers, response.body)
+        elif response.size < LARGE:
+            protocol.response_bytes(response.status, headers, whole_body(response))
+        else:
+            await self._send_large(scope, protocol, response, own_headers)
 
     async def _send_large(
         self, scope: HTTPScope, protocol: HTTPProtocol, response: Response, own_headers: Headers
@@ -123,12 +126,16 @@ def _read_request(asked: tuple[HTTPScope, HTTPProtocol]) -> Request:
     headers: dict[bytes, bytes] = {}
     sent = scope.headers
     for text, name in _READ:
-        for value in sent.get_all(text):
-            take_header(headers, name, value.encode())
+        values = sent.get_all(text)
+        if values:
+            if len(values) > 1 and name == b"host":
+                raise MalformedRequest("The Host header is there twice.")
+            headers[name] = ", ".join(values).encode()
+    # Granian passes on a missing Host header as an empty one.
+    if scope.http_version == "1.1" and not headers.get(b"host"):
+        raise MalformedRequest("The Host header is missing.")
     target = scope.method, scope.path, scope.query_string.encode()
-    request = Request(*target, headers, scope, RSGISender, protocol.client_disconnect)
-    request.check_host(scope.http_version)
-    return request
+    return Request(*target, headers, scope, RSGISender, protocol.client_disconnect)
 
 
 def _as_text(headers: Headers) -> TextHeaders:

@@ -6,16 +6,18 @@ Maps come from the snapshot like every list; their topics come from the store, w
 import logging
 from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from typing import Final
 
 import orjson
 
-from mapshelf.api.http import CHECKED_EACH_TIME, Response, json_response
+from mapshelf.api.context import Context
+from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, json_response
 from mapshelf.api.maps import list_etag, list_response
 from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import decode_outline, outline_texts
 from mapshelf.model import Outline
-from mapshelf.query import MapQuery
+from mapshelf.query import MapQuery, parse_query
 from mapshelf.search.snippets import best_branches
 from mapshelf.snapshot import Record, Snapshot
 from mapshelf.store import Store
@@ -50,8 +52,21 @@ LONGEST_SUGGESTION: Final = 120
 log = logging.getLogger(__name__)
 
 
-def search_maps(snapshot: Snapshot, store: Store, query: MapQuery, base_url: bytes) -> Response:
-    """Return the page of maps that ``query`` asks for, each with its best matching topics."""
+async def search_maps(context: Context, request: Request) -> Response:
+    """Return the page of maps that a request asks for, each with its best matching topics."""
+    current, query = context.snapshot.get(), parse_query(request.query_string)
+    make = partial(_search, current.snapshot, context.store.get(), query, context.base_url)
+    return await current.response(request, context.queues.searches, make)
+
+
+async def suggest(context: Context, request: Request) -> Response:
+    """Return what may be meant by what has been typed so far: titles first, then topics."""
+    current, query = context.snapshot.get(), parse_query(request.query_string)
+    make = partial(suggestions, current.snapshot, context.store.get(), query)
+    return await current.response(request, context.queues.searches, make)
+
+
+def _search(snapshot: Snapshot, store: Store, query: MapQuery, base_url: bytes) -> Response:
     hits = snapshot.search(query, base_url)
     found, room = [], LOOKED_THROUGH
     for record in hits.records:
@@ -67,8 +82,8 @@ def search_maps(snapshot: Snapshot, store: Store, query: MapQuery, base_url: byt
     return list_response(orjson.dumps(found), query, hits.total, hits.corrected, address)
 
 
-def suggest(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
-    """Return what may be meant by what has been typed so far: titles first, then topics."""
+def suggestions(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
+    """Return what may be meant by the text of ``query``."""
     found: dict[str, dict[str, str]] = {}
     if query.text and query.limit:
         for title in snapshot.titled(query, TITLES * query.limit):

@@ -8,11 +8,11 @@ long is cut off; and there is a bound to how many are served at a time.
 import asyncio
 import io
 import time
-from collections.abc import Awaitable, Collection, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
-from mapshelf.api.http import Response, Send
+from mapshelf.api.http import Response
 from mapshelf.errors import Overloaded
 
 LARGE: Final = 98_304
@@ -33,6 +33,10 @@ rid of."""
 
 MOST_OF_ONE: Final = 48
 """Large bodies that go to one address at a time: nobody alone can take up all of them."""
+
+
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+"""Sends a message to an ASGI server."""
 
 
 class Stream:

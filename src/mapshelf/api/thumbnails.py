@@ -10,11 +10,15 @@ if it does: never the bytes of the file, but a copy (``readers.pictures``).
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 import orjson
 
-from mapshelf.api.http import Headers, Response, body_response
+from mapshelf.api.context import Context
+from mapshelf.api.current_snapshot import Deferred
+from mapshelf.api.http import Headers, Request, Response, body_response
+from mapshelf.api.map_detail import find_map
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.outline_codec import outline_picture
 from mapshelf.query import read_parameters
@@ -59,6 +63,21 @@ class Asked:
     theme: str
     format: str
     source: str = DRAWN
+
+
+async def show_thumbnail(context: Context, request: Request) -> Response:
+    """Return the picture of a map."""
+    asked = parse_picture(request.query_string, request.parts["picture"])
+    caching = PRIVATE if context.settings.private else PUBLIC
+    current = context.snapshot.get()
+    found = find_map(current, request.parts["id"], context.base_url)
+    wanted = (context.render_worker, context.store.get(), found, asked, caching)
+
+    def make() -> Response | Deferred:
+        drawn = Deferred(context.queues.drawings, partial(draw_thumbnail, *wanted))
+        return kept_thumbnail(*wanted) or drawn
+
+    return await current.response(request, context.queues.thumbnails, make)
 
 
 def parse_picture(query_string: bytes, picture_format: str) -> Asked:

@@ -4,17 +4,18 @@ from datetime import UTC, datetime
 
 import orjson
 
-from mapshelf.api.catalogue import Edition
-from mapshelf.api.http import Response, json_response
-from mapshelf.model import User
+from mapshelf.api.context import Context
+from mapshelf.api.http import Request, Response, json_response
 
 
-def own_profile(edition: Edition, user: User) -> Response:
-    """Return the User object of ``user``; nobody may keep a copy of it."""
+async def show_profile(context: Context, request: Request) -> Response:
+    """Return the User object of the token's owner; nobody may keep a copy of it."""
+    user = request.user
+    assert user is not None
     registered = datetime.fromtimestamp(user.registered / 1000, UTC)
     profile = {
         "UserName": user.name,
-        "TotalMaps": str(edition.snapshot.maps_of(user.name)),
+        "TotalMaps": str(context.snapshot.get().snapshot.maps_of(user.name)),
         "DateRegistered": f"{registered:%Y-%m-%d}",
     }
     return json_response(200, orjson.dumps(profile), [(b"cache-control", b"no-store")])

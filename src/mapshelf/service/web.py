@@ -66,14 +66,14 @@ def answer(settings: Settings, listener: socket.socket, workers: int) -> None:
 
 def _load(settings: Settings, *_: Any, **__: Any) -> Any:
     """Make the application, in a worker; the process over the workers has no use for it."""
-    from mapshelf.api import create_app  # noqa: PLC0415
+    from mapshelf.api import Application  # noqa: PLC0415
     from mapshelf.api.rsgi import RSGIApplication  # noqa: PLC0415
     from mapshelf.site import private_routes, site_routes  # noqa: PLC0415
 
     set_up_logging()
     end_with_parent()
     return RSGIApplication(
-        create_app(settings, private_routes if settings.private else site_routes)
+        Application(settings, private_routes if settings.private else site_routes)
     )
 
 

@@ -15,16 +15,16 @@ from functools import partial
 from typing import Final
 from urllib.parse import parse_qsl, unquote, urlencode
 
-from mapshelf.api.app import FORMATS, Backstage
-from mapshelf.api.catalogue import Deferred, Edition
+from mapshelf.api.context import Context
+from mapshelf.api.current_snapshot import CachedSnapshot, Deferred
 from mapshelf.api.documents import Kind, is_large
 from mapshelf.api.errors import FAULT, TABLE
 from mapshelf.api.http import Headers, Request, Response
-from mapshelf.api.map_detail import export_outline, find_map, original_file
-from mapshelf.api.routing import Route
+from mapshelf.api.map_detail import FORMATS, export_outline, find_map, original_file
+from mapshelf.api.routes import Operation, Route
 from mapshelf.errors import InvalidRequest, NotFound, Overloaded, SnapshotError, StoreUnavailable
 from mapshelf.formats.outline_codec import decode_outline
-from mapshelf.model import Outline, User, VisitKind
+from mapshelf.model import Outline, VisitKind
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.assets import load_assets
@@ -57,9 +57,9 @@ MOST_ERRORS: Final = 100
 Answer = Callable[[Request], Awaitable[Response]]
 
 
-def site_routes(backstage: Backstage) -> Mapping[str, Route]:
+def site_routes(context: Context) -> Mapping[str, Route]:
     """Return the routes of all pages; they are public."""
-    pages = Pages(backstage)
+    pages = Pages(context)
     table: dict[str, Answer] = {
         "/": pages.library,
         "/feed.atom": pages.feed,
@@ -76,9 +76,9 @@ def site_routes(backstage: Backstage) -> Mapping[str, Route]:
     return _routes(pages, table) | _reference_routes(pages)
 
 
-def private_routes(backstage: Backstage) -> Mapping[str, Route]:
+def private_routes(context: Context) -> Mapping[str, Route]:
     """Return the routes of the pages that show nothing of the catalogue."""
-    return _reference_routes(Pages(backstage, private=True))
+    return _reference_routes(Pages(context, private=True))
 
 
 def _reference_routes(pages: "Pages") -> dict[str, Route]:
@@ -92,21 +92,21 @@ def _routes(pages: "Pages", table: dict[str, Answer]) -> dict[str, Route]:
 class Pages:
     """The pages of one application."""
 
-    def __init__(self, backstage: Backstage, *, private: bool = False) -> None:
+    def __init__(self, context: Context, *, private: bool = False) -> None:
         """Prepare them; ``private`` says that there is no library to lead to."""
-        self._backstage = backstage
-        self._queues = backstage.queues
-        self._addresses = Addresses(backstage.base_url)
+        self._context = context
+        self._queues = context.queues
+        self._addresses = Addresses(context.settings.base_url)
         self._assets = load_assets()
         static = f"{self._addresses.root}/static/{self._assets.edition}"
         self._common = {"root": self._addresses.root, "static": static, "private": private}
         self._templates = Templates(self._common)
         self._errors: dict[tuple[int, str], Response] = {}
 
-    def guarded(self, answer: Answer) -> Callable[[Request, User | None], Awaitable[Response]]:
+    def guarded(self, answer: Answer) -> Operation:
         """Return ``answer`` as a route, which says what goes wrong in a page."""
 
-        async def guard(request: Request, user: User | None) -> Response:
+        async def guard(context: Context, request: Request) -> Response:
             try:
                 return await answer(request)
             except (InvalidRequest, NotFound, SnapshotError, StoreUnavailable, Overloaded) as error:
@@ -129,30 +129,30 @@ class Pages:
 
     async def map(self, request: Request) -> Response:
         """Answer the page of a map, or where it is."""
-        edition = self._backstage.catalogue.edition()
+        current = self._context.snapshot.get()
         public_id = request.parts["id"]
-        record = _found(edition, public_id)
+        record = _found(current, public_id)
         right = self._addresses.map(public_id, record.title)
         asked = self._addresses.root + request.path
         if asked != unquote(right):
             return redirect(right, request.query_string)
         embedded = dict(parse_qsl(request.query_string.decode("latin-1"))).get("embed") == "1"
-        make = partial(self._map, edition.snapshot, record, embedded=embedded)
-        response = await edition.response(request, self._queues.pages, make)
+        make = partial(self._map, current.snapshot, record, embedded=embedded)
+        response = await current.response(request, self._queues.pages, make)
         if not embedded:
             # A map that another page shows was not asked for by whoever reads that page.
-            self._backstage.note_visit(request, record.file_id, VisitKind.VIEW)
+            self._context.note_visit(request, record.file_id, VisitKind.VIEW)
         return response
 
     async def drawing(self, request: Request) -> Response:
         """Answer what the script on the page of a map draws from."""
-        edition = self._backstage.catalogue.edition()
-        make = partial(self._drawing, _found(edition, request.parts["id"]))
-        return await edition.response(request, self._queues.pages, make)
+        current = self._context.snapshot.get()
+        make = partial(self._drawing, _found(current, request.parts["id"]))
+        return await current.response(request, self._queues.pages, make)
 
     async def outline(self, request: Request) -> Response:
         """Answer the outline of a map as a file."""
-        writer, documents = FORMATS[request.parts["format"]], self._backstage.documents
+        writer, documents = FORMATS[request.parts["format"]], self._context.documents
         return await self._download(
             request, partial(export_outline, writer=writer, documents=documents)
         )
@@ -160,13 +160,13 @@ class Pages:
     async def original(self, request: Request) -> Response:
         """Answer the file that a map was read from."""
         return await self._download(
-            request, partial(original_file, documents=self._backstage.documents)
+            request, partial(original_file, documents=self._context.documents)
         )
 
     async def oembed(self, request: Request) -> Response:
         """Answer how to embed a map."""
         public_id = asked_map(request.query_string, self._addresses)
-        record = _found(self._backstage.catalogue.edition(), public_id)
+        record = _found(self._context.snapshot.get(), public_id)
         shown = card(record, self._addresses, [])
         body = description(shown, request.query_string, self._addresses)
         return data_response(b"application/json", body)
@@ -188,7 +188,7 @@ class Pages:
     # -- made in threads ------------------------------------------------------------------
 
     def _listed(self, query: MapQuery, snapshot: Snapshot) -> Library:
-        return Librarian(snapshot, self._backstage.store(), self._addresses).library(query)
+        return Librarian(snapshot, self._context.store.get(), self._addresses).library(query)
 
     def _library(self, query: MapQuery, snapshot: Snapshot) -> Response:
         return self._templates.page("library.html", {"library": self._listed(query, snapshot)})
@@ -203,7 +203,7 @@ class Pages:
         return data_response(b"application/atom+xml; charset=utf-8", body)
 
     def _map(self, snapshot: Snapshot, record: Record, *, embedded: bool) -> Response | Deferred:
-        store = self._backstage.store()
+        store = self._context.store.get()
         known = known_of(record, snapshot, store, self._addresses)
         encoded = store.outline(record.file_id)
         if encoded and is_large(encoded):
@@ -217,12 +217,12 @@ class Pages:
 
     def _large_map(self, known: Known, file_id: int, *, embedded: bool) -> Response:
         headers = _map_headers(embedded)
-        outline = self._backstage.store().outline(file_id)
+        outline = self._context.store.get().outline(file_id)
         try:
             if outline:
-                facts = (known, self._backstage.base_url, self._common, embedded)
+                facts = (known, self._context.settings.base_url, self._common, embedded)
                 kind = Kind(HTML, headers, compress=True)
-                return self._backstage.documents.of_outline(large_map_body, outline, facts, kind)
+                return self._context.documents.of_outline(large_map_body, outline, facts, kind)
         except NotFound:
             pass  # too large even for that: what else is known of it is shown
         return page_response(200, self._map_body(None, known, embedded), headers)
@@ -235,10 +235,10 @@ class Pages:
 
     def _large_drawing(self, record: Record) -> Response:
         kind = Kind(JSON, (FRESH,), compress=True)
-        return self._backstage.documents.of_outline(drawing, self._outline(record), (), kind)
+        return self._context.documents.of_outline(drawing, self._outline(record), (), kind)
 
     def _outline(self, record: Record) -> bytes:
-        outline = self._backstage.store().outline(record.file_id)
+        outline = self._context.store.get().outline(record.file_id)
         if outline is None:
             raise NotFound("This map has no outline.")
         return outline
@@ -247,18 +247,18 @@ class Pages:
 
     async def _made(self, request: Request, make: Callable[[Snapshot], Response]) -> Response:
         """Return what ``make`` makes of the current snapshot."""
-        edition = self._backstage.catalogue.edition()
-        return await edition.response(request, self._queues.pages, partial(make, edition.snapshot))
+        current = self._context.snapshot.get()
+        return await current.response(request, self._queues.pages, partial(make, current.snapshot))
 
     async def _download(
         self, request: Request, make: Callable[[Store, Record], Response | Deferred]
     ) -> Response:
         """Return a file of a map."""
-        edition = self._backstage.catalogue.edition()
-        record = _found(edition, request.parts["id"])
-        made = partial(make, self._backstage.store(), record)
-        response = await edition.response(request, self._queues.pages, made)
-        self._backstage.note_visit(request, record.file_id, VisitKind.DOWNLOAD)
+        current = self._context.snapshot.get()
+        record = _found(current, request.parts["id"])
+        made = partial(make, self._context.store.get(), record)
+        response = await current.response(request, self._queues.pages, made)
+        self._context.note_visit(request, record.file_id, VisitKind.DOWNLOAD)
         return response
 
     async def _error(self, status: int, message: str) -> Response:
@@ -272,9 +272,9 @@ class Pages:
         return response
 
 
-def _found(edition: Edition, public_id: str) -> Record:
+def _found(current: CachedSnapshot, public_id: str) -> Record:
     # Without the base URL: addresses of ours are told from others by having none.
-    return find_map(edition, public_id, b"")
+    return find_map(current, public_id, b"")
 
 
 def _map_headers(embedded: bool) -> Headers:

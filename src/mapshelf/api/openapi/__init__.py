@@ -9,13 +9,15 @@ means) is written here, once each:
 """
 
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final
 
 import orjson
 import xxhash
 
+from mapshelf.api.context import Context
 from mapshelf.api.errors import FAULT, TABLE, ErrorRow
-from mapshelf.api.http import Response, json_response
+from mapshelf.api.http import Request, Response, json_response
 from mapshelf.api.openapi.operations import TAGS, paths
 from mapshelf.api.openapi.parameters import parameters
 from mapshelf.api.openapi.responses import headers, responses
@@ -85,8 +87,13 @@ def openapi_document(
     }
 
 
-def openapi_response() -> Response:
-    """Return the answer to ``GET /openapi.json``."""
+async def show_openapi(context: Context, request: Request) -> Response:
+    """Return the document. It is made when it is first asked for: a worker starts without it."""
+    return _response()
+
+
+@cache
+def _response() -> Response:
     body = orjson.dumps(openapi_document())
     etag = f'"{xxhash.xxh3_128_hexdigest(body)}"'.encode()
     return json_response(200, body, [(b"etag", etag), (b"cache-control", b"no-cache")])

@@ -1,9 +1,9 @@
 """The snapshot that this worker answers from, exchanged for the next one without a pause.
 
-Requests take the edition that is current when they come, and finish on it; the new one is opened
-beside it. Finished responses are kept with the edition they belong to, so that a page asked for
-again costs a look-up, and nothing has to be invalidated. No snapshot is answered from before it is
-known to be sound (``snapshot/format/verification.py``).
+Requests take the snapshot that is current when they come, and finish on it; the new one is opened
+beside it. Finished responses are cached with the snapshot they were made from, so that a page asked
+for again costs a look-up, and nothing has to be invalidated. No snapshot is answered from before it
+is known to be sound (``snapshot/format/verification.py``).
 """
 
 import asyncio
@@ -30,16 +30,17 @@ LOOKING: Final = 0.05
 """Seconds between looks at what another thread does with the first snapshot."""
 
 RESPONSES_SIZE: Final = 16 << 20
-"""Bytes of finished responses to keep."""
+"""Bytes of responses to cache."""
 
 RESPONSE_OVERHEAD: Final = 1024
 """Bytes counted for a response besides its body: an empty page is mostly headers."""
 
-LARGEST_KEPT: Final = 1 << 20
-"""Bytes of a response that is kept: larger ones would put out hundreds of others."""
+LARGEST_CACHED: Final = 1 << 20
+"""Bytes of a response that is cached: larger ones would put out hundreds of others."""
 
 Key = tuple[str, bytes]
-"""What a response is kept under: path and query string, apart, so that none passes for another."""
+"""What a response is cached under: path and query string, apart, so that none passes for another
+one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +57,7 @@ Make = Callable[[], Response | Deferred]
 log = logging.getLogger(__name__)
 
 
-class Edition:
+class CachedSnapshot:
     """A snapshot with the responses made from it so far."""
 
     def __init__(self, snapshot: Snapshot) -> None:
@@ -64,14 +65,17 @@ class Edition:
         self._responses: dict[Key, Response] = {}
         self._size = 0
 
-    def kept(self, key: Key) -> Response | None:
-        """Return the response kept under ``key``."""
-        return self._responses.get(key)
+    def cached(self, path: str, query_string: bytes) -> Response | None:
+        """Return the response to an equal request, if it is cached and can still be sent."""
+        response = self._responses.get((path, query_string))
+        if response is not None and response.file is not None and not response.is_complete():
+            return None
+        return response
 
-    def keep(self, key: Key, response: Response) -> None:
-        """Keep a response, in place of those kept for longest if there is no more room."""
+    def cache(self, key: Key, response: Response) -> None:
+        """Cache a response, in place of the oldest ones if there is no more room."""
         size = _size(key, response)
-        if size > LARGEST_KEPT:
+        if size > LARGEST_CACHED:
             return
         replaced = self._responses.pop(key, None)
         self._size += size - (_size(key, replaced) if replaced else 0)
@@ -81,58 +85,58 @@ class Edition:
             self._size -= _size(oldest, self._responses.pop(oldest))
 
     async def response(self, request: Request, queue: WorkQueue, make: Make) -> Response:
-        """Return the response kept for a request, or made now, once for all who ask meanwhile.
+        """Return the response to a request: cached, or made now, once for all who ask meanwhile.
 
         Raises:
             Overloaded: there is too much to do already.
             ClientDisconnected: nobody waits for it any more.
         """
-        key = request.path, request.query_string
-        response = self._responses.get(key)
-        if response is not None and response.is_complete():
+        response = self.cached(request.path, request.query_string)
+        if response is not None:
             return response
+        key = request.path, request.query_string
         place = (self, *key)
         made = await queue.result(place, make, request.disconnection)
         if isinstance(made, Deferred):
             made = await made.queue.result(place, made.make, request.disconnection)
-        self.keep(key, made)
+        self.cache(key, made)
         return made
 
 
 def _size(key: Key, response: Response) -> int:
-    """Return how many bytes keeping a response takes, about."""
+    """Return how many bytes caching a response takes, about."""
     size = len(key[0]) + len(key[1])
     for one in filter(None, (response, response.smaller)):
         size += RESPONSE_OVERHEAD + len(one.body) + sum(len(value) for _, value in one.headers)
     return size
 
 
-class Catalogue:
-    """The current edition of a directory of snapshots."""
+class CurrentSnapshot:
+    """The current snapshot of a directory."""
 
     def __init__(self, directory: SnapshotDirectory) -> None:
         self._directory = directory
-        self._edition: Edition | None = None
+        self._snapshot: CachedSnapshot | None = None
         self._refused = ""
         self._lacking = False
         self._refreshing = Lock()
         self._sound = SoundSnapshots(directory)
         self._verifying = False
 
-    def edition(self) -> Edition:
-        """Return the edition to answer from.
+    def get(self) -> CachedSnapshot:
+        """Return the snapshot to answer from.
 
         Raises:
             SnapshotMissing: there is none yet.
         """
-        if self._edition is None:
+        if self._snapshot is None:
             # Another worker may have answered from the first one already, and whoever asked it
             # must not be told by this one that there is none. All wait for this, once; but not
             # while the snapshot is read whole, during which nobody answers.
             self._take_up_first()
-        if self._edition is None:
+        if self._snapshot is None:
             raise SnapshotMissing("no snapshot has been published yet")
-        return self._edition
+        return self._snapshot
 
     def refresh(self) -> None:
         """Take up the current snapshot if it is another than the one in hand.
@@ -144,7 +148,7 @@ class Catalogue:
             self._refresh()
 
     def close(self) -> None:
-        """Follow what is published no longer; the edition in hand stays."""
+        """Follow what is published no longer; the one in hand stays."""
         with self._refreshing:
             self._sound.close()
 
@@ -155,7 +159,7 @@ class Catalogue:
                 raise SnapshotMissing("the snapshot is being verified")
             taken = self._refreshing.acquire(timeout=LOOKING)
         try:
-            if self._edition is None:
+            if self._snapshot is None:
                 self._refresh()
         finally:
             self._refreshing.release()
@@ -171,10 +175,10 @@ class Catalogue:
         name = ""
         try:
             name = self._directory.current()
-            in_hand = self._edition.snapshot.name if self._edition else None
+            in_hand = self._snapshot.snapshot.name if self._snapshot else None
             if name not in (in_hand, self._refused):
                 self._verify(name)
-                self._edition = Edition(Snapshot(self._directory.folder(name)))
+                self._snapshot = CachedSnapshot(Snapshot(self._directory.folder(name)))
             self._lacking = False
         except SnapshotUnavailable as error:
             if not self._lacking:

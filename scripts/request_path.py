@@ -1,0 +1,110 @@
+"""Which files of ours a request passes through, between the server's call and the bytes.
+
+A request that passes through many files is hard to follow. Run it to count them:
+
+    python scripts/request_path.py
+"""
+
+import asyncio
+import sys
+import tempfile
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+import mapshelf
+from mapshelf.api import Application
+from mapshelf.api.rsgi import RSGIApplication
+from mapshelf.model import MapDraft
+from mapshelf.settings import Settings, sqlite_url
+from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.store import open_store
+from mapshelf.tokens import new_token, token_digest
+
+PACKAGE = Path(mapshelf.__file__).parent
+
+
+class Headers:
+    """The headers of a request, as Granian gives them."""
+
+    def __init__(self, headers: dict[str, str]) -> None:
+        self._headers = headers
+
+    def get_all(self, name: str) -> list[str]:
+        """Return the values of a header."""
+        return [self._headers[name]] if name in self._headers else []
+
+
+class Scope:
+    """A request, as Granian gives it."""
+
+    http_version = "1.1"
+    method = "GET"
+    client = "127.0.0.1:1"
+
+    def __init__(self, path: str, query_string: str, token: str) -> None:
+        self.path, self.query_string = path, query_string
+        self.headers = Headers({"host": "x", "authorization": f"Bearer {token}"})
+
+
+class Protocol:
+    """Takes an answer, as Granian does."""
+
+    status = 0
+
+    def response_bytes(self, status: int, headers: list[tuple[str, str]], body: bytes) -> None:
+        """Take a whole answer."""
+        self.status = status
+
+    def response_file(self, status: int, headers: list[tuple[str, str]], file: str) -> None:
+        """Take an answer with the path of its body."""
+        raise NotImplementedError
+
+    async def client_disconnect(self) -> None:
+        """Wait for the client to hang up, which this one never does."""
+        await asyncio.Event().wait()
+
+
+async def files_passed(application: RSGIApplication, scope: Scope) -> list[str]:
+    """Return the files whose code runs for one request, in the order they are reached."""
+    passed: dict[str, None] = {}
+
+    def note(frame: FrameType, event: str, argument: Any) -> None:
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and path.is_relative_to(PACKAGE):
+            passed.setdefault(str(path.relative_to(PACKAGE)))
+
+    protocol = Protocol()
+    sys.setprofile(note)
+    try:
+        await application.__rsgi__(scope, protocol)
+    finally:
+        sys.setprofile(None)
+    assert protocol.status == 200, protocol.status
+    return list(passed)
+
+
+async def report(folder: Path) -> None:
+    """Serve one map from ``folder``, and print the files of two requests."""
+    settings = Settings(folder, sqlite_url(folder), "https://maps.example.org")
+    store, token = open_store(settings.database), new_token()
+    store.put_maps([MapDraft(title="One")])
+    store.add_user("reader")
+    store.add_token("reader", token_digest(token), label="", scopes="", expires=None)
+    builder = Builder(store, SnapshotDirectory(settings.snapshots))
+    builder.advance()
+    application = Application(settings)
+    await application.start()
+    served = RSGIApplication(application)
+    await served.__rsgi__(Scope("/maps", "", token), Protocol())  # the token is known from here on
+    for name, query in (("uncached", "limit=7"), ("cached", "limit=7"), ("filtered", "owner=x")):
+        passed = await files_passed(served, Scope("/maps", query, token))
+        print(f"GET /maps, {name}: {len(passed)} files: {' '.join(passed)}")
+    await application.stop()
+    builder.close()
+    store.close()
+
+
+if __name__ == "__main__":
+    with tempfile.TemporaryDirectory() as made:
+        asyncio.run(report(Path(made)))

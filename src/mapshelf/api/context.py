@@ -1,0 +1,85 @@
+"""What operations and pages answer with: one object, made when the service starts."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from mapshelf.api.current_snapshot import CurrentSnapshot
+from mapshelf.api.documents import Documents
+from mapshelf.api.http import Request
+from mapshelf.api.node_health import NodeHealth
+from mapshelf.api.queues import Queues
+from mapshelf.api.store_connection import StoreConnection
+from mapshelf.disk_cache import DiskCache
+from mapshelf.model import VisitKind
+from mapshelf.render.render_worker import Studio
+from mapshelf.settings import Settings
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.visits import VisitCounter
+
+THUMBNAILS_SIZE: Final = 1 << 30
+"""Bytes of thumbnails on disk, at most: some hundred thousand of 320 pixels."""
+
+DOCUMENTS_SIZE: Final = 1 << 30
+"""Bytes of large documents on disk, at most: some hundred."""
+
+DOCUMENTS_FOLDERS: Final = 4
+"""Folders that large documents are spread over: each has room for many of the largest."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The parts of a running service.
+
+    Attributes:
+        settings: how this installation runs.
+        base_url: where clients reach the service.
+        snapshot: the current snapshot, with the responses made from it.
+        store: the connection to the store.
+        queues: where work waits that takes too long for the event loop.
+        documents: makes the pages and files of large maps.
+        render_worker: draws thumbnails.
+        visits: counts visits.
+        health: tells how this node is.
+    """
+
+    settings: Settings
+    base_url: bytes
+    snapshot: CurrentSnapshot
+    store: StoreConnection
+    queues: Queues
+    documents: Documents
+    render_worker: Studio
+    visits: VisitCounter
+    health: NodeHealth
+
+    def note_visit(self, request: Request, file_id: int, kind: VisitKind) -> None:
+        """Note that a page or a file of the map with this ``file_id`` was answered."""
+        if request.method == "GET":
+            self.visits.note(request.sender, file_id, kind)
+
+
+def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool) -> Context:
+    """Return the parts of a service that has not been started.
+
+    Args:
+        settings: how this installation runs.
+        clock: by which visits are counted, in milliseconds since 1970-01-01 UTC.
+        counting: whether visits are counted.
+    """
+    snapshot = CurrentSnapshot(SnapshotDirectory(settings.snapshots))
+    store = StoreConnection(settings.database)
+    queues = Queues()
+    return Context(
+        settings=settings,
+        base_url=settings.base_url.encode(),
+        snapshot=snapshot,
+        store=store,
+        queues=queues,
+        documents=Documents(
+            DiskCache(settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS), queues.documents
+        ),
+        render_worker=Studio(DiskCache(settings.thumbnails, THUMBNAILS_SIZE)),
+        visits=VisitCounter(store.get, settings.trusted_proxies, clock, counting=counting),
+        health=NodeHealth(snapshot, settings, store),
+    )

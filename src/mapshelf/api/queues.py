@@ -1,0 +1,33 @@
+"""The queues of a worker, one for each kind of work that takes too long for the event loop.
+
+Each is bounded by itself, so that one kind of work never waits for another. What may wait is about
+what is done in a second: a client that would wait for longer is told to come back.
+"""
+
+from mapshelf.api.work_queue import WorkQueue
+
+
+class Queues:
+    """The queues of one worker.
+
+    Attributes:
+        searches: searches, facets, suggestions.
+        files: outlines and files that the API gives out.
+        pages: pages of the library and of small maps, and what they load.
+        thumbnails: looking for thumbnails that have been drawn.
+        drawings: thumbnails to be drawn.
+        documents: pages and files of large maps (``documents.py``).
+    """
+
+    def __init__(self) -> None:
+        self.searches = WorkQueue("searches", threads=2, waiting=256)
+        self.files = WorkQueue("files", threads=1, waiting=32)
+        self.pages = WorkQueue("pages", threads=1, waiting=24)
+        self.thumbnails = WorkQueue("thumbnails", threads=1, waiting=256)
+        self.drawings = WorkQueue("drawings", threads=1, waiting=96)
+        self.documents = WorkQueue("documents", threads=1, waiting=8)
+
+    async def close(self) -> None:
+        """Wait for what has begun; do nothing more."""
+        for queue in vars(self).values():
+            await queue.close()

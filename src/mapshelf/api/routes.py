@@ -1,0 +1,75 @@
+"""From the path of a request to the operation that answers it.
+
+A few fixed paths need one look-up in a table, and those with parts that vary a match against a
+handful of patterns. The router of a framework would do more than that for every request.
+"""
+
+import re
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from mapshelf.api.context import Context
+from mapshelf.api.http import Request, Response
+from mapshelf.render.render_request import FORMATS as PICTURES
+from mapshelf.writers import WRITERS
+
+Operation = Callable[[Context, Request], Awaitable[Response]]
+"""Answers a request."""
+
+VARYING: Final = {
+    "id": "[^/]+",
+    "format": "|".join(writer.suffix for writer in WRITERS),
+    "picture": "|".join(PICTURES),
+    **dict.fromkeys(("name", "slug", "edition", "asset"), "[^/]+"),  # of pages
+}
+"""The parts of paths that vary, with the regular expression of what may stand there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """An operation.
+
+    Attributes:
+        answer: answers a request.
+        public: whether anybody may ask, without a token.
+        cached: whether an equal request to the same snapshot gets the same response.
+    """
+
+    answer: Operation
+    public: bool = False
+    cached: bool = False
+
+
+PageRoutes = Callable[[Context], Mapping[str, Route]]
+"""Gives the routes of the pages."""
+
+
+class Router:
+    """Finds the route of a path.
+
+    Attributes:
+        fixed: the routes of paths that do not vary.
+    """
+
+    def __init__(self, table: Mapping[str, Route]) -> None:
+        """Prepare the routes of ``table``, in whose paths ``{name}`` stands for a varying part."""
+        self.fixed = {path: route for path, route in table.items() if "{" not in path}
+        self._varying = [
+            (re.compile(_pattern(path)), route) for path, route in table.items() if "{" in path
+        ]
+
+    def match(self, path: str) -> tuple[Route, dict[str, str]] | None:
+        """Return the route of a path that varies, with its parts; ``None`` if there is none."""
+        for pattern, route in self._varying:
+            found = pattern.fullmatch(path)
+            if found:
+                return route, found.groupdict()
+        return None
+
+
+def _pattern(path: str) -> str:
+    pieces = re.split(r"\{(\w+)\}", path)
+    pieces[::2] = map(re.escape, pieces[::2])
+    pieces[1::2] = [f"(?P<{name}>{VARYING[name]})" for name in pieces[1::2]]
+    return "".join(pieces)

@@ -1,0 +1,96 @@
+"""The store of a worker, opened in the background: the service answers without it if it is away."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from mapshelf.errors import StoreDamaged, StoreUnavailable
+from mapshelf.store import Store, open_store
+
+OPENED_AGAIN_AFTER: Final = 1.0
+"""Seconds between tries to open a store that is away."""
+
+OPENING: Final = 0.5
+"""Seconds in which a store is usually opened; the service starts then even if it is not."""
+
+OPENING_AWAITED: Final = 3.0
+"""Seconds that a request waits for a store which nobody has tried to open yet."""
+
+Opened = Callable[[Store], Awaitable[None]]
+"""Called once the store is open."""
+
+log = logging.getLogger(__name__)
+
+
+class StoreConnection:
+    """The store at ``url``, once it has been opened."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._store: Store | None = None
+        self._tried = asyncio.Event()
+        self._error = ""
+
+    def get(self) -> Store:
+        """Return the store.
+
+        Raises:
+            StoreUnavailable: it has not been opened yet.
+        """
+        if self._store is None:
+            raise StoreUnavailable("the store has not been opened yet")
+        return self._store
+
+    def opened(self) -> Store | None:
+        """Return the store, ``None`` if it has not been opened yet."""
+        return self._store
+
+    async def start(self, opened: Opened) -> "asyncio.Task[None]":
+        """Begin to open the store, and wait a moment; return what goes on opening it.
+
+        Raises:
+            InvalidSetting: no store is like this.
+            StoreMissing: there is none.
+        """
+        opening = asyncio.create_task(self._open(opened))
+        await self.wait(OPENING)
+        if opening.done():
+            opening.result()
+        else:
+            opening.add_done_callback(_log_failure)
+        return opening
+
+    async def wait(self, seconds: float = OPENING_AWAITED) -> None:
+        """Wait for the store to be opened, or known to be away."""
+        with contextlib.suppress(TimeoutError):
+            await asyncio.wait_for(self._tried.wait(), seconds)
+
+    def close(self) -> None:
+        """Close the store."""
+        if self._store:
+            self._store.close()
+
+    async def _open(self, opened: Opened) -> None:
+        """Open the store, however long that takes."""
+        while not await self._opens(opened):
+            await asyncio.sleep(OPENED_AGAIN_AFTER)
+
+    async def _opens(self, opened: Opened) -> bool:
+        try:
+            self._store = await asyncio.to_thread(open_store, self._url)
+            await opened(self._store)
+        except (StoreUnavailable, StoreDamaged) as error:
+            if str(error) != self._error:
+                log.warning("the store is opened when it can be: %s", error)
+            self._error = str(error)
+        finally:
+            self._tried.set()
+        return self._store is not None
+
+
+def _log_failure(opening: "asyncio.Task[None]") -> None:
+    """Log why the store is of no use, once nobody waits for it any more."""
+    if not opening.cancelled() and (error := opening.exception()):
+        log.error("the store cannot be used until the service is started again: %s", error)
