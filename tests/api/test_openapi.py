@@ -65,7 +65,8 @@ def test_it_is_a_valid_document() -> None:
 
 def test_every_process_makes_the_same_bytes() -> None:
     """Whichever worker or node is asked: the ETag of one is right for all."""
-    program = "import orjson; from mapshelf.api.openapi import openapi_document as a; print(orjson.dumps(a()))"
+    program = "import orjson; from mapshelf.api.openapi import openapi_document as made; "
+    program += "print(orjson.dumps(made()))"
     made = {
         subprocess.run(
             [sys.executable, "-c", program],
