@@ -89,7 +89,7 @@ def visit(
 
 def counts(store: Store) -> dict[str, tuple[int, int]]:
     """Let maps have what was counted; return views and downloads by title."""
-    store.settle_visits(LATER)
+    store.apply_visit_counts(LATER)
     return {found.title: (found.views, found.downloads) for found in store.maps(0, ALL)}
 
 
@@ -812,25 +812,25 @@ class StoreContract:
         (credential,) = store.find_credentials([b"1" * 32]).values()
         assert credential.token == revoked
 
-    def test_the_mark_of_tokens_is_another_once_one_is_withdrawn(self, store: Store) -> None:
+    def test_the_version_of_the_tokens_changes_once_one_is_withdrawn(self, store: Store) -> None:
         store.add_user("Bob")
         first = store.add_token("Bob", b"1" * 32, label="", scopes="", expires=None)
-        marks = [store.token_mark()]
+        versions = [store.tokens_version()]
         store.touch_tokens({first.id: 50})
         store.put_maps([title("t", owner="Bob")])
-        assert store.token_mark() == marks[0]
+        assert store.tokens_version() == versions[0]
         for withdraw in (
             lambda: store.revoke_token(first.id),
             lambda: store.add_token("Bob", b"2" * 32, label="", scopes="", expires=None),
             lambda: store.disable_user("Bob"),
         ):
             withdraw()
-            marks.append(store.token_mark())
-            for mark in marks:
-                (credential,) = store.find_credentials([b"3" * 32, b"1" * 32], mark).values()
+            versions.append(store.tokens_version())
+            for version in versions:
+                (credential,) = store.find_credentials([b"3" * 32, b"1" * 32], version).values()
                 assert credential.token.revoked is not None
-        assert len(set(marks)) >= 3
-        assert store.find_credentials([b"3" * 32], marks[-1]) == {}
+        assert len(set(versions)) >= 3
+        assert store.find_credentials([b"3" * 32], versions[-1]) == {}
 
     def test_last_use_never_goes_back(self, store: Store) -> None:
         one, two, three = (
@@ -976,34 +976,34 @@ class StoreContract:
         store.count_visits([visit(a), visit(a, "d", kind=VisitKind.DOWNLOAD)], NOON, ALL)
         assert counts(store) == {"a": (1, 4)}
 
-    def test_counting_makes_no_change_and_settling_one_for_each_map(self, store: Store) -> None:
+    def test_counting_makes_no_change_and_applying_one_for_each_map(self, store: Store) -> None:
         a, b, c = (put(store, title(name)) for name in "abc")
         revision = store.revision()
         store.count_visits([visit(a, "1"), visit(b, "2"), visit(a, "3")], NOON, ALL)
         assert store.revision() == revision
         assert store.maps(0, ALL) == [a, b, c]
-        assert store.settle_visits(NOON) == 0  # none of it was before
-        assert store.settle_visits(NOON + 1) == 2
+        assert store.apply_visit_counts(NOON) == 0  # none of it was before
+        assert store.apply_visit_counts(NOON + 1) == 2
         changes = store.changes(revision, ALL)
         assert [(c.map.id, c.map.views) for c in changes if c.map] == [(a.id, 2), (b.id, 1)]
         assert [replace(c.map, views=0) for c in changes if c.map] == [a, b]
         assert store.revision() == revision + 2
-        assert store.settle_visits(LATER) == 0
+        assert store.apply_visit_counts(LATER) == 0
         assert store.revision() == revision + 2
 
     def test_one_visit_that_waited_takes_the_later_ones_along(self, store: Store) -> None:
         a, b = put(store, title("a")), put(store, title("b"))
         store.count_visits([visit(a, "1")], NOON, ALL)
         store.count_visits([visit(a, "2"), visit(b, "3")], NOON + 50, ALL)
-        assert store.settle_visits(NOON + 1) == 2
+        assert store.apply_visit_counts(NOON + 1) == 2
         assert counts(store) == {"a": (2, 0), "b": (1, 0)}
 
-    def test_settling_many_maps(self, store: Store) -> None:
+    def test_applying_counts_to_many_maps(self, store: Store) -> None:
         found = store.put_maps([title(f"m{n}") for n in range(1203)])
         assert len(found) == 1203
         visits = [visit(one, one.id) for one in store.maps(0, ALL)]
         store.count_visits(visits, NOON, ALL)
-        assert store.settle_visits(LATER) == 1203
+        assert store.apply_visit_counts(LATER) == 1203
         assert {one.views for one in store.maps(0, ALL)} == {1}
         assert store.check() == []
 
@@ -1046,7 +1046,7 @@ class StoreContract:
         store.count_visits([visit(a, "3")], NOON, ALL)
         store.delete_maps([a.id])
         revision = store.revision()
-        store.settle_visits(LATER)
+        store.apply_visit_counts(LATER)
         assert store.maps(0, ALL) == []
         assert store.revision() == revision
         assert store.check() == []
@@ -1099,7 +1099,7 @@ class StoreContract:
             random.Random(seed).shuffle(mine)
             for start in range(0, len(mine), 30):
                 store.count_visits(mine[start : start + 30], NOON, ALL)
-                store.settle_visits(LATER)
+                store.apply_visit_counts(LATER)
 
         def write(seed: int) -> None:
             store = reopen()
@@ -1112,7 +1112,7 @@ class StoreContract:
             jobs += [pool.submit(write, 3), pool.submit(write, 4)]
             for job in jobs:
                 job.result()
-        first.settle_visits(LATER)
+        first.apply_visit_counts(LATER)
         assert {found.views for found in first.maps(0, ALL)} == {9}
         assert first.check() == []
 
@@ -1133,7 +1133,7 @@ class StoreContract:
     def test_any_visits_count_as_a_set_would(
         self, empty: Callable[[], Store], steps: list[Any]
     ) -> None:
-        """Time goes by, visits are handed over (all of this hour once more), counts are settled."""
+        """Time goes by, visits are handed over (all of this hour once more), counts are applied."""
         store = empty()
         try:
             store.put_maps([title(str(n)) for n in range(3)])
@@ -1143,7 +1143,7 @@ class StoreContract:
                 if isinstance(step, int):
                     now += step
                 elif step is None:
-                    store.settle_visits(now + 1)
+                    store.apply_visit_counts(now + 1)
                 else:
                     hour = now // HOUR
                     model.update(

@@ -413,7 +413,7 @@ def test_a_catalogue_of_the_version_before_is_brought_up_to_date(
     after = open_store(url)
     (found,) = after.maps(0, 9)
     after.count_visits([Visit(b"k", found.file_id, VisitKind.VIEW, 5)], 5 * HOUR, 9)
-    after.settle_visits(6 * HOUR)
+    after.apply_visit_counts(6 * HOUR)
     assert [one.views for one in before.maps(0, 9)] == [5]
     before.close()
     after.close()
@@ -492,7 +492,7 @@ def test_a_read_whose_session_ends_is_tried_once_more(
     assert [user.name for user in store.users()] == [SYSTEM_USER]
     assert ended
     monkeypatch.undo()
-    for ask in (store.revision, store.token_mark):
+    for ask in (store.revision, store.tokens_version):
         first = ask()
         assert terminate_all(url)
         assert ask() == first

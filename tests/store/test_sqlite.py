@@ -208,7 +208,7 @@ def test_a_catalogue_of_the_version_before_is_brought_up_to_date(
     store = SQLiteStore(path)
     (found,) = store.maps(0, 9)
     store.count_visits([Visit(b"k", found.file_id, VisitKind.VIEW, 5)], 5 * HOUR, 9)
-    store.settle_visits(6 * HOUR)
+    store.apply_visit_counts(6 * HOUR)
     assert [one.views for one in store.maps(0, 9)] == [5]
     store.close()
 

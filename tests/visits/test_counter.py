@@ -55,7 +55,7 @@ class Desk:
         return self.runner.run(work)
 
     def counts(self) -> list[tuple[int, int]]:
-        self.store.settle_visits(LATER)
+        self.store.apply_visit_counts(LATER)
         return [(found.views, found.downloads) for found in self.store.maps(0, 9)]
 
     def close(self) -> None:

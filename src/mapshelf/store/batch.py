@@ -34,16 +34,16 @@ class Rows(Protocol):
     def map_from(self, path: bytes) -> Map | None:
         """Return the map that was read from the file at ``path``."""
 
-    def grave(self, public_id: str) -> int | None:
+    def deleted_file_id(self, public_id: str) -> int | None:
         """Return the ``file_id`` of the deleted map with this public id."""
 
     def unused_id(self) -> str:
         """Return a random public id that no map ever had, from ``merge.new_id``."""
 
-    def open_grave(self, public_id: str) -> None:
+    def forget_deletion(self, public_id: str) -> None:
         """Forget that the map with this public id was deleted, if it was."""
 
-    def holder(self, file_id: int, other_than: str) -> str | None:
+    def id_with_file_id(self, file_id: int, other_than: str) -> str | None:
         """Return the id of the map with ``file_id``, or of a deleted one ``other_than`` this."""
 
     def last_file_id(self) -> int:
@@ -154,16 +154,16 @@ class Batch:
     def _identity(self, draft: MapDraft) -> tuple[int, str]:
         """Return the ``file_id`` and ``id`` for a new map, using up both."""
         public_id = draft.id or self._rows.unused_id()
-        grave = self._rows.grave(public_id)
+        former = self._rows.deleted_file_id(public_id)
         file_id = draft.file_id
         if file_id is None:
-            file_id = self._next_file_id() if grave is None else grave
-        if grave not in (None, file_id):
-            raise Conflict(f"ID {public_id} had File_ID {grave} here, not {file_id}")
-        holder = self._rows.holder(file_id, public_id)
+            file_id = self._next_file_id() if former is None else former
+        if former not in (None, file_id):
+            raise Conflict(f"ID {public_id} had File_ID {former} here, not {file_id}")
+        holder = self._rows.id_with_file_id(file_id, public_id)
         if holder is not None:
             raise Conflict(f"File_ID {file_id} belongs to the map with ID {holder}")
-        self._rows.open_grave(public_id)
+        self._rows.forget_deletion(public_id)
         self._rows.use_file_id(file_id)
         return file_id, public_id
 

@@ -25,17 +25,17 @@ from mapshelf.model import (
     User,
     Visit,
 )
-from mapshelf.store.tables import Counters, Row, Table
+from mapshelf.store.tables import CatalogueCounters, Row, Table
 
 
 class Store(Protocol):
     """The store of one catalogue. Made by ``open_store``, which also migrates it.
 
     Attributes:
-        mark_age: seconds for which a ``token_mark`` may be relied on: less where asking is cheap.
+        tokens_version_age: seconds for which a ``tokens_version`` holds.
     """
 
-    mark_age: float
+    tokens_version_age: float
 
     def close(self) -> None:
         """Release the database. MUST be callable twice."""
@@ -180,7 +180,7 @@ class Store(Protocol):
             NotFound: there is no such token.
         """
 
-    def token_mark(self) -> str:
+    def tokens_version(self) -> str:
         """Return what becomes another whenever a token or its user may have lost some force.
 
         MUST be that of this moment, whatever copies of the database there are, and one that never
@@ -188,10 +188,12 @@ class Store(Protocol):
         use of one, makes of it is left open. MUST be cheap: it is asked all the time.
         """
 
-    def find_credentials(self, digests: Sequence[bytes], mark: str = "") -> dict[bytes, Credential]:
+    def find_credentials(
+        self, digests: Sequence[bytes], version: str = ""
+    ) -> dict[bytes, Credential]:
         """Return, by digest, the tokens known among ``digests`` with their users, valid or not.
 
-        The answers MUST be true since ``token_mark`` was ``mark``; without a mark, now. That a
+        The answers MUST be true since ``tokens_version`` was ``version``; without one, now. That a
         token is unknown MUST be true now. MUST be cheap for many digests that nobody knows, since
         anybody can make some up.
         """
@@ -213,15 +215,15 @@ class Store(Protocol):
 
         Visits with the same key and hour MUST count once, whoever hands them over and however
         often. Those of maps that are not there do not count, nor do those of hours before the
-        last. A map has its counts in the end (``settle_visits``); until then this MUST NOT make a
-        change in the feed.
+        last. ``apply_visit_counts`` adds the counts to the maps; until then this MUST NOT make
+        a change in the feed.
 
         Keys of hours before the last and salts of days before that of ``now`` MUST be forgotten.
         ``most`` keys are remembered; visits beyond that do not count. A crash of the database may
         lose keys and salts, but MUST NOT lose counts.
         """
 
-    def settle_visits(self, before: int) -> int:
+    def apply_visit_counts(self, before: int) -> int:
         """Let maps have what was counted, if any of it was before; return how many maps have.
 
         Each map MUST make one change in the feed, however many its visits were. A counter that can
@@ -241,14 +243,14 @@ class Store(Protocol):
     def rows_of(self, table: Table, file_ids: Sequence[int]) -> list[Row]:
         """Return the rows that belong to these maps, in ascending order of the key."""
 
-    def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: Counters) -> None:
+    def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: CatalogueCounters) -> None:
         """Write rows as they are, in one transaction; those with the same key are replaced.
 
         For a store that nobody else writes to. Maps take their outlines, files and sources with
         them, whether they are replaced or deleted: what belongs to them has to be among ``rows``.
         """
 
-    def counters(self) -> Counters:
+    def catalogue_counters(self) -> CatalogueCounters:
         """Return what counts the rows, and makes this catalogue the one it is."""
 
     # -- care -----------------------------------------------------------------------------

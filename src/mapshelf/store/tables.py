@@ -35,7 +35,7 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
-class Counters:
+class CatalogueCounters:
     """The one row of ``sequence``: identity, newest revision, last ``file_id``."""
 
     identity: str
@@ -85,14 +85,14 @@ SOURCES: Final = Table(
 )
 FILES: Final = Table("files", ("file_id", "digest", "content"), "file_id", of_maps=True)
 
-SMALL: Final = (CATEGORIES, SOFTWARE, LICENCE_TYPES, USERS, TOKENS)
-BELONGINGS: Final = (OUTLINES, SOURCES, FILES)
-TABLES: Final = (*SMALL, MAPS, *BELONGINGS, DELETED)
+SMALL_TABLES: Final = (CATEGORIES, SOFTWARE, LICENCE_TYPES, USERS, TOKENS)
+TABLES_OF_MAPS: Final = (OUTLINES, SOURCES, FILES)
+TABLES: Final = (*SMALL_TABLES, MAPS, *TABLES_OF_MAPS, DELETED)
 """In an order in which no row refers to one of a later table."""
 
-FLEETING: Final = ("visits", "salts", "tallies", "token_mark")
-"""Tables that are left where they are: ``moving`` has the tallies settled first, visits and salts
+NOT_TRANSFERRED: Final = ("visits", "salts", "tallies", "token_mark")
+"""Tables that are left where they are: ``moving`` has the tallies applied first, visits and salts
 are forgotten within hours, and every catalogue has a mark of its own."""
 
-TRUTHS: Final = ("disabled", "template")
+BOOLEANS: Final = ("disabled", "template")
 """Columns of truth values, which SQLite keeps as integers."""

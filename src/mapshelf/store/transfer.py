@@ -17,21 +17,21 @@ from mapshelf.errors import Conflict, StoreUnavailable
 from mapshelf.formats.ndjson_records import format_record
 from mapshelf.store.contract import Store
 from mapshelf.store.tables import (
-    BELONGINGS,
     DELETED,
     FILES,
     MAPS,
     OUTLINES,
-    SMALL,
+    SMALL_TABLES,
     SOURCES,
     TABLES,
+    TABLES_OF_MAPS,
     USERS,
-    Counters,
+    CatalogueCounters,
     Row,
     Table,
 )
 
-MOVED: Final = 200
+MAPS_AT_ONCE: Final = 200
 """Maps moved in one transaction."""
 
 READ: Final = 1000
@@ -47,7 +47,7 @@ Progress = Callable[[int], None]
 """Told of how many more maps have been moved."""
 
 
-def move(source: Store, target: Store, progress: Progress) -> None:
+def transfer_catalogue(source: Store, target: Store, progress: Progress) -> None:
     """Make ``target`` a copy of ``source``, which nobody should write to meanwhile.
 
     Raises:
@@ -55,23 +55,23 @@ def move(source: Store, target: Store, progress: Progress) -> None:
             source was written to.
         StoreError: one of them failed; called again, this goes on where it was.
     """
-    source.settle_visits(LATER)
-    counters = source.counters()
+    source.apply_visit_counts(LATER)
+    counters = source.catalogue_counters()
     _make_sure_it_fits(counters, target)
-    as_yet = replace(counters, revision=target.counters().revision)
-    for table in SMALL:
+    as_yet = replace(counters, revision=target.catalogue_counters().revision)
+    for table in SMALL_TABLES:
         for some in _pages(source, table):
             target.write_rows({table: some}, as_yet)
     _move_maps(source, target, counters, progress)
     _move_sources(source, target, counters)
-    if source.counters() != counters:
+    if source.catalogue_counters() != counters:
         raise Conflict("the catalogue was written to while it was moved; move again to catch up")
     target.write_rows({}, counters)
 
 
 def differences(source: Store, target: Store) -> Iterator[str]:
     """Yield a line for every table that differs, and for exports that do."""
-    if source.counters() != target.counters():
+    if source.catalogue_counters() != target.catalogue_counters():
         yield "the counters differ"
     for table in TABLES:
         if any(_unequal(source, target, table)):
@@ -89,8 +89,8 @@ def export_digest(store: Store) -> tuple[int, str]:
     return count, digest.hexdigest()
 
 
-def _make_sure_it_fits(counters: Counters, target: Store) -> None:
-    there = target.counters()
+def _make_sure_it_fits(counters: CatalogueCounters, target: Store) -> None:
+    there = target.catalogue_counters()
     untouched = there.revision == 0 and len(target.rows(USERS, None, 2)) < 2
     if not untouched and there.identity != counters.identity:
         raise Conflict("the target holds another catalogue")
@@ -98,10 +98,12 @@ def _make_sure_it_fits(counters: Counters, target: Store) -> None:
         raise Conflict("the target has changes that the catalogue to be moved does not have")
 
 
-def _move_maps(source: Store, target: Store, counters: Counters, progress: Progress) -> None:
-    after = target.counters().revision
+def _move_maps(
+    source: Store, target: Store, counters: CatalogueCounters, progress: Progress
+) -> None:
+    after = target.catalogue_counters().revision
     while after < counters.revision:
-        changes = source.changes(after, MOVED)
+        changes = source.changes(after, MAPS_AT_ONCE)
         if not changes:
             raise StoreUnavailable("the changes of the catalogue cannot be read now")
         after = changes[-1].revision
@@ -112,17 +114,17 @@ def _move_maps(source: Store, target: Store, counters: Counters, progress: Progr
         progress(len(changes))
 
 
-def _move_sources(source: Store, target: Store, counters: Counters) -> None:
+def _move_sources(source: Store, target: Store, counters: CatalogueCounters) -> None:
     """Move maps again whose files are known otherwise: that alone is no change of a map."""
     place = SOURCES.columns.index("file_id")
     file_ids = sorted({row[place] for row in _unequal(source, target, SOURCES)})
-    for start in range(0, len(file_ids), MOVED):
-        target.write_rows(_whole(source, file_ids[start : start + MOVED]), counters)
+    for start in range(0, len(file_ids), MAPS_AT_ONCE):
+        target.write_rows(_whole(source, file_ids[start : start + MAPS_AT_ONCE]), counters)
 
 
 def _whole(source: Store, file_ids: Sequence[int]) -> dict[Table, list[Row]]:
     """Return all rows of maps."""
-    return {table: source.rows_of(table, file_ids) for table in (MAPS, *BELONGINGS)}
+    return {table: source.rows_of(table, file_ids) for table in (MAPS, *TABLES_OF_MAPS)}
 
 
 def _unequal(source: Store, target: Store, table: Table) -> Iterator[Row]:

@@ -6,7 +6,7 @@ from typing import Final
 
 from mapshelf.model import DAY, HOUR, LARGEST_COUNT, Visit, VisitKind
 
-SETTLED: Final = 500
+MAPS_AT_ONCE: Final = 500
 """Maps that take up their counts in one transaction: others want to write, too."""
 
 SALT_LENGTH: Final = 32
@@ -32,7 +32,7 @@ def first_salted_day(now: int) -> int:
     return now // DAY
 
 
-def tallied(visits: Iterable[Visit]) -> dict[int, tuple[int, int]]:
+def counts_by_map(visits: Iterable[Visit]) -> dict[int, tuple[int, int]]:
     """Return views and downloads by ``file_id``, in ascending order of it."""
     counts: dict[int, list[int]] = {}
     for visit in visits:

@@ -37,20 +37,28 @@ from mapshelf.store.postgres.rows import (
     MAP_TABLES,
     SOURCE_COLUMNS,
     USER_COLUMNS,
-    Counters,
     DraftRows,
+    LockedCounters,
     find_user,
     insert_user,
 )
 from mapshelf.store.postgres.schema import prepare
-from mapshelf.store.tables import DELETED, MAPS, SOURCES, TOKENS, TRUTHS, USERS, Table
-from mapshelf.store.tables import Counters as MovedCounters
+from mapshelf.store.tables import (
+    BOOLEANS,
+    DELETED,
+    MAPS,
+    SOURCES,
+    TOKENS,
+    USERS,
+    CatalogueCounters,
+    Table,
+)
 from mapshelf.store.visit_counts import (
-    SETTLED,
+    MAPS_AT_ONCE,
+    counts_by_map,
     first_salted_day,
     new_salt,
     remembered_hours,
-    tallied,
 )
 
 TOKEN_COLUMNS: Final = (
@@ -74,7 +82,7 @@ VISITS_LOCK: Final = 0x4D61_7056_6973_6974
 LAG: Final = 0.5
 """Seconds a standby has to show a change that was announced before the primary is asked."""
 
-SETTLE: Final = (
+APPLY_COUNTS: Final = (
     f"UPDATE maps SET views = views + least(%s, {LARGEST_COUNT} - views),"
     f" downloads = downloads + least(%s, {LARGEST_COUNT} - downloads), revision = %s"
     " WHERE file_id = %s"
@@ -135,7 +143,7 @@ class PostgresStore:
         StoreDamaged: the schema is not a catalogue, or one of a newer or a development version.
     """
 
-    mark_age = 2.0
+    tokens_version_age = 2.0
 
     def __init__(
         self, url: str, clock: Callable[[], int] = milliseconds, *, create: bool = True
@@ -226,7 +234,7 @@ class PostgresStore:
     def put_maps(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
         """See ``Store``."""
         with self._connections.writing() as link:
-            counters = Counters(link)
+            counters = LockedCounters(link)
             rows = DraftRows(link, counters, drafts)
             outcomes = Batch(rows, self._clock()).put(drafts)
             rows.write()
@@ -237,7 +245,7 @@ class PostgresStore:
         """See ``Store``."""
         wanted = list(dict.fromkeys(ids))
         with self._connections.writing() as link:
-            counters = Counters(link)
+            counters = LockedCounters(link)
             rows = link.rows("SELECT id, file_id FROM maps WHERE id = ANY(%s)", (wanted,))
             found: dict[str, int] = dict(rows)
             return _delete(link, counters, {one: found[one] for one in wanted if one in found})
@@ -304,7 +312,7 @@ class PostgresStore:
     def move_source(self, old: bytes, new: Source) -> bool:
         """See ``Store``."""
         with self._connections.writing() as link:
-            counters = Counters(link)
+            counters = LockedCounters(link)
             at = "sha256(path) = sha256(%s)"
             if new.path != old and link.rows(f"SELECT 1 FROM sources WHERE {at}", (new.path,)):
                 return False
@@ -324,7 +332,7 @@ class PostgresStore:
     def delete_sources(self, paths: Sequence[bytes]) -> int:
         """See ``Store``."""
         with self._connections.writing() as link:
-            counters = Counters(link)
+            counters = LockedCounters(link)
             rows = link.rows(
                 "SELECT m.id, m.file_id FROM unnest(%s::bytea[]) WITH ORDINALITY AS one (path, at)"
                 " JOIN sources AS s ON sha256(s.path) = sha256(one.path)"
@@ -352,7 +360,7 @@ class PostgresStore:
     def add_user(self, name: str) -> User:
         """See ``Store``."""
         with self._connections.writing() as link:
-            Counters(link)  # an import might register the same user
+            LockedCounters(link)  # an import might register the same user
             if find_user(link, name) is not None:
                 raise AlreadyExists(f"there is a user {name} already")
             return insert_user(link, name, self._clock())
@@ -404,12 +412,14 @@ class PostgresStore:
             )
             return _token(link, "t.id = %s", token_id)
 
-    def token_mark(self) -> str:
+    def tokens_version(self) -> str:
         """See ``Store``. Only the primary knows."""
-        (mark,) = self._connections.ask_primary("mark FROM token_mark")
-        return str(mark)
+        (version,) = self._connections.ask_primary("mark FROM token_mark")
+        return str(version)
 
-    def find_credentials(self, digests: Sequence[bytes], mark: str = "") -> dict[bytes, Credential]:
+    def find_credentials(
+        self, digests: Sequence[bytes], version: str = ""
+    ) -> dict[bytes, Credential]:
         """See ``Store``.
 
         A standby is believed if it has the mark: then it has seen all that was withdrawn before.
@@ -422,7 +432,7 @@ class PostgresStore:
             lambda link: (link.rows(query, (list(digests),)), link.standby)
         )
         if standby:
-            rows = [row for row in rows if row[-1] == mark]
+            rows = [row for row in rows if row[-1] == version]
             missing = list(set(digests).difference(row[0] for row in rows))
             if missing:
                 rows += self._all(query, (missing,))
@@ -473,28 +483,28 @@ class PostgresStore:
             _tally(link, _new_among(link, timely[:room]), now)
             return len(timely) - min(len(timely), room)
 
-    def settle_visits(self, before: int) -> int:
+    def apply_visit_counts(self, before: int) -> int:
         """See ``Store``."""
-        settled = 0
+        applied = 0
         if self._all("SELECT 1 FROM tallies WHERE since < %s LIMIT 1", (before,)):
-            while some := self._settle_some():
-                settled += some
-        return settled
+            while some := self._apply_some_counts():
+                applied += some
+        return applied
 
-    def _settle_some(self) -> int:
+    def _apply_some_counts(self) -> int:
         with self._connections.writing() as link, link.cursor() as cursor:
-            counters = Counters(link)
+            counters = LockedCounters(link)
             link.execute("SELECT pg_advisory_xact_lock(%s)", (VISITS_LOCK,))
             rows = link.rows(
                 "DELETE FROM tallies WHERE file_id IN"
                 " (SELECT file_id FROM tallies ORDER BY since, file_id LIMIT %s)"
                 " RETURNING file_id, views, downloads",
-                (SETTLED,),
+                (MAPS_AT_ONCE,),
             )
             wanted = [row[0] for row in rows]
             there = set(link.rows("SELECT file_id FROM maps WHERE file_id = ANY(%s)", (wanted,)))
             cursor.executemany(
-                SETTLE,
+                APPLY_COUNTS,
                 [
                     (views, downloads, counters.next_revision(), file_id)
                     for file_id, views, downloads in sorted(rows)
@@ -526,24 +536,24 @@ class PostgresStore:
         return self._table(f"{table.name} {condition}", table, (list(file_ids),))
 
     def _table(self, sql: str, table: Table, parameters: Row) -> list[Row]:
-        truths = [name in TRUTHS for name in table.columns]
+        truths = [name in BOOLEANS for name in table.columns]
         columns = (
             f"{name}::integer" if truth else name
             for name, truth in zip(table.columns, truths, strict=True)
         )
         return self._all(f"SELECT {', '.join(columns)} FROM {sql}", parameters)
 
-    def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: MovedCounters) -> None:
+    def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: CatalogueCounters) -> None:
         """See ``Store``."""
         with self._connections.writing() as link, link.cursor() as cursor:
-            Counters(link)
+            LockedCounters(link)
             for table in (MAPS, DELETED):
                 gone = [row[0] for row in rows.get(table, ())]
                 cursor.execute("DELETE FROM maps WHERE file_id = ANY(%s)", (gone,))
                 cursor.execute("DELETE FROM deleted WHERE file_id = ANY(%s)", (gone,))
             for table, some in rows.items():
                 marks = [
-                    "%s::integer::boolean" if name in TRUTHS else "%s" for name in table.columns
+                    "%s::integer::boolean" if name in BOOLEANS else "%s" for name in table.columns
                 ]
                 unique = "sha256(path)" if table is SOURCES else ""
                 cursor.executemany(table.upsert(marks, unique), some)
@@ -558,9 +568,9 @@ class PostgresStore:
             )
             cursor.execute("SELECT pg_notify(%s, %s)", (CHANNEL, str(counters.revision)))
 
-    def counters(self) -> MovedCounters:
+    def catalogue_counters(self) -> CatalogueCounters:
         """See ``Store``."""
-        return MovedCounters(*self._all("SELECT identity, revision, file_id FROM sequence")[0])
+        return CatalogueCounters(*self._all("SELECT identity, revision, file_id FROM sequence")[0])
 
     # -- care -----------------------------------------------------------------------------
 
@@ -588,7 +598,7 @@ def _change(row: Row) -> Change:
     return Change(revision, file_id, Map(*columns), outline, source)
 
 
-def _delete(link: Link, counters: Counters, file_ids: Mapping[str, int]) -> int:
+def _delete(link: Link, counters: LockedCounters, file_ids: Mapping[str, int]) -> int:
     """Delete maps by public id; return how many."""
     link.execute("DELETE FROM maps WHERE file_id = ANY(%s)", (list(file_ids.values()),))
     with link.cursor() as cursor:
@@ -623,7 +633,7 @@ def _tally(link: Link, visits: Sequence[Visit], now: int) -> None:
             "INSERT INTO tallies VALUES (%s, %s, %s, %s) ON CONFLICT (file_id) DO UPDATE"
             " SET views = tallies.views + excluded.views,"
             " downloads = tallies.downloads + excluded.downloads",
-            [(file_id, *counts, now) for file_id, counts in tallied(visits).items()],
+            [(file_id, *counts, now) for file_id, counts in counts_by_map(visits).items()],
         )
 
 

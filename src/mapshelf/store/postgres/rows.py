@@ -64,7 +64,7 @@ LEAP: Final = 1 << 32
 """Revisions left out when another server takes over: far more than can have been lost."""
 
 
-class Counters:
+class LockedCounters:
     """The counters of the catalogue, held by one transaction at a time.
 
     Holding them is what makes writers take turns, so that revisions become visible in order. They
@@ -112,13 +112,13 @@ class Counters:
 class DraftRows:
     """The rows that ``drafts`` refer to, see ``batch.Rows``; ``write`` ends it."""
 
-    def __init__(self, link: Link, counters: Counters, drafts: Sequence[MapDraft]) -> None:
+    def __init__(self, link: Link, counters: LockedCounters, drafts: Sequence[MapDraft]) -> None:
         self._link = link
         self._counters = counters
         self._maps: dict[str, Map | None] = {}
-        self._graves: dict[str, int | None] = {}
+        self._deleted_file_ids: dict[str, int | None] = {}
         self._ids: dict[int, str] = {}
-        self._buried: dict[int, str] = {}
+        self._deleted_ids: dict[int, str] = {}
         self._paths: dict[bytes, str] = {}
         self._written_maps: dict[int, Row] = {}
         self._written_sources: list[Row] = []
@@ -156,17 +156,17 @@ class DraftRows:
             f"SELECT {MAP_COLUMNS} FROM {MAP_TABLES} WHERE m.id = ANY(%s)", ids
         ):
             self._keep(Map(*columns))
-        self._graves.update(dict.fromkeys(ids))
+        self._deleted_file_ids.update(dict.fromkeys(ids))
         for file_id, public_id in self._some(
             "SELECT file_id, id FROM deleted WHERE id = ANY(%s)", ids
         ):
-            self._graves[public_id] = file_id
+            self._deleted_file_ids[public_id] = file_id
 
     def _read_file_ids(self, file_ids: set[int]) -> None:
         self._ids.update(
             self._some("SELECT file_id, id FROM maps WHERE file_id = ANY(%s)", file_ids)
         )
-        self._buried.update(
+        self._deleted_ids.update(
             self._some("SELECT file_id, id FROM deleted WHERE file_id = ANY(%s)", file_ids)
         )
 
@@ -196,9 +196,9 @@ class DraftRows:
         public_id = self._paths.get(path)
         return None if public_id is None else self._maps[public_id]
 
-    def grave(self, public_id: str) -> int | None:
+    def deleted_file_id(self, public_id: str) -> int | None:
         """See ``Rows``."""
-        return self._graves.get(public_id)
+        return self._deleted_file_ids.get(public_id)
 
     def unused_id(self) -> str:
         """See ``Rows``."""
@@ -214,21 +214,21 @@ class DraftRows:
             self._unused = [one for one in self._unused if self._maps.get(one) is None]
         return self._unused.pop(0)
 
-    def open_grave(self, public_id: str) -> None:
+    def forget_deletion(self, public_id: str) -> None:
         """See ``Rows``."""
-        file_id = self._graves.get(public_id)
+        file_id = self._deleted_file_ids.get(public_id)
         if file_id is not None:
-            self._graves[public_id] = None
-            self._buried.pop(file_id, None)
+            self._deleted_file_ids[public_id] = None
+            self._deleted_ids.pop(file_id, None)
             self._opened.append(public_id)
 
-    def holder(self, file_id: int, other_than: str) -> str | None:
+    def id_with_file_id(self, file_id: int, other_than: str) -> str | None:
         """See ``Rows``."""
         alive = self._ids.get(file_id)
         if alive is not None:
             return alive
-        buried = self._buried.get(file_id)
-        return None if buried == other_than else buried
+        deleted = self._deleted_ids.get(file_id)
+        return None if deleted == other_than else deleted
 
     def last_file_id(self) -> int:
         """See ``Rows``."""

@@ -48,14 +48,14 @@ from mapshelf.store import seed
 from mapshelf.store.batch import Batch
 from mapshelf.store.merge import new_id
 from mapshelf.store.scripts import read_script, schema_digest
-from mapshelf.store.tables import DELETED, MAPS, Counters, Row, Table
+from mapshelf.store.tables import DELETED, MAPS, CatalogueCounters, Row, Table
 from mapshelf.store.visit_counts import (
-    SETTLED,
+    MAPS_AT_ONCE,
     added,
+    counts_by_map,
     first_salted_day,
     new_salt,
     remembered_hours,
-    tallied,
 )
 
 SAFE_VERSION: Final = (3, 51, 3)
@@ -100,7 +100,7 @@ class SQLiteStore:
         StoreDamaged: the file is not a catalogue, or one of a newer or a development version.
     """
 
-    mark_age = 0.9
+    tokens_version_age = 0.9
 
     def __init__(
         self, path: Path, clock: Callable[[], int] = milliseconds, *, create: bool = True
@@ -333,11 +333,13 @@ class SQLiteStore:
             )
             return _token(database, "t.id = ?", token_id)
 
-    def token_mark(self) -> str:
+    def tokens_version(self) -> str:
         """See ``Store``."""
         return str(self._one("SELECT mark FROM token_mark")[0])
 
-    def find_credentials(self, digests: Sequence[bytes], mark: str = "") -> dict[bytes, Credential]:
+    def find_credentials(
+        self, digests: Sequence[bytes], version: str = ""
+    ) -> dict[bytes, Credential]:
         """See ``Store``."""
         with self._reading() as database:
             rows = database.executemany(
@@ -380,24 +382,24 @@ class SQLiteStore:
             database.executemany(
                 "INSERT INTO tallies VALUES (?, ?, ?, ?) ON CONFLICT (file_id) DO UPDATE"
                 " SET views = views + excluded.views, downloads = downloads + excluded.downloads",
-                [(file_id, *counts, now) for file_id, counts in tallied(fresh).items()],
+                [(file_id, *counts, now) for file_id, counts in counts_by_map(fresh).items()],
             )
             return len(timely) - min(len(timely), max(0, room))
 
-    def settle_visits(self, before: int) -> int:
+    def apply_visit_counts(self, before: int) -> int:
         """See ``Store``."""
-        settled = 0
+        applied = 0
         if self._all("SELECT 1 FROM tallies WHERE since < ? LIMIT 1", (before,)):
-            while some := self._settle_some():
-                settled += some
-        return settled
+            while some := self._apply_some_counts():
+                applied += some
+        return applied
 
-    def _settle_some(self) -> int:
+    def _apply_some_counts(self) -> int:
         with self._writing() as database:
             rows: list[Row] = database.execute(
                 "SELECT t.file_id, t.views, t.downloads, m.views, m.downloads FROM tallies AS t"
                 " LEFT JOIN maps AS m USING (file_id) ORDER BY t.since, t.file_id LIMIT ?",
-                (SETTLED,),
+                (MAPS_AT_ONCE,),
             ).fetchall()
             database.executemany(
                 "DELETE FROM tallies WHERE file_id = ?", [(row[0],) for row in rows]
@@ -434,7 +436,7 @@ class SQLiteStore:
         place = table.columns.index(table.key)
         return sorted(found, key=lambda row: row[place])
 
-    def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: Counters) -> None:
+    def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: CatalogueCounters) -> None:
         """See ``Store``."""
         with self._writing() as database:
             for table in (MAPS, DELETED):
@@ -448,9 +450,9 @@ class SQLiteStore:
                 (counters.identity, counters.revision, counters.file_id),
             )
 
-    def counters(self) -> Counters:
+    def catalogue_counters(self) -> CatalogueCounters:
         """See ``Store``."""
-        return Counters(*self._one("SELECT identity, revision, file_id FROM sequence"))
+        return CatalogueCounters(*self._one("SELECT identity, revision, file_id FROM sequence"))
 
     # -- care -----------------------------------------------------------------------------
 
@@ -533,7 +535,7 @@ class _Rows:
         ).fetchone()
         return _map(row) if row else None
 
-    def grave(self, public_id: str) -> int | None:
+    def deleted_file_id(self, public_id: str) -> int | None:
         row = self._database.execute(
             "SELECT file_id FROM deleted WHERE id = ?", (public_id,)
         ).fetchone()
@@ -549,10 +551,10 @@ class _Rows:
             if not taken:
                 return candidate
 
-    def open_grave(self, public_id: str) -> None:
+    def forget_deletion(self, public_id: str) -> None:
         self._database.execute("DELETE FROM deleted WHERE id = ?", (public_id,))
 
-    def holder(self, file_id: int, other_than: str) -> str | None:
+    def id_with_file_id(self, file_id: int, other_than: str) -> str | None:
         row = self._database.execute(
             "SELECT id FROM maps WHERE file_id = ?1 UNION SELECT id FROM deleted"
             " WHERE file_id = ?1 AND id <> ?2",
