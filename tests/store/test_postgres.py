@@ -427,7 +427,7 @@ def test_an_older_node_goes_on_as_long_as_the_schema_lets_it(
     running = open_store(url)
     newer = (*MIGRATIONS, Migration("postgres_next.sql", needs=len(MIGRATIONS) + more))
     read = scripts.read_script
-    for module in ("postgres_schema", "scripts"):
+    for module in ("postgres.schema", "scripts"):
         monkeypatch.setattr(
             f"mapshelf.store.{module}.read_script",
             lambda name: (
@@ -715,7 +715,7 @@ def test_changes_that_take_too_long_come_in_smaller_parts(
                 link.execute("SELECT pg_sleep(3)")
         return rows(link, sql, parameters)
 
-    monkeypatch.setattr("mapshelf.store.postgres.postgres_store.READ_TIMEOUT", 1.0)
+    monkeypatch.setattr("mapshelf.store.postgres.change_feed.READ_TIMEOUT", 1.0)
     monkeypatch.setattr(postgres_connections.Link, "rows", slow)
     assert len(store.changes(0, 40)) == 10
     assert asked == [40, 10]

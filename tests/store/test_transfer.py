@@ -16,7 +16,7 @@ from mapshelf.snapshot import Builder, SnapshotDirectory
 from mapshelf.store import Store, open_store, transfer
 from mapshelf.store.tables import NOT_TRANSFERRED, TABLES
 from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
-from tests.store.contract import random_writes
+from tests.store.contract.suite import random_writes
 from tests.store.drafts import complete, outline, source
 
 ALL = 1_000_000

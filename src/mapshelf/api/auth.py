@@ -29,7 +29,7 @@ from mapshelf.api.tokens_version import SharedTokensVersion, TokensVersion
 from mapshelf.clock import milliseconds
 from mapshelf.errors import InvalidToken, StoreError, StoreUnavailable
 from mapshelf.model import Credential, User
-from mapshelf.store import Store
+from mapshelf.store.contract import Credentials
 from mapshelf.tokens import is_valid, is_well_formed, token_digest
 
 TRUSTED_FOR: Final = 60.0
@@ -105,7 +105,7 @@ def read_token(header: bytes) -> str:
 class Authenticator:
     """Finds the user a request speaks for."""
 
-    def __init__(self, store: Store, note: Path) -> None:
+    def __init__(self, store: Credentials, note: Path) -> None:
         """Prepare to ask ``store``; ``note`` is a file that all workers of the node share."""
         self._store = store
         self._shared_version = SharedTokensVersion(store, note)

@@ -10,7 +10,7 @@ from concurrent.futures import Executor
 
 from mapshelf.api.tokens_version import TokensVersion
 from mapshelf.model import Credential
-from mapshelf.store import Store
+from mapshelf.store.contract import Credentials
 
 Found = tuple[Credential | None, TokensVersion]
 """What the store knows of a token, and the version of the tokens since which that is true."""
@@ -19,7 +19,7 @@ Found = tuple[Credential | None, TokensVersion]
 class CredentialBatches:
     """Looks up tokens by their digests, one batch after the other."""
 
-    def __init__(self, store: Store, threads: Executor) -> None:
+    def __init__(self, store: Credentials, threads: Executor) -> None:
         """Prepare to ask ``store``, in one of ``threads``."""
         self._store = store
         self._threads = threads

@@ -10,10 +10,10 @@ from mapshelf.model import Named
 from mapshelf.query import MapQuery
 from mapshelf.snapshot import Snapshot
 from mapshelf.snapshot.read.facets import Counts, NamedCounts
-from mapshelf.store import Store
+from mapshelf.store.contract import Maps
 
 
-def show_facets(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
+def show_facets(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:
     """Return how the maps that ``query`` is about divide, whatever page of them it asks for."""
     facets = snapshot.facets(query)
     return _response(
@@ -28,12 +28,12 @@ def show_facets(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
     )
 
 
-def show_categories(snapshot: Snapshot, store: Store) -> Response:
+def show_categories(snapshot: Snapshot, store: Maps) -> Response:
     """Return all categories, with how many maps are in each."""
     return _response(_counted(snapshot, "category", store.categories()))
 
 
-def show_software(snapshot: Snapshot, store: Store) -> Response:
+def show_software(snapshot: Snapshot, store: Maps) -> Response:
     """Return all programs, with how many maps were made with each."""
     return _response(_counted(snapshot, "software", store.software()))
 

@@ -18,7 +18,7 @@ from mapshelf.model import Outline
 from mapshelf.query import MapQuery
 from mapshelf.search.snippets import best_branches
 from mapshelf.snapshot import Record, Snapshot
-from mapshelf.store import Store
+from mapshelf.store.contract import Maps
 from mapshelf.text.normalize import fold
 
 BRANCHES: Final = 3
@@ -50,7 +50,7 @@ LONGEST_SUGGESTION: Final = 120
 log = logging.getLogger(__name__)
 
 
-def search_maps(snapshot: Snapshot, store: Store, query: MapQuery, base_url: bytes) -> Response:
+def search_maps(snapshot: Snapshot, store: Maps, query: MapQuery, base_url: bytes) -> Response:
     """Return the page of maps that ``query`` asks for, each with its best matching topics."""
     hits = snapshot.search(query, base_url)
     found, room = [], LOOKED_THROUGH
@@ -67,7 +67,7 @@ def search_maps(snapshot: Snapshot, store: Store, query: MapQuery, base_url: byt
     return list_response(orjson.dumps(found), query, hits.total, hits.corrected, address)
 
 
-def suggest(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
+def suggest(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:
     """Return what may be meant by what has been typed so far: titles first, then topics."""
     found: dict[str, dict[str, str]] = {}
     if query.text and query.limit:
@@ -80,7 +80,7 @@ def suggest(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
     return json_response(200, body, [(b"etag", list_etag(body, 0)), *CHECKED_EACH_TIME])
 
 
-def _topics(snapshot: Snapshot, store: Store, query: MapQuery) -> Iterator[str]:
+def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
     """Yield texts of topics that say all that was typed, from the maps that match best."""
     looked_into = MapQuery(query.text, order=None, filters=query.filters, limit=LOOKED_INTO)
     hits = snapshot.search(looked_into, b"", correct=False)
@@ -97,7 +97,7 @@ def _topics(snapshot: Snapshot, store: Store, query: MapQuery) -> Iterator[str]:
                 yield text
 
 
-def _encoded(store: Store, record: Record) -> bytes:
+def _encoded(store: Maps, record: Record) -> bytes:
     """Return the encoded outline of a map, empty if it has none."""
     return store.outline(record.file_id) or b""
 

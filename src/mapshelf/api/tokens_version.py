@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from mapshelf.store import Store
+from mapshelf.store.contract import Credentials
 
 TURN: Final = 1.0
 """Seconds to wait for another worker that asks: it may have stopped, and the store may hang."""
@@ -34,7 +34,7 @@ class TokensVersion:
 class SharedTokensVersion:
     """Gives the version of the tokens in ``store``; the workers share it in the file ``note``."""
 
-    def __init__(self, store: Store, note: Path) -> None:
+    def __init__(self, store: Credentials, note: Path) -> None:
         self._store = store
         self._note = note
         self._lock = note.with_name(f"{note.name}.lock")

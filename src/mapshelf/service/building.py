@@ -15,7 +15,8 @@ from mapshelf.service.process import end_with_parent, set_up_logging, stop_event
 from mapshelf.service.retrying import Retrying
 from mapshelf.settings import Settings
 from mapshelf.snapshot import Builder, SnapshotDirectory
-from mapshelf.store import Store, open_store
+from mapshelf.store import open_store
+from mapshelf.store.contract import ChangeFeed, VisitCounts
 
 LOOK_INTERVAL: Final = 0.1
 """Least seconds between looks at what the store has that is new."""
@@ -106,7 +107,7 @@ class PendingCounts:
     found are put in the order of counts, and a snapshot published. So counts come together first.
     """
 
-    store: Store
+    store: VisitCounts
     gathered: float = GATHERED
     due: float = 0.0
 
@@ -127,7 +128,7 @@ class PendingCounts:
 
 
 def _await_news(
-    store: Store, builder: Builder, pending: PendingCounts, stop: threading.Event
+    store: ChangeFeed, builder: Builder, pending: PendingCounts, stop: threading.Event
 ) -> None:
     """Wait until there may be something new, the snapshot is lost, or this is to end.
 
