@@ -23,7 +23,7 @@ from benchmarks.requests import mixed_paths
 from benchmarks.serving import CONNECTIONS, PAGE, Target, new_token_in, typical, wrk
 from mapshelf.settings import snapshots_folder
 from mapshelf.store import open_store
-from mapshelf.store.transfer import move
+from mapshelf.store.transfer import transfer_catalogue
 
 CORES: Final = (0, 1)
 """Those of the two nodes."""
@@ -96,7 +96,7 @@ def _url(address: str) -> str:
 def _fill(catalogue: Catalogue, url: str) -> None:
     source, target = open_store(catalogue.settings.database), open_store(url)
     try:
-        move(source, target, lambda _: None)
+        transfer_catalogue(source, target, lambda _: None)
     finally:
         source.close()
         target.close()

@@ -14,8 +14,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from mapshelf.api import auth
-from mapshelf.api import tokens_version as standing
+from mapshelf.api import auth, tokens_version
 from mapshelf.api.auth import Authenticator
 from mapshelf.errors import InvalidToken, StoreUnavailable
 from mapshelf.model import Credential, MapDraft, Token, User
@@ -186,27 +185,27 @@ class Told:
         known: digests of those it knows, all if ``None``.
     """
 
-    mark_age = 0.05
+    tokens_version_age = 0.05
 
     def __init__(self) -> None:
         self.asked = 0
         self.marks_asked = 0
-        self.mark = "a"
+        self.version = "a"
         self.delay = 0.0
         self.away = False
         self.expires: int | None = None
         self.revoked: int | None = None
         self.known: set[bytes] | None = None
 
-    def token_mark(self) -> str:
+    def tokens_version(self) -> str:
         """See ``Store``."""
         self.marks_asked += 1
         time.sleep(self.delay)
         if self.away:
             raise StoreUnavailable("away")
-        return self.mark
+        return self.version
 
-    def find_credentials(self, digests: Sequence[bytes], mark: str) -> dict[bytes, Credential]:
+    def find_credentials(self, digests: Sequence[bytes], version: str) -> dict[bytes, Credential]:
         """See ``Store``."""
         self.asked += 1
         time.sleep(self.delay)
@@ -245,13 +244,13 @@ def test_a_token_is_looked_up_once_for_all_requests_that_wait(told: Told, note: 
 def test_a_token_is_looked_up_again_once_the_mark_is_another(told: Told, note: Path) -> None:
     async def used() -> None:
         authenticator = Authenticator(told, note)  # type: ignore[arg-type]
-        for asked, mark in ((1, "a"), (1, "a"), (2, "b"), (2, "b")):
-            told.mark = mark
+        for asked, version in ((1, "a"), (1, "a"), (2, "b"), (2, "b")):
+            told.version = version
             await asyncio.sleep(0.1)
             await asyncio.gather(*(authenticator.user(HEADER) for _ in range(5)))
             assert told.asked == asked
         assert told.marks_asked == 4
-        told.mark, told.revoked = "c", 1
+        told.version, told.revoked = "c", 1
         await asyncio.sleep(0.1)
         with pytest.raises(InvalidToken):
             await authenticator.user(HEADER)
@@ -260,7 +259,7 @@ def test_a_token_is_looked_up_again_once_the_mark_is_another(told: Told, note: P
 
 
 def test_the_workers_of_a_node_ask_for_the_mark_once(told: Told, note: Path) -> None:
-    told.mark_age, told.delay = 5, 0.1
+    told.tokens_version_age, told.delay = 5, 0.1
 
     async def many() -> None:
         workers = [Authenticator(told, note) for _ in range(8)]  # type: ignore[arg-type]
@@ -280,7 +279,7 @@ def test_a_note_that_cannot_be_right_is_not_relied_on(told: Told, note: Path, da
 def test_a_worker_that_stops_while_it_asks_holds_up_no_other(
     told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(standing, "TURN", 0.2)
+    monkeypatch.setattr(tokens_version, "TURN", 0.2)
     with note.with_name("note.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         asyncio.run(Authenticator(told, note).user(HEADER))  # type: ignore[arg-type]
@@ -315,12 +314,12 @@ async def disperse(clients: list[asyncio.Task[None]]) -> None:
 
 def test_made_up_tokens_do_not_keep_a_revoked_one_alive(told: Told, note: Path) -> None:
     """However many there are, those that were seen before are looked up as soon as ever."""
-    told.mark_age, told.delay, told.known = 0.1, 0.002, {token_digest(TOKEN)}
+    told.tokens_version_age, told.delay, told.known = 0.1, 0.002, {token_digest(TOKEN)}
 
     async def flooded() -> None:
         authenticator = Authenticator(told, note)  # type: ignore[arg-type]
         await authenticator.user(HEADER)
-        told.mark, told.revoked = "b", 1
+        told.version, told.revoked = "b", 1
         clients = await crowd(authenticator, 300)
         await asyncio.sleep(0.2)
         with pytest.raises(InvalidToken):
@@ -332,7 +331,7 @@ def test_made_up_tokens_do_not_keep_a_revoked_one_alive(told: Told, note: Path) 
 
 def test_made_up_tokens_do_not_displace_those_that_are_used_first(told: Told, note: Path) -> None:
     """On a store that takes its time, and answers one question after the other."""
-    told.mark_age, told.delay = 1, 0.02
+    told.tokens_version_age, told.delay = 1, 0.02
     fresh = [new_token() for _ in range(50)]
     told.known = {token_digest(token) for token in fresh}
 
@@ -354,7 +353,7 @@ def test_who_keeps_sending_wrong_tokens_is_held_back_and_others_are_not(
     told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(auth, "REFUSALS", 20)
-    told.mark_age, told.known = 5, {token_digest(TOKEN)}
+    told.tokens_version_age, told.known = 5, {token_digest(TOKEN)}
     wrong = (b"Bearer nothing", b"x" * 1000, b"Bearer " + new_token().encode())
 
     async def delay(authenticator: Authenticator, header: bytes | None) -> float:
@@ -421,7 +420,7 @@ def test_a_slow_answer_is_heeded_when_it_comes(
     async def slow() -> None:
         authenticator = Authenticator(told, note)  # type: ignore[arg-type]
         await authenticator.user(HEADER)
-        told.delay, told.revoked, told.mark = 0.4, 1, "b"
+        told.delay, told.revoked, told.version = 0.4, 1, "b"
         await asyncio.sleep(0.1)
         await authenticator.user(HEADER)
         await asyncio.sleep(1)

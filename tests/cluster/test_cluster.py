@@ -20,7 +20,7 @@ from mapshelf.errors import StoreUnavailable
 from mapshelf.model import MapDraft
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
-from mapshelf.store.transfer import differences, export_digest, move
+from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
 from tests.cluster.cluster import (
     MAPS,
     RATE,
@@ -263,7 +263,7 @@ def test_moving_there_and_back(cluster: Cluster, tmp_path: Path) -> None:
         took = []
         for source, target in ((origin, there), (there, back)):
             began = time.monotonic()
-            move(source, target, lambda _: None)
+            transfer_catalogue(source, target, lambda _: None)
             took.append(seconds(time.monotonic() - began))
         assert export_digest(origin) == export_digest(back)
         assert list(differences(origin, back)) == []

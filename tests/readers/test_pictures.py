@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from PIL import Image, PngImagePlugin
 
-from mapshelf.errors import StoreUnavailable, UnreadableFile
+from mapshelf.errors import FileReplaced, UnreadableFile
 from mapshelf.formats.outline_codec import decode_outline, encode_outline, outline_picture
 from mapshelf.model import Outline
 from mapshelf.readers import READERS, Limits, Reader, carried_picture, read
@@ -108,7 +108,7 @@ def test_a_hostile_picture_is_none_and_the_map_is_read(kind: str) -> None:
 
 def test_another_picture_than_was_asked_for_is_none() -> None:
     """The map was replaced in between; what is kept under a digest must be what it says."""
-    with pytest.raises(StoreUnavailable):
+    with pytest.raises(FileReplaced):
         carried_picture(with_picture(as_file(drawn())), "0" * 64, Limits(), BOX)
 
 

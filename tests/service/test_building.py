@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mapshelf.model import HOUR, MapDraft, Visit, VisitKind
-from mapshelf.service.building import Settling
+from mapshelf.service.building import PendingCounts
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 
 
@@ -32,29 +32,29 @@ def views(store: SQLiteStore) -> int:
 
 def test_visits_come_together_for_a_minute(store: SQLiteStore) -> None:
     count(store, b"1", seconds=5)
-    Settling(store).look()
+    PendingCounts(store).look()
     assert views(store) == 0
     count(store, b"2", seconds=70)  # by a worker that was late
-    Settling(store).look()
+    PendingCounts(store).look()
     assert views(store) == 0  # one that waits for its map is known by its first visit
-    store.settle_visits(2**60)
+    store.apply_visit_counts(2**60)
     count(store, b"3", seconds=70)
     count(store, b"4", seconds=5)
-    settling = Settling(store)
-    settling.look()
+    pending = PendingCounts(store)
+    pending.look()
     assert views(store) == 4
     count(store, b"5", seconds=70)
-    settling.look()  # not again so soon
+    pending.look()  # not again so soon
     assert views(store) == 4
 
 
 def test_where_building_takes_long_they_come_together_for_longer(store: SQLiteStore) -> None:
     count(store, b"1", seconds=70)
-    settling = Settling(store)
-    settling.heed(took=4.0)
-    settling.look()
+    pending = PendingCounts(store)
+    pending.heed(took=4.0)
+    pending.look()
     assert views(store) == 0
-    hasty = Settling(store)
+    hasty = PendingCounts(store)
     hasty.heed(took=0.01)
     hasty.look()
     assert views(store) == 1
@@ -64,7 +64,7 @@ def test_a_store_that_is_away_is_left_alone_for_a_while(
     store: SQLiteStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     store.close()
-    settling = Settling(store)
-    settling.look()
-    settling.look()
+    pending = PendingCounts(store)
+    pending.look()
+    pending.look()
     assert caplog.text.count("what was counted waits") == 1

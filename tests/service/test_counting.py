@@ -45,7 +45,7 @@ def visit(service: Service, path: str, visitor: int) -> None:
 def counted(mapshelf: Mapshelf) -> tuple[int, int]:
     """Let the map have what was counted; return its views and downloads."""
     with closing(open_store(sqlite_url(mapshelf.data))) as store:
-        store.settle_visits(LATER)
+        store.apply_visit_counts(LATER)
         (found,) = store.maps(0, 9)
         return found.views, found.downloads
 

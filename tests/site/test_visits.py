@@ -48,7 +48,7 @@ class House:
     def counted(self) -> tuple[int, int]:
         """End the service; return how many views and downloads have come to what was there."""
         self.service.stop()
-        self.shelf.store.settle_visits(LATER)
+        self.shelf.store.apply_visit_counts(LATER)
         (found,) = (one for one in self.shelf.store.maps(0, 99) if one.id == "Garden01")
         return found.views - VIEWS, found.downloads - DOWNLOADS
 
@@ -146,7 +146,7 @@ def test_counts_show_in_the_api_once_they_are_settled(house: House) -> None:
     house.ask(PAGE)
     house.ask(f"{PAGE}.md")
     house.service.run(house.service.application.application.context.visits.write())
-    assert house.shelf.store.settle_visits(LATER) == 1
+    assert house.shelf.store.apply_visit_counts(LATER) == 1
     house.shelf.publish()
     house.service.wait_until(
         lambda: house.service.get("/maps/Garden01").json()["Views"] == str(VIEWS + 1)

@@ -413,7 +413,7 @@ def test_a_catalogue_of_the_version_before_is_brought_up_to_date(
     after = open_store(url)
     (found,) = after.maps(0, 9)
     after.count_visits([Visit(b"k", found.file_id, VisitKind.VIEW, 5)], 5 * HOUR, 9)
-    after.settle_visits(6 * HOUR)
+    after.apply_visit_counts(6 * HOUR)
     assert [one.views for one in before.maps(0, 9)] == [5]
     before.close()
     after.close()
@@ -427,7 +427,7 @@ def test_an_older_node_goes_on_as_long_as_the_schema_lets_it(
     running = open_store(url)
     newer = (*MIGRATIONS, Migration("postgres_next.sql", needs=len(MIGRATIONS) + more))
     read = scripts.read_script
-    for module in ("postgres_schema", "scripts"):
+    for module in ("postgres.schema", "scripts"):
         monkeypatch.setattr(
             f"mapshelf.store.{module}.read_script",
             lambda name: (
@@ -492,7 +492,7 @@ def test_a_read_whose_session_ends_is_tried_once_more(
     assert [user.name for user in store.users()] == [SYSTEM_USER]
     assert ended
     monkeypatch.undo()
-    for ask in (store.revision, store.token_mark):
+    for ask in (store.revision, store.tokens_version):
         first = ask()
         assert terminate_all(url)
         assert ask() == first
@@ -715,7 +715,7 @@ def test_changes_that_take_too_long_come_in_smaller_parts(
                 link.execute("SELECT pg_sleep(3)")
         return rows(link, sql, parameters)
 
-    monkeypatch.setattr("mapshelf.store.postgres.postgres_store.READ_TIMEOUT", 1.0)
+    monkeypatch.setattr("mapshelf.store.postgres.change_feed.READ_TIMEOUT", 1.0)
     monkeypatch.setattr(postgres_connections.Link, "rows", slow)
     assert len(store.changes(0, 40)) == 10
     assert asked == [40, 10]

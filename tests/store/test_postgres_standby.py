@@ -180,12 +180,12 @@ def test_a_standby_is_believed_of_a_token_if_it_has_seen_all_that_was_withdrawn(
     digest = b"b" * 32
     token = elsewhere.add_token(SYSTEM_USER, digest, label="", scopes="", expires=None)
     wait_until(pair.is_level)
-    before = store.token_mark()
+    before = store.tokens_version()
     pair.pause()
     elsewhere.revoke_token(token.id)
-    after = store.token_mark()
+    after = store.tokens_version()
     assert after != before
-    old, new = (store.find_credentials([digest], mark)[digest] for mark in (before, after))
+    old, new = (store.find_credentials([digest], version)[digest] for version in (before, after))
     assert (old.token.revoked is None, new.token.revoked is None) == (True, False)
 
 
@@ -196,7 +196,7 @@ def test_tokens_are_not_answered_for_by_a_standby_alone(pair: Pair, store: Store
     newest = store.revision()
     pair.primary.freeze()
     try:
-        for call in (store.token_mark, lambda: store.find_credentials([b"?"])):
+        for call in (store.tokens_version, lambda: store.find_credentials([b"?"])):
             with pytest.raises(StoreUnavailable):
                 call()
         assert store.revision() == newest
@@ -205,7 +205,7 @@ def test_tokens_are_not_answered_for_by_a_standby_alone(pair: Pair, store: Store
             store.put_maps([MapDraft(title="t")])
     finally:
         pair.primary.thaw()
-    wait_until(lambda: not raises(store.token_mark))
+    wait_until(lambda: not raises(store.tokens_version))
 
 
 def raises(call: Callable[[], object]) -> bool:

@@ -6,6 +6,7 @@ import subprocess
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import apsw
 import pytest
@@ -20,7 +21,8 @@ from mapshelf.errors import (
 from mapshelf.model import HOUR, MapDraft, Visit, VisitKind
 from mapshelf.settings import sqlite_url
 from mapshelf.store import open_store, scripts
-from mapshelf.store.sqlite import sqlite_store as sqlite
+from mapshelf.store.sqlite import connection as sqlite_connection
+from mapshelf.store.sqlite import migrations
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.store.child import ROOT, command
 from tests.store.drafts import outline
@@ -55,7 +57,7 @@ def raw(path: Path, *statements: str) -> None:
 
 
 def test_both_connections_are_durable(store: SQLiteStore) -> None:
-    for connection in (store._writer, store._reader):
+    for connection in (store._database.writer, store._database.reader):
         with connection.locked() as database:
             assert database.pragma("journal_mode") == "wal"
             assert database.pragma("synchronous") == 2  # FULL
@@ -174,13 +176,13 @@ def test_a_file_that_is_no_database_is_refused_and_left_alone(path: Path) -> Non
 
 def test_a_newer_catalogue_is_refused(path: Path) -> None:
     SQLiteStore(path).close()
-    raw(path, f"PRAGMA user_version = {len(sqlite.MIGRATIONS) + 1}")
+    raw(path, f"PRAGMA user_version = {len(migrations.MIGRATIONS) + 1}")
     with pytest.raises(StoreDamaged, match="newer version"):
         SQLiteStore(path)
 
 
 def replace_scripts(monkeypatch: pytest.MonkeyPatch, read: Callable[[str], str]) -> None:
-    for module in (scripts, sqlite):
+    for module in (scripts, migrations):
         monkeypatch.setattr(module, "read_script", read)
 
 
@@ -200,7 +202,7 @@ def test_a_catalogue_with_the_schema_of_another_day_is_refused(
 def test_a_catalogue_of_the_version_before_is_brought_up_to_date(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "MIGRATIONS", sqlite.MIGRATIONS[:1])
+    monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:1])
     before = SQLiteStore(path)
     before.put_maps([MapDraft(title="t", views=4)])
     before.close()
@@ -208,7 +210,7 @@ def test_a_catalogue_of_the_version_before_is_brought_up_to_date(
     store = SQLiteStore(path)
     (found,) = store.maps(0, 9)
     store.count_visits([Visit(b"k", found.file_id, VisitKind.VIEW, 5)], 5 * HOUR, 9)
-    store.settle_visits(6 * HOUR)
+    store.apply_visit_counts(6 * HOUR)
     assert [one.views for one in store.maps(0, 9)] == [5]
     store.close()
 
@@ -267,7 +269,7 @@ def test_an_empty_file_becomes_a_catalogue(path: Path) -> None:
 def test_damaged_pages_are_reported_not_served(path: Path) -> None:
     store = SQLiteStore(path)
     fill(store)
-    with store._reader.locked() as database:
+    with store._database.reader.locked() as database:
         query = "SELECT pageno FROM dbstat WHERE name <> 'sqlite_schema'"
         numbers = [number for (number,) in database.execute(query)]
     store.close()
@@ -286,9 +288,10 @@ def test_damaged_pages_are_reported_not_served(path: Path) -> None:
 def test_damage_met_while_reading(path: Path) -> None:
     store = SQLiteStore(path)
     fill(store)
-    with store._reader.locked() as database:
+    with store._database.reader.locked() as database:
         query = "SELECT rootpage FROM sqlite_schema WHERE name = 'maps'"
-        root = sqlite._integer(database, query)
+        rows: list[tuple[Any, ...]] = database.execute(query).fetchall()
+        ((root,),) = rows
     store.close()
     with path.open("r+b") as file:
         file.seek((root - 1) * 4096)
@@ -343,7 +346,7 @@ def test_a_constraint_is_a_store_error(store: SQLiteStore) -> None:
 def test_a_locked_database_is_unavailable_then_works(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 50)
+    monkeypatch.setattr(sqlite_connection, "BUSY_TIMEOUT", 50)
     store = SQLiteStore(path)
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")
@@ -358,7 +361,7 @@ def test_a_locked_database_is_unavailable_then_works(
 
 
 def test_opening_waits_for_nobody_who_writes(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 50)
+    monkeypatch.setattr(sqlite_connection, "BUSY_TIMEOUT", 50)
     SQLiteStore(path).close()
     other = apsw.Connection(str(path))
     other.execute("BEGIN IMMEDIATE")
@@ -399,7 +402,7 @@ def test_a_short_lock_is_waited_for(store: SQLiteStore, path: Path) -> None:
 def test_an_exclusively_locked_database_cannot_be_opened_yet(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "BUSY_TIMEOUT", 50)
+    monkeypatch.setattr(sqlite_connection, "BUSY_TIMEOUT", 50)
     other = apsw.Connection(str(path))
     other.execute("BEGIN EXCLUSIVE")
     with pytest.raises(StoreUnavailable):
@@ -411,14 +414,14 @@ def test_an_exclusively_locked_database_cannot_be_opened_yet(
 
 def test_a_full_disk_is_unavailable_and_leaves_nothing(store: SQLiteStore) -> None:
     fill(store, 1)
-    with store._writer.locked() as database:
+    with store._database.writer.locked() as database:
         pages = database.pragma("page_count")
         database.pragma("max_page_count", pages)
     with pytest.raises(StoreUnavailable):
         fill(store, 2000)
     assert len(store.maps(0, 10_000)) == 1
     assert store.revision() == 1
-    with store._writer.locked() as database:
+    with store._database.writer.locked() as database:
         database.pragma("max_page_count", 1_000_000)
     fill(store, 10)
     assert len(store.maps(0, 10_000)) == 11
@@ -430,8 +433,8 @@ def test_a_full_disk_is_unavailable_and_leaves_nothing(store: SQLiteStore) -> No
 def test_migrations_are_applied_once(path: Path) -> None:
     SQLiteStore(path).close()
     database = apsw.Connection(str(path))
-    assert database.pragma("user_version") & 0xFF == len(sqlite.MIGRATIONS)
-    assert database.pragma("application_id") == sqlite.APPLICATION_ID
+    assert database.pragma("user_version") & 0xFF == len(migrations.MIGRATIONS)
+    assert database.pragma("application_id") == migrations.APPLICATION_ID
     schema = list(database.execute("SELECT sql FROM sqlite_schema"))
     database.close()
     SQLiteStore(path).close()
@@ -443,7 +446,7 @@ def test_migrations_are_applied_once(path: Path) -> None:
 def test_a_migration_that_fails_leaves_the_database_as_it_was(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(sqlite, "_seed", fail)
+    monkeypatch.setattr(migrations, "_seed", fail)
     with pytest.raises(RuntimeError):
         SQLiteStore(path)
     monkeypatch.undo()

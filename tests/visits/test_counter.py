@@ -55,7 +55,7 @@ class Desk:
         return self.runner.run(work)
 
     def counts(self) -> list[tuple[int, int]]:
-        self.store.settle_visits(LATER)
+        self.store.apply_visit_counts(LATER)
         return [(found.views, found.downloads) for found in self.store.maps(0, 9)]
 
     def close(self) -> None:
@@ -175,7 +175,7 @@ def test_visits_wait_for_a_store_that_is_away(desk: Desk, caplog: pytest.LogCapt
 def test_a_database_that_is_locked_holds_nobody_up(
     desk: Desk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mapshelf.store.sqlite.sqlite_store.BUSY_TIMEOUT", 50)
+    monkeypatch.setattr("mapshelf.store.sqlite.connection.BUSY_TIMEOUT", 50)
     desk.store.close()
     desk.store = SQLiteStore(desk.path)
     ours = desk.counter()

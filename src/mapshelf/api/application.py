@@ -175,7 +175,7 @@ class Application:
         return await self._authenticator.user(request.headers.get(b"authorization"))
 
     async def _store_opened(self, store: Store) -> None:
-        self._authenticator = Authenticator(store, self._settings.token_mark)
+        self._authenticator = Authenticator(store, self._settings.tokens_version)
         self._tasks.append(asyncio.create_task(self._authenticator.note_use()))
         self._tasks.append(asyncio.create_task(self.context.visits.follow()))
         await self.context.visits.begun()

@@ -1,7 +1,7 @@
 """Who is asking: from the Authorization header to a user.
 
-What the store says of a token is remembered, and holds as long as the store's mark of all tokens
-stays the same (``tokens_version.py``). The mark is asked for again after a moment, which the store
+What the store says of a token is remembered, and holds as long as the version of the tokens in the
+store stays the same (``tokens_version.py``). It is asked for again after a moment, which the store
 names, so that a revoked token is refused soon on every worker of every node. Tokens are known by
 their digests alone: what else a client puts into the header is neither kept nor counted.
 
@@ -25,11 +25,11 @@ from typing import Final
 
 from mapshelf.api.batching import CredentialBatches
 from mapshelf.api.throttle import Throttle
-from mapshelf.api.tokens_version import Standing, Standings
+from mapshelf.api.tokens_version import SharedTokensVersion, TokensVersion
 from mapshelf.clock import milliseconds
 from mapshelf.errors import InvalidToken, StoreError, StoreUnavailable
 from mapshelf.model import Credential, User
-from mapshelf.store import Store
+from mapshelf.store.contract import Credentials
 from mapshelf.tokens import is_valid, is_well_formed, token_digest
 
 TRUSTED_FOR: Final = 60.0
@@ -42,7 +42,7 @@ RETRIED_AFTER: Final = 0.5
 """Seconds between questions to a store that is away."""
 
 THREADS: Final = 2
-"""Questions to the store at a time: one for the mark, one for tokens."""
+"""Questions to the store at a time: one for the version, one for tokens."""
 
 WAITING: Final = 4096
 """Most unknown tokens being looked up; more are turned away, since the store does not keep up."""
@@ -70,14 +70,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Remembered:
-    """An answer of the store, and the standing of all tokens since which it is true.
+    """An answer of the store, and the version of the tokens since which it is true.
 
     Attributes:
         until: when (``time.monotonic``) that has to be asked for again.
     """
 
     credential: Credential
-    standing: Standing
+    version: TokensVersion
     until: float
 
     @property
@@ -105,12 +105,12 @@ def read_token(header: bytes) -> str:
 class Authenticator:
     """Finds the user a request speaks for."""
 
-    def __init__(self, store: Store, note: Path) -> None:
+    def __init__(self, store: Credentials, note: Path) -> None:
         """Prepare to ask ``store``; ``note`` is a file that all workers of the node share."""
         self._store = store
-        self._standings = Standings(store, note)
-        self._standing = Standing("", -TRUSTED_FOR)
-        self._asking: asyncio.Future[Standing] | None = None
+        self._shared_version = SharedTokensVersion(store, note)
+        self._version = TokensVersion("", -TRUSTED_FOR)
+        self._asking: asyncio.Future[TokensVersion] | None = None
         self._remembered: dict[bytes, _Remembered] = {}
         # Digests of valid tokens by the headers they came in, which are short: making a digest
         # takes longer than all else that is done for a request with a known token.
@@ -175,8 +175,8 @@ class Authenticator:
         """Return what the store says now, or ``known`` if it cannot tell."""
         now = time.monotonic()
         if known is not None and self._holds(known):
-            return self._remember(digest, known.credential, self._standing)
-        if known is None or known.standing.asked + TRUSTED_FOR < now:
+            return self._remember(digest, known.credential, self._version)
+        if known is None or known.version.asked + TRUSTED_FOR < now:
             return await asyncio.shield(self._look_up(digest, None))
         if now < self._away_until and digest not in self._looking:
             return _still_valid(known)
@@ -204,11 +204,11 @@ class Authenticator:
 
     async def _asked(self, digest: bytes, known: _Remembered | None) -> _Remembered:
         try:
-            standing = await self._current_standing()
+            version = await self._current_version()
             if known is not None and self._holds(known):
                 credential: Credential | None = known.credential
             else:
-                credential, standing = await self._batches.find(digest, standing)
+                credential, version = await self._batches.find(digest, version)
         except StoreError:
             if self._away_until:
                 self._away_until = time.monotonic() + RETRIED_AFTER
@@ -217,12 +217,12 @@ class Authenticator:
             del self._looking[digest]
             self._strangers -= known is None
         self._away_until = 0.0
-        return self._remember(digest, credential, standing)
+        return self._remember(digest, credential, version)
 
     def _remember(
-        self, digest: bytes, credential: Credential | None, standing: Standing
+        self, digest: bytes, credential: Credential | None, version: TokensVersion
     ) -> _Remembered:
-        """Remember what is true since ``standing``.
+        """Remember what is true since ``version``.
 
         Raises:
             InvalidToken: the token is none, or not valid any more.
@@ -233,33 +233,33 @@ class Authenticator:
             raise InvalidToken(sent=True)
         if len(self._remembered) >= REMEMBERED:
             del self._remembered[next(iter(self._remembered))]  # that was renewed longest ago
-        until, expires = standing.asked + self._store.mark_age, credential.token.expires
+        until, expires = version.asked + self._store.tokens_version_age, credential.token.expires
         if expires is not None:
             until = min(until, time.monotonic() + (expires - now) / 1000)
-        found = self._remembered[digest] = _Remembered(credential, standing, until)
+        found = self._remembered[digest] = _Remembered(credential, version, until)
         return found
 
     def _holds(self, known: _Remembered) -> bool:
-        """Tell whether an answer is as true now as it was, by what is known of the mark."""
-        standing = self._standing
-        fresh = standing.asked + self._store.mark_age >= time.monotonic()
-        return fresh and known.standing.mark == standing.mark
+        """Tell whether an answer is as true now as it was, by the version known here."""
+        version = self._version
+        fresh = version.asked + self._store.tokens_version_age >= time.monotonic()
+        return fresh and known.version.value == version.value
 
-    async def _current_standing(self) -> Standing:
-        """Return the standing of all tokens, asked for once by all requests that wait for it."""
-        if self._standing.asked + self._store.mark_age >= time.monotonic():
-            return self._standing
+    async def _current_version(self) -> TokensVersion:
+        """Return the version of the tokens, asked for once by all requests that wait for it."""
+        if self._version.asked + self._store.tokens_version_age >= time.monotonic():
+            return self._version
         if self._asking is None:
             self._asking = asyncio.get_running_loop().run_in_executor(
-                self._threads, self._standings.current
+                self._threads, self._shared_version.current
             )
             self._asking.add_done_callback(self._told)
         return await asyncio.shield(self._asking)
 
-    def _told(self, asking: "asyncio.Future[Standing]") -> None:
+    def _told(self, asking: "asyncio.Future[TokensVersion]") -> None:
         self._asking = None
         if not asking.cancelled() and asking.exception() is None:
-            self._standing = asking.result()
+            self._version = asking.result()
 
 
 def _still_valid(known: _Remembered) -> _Remembered:

@@ -8,33 +8,33 @@ questions, however many others wait with it.
 import asyncio
 from concurrent.futures import Executor
 
-from mapshelf.api.tokens_version import Standing
+from mapshelf.api.tokens_version import TokensVersion
 from mapshelf.model import Credential
-from mapshelf.store import Store
+from mapshelf.store.contract import Credentials
 
-Found = tuple[Credential | None, Standing]
-"""What the store knows of a token, and the standing of all tokens since which that is true."""
+Found = tuple[Credential | None, TokensVersion]
+"""What the store knows of a token, and the version of the tokens since which that is true."""
 
 
 class CredentialBatches:
     """Looks up tokens by their digests, one batch after the other."""
 
-    def __init__(self, store: Store, threads: Executor) -> None:
+    def __init__(self, store: Credentials, threads: Executor) -> None:
         """Prepare to ask ``store``, in one of ``threads``."""
         self._store = store
         self._threads = threads
         self._waiting: dict[bytes, asyncio.Future[Found]] = {}
-        self._standing = Standing("", float("-inf"))
+        self._version = TokensVersion("", float("-inf"))
         self._asking: asyncio.Task[None] | None = None
 
-    async def find(self, digest: bytes, standing: Standing) -> Found:
-        """Return what the store knows of the token with this digest, since ``standing`` or later.
+    async def find(self, digest: bytes, version: TokensVersion) -> Found:
+        """Return what the store knows of the token with this digest, since ``version`` or later.
 
         Raises:
             StoreError: the store cannot tell.
         """
-        if standing.asked > self._standing.asked:
-            self._standing = standing
+        if version.asked > self._version.asked:
+            self._version = version
         waiting = self._waiting.get(digest)
         if waiting is None:
             waiting = self._waiting[digest] = asyncio.get_running_loop().create_future()
@@ -51,11 +51,11 @@ class CredentialBatches:
 
     async def _ask(self) -> None:
         batch, self._waiting = self._waiting, {}
-        standing = self._standing
+        version = self._version
         loop = asyncio.get_running_loop()
         try:
             found = await loop.run_in_executor(
-                self._threads, self._store.find_credentials, list(batch), standing.mark
+                self._threads, self._store.find_credentials, list(batch), version.value
             )
         except Exception as error:
             # Whatever went wrong is told to all who wait, since none may be left waiting.
@@ -63,4 +63,4 @@ class CredentialBatches:
                 waiting.set_exception(error)
             return
         for digest, waiting in batch.items():
-            waiting.set_result((found.get(digest), standing))
+            waiting.set_result((found.get(digest), version))

@@ -16,6 +16,7 @@ from mapshelf.errors import (
     BodyTooLarge,
     ClientDisconnected,
     Ending,
+    FileReplaced,
     InvalidParameter,
     InvalidToken,
     MalformedRequest,
@@ -45,6 +46,10 @@ class ErrorRow:
     message: str | None = None
 
 
+UNAVAILABLE: Final = ErrorRow(
+    503, 503, "temporarily_unavailable", "The service cannot answer now; try again soon."
+)
+
 TABLE: Final[dict[type[Exception], ErrorRow]] = {
     InvalidParameter: ErrorRow(400, 400, "error"),
     MalformedRequest: ErrorRow(400, 400, "error"),
@@ -63,9 +68,8 @@ TABLE: Final[dict[type[Exception], ErrorRow]] = {
     # Nobody reads this.
     ClientDisconnected: ErrorRow(503, 503, "temporarily_unavailable", "The client hung up."),
     Ending: ErrorRow(503, 503, "temporarily_unavailable", "This node is ending; ask another."),
-    StoreUnavailable: ErrorRow(
-        503, 503, "temporarily_unavailable", "The service cannot answer now; try again soon."
-    ),
+    StoreUnavailable: UNAVAILABLE,
+    FileReplaced: UNAVAILABLE,
 }
 FAULT: Final = ErrorRow(500, 500, "server_error", "Something went wrong on our side.")
 

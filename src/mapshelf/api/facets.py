@@ -12,7 +12,7 @@ from mapshelf.model import Named
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.snapshot import Snapshot
 from mapshelf.snapshot.read.facets import Counts, NamedCounts
-from mapshelf.store import Store
+from mapshelf.store.contract import Maps
 
 
 async def show_facets(context: Context, request: Request) -> Response:
@@ -42,7 +42,7 @@ async def _table(
     return await context.queues.searches.result(key, make, request.disconnection)
 
 
-def _facets(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
+def _facets(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:
     facets = snapshot.facets(query)
     return _response(
         {

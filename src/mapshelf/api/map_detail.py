@@ -17,7 +17,7 @@ from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, body_respons
 from mapshelf.errors import NotFound
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.snapshot import Record
-from mapshelf.store import Store
+from mapshelf.store.contract import Maps
 from mapshelf.writers import WRITERS, Writer
 
 FORMATS: Final = {writer.suffix: writer for writer in WRITERS}
@@ -60,7 +60,7 @@ def find_map(current: CachedSnapshot, public_id: str, base_url: bytes) -> Record
 
 
 def export_outline(
-    store: Store, record: Record, writer: Writer, documents: Documents
+    store: Maps, record: Record, writer: Writer, documents: Documents
 ) -> Response | Deferred:
     """Return the outline of a map as a file of another format; that of a large one comes later.
 
@@ -75,7 +75,7 @@ def export_outline(
     return body_response(200, kind.media_type, body, (*kind.headers, _etag(body)))
 
 
-def original_file(store: Store, record: Record, documents: Documents) -> Response:
+def original_file(store: Maps, record: Record, documents: Documents) -> Response:
     """Return the file a map was read from, as it was.
 
     Raises:
@@ -92,14 +92,14 @@ def original_file(store: Store, record: Record, documents: Documents) -> Respons
     return documents.of_file(kept, Kind(b"application/octet-stream", headers))
 
 
-def _outline(store: Store, record: Record) -> bytes:
+def _outline(store: Maps, record: Record) -> bytes:
     outline = store.outline(record.file_id)
     if outline is None:
         raise NotFound("This map has no outline.")
     return outline
 
 
-def _large_outline(store: Store, record: Record, writer: Writer, documents: Documents) -> Response:
+def _large_outline(store: Maps, record: Record, writer: Writer, documents: Documents) -> Response:
     # Read again, rather than held while it waits for its turn.
     outline = _outline(store, record)
     return documents.of_outline(writer.write, outline, (), _export_kind(record, writer))

@@ -16,7 +16,7 @@ from mapshelf.api.http import Response, json_response
 from mapshelf.api.store_connection import StoreConnection
 from mapshelf.errors import Ending, StoreError
 from mapshelf.settings import Settings
-from mapshelf.store import Store
+from mapshelf.store.contract import ChangeFeed
 
 ASKED_EVERY: Final = 1.0
 """Seconds between questions to the store, and for which an answer is waited for."""
@@ -96,7 +96,7 @@ class NodeHealth:
             self._revision = asking.result()
 
 
-def _revision(store: Store) -> int | None:
+def _revision(store: ChangeFeed) -> int | None:
     """Return the revision of ``store``, ``None`` if it cannot be had."""
     try:
         return store.revision()

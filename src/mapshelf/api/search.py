@@ -20,7 +20,7 @@ from mapshelf.model import Outline
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.search.snippets import best_branches
 from mapshelf.snapshot import Record, Snapshot
-from mapshelf.store import Store
+from mapshelf.store.contract import Maps
 from mapshelf.text.normalize import fold
 
 BRANCHES: Final = 3
@@ -66,7 +66,7 @@ async def suggest(context: Context, request: Request) -> Response:
     return await current.response(request, context.queues.searches, make)
 
 
-def _search(snapshot: Snapshot, store: Store, query: MapQuery, base_url: bytes) -> Response:
+def _search(snapshot: Snapshot, store: Maps, query: MapQuery, base_url: bytes) -> Response:
     hits = snapshot.search(query, base_url)
     found, room = [], LOOKED_THROUGH
     for record in hits.records:
@@ -82,7 +82,7 @@ def _search(snapshot: Snapshot, store: Store, query: MapQuery, base_url: bytes) 
     return list_response(orjson.dumps(found), query, hits.total, hits.corrected, address)
 
 
-def suggestions(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
+def suggestions(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:
     """Return what may be meant by the text of ``query``."""
     found: dict[str, dict[str, str]] = {}
     if query.text and query.limit:
@@ -95,7 +95,7 @@ def suggestions(snapshot: Snapshot, store: Store, query: MapQuery) -> Response:
     return json_response(200, body, [(b"etag", list_etag(body, 0)), *CHECKED_EACH_TIME])
 
 
-def _topics(snapshot: Snapshot, store: Store, query: MapQuery) -> Iterator[str]:
+def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
     """Yield texts of topics that say all that was typed, from the maps that match best."""
     looked_into = MapQuery(query.text, order=None, filters=query.filters, limit=LOOKED_INTO)
     hits = snapshot.search(looked_into, b"", correct=False)
@@ -112,7 +112,7 @@ def _topics(snapshot: Snapshot, store: Store, query: MapQuery) -> Iterator[str]:
                 yield text
 
 
-def _encoded(store: Store, record: Record) -> bytes:
+def _encoded(store: Maps, record: Record) -> bytes:
     """Return the encoded outline of a map, empty if it has none."""
     return store.outline(record.file_id) or b""
 

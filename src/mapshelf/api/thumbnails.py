@@ -26,7 +26,7 @@ from mapshelf.render.render_request import WIDTHS, Copy, Order
 from mapshelf.render.render_worker import Picture, Studio
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.snapshot import Record
-from mapshelf.store import Store
+from mapshelf.store.contract import Maps
 
 DEFAULT_WIDTH: Final = 320
 
@@ -100,7 +100,7 @@ def parse_picture(query_string: bytes, picture_format: str) -> Asked:
 
 
 def kept_thumbnail(
-    studio: Studio, store: Store, record: Record, asked: Asked, caching: Headers
+    studio: Studio, store: Maps, record: Record, asked: Asked, caching: Headers
 ) -> Response | None:
     """Return the picture of a map if it has been made before; ``caching`` says who may keep it.
 
@@ -115,7 +115,7 @@ def kept_thumbnail(
 
 
 def draw_thumbnail(
-    studio: Studio, store: Store, record: Record, asked: Asked, caching: Headers
+    studio: Studio, store: Maps, record: Record, asked: Asked, caching: Headers
 ) -> Response:
     """Return the picture of a map, made now if need be; ``caching`` says who may keep it.
 
@@ -132,7 +132,7 @@ def draw_thumbnail(
     return _response(studio.picture(_order(store, record, asked)), asked.format, caching)
 
 
-def _copy(store: Store, record: Record, asked: Asked) -> Copy:
+def _copy(store: Maps, record: Record, asked: Asked) -> Copy:
     outline = store.outline(record.file_id)
     digest = outline_picture(outline) if outline else ""
     if not digest or asked.format != "png":  # what files carry is made of pixels
@@ -144,7 +144,7 @@ def _nothing_carried() -> NotFound:
     return NotFound("The file of this map carries no picture.")
 
 
-def _order(store: Store, record: Record, asked: Asked) -> Order:
+def _order(store: Maps, record: Record, asked: Asked) -> Order:
     found = orjson.loads(record.body)
     return Order(
         outline=store.outline(record.file_id),

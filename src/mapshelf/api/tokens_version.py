@@ -1,8 +1,8 @@
-"""The mark of the store's tokens, asked for once by all workers of a node.
+"""The version of the tokens in the store, read once for all workers of a node.
 
-As long as the mark stays the same, so does what the store said of any token. A worker that asks
-leaves the answer in a file for the others: so the store sees one short question every now and
-then, however many workers there are, requests they answer and tokens these carry.
+As long as the version stays the same, earlier answers of the store about tokens hold. The worker
+that reads it leaves it in a file for the others. So the store gets one short question now and then,
+however many workers, requests and tokens there are.
 """
 
 import fcntl
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from mapshelf.store import Store
+from mapshelf.store.contract import Credentials
 
 TURN: Final = 1.0
 """Seconds to wait for another worker that asks: it may have stopped, and the store may hang."""
@@ -24,23 +24,23 @@ PAUSE: Final = 0.005
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
-    """The mark of the tokens, and when (``time.monotonic``) the store was asked for it."""
+class TokensVersion:
+    """The version of the tokens, and when (``time.monotonic``) the store was asked for it."""
 
-    mark: str
+    value: str
     asked: float
 
 
-class Standings:
-    """Gives the mark of the tokens in ``store``; ``note`` is the file that the workers share."""
+class SharedTokensVersion:
+    """Gives the version of the tokens in ``store``; the workers share it in the file ``note``."""
 
-    def __init__(self, store: Store, note: Path) -> None:
+    def __init__(self, store: Credentials, note: Path) -> None:
         self._store = store
         self._note = note
         self._lock = note.with_name(f"{note.name}.lock")
 
-    def current(self) -> Standing:
-        """Return a mark that may be relied on still, from another worker if one has just asked.
+    def current(self) -> TokensVersion:
+        """Return a version that still holds, from another worker if one has just asked.
 
         Raises:
             StoreUnavailable: the store cannot tell.
@@ -55,24 +55,25 @@ class Standings:
                     return self._noted() or self._asked()
             time.sleep(PAUSE)
 
-    def _asked(self) -> Standing:
+    def _asked(self) -> TokensVersion:
         # Counted from before the question, so that a slow answer is not relied on for longer.
         asked = time.monotonic()
-        standing = Standing(self._store.token_mark(), asked)
+        version = TokensVersion(self._store.tokens_version(), asked)
         with suppress(OSError):  # a full disk: then every worker asks for itself
             fresh = self._note.with_name(f"{self._note.name}.new")
-            fresh.write_text(f"{asked} {standing.mark}", "ascii")
+            fresh.write_text(f"{asked} {version.value}", "ascii")
             fresh.replace(self._note)
-        return standing
+        return version
 
-    def _noted(self) -> Standing | None:
+    def _noted(self) -> TokensVersion | None:
         try:
-            asked, mark = self._note.read_text("ascii").split(" ")
-            standing = Standing(mark, float(asked))
+            asked, value = self._note.read_text("ascii").split(" ")
+            version = TokensVersion(value, float(asked))
         except (OSError, ValueError):
             return None
         # The clock begins anew with the machine: a note from the future is one from before.
-        return standing if 0 <= time.monotonic() - standing.asked < self._store.mark_age else None
+        age = time.monotonic() - version.asked
+        return version if 0 <= age < self._store.tokens_version_age else None
 
     @contextmanager
     def _turn(self) -> Iterator[bool]:

@@ -7,7 +7,7 @@ from pathlib import Path
 from mapshelf.cli.common import catalogue_options, opened
 from mapshelf.errors import CannotWrite
 from mapshelf.importer import export_records
-from mapshelf.store import Store
+from mapshelf.store.contract import Maps
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -29,7 +29,7 @@ def _run(given: argparse.Namespace) -> int:
     return 0
 
 
-def _export_to(store: Store, path: Path) -> None:
+def _export_to(store: Maps, path: Path) -> None:
     """Write beside ``path`` first, so that an export that fails leaves an earlier one whole."""
     unfinished = path.with_name(path.name + ".unfinished")
     try:

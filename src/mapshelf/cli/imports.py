@@ -10,9 +10,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from mapshelf.cli.common import catalogue_options, opened, user_name
 from mapshelf.errors import UnreadableFile
-from mapshelf.importer import Attribution, Report, import_maps, import_records, scan
+from mapshelf.importer import Attribution, ImportStore, Report, import_maps, import_records, scan
 from mapshelf.readers.sandboxed_reader import SandboxedReader
-from mapshelf.store import Store
+from mapshelf.store.contract import MapWriter
 
 RECORDS: Final = ".ndjson"
 """Extension of the files that hold records."""
@@ -55,7 +55,11 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _import(
-    store: Store, records: list[Path], maps: list[Path], attribution: Attribution, report: Report
+    store: ImportStore,
+    records: list[Path],
+    maps: list[Path],
+    attribution: Attribution,
+    report: Report,
 ) -> None:
     with _progress() as progress:
         for path in records:
@@ -64,14 +68,18 @@ def _import(
             _import_maps(store, maps, attribution, report, progress)
 
 
-def _import_records(store: Store, path: Path, report: Report, progress: Progress) -> None:
+def _import_records(store: MapWriter, path: Path, report: Report, progress: Progress) -> None:
     task = progress.add_task(path.name, total=None)
     report.notify = lambda: progress.advance(task)
     import_records(store, path, report)
 
 
 def _import_maps(
-    store: Store, paths: list[Path], attribution: Attribution, report: Report, progress: Progress
+    store: ImportStore,
+    paths: list[Path],
+    attribution: Attribution,
+    report: Report,
+    progress: Progress,
 ) -> None:
     task = progress.add_task("Looking for maps", total=None)
     with SandboxedReader() as reader:

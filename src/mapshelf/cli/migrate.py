@@ -10,7 +10,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
-from mapshelf.store.transfer import differences, export_digest, move
+from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -55,4 +55,4 @@ def _move(source: Store, target: Store) -> None:
         *columns, TimeElapsedColumn(), console=console, transient=True, disable=quiet
     ) as bar:
         task = bar.add_task("Moving maps", total=None)
-        move(source, target, lambda some: bar.advance(task, some))
+        transfer_catalogue(source, target, lambda some: bar.advance(task, some))

@@ -15,7 +15,7 @@ from mapshelf.clock import milliseconds
 from mapshelf.errors import Conflict
 from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import LARGEST_ID, Token
-from mapshelf.store import Store
+from mapshelf.store.contract import Accounts
 from mapshelf.tokens import new_token, token_digest
 
 EXPIRES: Final = 90
@@ -72,7 +72,7 @@ def _create(given: argparse.Namespace) -> int:
     return 0
 
 
-def _refuse_disabled(store: Store, name: str) -> None:
+def _refuse_disabled(store: Accounts, name: str) -> None:
     for user in store.users():
         if user.disabled and user.name.casefold() == name.casefold():
             raise Conflict(f"the user {name} is disabled")

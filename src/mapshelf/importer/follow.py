@@ -11,12 +11,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from mapshelf.importer.maps import Attribution, import_maps
+from mapshelf.importer.maps import Attribution, ImportStore, import_maps
 from mapshelf.importer.report import Report
 from mapshelf.importer.scan import Candidate, is_gone, scan, top_of
 from mapshelf.model import Verdict
 from mapshelf.readers.sandboxed_reader import SandboxedReader
-from mapshelf.store import Store
 
 STILL: Final = 1.0
 """Seconds for which a file must not have changed before it is read: it may be half copied."""
@@ -30,7 +29,7 @@ log = logging.getLogger(__name__)
 class Follower:
     """Keeps ``store`` in step with ``folders``."""
 
-    def __init__(self, store: Store, reader: SandboxedReader, folders: list[Path]) -> None:
+    def __init__(self, store: ImportStore, reader: SandboxedReader, folders: list[Path]) -> None:
         self._store = store
         self._reader = reader
         self._folders = [Path(top_of(folder)) for folder in folders]

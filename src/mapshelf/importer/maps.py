@@ -5,14 +5,14 @@ import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final
+from typing import Final, Protocol
 
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.report import Report, printable
 from mapshelf.importer.scan import Candidate, folder_of, is_gone, time_of
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
-from mapshelf.store import Store
+from mapshelf.store.contract import Maps, MapWriter, Sources
 
 LOOKED_UP: Final = 500
 """Files whose earlier state is asked of the store at a time."""
@@ -26,9 +26,12 @@ WRITTEN_BYTES: Final = 32 << 20
 WRITE_INTERVAL: Final = 0.5
 """Seconds after which what was read is written, so that it shows while the rest is read."""
 
-
 NEVER: Final = -1
 """A modification time that files do not have."""
+
+
+class ImportStore(Maps, MapWriter, Sources, Protocol):
+    """What importing files needs of a store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,7 @@ class Attribution:
 
 
 def import_maps(
-    store: Store,
+    store: ImportStore,
     candidates: Iterable[Candidate],
     reader: SandboxedReader,
     attribution: Attribution,
@@ -60,7 +63,7 @@ def import_maps(
 class _Import:
     """One import: the files under way, and the maps read and not yet written."""
 
-    def __init__(self, store: Store, attribution: Attribution, report: Report) -> None:
+    def __init__(self, store: ImportStore, attribution: Attribution, report: Report) -> None:
         self._store = store
         self._attribution = attribution
         self._report = report

@@ -8,7 +8,7 @@ from mapshelf.errors import InvalidRecord, UnreadableFile
 from mapshelf.formats.ndjson_records import LONGEST_LINE, format_record, parse_record
 from mapshelf.importer.report import Report, printable
 from mapshelf.model import MapDraft, Verdict
-from mapshelf.store import Store
+from mapshelf.store.contract import Maps, MapWriter
 
 WRITTEN: Final = 500
 """Records written in one transaction."""
@@ -19,7 +19,7 @@ READ: Final = 1000
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
-def import_records(store: Store, path: Path, report: Report) -> None:
+def import_records(store: MapWriter, path: Path, report: Report) -> None:
     """Bring the records in the file at ``path`` into ``store``.
 
     A bad line is noted in ``report`` under its number, and the others go in.
@@ -46,7 +46,7 @@ def import_records(store: Store, path: Path, report: Report) -> None:
         _write(store, drafts, report)
 
 
-def export_records(store: Store, file: BinaryIO) -> int:
+def export_records(store: Maps, file: BinaryIO) -> int:
     """Write every map of ``store`` into ``file``, a line each; return how many there are."""
     count, after = 0, 0
     while some := store.maps(after, READ):
@@ -88,7 +88,7 @@ def _line(file: BinaryIO, path: Path, most: int) -> bytes:
         raise _unreadable(path, "read", error) from error
 
 
-def _write(store: Store, drafts: dict[str, MapDraft], report: Report) -> None:
+def _write(store: MapWriter, drafts: dict[str, MapDraft], report: Report) -> None:
     if drafts:
         report.note_all(drafts, store.put_maps(list(drafts.values())))
         drafts.clear()

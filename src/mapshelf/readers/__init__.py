@@ -175,7 +175,7 @@ def carried_picture(
     """Return the picture that a map file carries as a PNG of at most ``size`` (width, height).
 
     Raises:
-        StoreUnavailable: it is another than that with ``digest`` (``Outline.picture``).
+        FileReplaced: it is another than that with ``digest`` (``Outline.picture``).
         UnreadableFile: it carries none, or none that is sound; or the file is no map.
     """
     content = Content(data, limits, name)

@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from mapshelf.errors import BrokenFile, StoreUnavailable, TooLarge, UnreadableFile
+from mapshelf.errors import BrokenFile, FileReplaced, TooLarge, UnreadableFile
 from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.zip_files import Archive
 
@@ -69,15 +69,15 @@ def fitted(data: bytes, digest: str, limits: Limits, width: int, height: int) ->
     """Return a picture as a PNG that fits into so many pixels; a smaller one stays as it is.
 
     Raises:
-        StoreUnavailable: it is another picture than that with ``digest``, which was asked for: the
-            map was replaced meanwhile.
+        FileReplaced: it is another picture than the one with ``digest``: the map was replaced
+            since the caller read its outline.
         BrokenFile: it is damaged, or not of a kind that is taken.
         TooLarge: it exceeds one of ``limits``.
     """
     from PIL import Image  # noqa: PLC0415 - most children never need it
 
     if hashlib.sha256(data).hexdigest() != digest:
-        raise StoreUnavailable("the map is being replaced")
+        raise FileReplaced("the map is being replaced")
     picture = _decoded(data, limits)
     picture.thumbnail((width, height), Image.Resampling.LANCZOS)
     whole = picture.convert("RGBA")

@@ -85,7 +85,8 @@ class Studio:
         It is ``None`` if the file carries no picture that can be shown.
 
         Raises:
-            StoreUnavailable: the studio has been closed, or the file has been replaced.
+            StoreUnavailable: the studio has been closed.
+            FileReplaced: the map has another file now.
         """
         key = copy.key()
         with self._drawing:

@@ -15,7 +15,8 @@ from mapshelf.service.process import end_with_parent, set_up_logging, stop_event
 from mapshelf.service.retrying import Retrying
 from mapshelf.settings import Settings
 from mapshelf.snapshot import Builder, SnapshotDirectory
-from mapshelf.store import Store, open_store
+from mapshelf.store import open_store
+from mapshelf.store.contract import ChangeFeed, VisitCounts
 
 LOOK_INTERVAL: Final = 0.1
 """Least seconds between looks at what the store has that is new."""
@@ -41,7 +42,7 @@ GATHERED_SHARE: Final = 50.0
 LONGEST_GATHERED: Final = 600.0
 """Seconds at most, for building anew takes far longer than building on."""
 
-SETTLE_INTERVAL: Final = 5.0
+APPLY_INTERVAL: Final = 5.0
 """Seconds between looks at whether any have come together."""
 
 NICENESS: Final = 2
@@ -91,22 +92,22 @@ def _follow(
     settings: Settings, directory: SnapshotDirectory, stop: threading.Event, retrying: Retrying
 ) -> None:
     with closing(open_store(settings.database)) as store:
-        builder, settling = Builder(store, directory), Settling(store)
+        builder, pending = Builder(store, directory), PendingCounts(store)
         with closing(builder):
             while not stop.is_set():
-                stop.wait(_advance(builder, settling, retrying))
-                _await_news(store, builder, settling, stop)
+                stop.wait(_advance(builder, pending, retrying))
+                _await_news(store, builder, pending, stop)
 
 
 @dataclass(slots=True)
-class Settling:
+class PendingCounts:
     """Lets maps have what was counted, seldom enough.
 
     A change of a count is a change of its map: the index has to be told, since lists of what is
     found are put in the order of counts, and a snapshot published. So counts come together first.
     """
 
-    store: Store
+    store: VisitCounts
     gathered: float = GATHERED
     due: float = 0.0
 
@@ -118,24 +119,26 @@ class Settling:
         """Let maps have what has come together, if it is time."""
         if time.monotonic() < self.due:
             return
-        self.due = time.monotonic() + SETTLE_INTERVAL
+        self.due = time.monotonic() + APPLY_INTERVAL
         try:
-            self.store.settle_visits(int((time.time() - self.gathered) * 1000))
+            self.store.apply_visit_counts(int((time.time() - self.gathered) * 1000))
         except StoreError as error:
             log.warning("what was counted waits: %s", error)
             self.due += self.gathered
 
 
-def _await_news(store: Store, builder: Builder, settling: Settling, stop: threading.Event) -> None:
+def _await_news(
+    store: ChangeFeed, builder: Builder, pending: PendingCounts, stop: threading.Event
+) -> None:
     """Wait until there may be something new, the snapshot is lost, or this is to end.
 
     A wasteful snapshot is made anew meanwhile.
     """
-    settling.look()
+    pending.look()
     interval = _renew(builder)
     while not stop.is_set() and not store.wait(builder.revision, interval):
         builder.check()
-        settling.look()
+        pending.look()
         interval = _renew(builder)
 
 
@@ -148,7 +151,7 @@ def _renew(builder: Builder) -> float:
         return LISTEN_INTERVAL
 
 
-def _advance(builder: Builder, settling: Settling, retrying: Retrying) -> float:
+def _advance(builder: Builder, pending: PendingCounts, retrying: Retrying) -> float:
     """Publish what is new; return how many seconds to rest."""
     began = time.monotonic()
     try:
@@ -159,7 +162,7 @@ def _advance(builder: Builder, settling: Settling, retrying: Retrying) -> float:
     retrying.worked()
     took = time.monotonic() - began
     if fresh:
-        settling.heed(took)
+        pending.heed(took)
     rest = min(LONGEST_REST, REST_SHARE * took) if fresh else 0.0
     return max(LOOK_INTERVAL, rest)
 

@@ -16,7 +16,7 @@ from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card
 from mapshelf.site.messages import say
 from mapshelf.snapshot import Facets, Record, Snapshot
-from mapshelf.store import Store
+from mapshelf.store.contract import Maps
 
 PAGE_SIZE: Final = 24
 """Maps on a page: fills two, three, four or six columns."""
@@ -104,7 +104,7 @@ class Library:
 class Librarian:
     """Makes pages of the library from one snapshot."""
 
-    def __init__(self, snapshot: Snapshot, store: Store, addresses: Addresses) -> None:
+    def __init__(self, snapshot: Snapshot, store: Maps, addresses: Addresses) -> None:
         self._snapshot = snapshot
         self._store = store
         self._addresses = addresses

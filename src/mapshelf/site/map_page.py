@@ -15,7 +15,7 @@ from mapshelf.site.messages import SCRIPT_ENGLISH, counted, say
 from mapshelf.site.outline import outline_html
 from mapshelf.site.responses import Templates, Values
 from mapshelf.snapshot import Record, Snapshot
-from mapshelf.store import Store
+from mapshelf.store.contract import Maps
 from mapshelf.text.normalize import fold
 from mapshelf.writers import WRITERS
 
@@ -108,7 +108,7 @@ class Known:
     related: list[Card]
 
 
-def known_of(record: Record, snapshot: Snapshot, store: Store, addresses: Addresses) -> Known:
+def known_of(record: Record, snapshot: Snapshot, store: Maps, addresses: Addresses) -> Known:
     """Return what is known of a map.
 
     Raises:

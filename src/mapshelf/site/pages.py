@@ -47,7 +47,7 @@ from mapshelf.site.responses import (
     redirect,
 )
 from mapshelf.snapshot import Record, Snapshot
-from mapshelf.store import Store
+from mapshelf.store.contract import Maps
 
 JSON: Final = b"application/json"
 
@@ -251,7 +251,7 @@ class Pages:
         return await current.response(request, self._queues.pages, partial(make, current.snapshot))
 
     async def _download(
-        self, request: Request, make: Callable[[Store, Record], Response | Deferred]
+        self, request: Request, make: Callable[[Maps, Record], Response | Deferred]
     ) -> Response:
         """Return a file of a map."""
         current = self._context.snapshot.get()

@@ -1,4 +1,4 @@
-"""The store: the one place of truth. Callers open it here and know only its contract."""
+"""The store: the one place of truth. Callers open it here and use only its contract."""
 
 from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
@@ -15,11 +15,11 @@ def open_store(url: str, *, create: bool = True) -> Store:
 
     Args:
         url: ``sqlite:///absolute/path`` or, as libpq reads it, ``postgresql://host/database``.
-        create: whether to make a catalogue where there is none.
+        create: whether to make a catalogue if there is none.
 
     Raises:
-        InvalidSetting: no store answers to this kind of URL.
-        StoreMissing: there is no catalogue, and none is to be made.
+        InvalidSetting: the URL is not valid, or of a kind that no store has.
+        StoreMissing: there is no catalogue, and ``create`` is not set.
         StoreUnavailable: the database cannot be opened now.
         StoreDamaged: the database is not one of ours, or of another version.
     """
@@ -33,7 +33,7 @@ def open_store(url: str, *, create: bool = True) -> Store:
             raise InvalidSetting(f"a SQLite database URL must be like sqlite:///path, not {url!r}")
         return SQLiteStore(_path(parts.path), create=create)
     if parts.scheme in ("postgresql", "postgres"):
-        # Loaded when it is asked for: most catalogues need none of it.
+        # Imported only if needed: most catalogues are in SQLite.
         from mapshelf.store.postgres.postgres_store import PostgresStore  # noqa: PLC0415
 
         return PostgresStore(url, create=create)

@@ -1,8 +1,8 @@
-"""What becomes of a batch of drafts: the rules every store keeps, apart from how it keeps rows.
+"""What happens to a batch of drafts: the rules that every store follows.
 
-A store hands over its ``Rows``, look-ups and writes inside one transaction that no other writer
-shares, and the batch decides: which map a draft means, which ids a new one gets, what is refused.
-So two databases cannot come to differ in what an import does.
+A store passes its ``BatchRows``: look-ups and writes inside one transaction that no other writer
+shares. The batch decides which map a draft means, which ids a new map gets, and what is refused. So
+an import does the same in both databases.
 """
 
 from collections.abc import Sequence
@@ -25,8 +25,8 @@ from mapshelf.model import (
 from mapshelf.store.merge import References, created, updated
 
 
-class Rows(Protocol):
-    """What a batch needs of a database; what it writes it MUST see in the look-ups that follow."""
+class BatchRows(Protocol):
+    """What a batch needs from a database. Look-ups MUST see what the batch has written before."""
 
     def map_with_id(self, public_id: str) -> Map | None:
         """Return the map with this public id."""
@@ -34,35 +34,29 @@ class Rows(Protocol):
     def map_from(self, path: bytes) -> Map | None:
         """Return the map that was read from the file at ``path``."""
 
-    def grave(self, public_id: str) -> int | None:
-        """Return the ``file_id`` of the deleted map with this public id."""
+    def deleted_file_id(self, public_id: str) -> int | None:
+        """Return the ``file_id`` that the deleted map with this public id had."""
 
     def unused_id(self) -> str:
         """Return a random public id that no map ever had, from ``merge.new_id``."""
 
-    def open_grave(self, public_id: str) -> None:
+    def forget_deletion(self, public_id: str) -> None:
         """Forget that the map with this public id was deleted, if it was."""
 
-    def holder(self, file_id: int, other_than: str) -> str | None:
-        """Return the id of the map with ``file_id``, or of a deleted one ``other_than`` this."""
+    def id_with_file_id(self, file_id: int, other_than: str) -> str | None:
+        """Return the id of the map with ``file_id``, or of a deleted map ``other_than`` this id."""
 
     def last_file_id(self) -> int:
         """Return the highest ``file_id`` ever used."""
 
     def use_file_id(self, file_id: int) -> None:
-        """Note that ``file_id`` is used."""
+        """Record that ``file_id`` is used."""
 
-    def user(self, name: str) -> User | None:
-        """Return the user with this name, in any case."""
+    def user(self, name: str, now: int) -> User:
+        """Return the user with this name, in any case; register a new one if there is none."""
 
-    def add_user(self, name: str, now: int) -> User:
-        """Register a user whose name is free."""
-
-    def software_named(self, name: str) -> Named | None:
-        """Return the program with this name, in any case."""
-
-    def add_software(self, name: str) -> Named:
-        """Give a program the next id."""
+    def software(self, name: str) -> Named:
+        """Return the program with this name, in any case; add one with the next id if need be."""
 
     def category_with_id(self, category_id: int) -> Named | None:
         """Return the category with this id."""
@@ -71,7 +65,7 @@ class Rows(Protocol):
         """Return the first category with this name, in any case."""
 
     def add_category(self, category_id: int | None, name: str) -> Named:
-        """Make a category; without an id it gets the next below ``LARGEST_ID``."""
+        """Add a category; without an id it gets the next one below ``LARGEST_ID``."""
 
     def has_outline(self, file_id: int, outline: bytes) -> bool:
         """Tell whether this is the outline of the map."""
@@ -80,22 +74,22 @@ class Rows(Protocol):
         """Tell whether a file with this digest is kept for the map."""
 
     def write_map(self, new: Map, owner: User) -> None:
-        """Write a map as a change of its own; rows that refer to it stay as they are."""
+        """Write a map as one change; rows that refer to it stay as they are."""
 
     def write_outline(self, file_id: int, outline: bytes) -> None:
-        """Write the outline of a map in place of any it had."""
+        """Write the outline of a map, replacing the one it had."""
 
     def write_content(self, file_id: int, digest: bytes, content: bytes) -> None:
-        """Write the file of a map in place of any it had."""
+        """Write the file of a map, replacing the one it had."""
 
     def write_source(self, file_id: int, source: Source) -> None:
-        """Note that a map was read from ``source``; a path that is known keeps its name."""
+        """Record that a map was read from ``source``; a known path keeps its name."""
 
 
 class Batch:
-    """The drafts of one transaction, sharing what was looked up for them."""
+    """The drafts of one transaction. They share look-ups of owners, software and categories."""
 
-    def __init__(self, rows: Rows, now: int) -> None:
+    def __init__(self, rows: BatchRows, now: int) -> None:
         self._rows = rows
         self._now = now
         self._owners: dict[str, User] = {}
@@ -103,7 +97,7 @@ class Batch:
         self._categories: dict[str, Named] = {}
 
     def put(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
-        """Apply ``drafts`` in order; return what became of each."""
+        """Apply ``drafts`` in order; return the outcome of each."""
         return [self._outcome(draft) for draft in drafts]
 
     def _outcome(self, draft: MapDraft) -> Outcome:
@@ -152,18 +146,18 @@ class Batch:
         return Outcome(Verdict.ADDED, public_id)
 
     def _identity(self, draft: MapDraft) -> tuple[int, str]:
-        """Return the ``file_id`` and ``id`` for a new map, using up both."""
+        """Return the ``file_id`` and ``id`` of a new map; both are used from then on."""
         public_id = draft.id or self._rows.unused_id()
-        grave = self._rows.grave(public_id)
+        former = self._rows.deleted_file_id(public_id)
         file_id = draft.file_id
         if file_id is None:
-            file_id = self._next_file_id() if grave is None else grave
-        if grave not in (None, file_id):
-            raise Conflict(f"ID {public_id} had File_ID {grave} here, not {file_id}")
-        holder = self._rows.holder(file_id, public_id)
+            file_id = self._next_file_id() if former is None else former
+        if former not in (None, file_id):
+            raise Conflict(f"ID {public_id} had File_ID {former} here, not {file_id}")
+        holder = self._rows.id_with_file_id(file_id, public_id)
         if holder is not None:
             raise Conflict(f"File_ID {file_id} belongs to the map with ID {holder}")
-        self._rows.open_grave(public_id)
+        self._rows.forget_deletion(public_id)
         self._rows.use_file_id(file_id)
         return file_id, public_id
 
@@ -174,7 +168,7 @@ class Batch:
         return following
 
     def _references(self, draft: MapDraft, existing: Map | None) -> References:
-        """Find or make the rows that ``draft`` refers to, else those ``existing`` does."""
+        """Find or add the rows that ``draft`` refers to, or ``existing`` if the draft is silent."""
         owner = draft.owner or (existing.owner if existing else SYSTEM_USER)
         software = draft.software
         if software is None and existing is not None:
@@ -188,14 +182,13 @@ class Batch:
     def _owner(self, name: str) -> User:
         key = name_key(name)
         if key not in self._owners:
-            self._owners[key] = self._rows.user(name) or self._rows.add_user(name, self._now)
+            self._owners[key] = self._rows.user(name, self._now)
         return self._owners[key]
 
     def _software_named(self, name: str) -> Named:
         key = name_key(name)
         if key not in self._software:
-            found = self._rows.software_named(name)
-            self._software[key] = found or self._rows.add_software(name)
+            self._software[key] = self._rows.software(name)
         return self._software[key]
 
     def _category(self, draft: MapDraft, existing: Map | None) -> Named:
@@ -227,11 +220,11 @@ class Batch:
 
     def _keep_source(self, file_id: int, draft: MapDraft) -> None:
         if draft.source is not None:
-            # The name stays: what it is relative to may differ from import to import.
+            # A known source keeps its name: it may be relative to another folder this time.
             self._rows.write_source(file_id, draft.source)
 
     def _keep_content(self, file_id: int, draft: MapDraft) -> bool:
-        """Keep what is in the file of a draft; tell whether it is other than what was kept."""
+        """Keep the file of a draft; tell whether it differs from the one that was kept."""
         if draft.content is None or draft.source is None:
             return False
         if self._rows.has_content(file_id, draft.source.digest):

@@ -1,7 +1,7 @@
-"""What a draft makes of a map: the decision every store takes the same way, without I/O.
+"""What a draft makes of a map: the same decision in every store, without I/O.
 
-A store looks up what a draft refers to (owner, category, software), hands it over as
-``References``, and writes the map that comes back.
+A store looks up what a draft refers to (owner, category, software), passes it as ``References``,
+and writes the map that is returned.
 """
 
 import secrets
@@ -18,7 +18,7 @@ ID_LENGTH: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class References:
-    """The rows a map refers to, found or made for a draft.
+    """The rows that a map refers to, found or added for a draft.
 
     ``category`` is a pair as the map shows it, see ``Map.category``.
     """
@@ -36,7 +36,7 @@ def new_id() -> str:
 def created(
     draft: MapDraft, *, file_id: int, public_id: str, now: int, references: References
 ) -> Map:
-    """Return the map that ``draft`` describes, with defaults for all it says nothing about."""
+    """Return the map that ``draft`` describes, with defaults for the fields it leaves open."""
     blank = Map(
         file_id=file_id,
         id=public_id,
@@ -63,34 +63,34 @@ def created(
 
 
 def updated(existing: Map, draft: MapDraft, references: References) -> Map:
-    """Return ``existing`` with everything ``draft`` says.
+    """Return ``existing`` with everything that ``draft`` gives.
 
-    Views and downloads are counted here, too, so a draft can only raise them: what was exported
-    once and is imported again must not take back what was counted since.
+    A draft can only raise views and downloads: if an export is imported again, visits counted since
+    must not be lost.
     """
     software = references.software
     return replace(
         existing,
-        title=_said(draft.title, existing.title),
-        description=_said(draft.description, existing.description),
-        thumbs_up=_said(draft.thumbs_up, existing.thumbs_up),
-        thumbs_down=_said(draft.thumbs_down, existing.thumbs_down),
-        views=max(_said(draft.views, 0), existing.views),
-        downloads=max(_said(draft.downloads, 0), existing.downloads),
-        thumbnail=_said(draft.thumbnail, existing.thumbnail),
-        url=_said(draft.url, existing.url),
+        title=_given(draft.title, existing.title),
+        description=_given(draft.description, existing.description),
+        thumbs_up=_given(draft.thumbs_up, existing.thumbs_up),
+        thumbs_down=_given(draft.thumbs_down, existing.thumbs_down),
+        views=max(_given(draft.views, 0), existing.views),
+        downloads=max(_given(draft.downloads, 0), existing.downloads),
+        thumbnail=_given(draft.thumbnail, existing.thumbnail),
+        url=_given(draft.url, existing.url),
         category_id=references.category.id,
         category=references.category.name,
-        date_added=_said(draft.date_added, existing.date_added),
+        date_added=_given(draft.date_added, existing.date_added),
         owner=references.owner,
-        size=_said(draft.size, existing.size),
-        copyright=_said(draft.copyright, existing.copyright),
-        licence_type_id=_said(draft.licence_type_id, existing.licence_type_id),
+        size=_given(draft.size, existing.size),
+        copyright=_given(draft.copyright, existing.copyright),
+        licence_type_id=_given(draft.licence_type_id, existing.licence_type_id),
         software_id=software.id if software else None,
         software=software.name if software else "",
-        template=_said(draft.template, existing.template),
+        template=_given(draft.template, existing.template),
     )
 
 
-def _said(new: T | None, old: T) -> T:
+def _given(new: T | None, old: T) -> T:
     return old if new is None else new

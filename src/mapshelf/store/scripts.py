@@ -1,7 +1,7 @@
-"""The scripts that make and change schemas, and how a database tells which ones it has had.
+"""The scripts that make and change schemas, and their digests.
 
-A script that is not released yet may still change; a digest of what it says lets a store refuse a
-database that was made by an earlier version of it, rather than misread it.
+A script that is not released yet may still change. By the digest, a store refuses a database that
+was made by an earlier version of a script, instead of misreading it.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ def read_script(name: str) -> str:
 
 
 def schema_digest(names: Iterable[str]) -> bytes:
-    """Return a digest of what these scripts do; remarks and blanks in them do nothing."""
+    """Return a digest of these scripts, without comments and white space."""
     digest = hashlib.sha256()
     for name in names:
         statements = re.sub("--.*", "", read_script(name))

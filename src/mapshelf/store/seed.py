@@ -1,6 +1,6 @@
-"""The rows every new catalogue starts with, whichever database keeps it.
+"""The rows that every new catalogue starts with, in both databases.
 
-Ids are part of the interface (``category=`` and ``software=`` take them): never renumber a row,
+Ids are part of the interface (``category=`` and ``software=`` take them): never renumber a row, and
 add new ones at the end.
 """
 

@@ -1,42 +1,55 @@
-"""The tables of a catalogue, which every store has: what it takes to move one row by row.
+"""The tables of a catalogue: both databases have the same ones, with the same columns.
 
-Both schemas name tables and columns alike, so that what is read from one can be written into the
-other as it is.
+So rows that are read from one database can be written into the other as they are.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final
 
 Row = tuple[Any, ...]
 
+_NONE: Final[Mapping[str, str]] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table, the column its rows are known by, and whether they belong to a map."""
+    """A table with its key, and whether its rows are deleted with their map."""
 
     name: str
     columns: tuple[str, ...]
     key: str
     of_maps: bool = False
 
-    def upsert(self, marks: Sequence[str], conflict: str = "") -> str:
+    def upsert(
+        self,
+        placeholder: str,
+        *,
+        others: Mapping[str, str] = _NONE,
+        unique: str = "",
+        fixed: Sequence[str] = (),
+    ) -> str:
         """Return the statement that writes a row, whether its key is there or not.
 
         Args:
-            marks: what stands for the value of each column.
-            conflict: what is unique, by default the key.
+            placeholder: stands for the value of a column.
+            others: what stands for the values of these columns instead.
+            unique: what is unique about a row, by default its key.
+            fixed: columns that keep their values in a row that is there.
         """
-        changed = ", ".join(f"{name} = excluded.{name}" for name in self.columns)
+        values = (others.get(name, placeholder) for name in self.columns)
+        written = [name for name in self.columns if name != self.key and name not in fixed]
+        changed = ", ".join(f"{name} = excluded.{name}" for name in written)
         return (
-            f"INSERT INTO {self.name} ({', '.join(self.columns)}) VALUES ({', '.join(marks)})"
-            f" ON CONFLICT ({conflict or self.key}) DO UPDATE SET {changed}"
+            f"INSERT INTO {self.name} ({', '.join(self.columns)}) VALUES ({', '.join(values)})"
+            f" ON CONFLICT ({unique or self.key}) DO UPDATE SET {changed}"
         )
 
 
 @dataclass(frozen=True, slots=True)
-class Counters:
-    """The one row of ``sequence``: identity, newest revision, last ``file_id``."""
+class CatalogueCounters:
+    """The one row of ``sequence``: identity, newest revision, highest ``file_id`` ever used."""
 
     identity: str
     revision: int
@@ -85,14 +98,14 @@ SOURCES: Final = Table(
 )
 FILES: Final = Table("files", ("file_id", "digest", "content"), "file_id", of_maps=True)
 
-SMALL: Final = (CATEGORIES, SOFTWARE, LICENCE_TYPES, USERS, TOKENS)
-BELONGINGS: Final = (OUTLINES, SOURCES, FILES)
-TABLES: Final = (*SMALL, MAPS, *BELONGINGS, DELETED)
-"""In an order in which no row refers to one of a later table."""
+SMALL_TABLES: Final = (CATEGORIES, SOFTWARE, LICENCE_TYPES, USERS, TOKENS)
+TABLES_OF_MAPS: Final = (OUTLINES, SOURCES, FILES)
+TABLES: Final = (*SMALL_TABLES, MAPS, *TABLES_OF_MAPS, DELETED)
+"""Ordered so that no row refers to a row of a later table."""
 
-FLEETING: Final = ("visits", "salts", "tallies", "token_mark")
-"""Tables that are left where they are: ``moving`` has the tallies settled first, visits and salts
-are forgotten within hours, and every catalogue has a mark of its own."""
+NOT_TRANSFERRED: Final = ("visits", "salts", "tallies", "token_mark")
+"""Tables that a transfer leaves out: pending counts are applied before, visits and salts are
+forgotten within hours, and every catalogue has its own version of the tokens."""
 
-TRUTHS: Final = ("disabled", "template")
-"""Columns of truth values, which SQLite keeps as integers."""
+BOOLEANS: Final = ("disabled", "template")
+"""Columns of booleans, which SQLite keeps as integers."""

@@ -1,9 +1,9 @@
-"""A catalogue from one store into another, all of it: so that nobody is bound to the first choice.
+"""Transfers a whole catalogue from one store to another.
 
-Maps are copied in the order of their last changes, a few to a transaction, and the target counts
-as being as far as the last of them. So a copy that was interrupted goes on where it was, and one
-that is complete is brought up to date by what has changed since. Revisions and identity go along:
-a node finds its snapshot as good after the move as before.
+Maps are copied in the order of their last changes, some in each transaction, and the revision of
+the target is that of the last map copied. So an interrupted transfer continues where it stopped,
+and a complete one can be repeated to copy what has changed since. Revisions and identity are copied
+too: the snapshot of a node stays valid.
 """
 
 import heapq
@@ -17,61 +17,61 @@ from mapshelf.errors import Conflict, StoreUnavailable
 from mapshelf.formats.ndjson_records import format_record
 from mapshelf.store.contract import Store
 from mapshelf.store.tables import (
-    BELONGINGS,
     DELETED,
     FILES,
     MAPS,
     OUTLINES,
-    SMALL,
+    SMALL_TABLES,
     SOURCES,
     TABLES,
+    TABLES_OF_MAPS,
     USERS,
-    Counters,
+    CatalogueCounters,
     Row,
     Table,
 )
 
-MOVED: Final = 200
-"""Maps moved in one transaction."""
+MAPS_AT_ONCE: Final = 200
+"""Maps copied in one transaction."""
 
 READ: Final = 1000
-"""Rows read at a time where they are small."""
+"""Rows read at a time from tables of small rows."""
 
 READ_LARGE: Final = 100
-"""Rows read at a time where they hold files."""
+"""Rows read at a time from tables of outlines and files."""
 
 LATER: Final = 2**62
-"""A time after all others."""
+"""A time after every other."""
 
 Progress = Callable[[int], None]
-"""Told of how many more maps have been moved."""
+"""Called with the number of maps copied since the last call."""
 
 
-def move(source: Store, target: Store, progress: Progress) -> None:
-    """Make ``target`` a copy of ``source``, which nobody should write to meanwhile.
+def transfer_catalogue(source: Store, target: Store, progress: Progress) -> None:
+    """Make ``target`` a copy of ``source``. Nobody should write to either meanwhile.
 
     Raises:
         Conflict: the target holds something other than an earlier state of the source, or the
             source was written to.
-        StoreError: one of them failed; called again, this goes on where it was.
+        StoreError: one of them failed; a second call continues where this one stopped.
     """
-    source.settle_visits(LATER)
-    counters = source.counters()
-    _make_sure_it_fits(counters, target)
-    as_yet = replace(counters, revision=target.counters().revision)
-    for table in SMALL:
+    source.apply_visit_counts(LATER)
+    counters = source.catalogue_counters()
+    _check_target(counters, target)
+    so_far = replace(counters, revision=target.catalogue_counters().revision)
+    for table in SMALL_TABLES:
         for some in _pages(source, table):
-            target.write_rows({table: some}, as_yet)
-    _move_maps(source, target, counters, progress)
-    _move_sources(source, target, counters)
-    if source.counters() != counters:
+            target.write_rows({table: some}, so_far)
+    _copy_maps(source, target, counters, progress)
+    _copy_sources(source, target, counters)
+    if source.catalogue_counters() != counters:
         raise Conflict("the catalogue was written to while it was moved; move again to catch up")
     target.write_rows({}, counters)
 
 
 def differences(source: Store, target: Store) -> Iterator[str]:
     """Yield a line for every table that differs, and for exports that do."""
-    if source.counters() != target.counters():
+    if source.catalogue_counters() != target.catalogue_counters():
         yield "the counters differ"
     for table in TABLES:
         if any(_unequal(source, target, table)):
@@ -89,8 +89,8 @@ def export_digest(store: Store) -> tuple[int, str]:
     return count, digest.hexdigest()
 
 
-def _make_sure_it_fits(counters: Counters, target: Store) -> None:
-    there = target.counters()
+def _check_target(counters: CatalogueCounters, target: Store) -> None:
+    there = target.catalogue_counters()
     untouched = there.revision == 0 and len(target.rows(USERS, None, 2)) < 2
     if not untouched and there.identity != counters.identity:
         raise Conflict("the target holds another catalogue")
@@ -98,35 +98,37 @@ def _make_sure_it_fits(counters: Counters, target: Store) -> None:
         raise Conflict("the target has changes that the catalogue to be moved does not have")
 
 
-def _move_maps(source: Store, target: Store, counters: Counters, progress: Progress) -> None:
-    after = target.counters().revision
+def _copy_maps(
+    source: Store, target: Store, counters: CatalogueCounters, progress: Progress
+) -> None:
+    after = target.catalogue_counters().revision
     while after < counters.revision:
-        changes = source.changes(after, MOVED)
+        changes = source.changes(after, MAPS_AT_ONCE)
         if not changes:
             raise StoreUnavailable("the changes of the catalogue cannot be read now")
         after = changes[-1].revision
         gone = [change.file_id for change in changes if change.map is None]
         present = [change.file_id for change in changes if change.map is not None]
-        rows = {DELETED: source.rows_of(DELETED, gone), **_whole(source, present)}
+        rows = {DELETED: source.rows_of(DELETED, gone), **_rows_of_maps(source, present)}
         target.write_rows(rows, replace(counters, revision=after))
         progress(len(changes))
 
 
-def _move_sources(source: Store, target: Store, counters: Counters) -> None:
-    """Move maps again whose files are known otherwise: that alone is no change of a map."""
+def _copy_sources(source: Store, target: Store, counters: CatalogueCounters) -> None:
+    """Copy maps again if their sources differ: a source can change without a change of its map."""
     place = SOURCES.columns.index("file_id")
     file_ids = sorted({row[place] for row in _unequal(source, target, SOURCES)})
-    for start in range(0, len(file_ids), MOVED):
-        target.write_rows(_whole(source, file_ids[start : start + MOVED]), counters)
+    for start in range(0, len(file_ids), MAPS_AT_ONCE):
+        target.write_rows(_rows_of_maps(source, file_ids[start : start + MAPS_AT_ONCE]), counters)
 
 
-def _whole(source: Store, file_ids: Sequence[int]) -> dict[Table, list[Row]]:
-    """Return all rows of maps."""
-    return {table: source.rows_of(table, file_ids) for table in (MAPS, *BELONGINGS)}
+def _rows_of_maps(source: Store, file_ids: Sequence[int]) -> dict[Table, list[Row]]:
+    """Return all rows of these maps."""
+    return {table: source.rows_of(table, file_ids) for table in (MAPS, *TABLES_OF_MAPS)}
 
 
 def _unequal(source: Store, target: Store, table: Table) -> Iterator[Row]:
-    """Yield the rows that are in one of the stores alone, or not the same in both."""
+    """Yield the rows that are in only one of the stores, or differ."""
     place = table.columns.index(table.key)
 
     def key(row: Row) -> Any:

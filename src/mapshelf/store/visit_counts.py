@@ -1,4 +1,4 @@
-"""What counting visits takes in every store, apart from how it keeps rows."""
+"""The rules of counting visits that both databases share."""
 
 import secrets
 from collections.abc import Iterable
@@ -6,11 +6,11 @@ from typing import Final
 
 from mapshelf.model import DAY, HOUR, LARGEST_COUNT, Visit, VisitKind
 
-SETTLED: Final = 500
-"""Maps that take up their counts in one transaction: others want to write, too."""
+MAPS_AT_ONCE: Final = 500
+"""Maps whose counts are applied in one transaction, so that other writers get their turn."""
 
 SALT_LENGTH: Final = 32
-"""Bytes of a salt: nobody can try them all."""
+"""Bytes of a salt: too many to try them all."""
 
 
 def new_salt() -> bytes:
@@ -19,10 +19,10 @@ def new_salt() -> bytes:
 
 
 def remembered_hours(now: int) -> tuple[int, int]:
-    """Return the first and the last hour of which visits are remembered.
+    """Return the first and the last hour whose visits are remembered.
 
-    The hour before is one of them, since visits come a little late; the one after, since clocks
-    differ.
+    The hour before ``now`` is included because visits arrive a little late, the hour after because
+    clocks differ.
     """
     return now // HOUR - 1, now // HOUR + 1
 
@@ -32,7 +32,7 @@ def first_salted_day(now: int) -> int:
     return now // DAY
 
 
-def tallied(visits: Iterable[Visit]) -> dict[int, tuple[int, int]]:
+def counts_by_map(visits: Iterable[Visit]) -> dict[int, tuple[int, int]]:
     """Return views and downloads by ``file_id``, in ascending order of it."""
     counts: dict[int, list[int]] = {}
     for visit in visits:
@@ -40,6 +40,6 @@ def tallied(visits: Iterable[Visit]) -> dict[int, tuple[int, int]]:
     return {file_id: (views, downloads) for file_id, (views, downloads) in sorted(counts.items())}
 
 
-def added(count: int, more: int) -> int:
-    """Return the sum of two counts, as far as counts go."""
+def capped_sum(count: int, more: int) -> int:
+    """Return the sum of two counts, at most ``LARGEST_COUNT``."""
     return min(LARGEST_COUNT, count + more)

@@ -17,7 +17,7 @@ from typing import Final
 from mapshelf.clock import milliseconds
 from mapshelf.errors import StoreError
 from mapshelf.model import DAY, HOUR, Visit, VisitKind
-from mapshelf.store import Store
+from mapshelf.store.contract import VisitCounts
 from mapshelf.visits.bot_filter import LONGEST_AGENT, Sender, is_robot, may_count
 from mapshelf.visits.visitor_key import Network, place_of, visit_key, visitor_of
 
@@ -58,7 +58,7 @@ class VisitCounter:
 
     def __init__(
         self,
-        store: Callable[[], Store],
+        store: Callable[[], VisitCounts],
         trusted: Sequence[Network] = (),
         clock: Callable[[], int] = milliseconds,
         *,

@@ -51,7 +51,7 @@ from mapshelf.snapshot.format.shortage import snapshot_error
 from mapshelf.snapshot.format.term_dictionary import LexiconWriter
 from mapshelf.snapshot.format.verification import SoundSnapshots
 from mapshelf.snapshot.read.snapshot import Snapshot
-from mapshelf.store import Store
+from mapshelf.store.contract import ChangeFeed
 from mapshelf.text.language_detection import guess_language
 
 BATCH: Final = 1000
@@ -77,7 +77,7 @@ Progress = Callable[[int], None]
 class Builder:
     """Makes snapshots in ``directory`` from ``store``; there must be only one at a time."""
 
-    def __init__(self, store: Store, directory: SnapshotDirectory) -> None:
+    def __init__(self, store: ChangeFeed, directory: SnapshotDirectory) -> None:
         self._store = store
         self._directory = directory
         self._work = directory.path / WORK

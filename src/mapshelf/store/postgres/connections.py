@@ -1,13 +1,13 @@
-"""Connections to PostgreSQL: to the right host, never waited for too long, never trusted when dead.
+"""Connections to PostgreSQL: to the right host, with time-outs, and checked before use.
 
-A URL may name several hosts, of which one takes writes and the others follow it. Writes, and reads
-that must see every write, go to that one; the change feed and look-ups prefer the others. Which is
-which is asked of the server each time a connection is used: after a switch-over, a connection to
-the former primary still answers while every write over it fails.
+A URL may name several hosts: one primary, which takes writes, and standbys that follow it. Writes,
+and reads that must see every write, go to the primary. The change feed and look-ups prefer a
+standby. The server is asked what it is each time a connection is used: after a switch-over, a
+connection to the former primary still answers, but every write over it fails.
 
-Each step has its limit, on this side too: a server that is stopped, or a network that drops
-packets, answers no time-out of its own. A read that meets a dead connection is tried once more
-elsewhere; a write never is, since nobody can tell whether it was kept.
+Each step has a time-out on this side too, because a server that is stopped, or a network that drops
+packets, sends nothing. A read over a dead connection is tried once more elsewhere. A write never
+is, because nobody can tell whether it was kept.
 """
 
 import time
@@ -33,28 +33,28 @@ WRITE_TIMEOUT: Final = 10.0
 """Seconds for a statement, enforced by the server."""
 
 GRACE: Final = 0.5
-"""Seconds after which a server that should have given up is itself given up."""
+"""Seconds to wait after a time-out of the server before giving up on the server."""
 
 LOOK_TIMEOUT: Final = 0.75
-"""Seconds for the question whether a connection still works."""
+"""Seconds for the check whether a connection still works."""
 
 POOL_WAIT: Final = 1.5
-"""Seconds for a connection to be free: so that a write fails within two when no host takes it."""
+"""Seconds to wait for a free connection, so that a write fails within two if no host takes it."""
 
 READ_DEADLINE: Final = 4.0
-"""Seconds for a read with its second try."""
+"""Seconds for a read, both tries together."""
 
 SIZE: Final = 4
 """Most connections of one kind in a process."""
 
 QUEUE: Final = 32
-"""Most that wait for a connection of one kind; more are turned away at once."""
+"""Most that wait for a connection of one kind; more are refused at once."""
 
 LIFETIME: Final = 300.0
 """Seconds after which a connection is replaced, so that a host that comes back gets its share."""
 
 RECONNECTING: Final = 0.5
-"""Seconds during which connecting is tried again by itself; afterwards when it is asked for."""
+"""Seconds during which the pool tries to reconnect by itself; after that, only on demand."""
 
 SETTINGS: Final = {
     "search_path": "mapshelf",
@@ -62,7 +62,7 @@ SETTINGS: Final = {
     # A node that is stopped in the middle of a write must not hold up all others for long.
     "idle_in_transaction_session_timeout": "15s",
 }
-"""What sessions rely on, whatever the server's defaults are."""
+"""What every session needs, whatever the defaults of the server are."""
 
 DEFAULTS: Final = {
     "application_name": "mapshelf",
@@ -72,24 +72,24 @@ DEFAULTS: Final = {
     "keepalives_count": 3,
     "tcp_user_timeout": 10_000,
 }
-"""What the URL may say otherwise."""
+"""What the URL may override."""
 
 _DEAD: Final = ("08", "25006", "25P03", "25P04", "57P")
 _UNAVAILABLE: Final = (*_DEAD, "28", "3D", "40", "53", "55", "57", "58")
 _DAMAGED: Final = ("XX001", "XX002")
-"""Beginnings of SQLSTATE codes: the connection is of no use any more; later may work; broken."""
+"""Prefixes of SQLSTATE codes: the connection is dead; a later call may work; damage."""
 
 _NOT_YET: Final = ("42P01", "42703")
-"""What a standby says that has not heard yet of a table or a column."""
+"""SQLSTATE codes of a standby that does not have a new table or column yet."""
 
 
 class Link(psycopg.Connection[Row]):
-    """A connection that gives up a server from which nothing comes.
+    """A connection that gives up on a server that sends nothing.
 
     Attributes:
         patience: seconds to wait for an answer.
-        standby: whether the server follows another, as it said last.
-        primary_only: whether it must not follow another.
+        standby: whether the server follows another, by its last answer.
+        primary_only: whether the server must not be a standby.
     """
 
     patience: float = WRITE_TIMEOUT + GRACE
@@ -108,7 +108,7 @@ class Link(psycopg.Connection[Row]):
         try:
             return super().wait(gen, interval, self.patience)
         except psycopg.errors._WaitTimeout as error:
-            self.close()  # an answer that comes yet would be taken for that of the next statement
+            self.close()  # a late answer would be taken for that of the next statement
             raise psycopg.OperationalError("the server does not answer") from error
 
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[Row]:
@@ -116,7 +116,7 @@ class Link(psycopg.Connection[Row]):
         return self.execute(sql, parameters or None, binary=True).fetchall()
 
     def look(self) -> None:
-        """Ask the server what it is, to learn whether it is still there."""
+        """Ask the server whether it is a standby; this also shows that it still answers."""
         patience, self.patience = self.patience, LOOK_TIMEOUT
         try:
             ((self.standby,),) = self.rows("SELECT pg_is_in_recovery()")
@@ -125,7 +125,7 @@ class Link(psycopg.Connection[Row]):
 
 
 class Pool:
-    """Connections of one kind, made when they are needed and lent out when they work."""
+    """Connections of one kind, made on demand and checked before use."""
 
     def __init__(self, url: str, sessions: str, timeout: float, **settings: str) -> None:
         """Make a pool without connecting yet.
@@ -156,11 +156,11 @@ class Pool:
 
     @contextmanager
     def link(self, wait: float = POOL_WAIT, *, looking: bool = True) -> Iterator[Link]:
-        """Lend out a connection that works; it is thrown away if it dies meanwhile.
+        """Give a connection that works; it is thrown away if it dies meanwhile.
 
         Args:
             wait: most seconds to wait for one.
-            looking: whether to make sure first. Whoever does not has less patience.
+            looking: whether to check it first. Without the check the time-out is shorter.
         """
         deadline = time.monotonic() + min(wait, POOL_WAIT)
         link = self._working(deadline) if looking else self._lent(deadline, LOOK_TIMEOUT)
@@ -196,7 +196,7 @@ class Pool:
 
     @staticmethod
     def _configure(link: Link) -> None:
-        # A write that was acknowledged must be on the disk; anything stronger is left alone.
+        # An acknowledged write must be on the disk; stronger settings are kept.
         link.execute(
             "SELECT set_config('synchronous_commit', 'on', false)"
             " WHERE current_setting('synchronous_commit') = 'off'"
@@ -221,26 +221,26 @@ class Connections:
     def writing(self) -> Iterator[Link]:
         """Give a transaction that is durable once this returns, and undone if it raises.
 
-        Should the connection break while the transaction is being ended, nobody can tell whether
-        it was kept; that is ``StoreUnavailable`` too, and all or nothing of it was.
+        If the connection breaks during the commit, nobody can tell whether the transaction was
+        kept, as a whole or not at all. This raises ``StoreUnavailable`` too.
         """
         with translated(), self._writing.link() as link, link.transaction():
             yield link
 
     def read(self, work: Callable[[Link], T]) -> T:
-        """Return what ``work`` reads, which sees every write that was acknowledged."""
+        """Return what ``work`` reads. It sees every acknowledged write."""
         with translated():
             return _tried_twice(work, self._primary, self._primary)
 
     def read_nearby(self, work: Callable[[Link], T]) -> T:
-        """Return what ``work`` reads, from a standby if there is one, however far behind."""
+        """Return what ``work`` reads, from a standby if there is one, even if it lags."""
         with translated():
             return _tried_twice(work, self._nearest, self._primary)
 
     def ask_primary(self, what: str) -> Row:
-        """Return the row of a statement, which sees every write that was acknowledged.
+        """Return the row of a statement. It sees every acknowledged write.
 
-        The server tells in the same statement what it is: for what is asked all the time.
+        The same statement asks whether the server is a standby: for questions that are frequent.
         """
         with translated():
             return _tried_twice(partial(_row, what), self._primary, self._primary, looking=False)
@@ -257,10 +257,10 @@ class Connections:
 
 
 def _row(what: str, link: Link) -> Row:
-    """Return the row that ``SELECT what`` gives, and learn what the server is.
+    """Return the row of ``SELECT what``, and set whether the server is a standby.
 
     Raises:
-        psycopg.OperationalError: it is a standby, and was to be none.
+        psycopg.OperationalError: it is a standby, but must not be one.
     """
     ((link.standby, *found),) = link.rows(f"SELECT pg_is_in_recovery(), {what}")
     if link.standby and link.primary_only:
@@ -271,7 +271,7 @@ def _row(what: str, link: Link) -> Row:
 def _tried_twice(
     work: Callable[[Link], T], first: Pool, second: Pool, *, looking: bool = True
 ) -> T:
-    """Read over a connection of ``first``, and if that is of no use, once more over ``second``."""
+    """Read over a connection of ``first``; if that fails, once more over one of ``second``."""
     deadline = time.monotonic() + READ_DEADLINE
     try:
         with first.link(looking=looking) as link:
@@ -287,7 +287,7 @@ def _tried_twice(
 
 
 def connect(url: str, sessions: str) -> Link:
-    """Return a connection of its own, outside any pool."""
+    """Return a connection outside of any pool."""
     with translated():
         return Link.connect(
             conninfo(url, target_session_attrs=sessions, settings={}), autocommit=True
@@ -295,19 +295,19 @@ def connect(url: str, sessions: str) -> Link:
 
 
 def conninfo(url: str, *, target_session_attrs: str, settings: dict[str, str]) -> str:
-    """Return how libpq is to connect to ``url``.
+    """Return the connection string for ``url``.
 
     Raises:
-        InvalidSetting: the URL is none that libpq understands.
+        InvalidSetting: libpq does not understand the URL.
     """
     try:
-        said: dict[str, Any] = {k: v for k, v in conninfo_to_dict(url).items() if v is not None}
-        _check_ports(str(said.get("host", "")), str(said.get("port", "")))
+        given: dict[str, Any] = {k: v for k, v in conninfo_to_dict(url).items() if v is not None}
+        _check_ports(str(given.get("host", "")), str(given.get("port", "")))
         own = " ".join(f"-c {name}={value}" for name, value in {**SETTINGS, **settings}.items())
-        options = f"{said.pop('options', '')} {own}".strip()
+        options = f"{given.pop('options', '')} {own}".strip()
         return make_conninfo(
             "",
-            **{**DEFAULTS, **said},
+            **{**DEFAULTS, **given},
             options=options,
             client_encoding="utf8",
             target_session_attrs=target_session_attrs,
@@ -317,7 +317,7 @@ def conninfo(url: str, *, target_session_attrs: str, settings: dict[str, str]) -
 
 
 def _check_ports(hosts: str, ports: str) -> None:
-    """Refuse what libpq would take for hosts that cannot be reached."""
+    """Refuse wrong ports, which libpq would report as hosts that cannot be reached."""
     given = ports.split(",") if ports else []
     if any(one and not (one.isascii() and one.isdigit() and int(one) < 2**16) for one in given):
         raise InvalidSetting("the database URL has a port that is none")
@@ -350,7 +350,7 @@ def _translation(error: psycopg.Error) -> StoreError:
 
 
 def is_dead(error: psycopg.Error) -> bool:
-    """Tell whether the connection on which this was raised is of no use any more."""
+    """Tell whether the connection on which this was raised is dead."""
     if error.sqlstate is None:
         return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
     return error.sqlstate.startswith(_DEAD)

@@ -1,8 +1,8 @@
-"""How a node hears that the feed has something new: PostgreSQL's LISTEN and NOTIFY.
+"""How a node learns of new changes at once: PostgreSQL's LISTEN and NOTIFY.
 
-What is heard is only ever a reason to look: notifications get lost with their connection, and
-none come from a standby. So the feed is looked at now and then even in silence, and whenever
-listening began anew.
+A notification is only a reason to look at the feed. Notifications are lost with their connection,
+and a standby sends none. So the feed is also read from time to time without one, and whenever
+listening starts again.
 """
 
 import logging
@@ -14,22 +14,27 @@ import psycopg
 
 from mapshelf.errors import StoreError
 from mapshelf.store.postgres.connections import Link, connect
-from mapshelf.store.postgres.rows import CHANNEL
+from mapshelf.store.postgres.counters import CHANNEL
 
 SILENCE: Final = 4.0
-"""Seconds without a word after which the feed is looked at all the same."""
+"""Seconds without a notification after which the feed is read anyway."""
 
 RENEWED_EVERY: Final = 60.0
-"""Seconds after which a connection is replaced, lest a dead one be listened to for good."""
+"""Seconds after which a connection is replaced, because it may be dead without a sign."""
 
 PAUSE: Final = 1.0
-"""Seconds between looks, and tries to listen again, while nobody can be listened to."""
+"""Seconds between reads of the feed, and tries to connect, while there is no connection."""
 
 log = logging.getLogger(__name__)
 
 
 class Listener:
-    """Listens to the primary for revisions."""
+    """Listens for revisions that the primary announces.
+
+    Attributes:
+        announced: the last revision announced, 0 before the first.
+        heard: when (``time.monotonic``) that was.
+    """
 
     def __init__(self, url: str) -> None:
         self._url = url

@@ -1,10 +1,10 @@
-"""The schema of a catalogue in PostgreSQL: found, checked and brought up to date.
+"""The schema of a catalogue in PostgreSQL: recognized, checked, and brought up to date.
 
-Several nodes may start at once, and of several versions: an advisory lock lets one migrate while
-the others wait, and each migration says how many of them a version must know to work with what it
-leaves behind. A change of the schema is spread over two: one that only adds (``needs`` stays), and
-once no old node is left, one that takes away. So old nodes keep serving, and may start again,
-while new ones take over.
+Several nodes of several versions may start at once. An advisory lock lets one migrate while the
+others wait. Each migration says how many migrations a version must know to work with the new
+schema. A change of the schema takes two migrations: one that only adds (``needs`` stays the same),
+and one that removes, once no old node is left. So old nodes keep serving, and may restart, while
+new ones take over.
 """
 
 from dataclasses import dataclass
@@ -16,32 +16,33 @@ from mapshelf.errors import StoreDamaged, StoreError, StoreMissing
 from mapshelf.model import SYSTEM_USER, name_key
 from mapshelf.store import seed
 from mapshelf.store.postgres.connections import Link, connect, translated
-from mapshelf.store.postgres.rows import HISTORY, insert_user
+from mapshelf.store.postgres.counters import HISTORY
+from mapshelf.store.postgres.user_rows import insert_user
 from mapshelf.store.scripts import read_script, schema_digest
 
 LOCK: Final = 0x4D61_7053_6865_6C66
-"""The advisory lock under which one node migrates ("MapShelf")."""
+"""The advisory lock that a node holds while it migrates ("MapShelf")."""
 
 LOCK_TIMEOUT: Final = "2s"
-"""How long a migration waits for a table, while whoever comes after it waits too."""
+"""How long a migration waits for a lock on a table; later statements wait behind it."""
 
 TURN_TIMEOUT: Final = "60s"
-"""How long a node waits for another that migrates."""
+"""How long a node waits for another one to migrate."""
 
 MINIMUM_VERSION: Final = 150_000
-"""The oldest PostgreSQL that the tests are run on."""
+"""The oldest PostgreSQL that is tested."""
 
 
 @dataclass(frozen=True, slots=True)
 class Migration:
-    """A step in the making of the schema.
+    """One migration.
 
     Attributes:
-        script: what it does.
-        needs: how many migrations a version must know to work with the schema it leaves.
-        digest: in hexadecimal, what databases know the schema by that it leaves; ``None`` for the
-            digest of the scripts so far. Set where one of them was put in other words since, for
-            the same schema: nodes and databases from before go on with those from after.
+        script: name of the script.
+        needs: how many migrations a version must know to work with the resulting schema.
+        digest: digest of the resulting schema in hexadecimal; ``None`` for the digest of the
+            scripts so far. It is set if a script was reworded later without changing the schema,
+            so that nodes and databases from before and after work together.
     """
 
     script: str
@@ -66,17 +67,17 @@ MIGRATIONS: Final = (
         digest="9e293442a6076bf96499659658e0be5559b48cf1b410c443e24e11245dd4dba8",
     ),
 )
-"""In the order they were added; the table ``migrations`` tells which a database has had."""
+"""In the order they were added; the table ``migrations`` says which a database has had."""
 
 
 def prepare(url: str, now: int, *, create: bool) -> None:
     """Make sure that there is a catalogue with a schema this version works with.
 
-    Where all is well this writes nothing, and any host will do.
+    If the schema is up to date, this writes nothing, and any host will do.
 
     Raises:
         StoreMissing: there is none, and ``create`` is not set.
-        StoreUnavailable: no host can be reached that is needed.
+        StoreUnavailable: the hosts that are needed cannot be reached.
         StoreDamaged: the schema is somebody else's, or of a newer or a development version.
         StoreError: the server is too old.
     """
@@ -87,7 +88,7 @@ def prepare(url: str, now: int, *, create: bool) -> None:
         followed = link.rows("SELECT pg_is_in_recovery()") == [(True,)]
     if had >= len(MIGRATIONS):
         return
-    # A standby may not have heard yet of what is there.
+    # A standby may not have the catalogue yet.
     if not had and not create and not followed:
         raise StoreMissing("there is no catalogue in the PostgreSQL database")
     with connect(url, "read-write") as link, translated():
@@ -135,7 +136,7 @@ def _migrations_had(link: Link) -> int:
     """Return how many migrations the database has had, 0 if it holds no catalogue.
 
     Raises:
-        StoreDamaged: its schema is none this version works with.
+        StoreDamaged: this version does not work with its schema.
     """
     try:
         with link.transaction():

@@ -13,11 +13,10 @@ from mapshelf.errors import Conflict, StoreUnavailable
 from mapshelf.model import HOUR, MapDraft, Source, Visit, VisitKind
 from mapshelf.settings import sqlite_url
 from mapshelf.snapshot import Builder, SnapshotDirectory
-from mapshelf.store import Store, open_store
-from mapshelf.store import transfer as moving
-from mapshelf.store.tables import FLEETING, TABLES
-from mapshelf.store.transfer import differences, export_digest, move
-from tests.store.contract import random_writes
+from mapshelf.store import Store, open_store, transfer
+from mapshelf.store.tables import NOT_TRANSFERRED, TABLES
+from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
+from tests.store.contract.suite import random_writes
 from tests.store.drafts import complete, outline, source
 
 ALL = 1_000_000
@@ -71,7 +70,7 @@ def everything(store: Store) -> dict[str, Any]:
         "users": store.users(),
         "tokens": store.tokens("bob"),
         "credential": store.find_credentials([b"\1" * 32]),
-        "counters": store.counters(),
+        "counters": store.catalogue_counters(),
         "identity": store.identity(),
         "names": (store.categories(), store.software(), store.licence_types()),
         "sources": store.sources_below(b"/maps", b"", ALL),
@@ -82,8 +81,8 @@ def everything(store: Store) -> dict[str, Any]:
 def test_there_and_back_everything_is_the_same(new: New, kinds: list[str]) -> None:
     origin, there, back = new(kinds[0]), new(kinds[1]), new(kinds[0])
     fill(origin)
-    move(origin, there, quietly)
-    move(there, back, quietly)
+    transfer_catalogue(origin, there, quietly)
+    transfer_catalogue(there, back, quietly)
     assert list(differences(origin, there)) == list(differences(origin, back)) == []
     assert everything(origin) == everything(there) == everything(back)
     assert export_digest(origin) == export_digest(back)
@@ -94,7 +93,7 @@ def test_there_and_back_everything_is_the_same(new: New, kinds: list[str]) -> No
 def test_the_copy_goes_on_as_the_original_would(new: New, kinds: list[str]) -> None:
     origin, there = new(kinds[0]), new(kinds[1])
     fill(origin)
-    move(origin, there, quietly)
+    transfer_catalogue(origin, there, quietly)
     for store in (origin, there):
         store.put_maps([MapDraft(title="next", id="next", software="next", category="next")])
         store.add_user("zoe")
@@ -112,7 +111,7 @@ def test_a_copy_is_brought_up_to_date_and_one_interrupted_goes_on(
 ) -> None:
     origin, there = new("sqlite"), new("postgres")
     fill(origin)
-    monkeypatch.setattr(moving, "MOVED", 50)
+    monkeypatch.setattr(transfer, "MAPS_AT_ONCE", 50)
     moved = []
 
     def interrupt(count: int) -> None:
@@ -121,10 +120,10 @@ def test_a_copy_is_brought_up_to_date_and_one_interrupted_goes_on(
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        move(origin, there, interrupt)
+        transfer_catalogue(origin, there, interrupt)
     assert 0 < there.revision() < origin.revision()
     fill_more(origin)
-    move(origin, there, moved.append)
+    transfer_catalogue(origin, there, moved.append)
     assert list(differences(origin, there)) == []
     total = len(origin.changes(0, ALL))
     assert sum(moved) < total + 50, "what was there has been moved again"
@@ -149,7 +148,7 @@ def test_what_was_counted_moves_along(new: New, kinds: list[str]) -> None:
     kind = VisitKind.DOWNLOAD
     visits = [Visit(bytes([n]), found.file_id, kind, 7) for n, found in enumerate(some)]
     origin.count_visits(visits, 7 * HOUR, ALL)
-    move(origin, there, quietly)
+    transfer_catalogue(origin, there, quietly)
     assert list(differences(origin, there)) == []
     assert [found.downloads for found in there.maps(0, 3)] == [one.downloads + 1 for one in some]
 
@@ -159,7 +158,7 @@ def test_every_table_is_moved_or_known_to_be_left(kind: str) -> None:
     scripts = (path for path in MIGRATIONS.iterdir() if path.name.startswith(kind))
     statements = "".join(script.read_text() for script in scripts)
     tables = set(re.findall(r"CREATE (?:UNLOGGED )?TABLE (\w+)", statements))
-    known = {table.name for table in TABLES} | set(FLEETING)
+    known = {table.name for table in TABLES} | set(NOT_TRANSFERRED)
     assert tables - {"sequence", "takeovers"} == known
 
 
@@ -168,22 +167,22 @@ def test_another_catalogue_is_left_alone(new: New) -> None:
     fill(origin)
     other.put_maps([MapDraft(title="theirs")])
     with pytest.raises(Conflict, match="another catalogue"):
-        move(origin, other, quietly)
+        transfer_catalogue(origin, other, quietly)
     assert [found.title for found in other.maps(0, ALL)] == ["theirs"]
     used = new("postgres")
     used.add_user("theirs")
     with pytest.raises(Conflict, match="another catalogue"):
-        move(origin, used, quietly)
+        transfer_catalogue(origin, used, quietly)
 
 
 def test_a_copy_that_has_gone_on_by_itself_is_not_overwritten(new: New) -> None:
     origin, there = new("sqlite"), new("postgres")
     origin.put_maps([MapDraft(title="t")])
-    move(origin, there, quietly)
+    transfer_catalogue(origin, there, quietly)
     there.put_maps([MapDraft(title="new")])
     with pytest.raises(Conflict, match="has changes"):
-        move(origin, there, quietly)
-    move(there, origin, quietly)  # the way back is open
+        transfer_catalogue(origin, there, quietly)
+    transfer_catalogue(there, origin, quietly)  # the way back is open
     assert list(differences(there, origin)) == []
 
 
@@ -195,15 +194,15 @@ def test_writing_meanwhile_is_noticed(new: New) -> None:
         origin.put_maps([MapDraft(title="meanwhile")])
 
     with pytest.raises(Conflict, match="written to"):
-        move(origin, there, write)
-    move(origin, there, quietly)
+        transfer_catalogue(origin, there, write)
+    transfer_catalogue(origin, there, quietly)
     assert list(differences(origin, there)) == []
 
 
 def test_differences_are_told(new: New) -> None:
     origin, there = new("sqlite"), new("postgres")
     fill(origin)
-    move(origin, there, quietly)
+    transfer_catalogue(origin, there, quietly)
     there.revoke_token(1)
     there.put_maps([MapDraft(id="Complete", title="Other", outline=outline("other"))])
     assert list(differences(origin, there)) == [
@@ -220,7 +219,7 @@ def test_a_target_that_fails_leaves_a_copy_to_go_on_with(new: New) -> None:
     fill(origin)
     url_is_gone = there.close
     with pytest.raises(StoreUnavailable):
-        move(origin, there, lambda _: url_is_gone())
+        transfer_catalogue(origin, there, lambda _: url_is_gone())
 
 
 def test_a_snapshot_stays_good_after_the_move(new: New, tmp_path: Path) -> None:
@@ -229,7 +228,7 @@ def test_a_snapshot_stays_good_after_the_move(new: New, tmp_path: Path) -> None:
     builder = Builder(origin, SnapshotDirectory(tmp_path / "snapshots"))
     builder.advance()
     builder.close()
-    move(origin, there, quietly)
+    transfer_catalogue(origin, there, quietly)
     again = Builder(there, SnapshotDirectory(tmp_path / "snapshots"))
     assert again.revision == there.revision()
     assert not again.advance()

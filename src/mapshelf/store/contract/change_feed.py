@@ -1,0 +1,40 @@
+"""The change feed: what a snapshot is built from, and how it learns of changes."""
+
+from typing import Protocol
+
+from mapshelf.model import Change
+
+
+class ChangeFeed(Protocol):
+    """Every change to a map, in order, each map once at its latest change."""
+
+    def identity(self) -> str:
+        """Return the id of this catalogue. It is random and given once, when the store is made."""
+
+    def revision(self) -> int:
+        """Return the revision of the newest change, 0 for a new store.
+
+        MUST be cheap: callers ask several times a second.
+        """
+
+    def changes(self, after: int, limit: int) -> list[Change]:
+        """Return up to ``limit`` changes with a revision above ``after``, in ascending order.
+
+        Each map appears once, at its latest change and in its present state. Deletions are
+        included. Revisions MUST become visible in order: once a change is visible, no change
+        with a lower revision may appear later.
+
+        Raises:
+            HistoryLost: the store has lost changes up to ``after`` that were visible, because a
+                server without them has taken over. A store that can lose changes MUST raise this.
+        """
+
+    def wait(self, after: int, seconds: float) -> bool:
+        """Wait until there may be a change with a revision above ``after``; tell whether.
+
+        It takes at most about ``seconds``. MUST NOT miss a change for more than five seconds, and
+        MUST NOT raise if the store cannot be reached: the caller keeps asking.
+        """
+
+    def map_count(self) -> int:
+        """Return the number of maps that are not deleted."""

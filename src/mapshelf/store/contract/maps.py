@@ -1,0 +1,54 @@
+"""Maps: reading them and what they refer to, and writing them."""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from mapshelf.model import Map, MapDraft, Named, OriginalFile, Outcome
+
+
+class Maps(Protocol):
+    """Reads maps, their outlines and files, and the tables that maps refer to."""
+
+    def maps(self, after: int, limit: int) -> list[Map]:
+        """Return up to ``limit`` maps with a ``file_id`` above ``after``, in ascending order."""
+
+    def outline(self, file_id: int) -> bytes | None:
+        """Return the encoded outline of a map, ``None`` if it has none."""
+
+    def content(self, file_id: int) -> OriginalFile | None:
+        """Return the file a map was read from, ``None`` if it is not kept."""
+
+    def categories(self) -> list[Named]:
+        """Return all categories in ascending order of id."""
+
+    def software(self) -> list[Named]:
+        """Return all programs in ascending order of id."""
+
+    def licence_types(self) -> list[Named]:
+        """Return all licence types in ascending order of id."""
+
+
+class MapWriter(Protocol):
+    """Adds, updates and deletes maps."""
+
+    def put_maps(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
+        """Add or update maps, all in one transaction; return an outcome for each, in order.
+
+        A draft names its map by ``id``, otherwise by ``source.path``. A map that is not found is
+        added. If a draft contradicts the store (a ``file_id`` that belongs to another map), that
+        draft alone MUST be refused. A draft that changes nothing MUST NOT make a change in the
+        feed.
+
+        A known source keeps its name. A draft without a title MUST NOT make a new map. A new map
+        gets the ``file_id`` above the highest that was ever used, and a random ``id`` of 8 letters
+        and digits that no map ever had, unless the draft gives them. Unknown owners are
+        registered. Unknown category and software names get the next id. A ``category_id`` is kept
+        as given, under the name given with it.
+
+        ``content`` is kept under the digest of its source; a draft with content but no source MUST
+        be refused. If the digest is the one already kept, the content MUST NOT be written again,
+        even if its compressed bytes differ.
+        """
+
+    def delete_maps(self, ids: Iterable[str]) -> int:
+        """Delete maps by public id; return how many there were. Their ids are never reused."""

@@ -1,0 +1,122 @@
+"""Users and tokens in PostgreSQL."""
+
+from collections.abc import Mapping, Sequence
+
+from mapshelf.errors import AlreadyExists, NotFound
+from mapshelf.model import Credential, Token, User
+from mapshelf.store.columns import FROM_TOKENS, TOKEN, USER, USER_OF_TOKEN
+from mapshelf.store.postgres.connections import Link
+from mapshelf.store.postgres.counters import LockedCounters
+from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.user_rows import find_user, insert_user, require_user
+
+
+class PostgresAccounts(DatabaseUser):
+    """See ``contract.Accounts`` and ``contract.Credentials``."""
+
+    tokens_version_age = 2.0
+
+    def add_user(self, name: str) -> User:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            LockedCounters(link)  # an import might register the same user
+            if find_user(link, name) is not None:
+                raise AlreadyExists(f"there is a user {name} already")
+            return insert_user(link, name, self._clock())
+
+    def users(self) -> list[User]:
+        """See ``Store``."""
+        rows = self._rows(f"SELECT {USER} FROM users ORDER BY id")
+        return [User(*row) for row in rows]
+
+    def disable_user(self, name: str) -> User:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            user = require_user(link, name)
+            link.execute("UPDATE users SET disabled = true WHERE id = %s", (user.id,))
+            return require_user(link, name)
+
+    def add_token(
+        self, user: str, digest: bytes, *, label: str, scopes: str, expires: int | None
+    ) -> Token:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            owner = require_user(link, user)
+            link.execute(
+                "INSERT INTO tokens (user_id, digest, label, scopes, created, expires)"
+                " VALUES (%s, %s, %s, %s, %s, %s)",
+                (owner.id, digest, label, scopes, self._clock(), expires),
+            )
+            return _token(link, "t.digest = %s", digest)
+
+    def tokens(self, user: str) -> list[Token]:
+        """See ``Store``."""
+
+        def read(link: Link) -> list[Token]:
+            rows = link.rows(
+                f"SELECT {TOKEN} FROM {FROM_TOKENS} WHERE u.id = %s ORDER BY t.id",
+                (require_user(link, user).id,),
+            )
+            return [Token(*row) for row in rows]
+
+        return self._connections.read(read)
+
+    def revoke_token(self, token_id: int) -> Token:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            link.execute(
+                "UPDATE tokens SET revoked = coalesce(revoked, %s) WHERE id = %s",
+                (self._clock(), token_id),
+            )
+            return _token(link, "t.id = %s", token_id)
+
+    def tokens_version(self) -> str:
+        """See ``Store``. Only the primary knows."""
+        (version,) = self._connections.ask_primary("mark FROM token_mark")
+        return str(version)
+
+    def find_credentials(
+        self, digests: Sequence[bytes], version: str = ""
+    ) -> dict[bytes, Credential]:
+        """See ``Store``.
+
+        A standby is trusted if it has this version: then it knows every right withdrawn before.
+        """
+        query = (
+            f"SELECT t.digest, {USER_OF_TOKEN}, {TOKEN}, (SELECT mark FROM token_mark)"
+            f" FROM {FROM_TOKENS} WHERE t.digest = ANY(%s)"
+        )
+        rows, standby = self._connections.read_nearby(
+            lambda link: (link.rows(query, (list(digests),)), link.standby)
+        )
+        if standby:
+            rows = [row for row in rows if row[-1] == version]
+            missing = list(set(digests).difference(row[0] for row in rows))
+            if missing:
+                rows += self._rows(query, (missing,))
+        return {row[0]: Credential(Token(*row[5:-1]), User(*row[1:5])) for row in rows}
+
+    def touch_tokens(self, used: Mapping[int, int]) -> None:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            # All nodes lock in the same order, so that they never deadlock.
+            link.execute(
+                "SELECT id FROM tokens WHERE id = ANY(%s) ORDER BY id FOR NO KEY UPDATE",
+                (list(used),),
+            )
+            link.execute(
+                "UPDATE tokens SET last_used = greatest(last_used, used.at)"
+                " FROM unnest(%s::bigint[], %s::bigint[]) AS used (id, at)"
+                " WHERE tokens.id = used.id",
+                (list(used), list(used.values())),
+            )
+
+
+def _token(link: Link, condition: str, key: bytes | int) -> Token:
+    rows = link.rows(
+        f"SELECT {TOKEN} FROM {FROM_TOKENS} WHERE {condition}",
+        (key,),
+    )
+    if not rows:
+        raise NotFound("there is no such token")
+    return Token(*rows[0])

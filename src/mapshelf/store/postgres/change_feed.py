@@ -1,0 +1,125 @@
+"""The change feed in PostgreSQL, read from a standby as long as it keeps up."""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from mapshelf.errors import HistoryLost, StoreUnavailable
+from mapshelf.model import Change, Map
+from mapshelf.store.columns import FROM_MAPS, MAP
+from mapshelf.store.postgres.connections import READ_TIMEOUT, Link, Row
+from mapshelf.store.postgres.counters import LEAP
+from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.listening import Listener
+
+CHANGES: Final = (
+    # Which changes there are is found in two indexes; only then are their maps looked up.
+    "WITH news AS (SELECT revision, file_id FROM maps WHERE revision > %s"
+    " UNION ALL SELECT revision, file_id FROM deleted WHERE revision > %s"
+    " ORDER BY revision LIMIT %s)"
+    " SELECT news.revision, news.file_id, o.outline,"
+    " (SELECT coalesce(min(f.name), '') FROM sources AS f WHERE f.file_id = m.file_id),"
+    f" {MAP} FROM news LEFT JOIN ({FROM_MAPS}) ON m.file_id = news.file_id"
+    " LEFT JOIN outlines AS o ON o.file_id = m.file_id ORDER BY news.revision"
+)
+
+LAG: Final = 0.5
+"""Seconds a standby has to show a change that was announced before the primary is asked."""
+
+
+class PostgresChangeFeed(DatabaseUser):
+    """See ``contract.ChangeFeed``."""
+
+    def __init__(self, url: str, clock: Callable[[], int]) -> None:
+        super().__init__(url, clock)
+        self._listener = Listener(url)
+        self._seen = -1
+
+    def close(self) -> None:
+        """See ``Store``."""
+        self._listener.close()
+        super().close()
+
+    def identity(self) -> str:
+        """See ``Store``."""
+        return str(self._rows("SELECT identity FROM sequence")[0][0])
+
+    def revision(self) -> int:
+        """See ``Store``.
+
+        A standby is trusted if its revision is not below the last one seen here. Only the primary
+        can tell that the store has been set back.
+        """
+        query = "revision FROM sequence"
+        (found,), standby = self._connections.ask_nearby(query)
+        if standby and (self._seen < 0 or found < self._seen or self._is_late(found)):
+            try:
+                (found,) = self._connections.ask_primary(query)
+                self._listener.announced = min(self._listener.announced, found)
+            except StoreUnavailable:
+                found = max(found, self._seen)
+        self._seen = found
+        return int(found)
+
+    def changes(self, after: int, limit: int) -> list[Change]:
+        """See ``Store``. One statement sees one state of the database."""
+        found, standby = self._changes(self._connections.read_nearby, after, limit)
+        if standby and not found and max(self._seen, self._listener.announced) > after:
+            found, _ = self._changes(self._connections.read, after, limit)
+        if found:  # or a lagging standby would look like a store that was set back
+            self._seen = max(self._seen, found[-1][0])
+        if found and found[0][0] // LEAP != after // LEAP:
+            self._check_not_lost(after)
+        return [_change(row) for row in found]
+
+    def _check_not_lost(self, revision: int) -> None:
+        """Make sure that a revision was not lost when another server took over.
+
+        Raises:
+            HistoryLost: it was.
+        """
+        query = "SELECT 1 FROM takeovers WHERE had < %s AND %s < gave"
+        if self._rows(query, (revision, revision)):
+            raise HistoryLost("a server took over that lacks changes which were seen")
+
+    def wait(self, after: int, seconds: float) -> bool:
+        """See ``Store``."""
+        return self._seen > after or self._listener.wait(after, seconds)
+
+    def _is_late(self, found: int) -> bool:
+        listener = self._listener
+        return found < listener.announced and time.monotonic() - listener.heard > LAG
+
+    def _changes(
+        self,
+        read: Callable[[Callable[[Link], tuple[list[Row], bool]]], tuple[list[Row], bool]],
+        after: int,
+        limit: int,
+    ) -> tuple[list[Row], bool]:
+        """Return changes, fewer if ``limit`` takes too long, and whether a standby gave them."""
+        while True:
+            some = limit
+            began = time.monotonic()
+            try:
+                return read(
+                    lambda link, some=some: (  # type: ignore[misc]
+                        link.rows(CHANGES, (after, after, some)),
+                        link.standby,
+                    )
+                )
+            except StoreUnavailable:
+                if limit < 2 or time.monotonic() - began < READ_TIMEOUT:
+                    raise
+                limit = limit // 4 or 1
+
+    def map_count(self) -> int:
+        """See ``Store``."""
+        ((count,),) = self._rows("SELECT count(*) FROM maps")
+        return int(count)
+
+
+def _change(row: Row) -> Change:
+    revision, file_id, outline, source, *columns = row
+    if columns[0] is None:
+        return Change(revision, file_id, None, None)
+    return Change(revision, file_id, Map(*columns), outline, source)

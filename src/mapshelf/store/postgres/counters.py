@@ -1,0 +1,75 @@
+"""The counters of a catalogue, and the changes that take revisions from them."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from mapshelf.store.postgres.connections import Link
+
+CHANNEL: Final = "mapshelf"
+"""The channel on which writers announce the newest revision."""
+
+HISTORY: Final = (
+    "(SELECT system_identifier FROM pg_control_system())"
+    " || '/' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8)"
+)
+"""Which server writes, on which timeline: a new timeline begins when a standby takes over."""
+
+LEAP: Final = 1 << 32
+"""Revisions left out when another server takes over: far more than can have been lost."""
+
+
+class LockedCounters:
+    """The counters of the catalogue, locked by one transaction at a time.
+
+    The lock makes writers take turns, so that revisions become visible in order. The counters are
+    written back once, at the end.
+
+    A standby that takes over may lack the last changes of its primary, and would give their
+    revisions to other changes. A node that had seen the lost changes could not tell. So the first
+    write on another server leaps ahead, and records which revisions were never given here.
+    """
+
+    def __init__(self, link: Link) -> None:
+        self._link = link
+        ((revision, file_id, known, history),) = link.rows(
+            f"SELECT revision, file_id, history, {HISTORY} FROM sequence FOR UPDATE"
+        )
+        self._before: int = revision
+        self._revision: int = revision
+        self.file_id: int = file_id
+        self._taken_over = known != history
+
+    def _leap(self) -> None:
+        self._taken_over = False
+        self._revision = (self._before // LEAP + 1) * LEAP
+        self._link.execute(
+            "INSERT INTO takeovers VALUES (%s, %s)", (self._before, self._revision + 1)
+        )
+        self._link.execute(f"UPDATE sequence SET history = {HISTORY}")
+
+    def next_revision(self) -> int:
+        """Return the revision of the next change."""
+        if self._taken_over:
+            self._leap()
+        self._revision += 1
+        return self._revision
+
+    def write(self) -> None:
+        """Write the counters back, and announce the newest revision with the commit."""
+        if self._revision != self._before:
+            self._link.execute(
+                "UPDATE sequence SET revision = %s, file_id = %s", (self._revision, self.file_id)
+            )
+            self._link.execute("SELECT pg_notify(%s, %s)", (CHANNEL, str(self._revision)))
+
+
+def write_deletions(link: Link, counters: LockedCounters, file_ids: Mapping[str, int]) -> int:
+    """Delete maps, given by public id with their ``file_id``; return how many."""
+    link.execute("DELETE FROM maps WHERE file_id = ANY(%s)", (list(file_ids.values()),))
+    with link.cursor() as cursor:
+        cursor.executemany(
+            "INSERT INTO deleted VALUES (%s, %s, %s)",
+            [(file_id, one, counters.next_revision()) for one, file_id in file_ids.items()],
+        )
+    counters.write()
+    return len(file_ids)

@@ -1,0 +1,74 @@
+"""Maps in PostgreSQL."""
+
+from collections.abc import Iterable, Sequence
+
+from mapshelf.model import Map, MapDraft, Named, OriginalFile, Outcome
+from mapshelf.store.batch import Batch
+from mapshelf.store.columns import FROM_MAPS, MAP, NAMED
+from mapshelf.store.postgres.batch_rows import PostgresBatchRows
+from mapshelf.store.postgres.counters import LockedCounters, write_deletions
+from mapshelf.store.postgres.database import DatabaseUser
+
+
+class PostgresMaps(DatabaseUser):
+    """See ``contract.Maps`` and ``contract.MapWriter``."""
+
+    def put_maps(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            counters = LockedCounters(link)
+            rows = PostgresBatchRows(link, counters, drafts)
+            outcomes = Batch(rows, self._clock()).put(drafts)
+            rows.write()
+            counters.write()
+            return outcomes
+
+    def delete_maps(self, ids: Iterable[str]) -> int:
+        """See ``Store``."""
+        wanted = list(dict.fromkeys(ids))
+        with self._connections.writing() as link:
+            counters = LockedCounters(link)
+            rows = link.rows("SELECT id, file_id FROM maps WHERE id = ANY(%s)", (wanted,))
+            found: dict[str, int] = dict(rows)
+            return write_deletions(
+                link, counters, {one: found[one] for one in wanted if one in found}
+            )
+
+    def maps(self, after: int, limit: int) -> list[Map]:
+        """See ``Store``."""
+        rows = self._rows(
+            f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.file_id > %s ORDER BY m.file_id LIMIT %s",
+            (after, limit),
+        )
+        return [Map(*row) for row in rows]
+
+    def outline(self, file_id: int) -> bytes | None:
+        """See ``Store``."""
+        rows = self._rows_nearby("SELECT outline FROM outlines WHERE file_id = %s", (file_id,))
+        return rows[0][0] if rows else None
+
+    def content(self, file_id: int) -> OriginalFile | None:
+        """See ``Store``."""
+        rows = self._rows_nearby(
+            # Of several sources, the name of the one this came from.
+            "SELECT coalesce((SELECT s.name FROM sources AS s WHERE s.file_id = f.file_id"
+            " ORDER BY s.digest <> f.digest, s.path LIMIT 1), ''), f.digest, f.content"
+            " FROM files AS f WHERE f.file_id = %s",
+            (file_id,),
+        )
+        return OriginalFile(rows[0][0].rpartition("/")[2], *rows[0][1:]) if rows else None
+
+    def categories(self) -> list[Named]:
+        """See ``Store``."""
+        return self._named("categories")
+
+    def software(self) -> list[Named]:
+        """See ``Store``."""
+        return self._named("software")
+
+    def licence_types(self) -> list[Named]:
+        """See ``Store``."""
+        return self._named("licence_types")
+
+    def _named(self, table: str) -> list[Named]:
+        return [Named(*row) for row in self._rows(f"SELECT {NAMED} FROM {table} ORDER BY id")]

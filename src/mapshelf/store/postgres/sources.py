@@ -1,0 +1,73 @@
+"""Sources in PostgreSQL."""
+
+from collections.abc import Sequence
+
+from mapshelf.model import Source
+from mapshelf.store.columns import SOURCE
+from mapshelf.store.postgres.counters import LockedCounters, write_deletions
+from mapshelf.store.postgres.database import DatabaseUser
+
+
+class PostgresSources(DatabaseUser):
+    """See ``contract.Sources``. Indexes have the SHA-256 of a path: they limit the length."""
+
+    def sources(self, paths: Sequence[bytes]) -> dict[bytes, Source]:
+        """See ``Store``."""
+        rows = self._rows(
+            f"SELECT {SOURCE} FROM sources WHERE sha256(path) IN"
+            " (SELECT sha256(one) FROM unnest(%s::bytea[]) AS one)",
+            (list(paths),),
+        )
+        return {row[0]: Source(*row) for row in rows}
+
+    def sources_below(self, folder: bytes, after: bytes, limit: int) -> list[Source]:
+        """See ``Store``."""
+        # "0" is the character after the slash: all paths below the folder lie in between. The
+        # index knows the beginnings of paths, whose order is that of the paths.
+        first, beyond = max(folder + b"/", after), folder + b"0"
+        beginning = "substring(path FROM 1 FOR 1000)"
+        rows = self._rows(
+            f"SELECT {SOURCE} FROM sources WHERE path > %s AND path < %s"
+            f" AND {beginning} >= %s AND {beginning} <= %s ORDER BY {beginning}, path LIMIT %s",
+            (first, beyond, first[:1000], beyond[:1000], limit),
+        )
+        return [Source(*row) for row in rows]
+
+    def sources_of(self, digest: bytes) -> list[Source]:
+        """See ``Store``."""
+        rows = self._rows(
+            f"SELECT {SOURCE} FROM sources WHERE digest = %s ORDER BY path", (digest,)
+        )
+        return [Source(*row) for row in rows]
+
+    def move_source(self, old: bytes, new: Source) -> bool:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            counters = LockedCounters(link)
+            at = "sha256(path) = sha256(%s)"
+            if new.path != old and link.rows(f"SELECT 1 FROM sources WHERE {at}", (new.path,)):
+                return False
+            moved = link.rows(
+                "UPDATE sources SET path = %s, name = %s, size = %s, modified = %s, digest = %s"
+                f" WHERE {at} RETURNING file_id",
+                (new.path, new.name, new.size, new.modified, new.digest, old),
+            )
+            for (file_id,) in moved:
+                link.execute(
+                    "UPDATE maps SET revision = %s WHERE file_id = %s",
+                    (counters.next_revision(), file_id),
+                )
+            counters.write()
+            return bool(moved)
+
+    def delete_sources(self, paths: Sequence[bytes]) -> int:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            counters = LockedCounters(link)
+            rows = link.rows(
+                "SELECT m.id, m.file_id FROM unnest(%s::bytea[]) WITH ORDINALITY AS one (path, at)"
+                " JOIN sources AS s ON sha256(s.path) = sha256(one.path)"
+                " JOIN maps AS m ON m.file_id = s.file_id ORDER BY one.at",
+                (list(paths),),
+            )
+            return write_deletions(link, counters, dict(rows))

@@ -1,0 +1,74 @@
+"""Rows of a catalogue in PostgreSQL, read and written as they are."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from mapshelf.store.postgres.connections import Row
+from mapshelf.store.postgres.counters import CHANNEL, LockedCounters
+from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.tables import (
+    BOOLEANS,
+    DELETED,
+    MAPS,
+    SOURCES,
+    TOKENS,
+    USERS,
+    CatalogueCounters,
+    Table,
+)
+
+FROM_INTEGERS: Final = dict.fromkeys(BOOLEANS, "%s::integer::boolean")
+"""How booleans are written, which come as integers."""
+
+
+class PostgresCatalogueRows(DatabaseUser):
+    """See ``contract.CatalogueRows``."""
+
+    def rows(self, table: Table, after: Any, limit: int) -> list[Row]:
+        """See ``Store``."""
+        key = table.key
+        # Only the beginnings of paths have an index, see ``sources_below``.
+        order = f"substring({key} FROM 1 FOR 1000), {key}" if table is SOURCES else key
+        above = ""
+        parameters: Row = (limit,)
+        if after is not None:
+            above, parameters = f"WHERE {key} > %s", (after, limit)
+            if table is SOURCES:
+                above += f" AND substring({key} FROM 1 FOR 1000) >= %s"
+                parameters = (after, after[:1000], limit)
+        return self._table(f"{table.name} {above} ORDER BY {order} LIMIT %s", table, parameters)
+
+    def rows_of(self, table: Table, file_ids: Sequence[int]) -> list[Row]:
+        """See ``Store``."""
+        condition = f"WHERE file_id = ANY(%s) ORDER BY {table.key}"
+        return self._table(f"{table.name} {condition}", table, (list(file_ids),))
+
+    def _table(self, sql: str, table: Table, parameters: Row) -> list[Row]:
+        columns = (f"{name}::integer" if name in BOOLEANS else name for name in table.columns)
+        return self._rows(f"SELECT {', '.join(columns)} FROM {sql}", parameters)
+
+    def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: CatalogueCounters) -> None:
+        """See ``Store``."""
+        with self._connections.writing() as link, link.cursor() as cursor:
+            LockedCounters(link)
+            for table in (MAPS, DELETED):
+                gone = [row[0] for row in rows.get(table, ())]
+                cursor.execute("DELETE FROM maps WHERE file_id = ANY(%s)", (gone,))
+                cursor.execute("DELETE FROM deleted WHERE file_id = ANY(%s)", (gone,))
+            for table, some in rows.items():
+                unique = "sha256(path)" if table is SOURCES else ""
+                cursor.executemany(table.upsert("%s", others=FROM_INTEGERS, unique=unique), some)
+            for table in (USERS, TOKENS):
+                cursor.execute(
+                    f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id))"
+                    f" FROM {table.name} HAVING max(id) IS NOT NULL"
+                )
+            cursor.execute(
+                "UPDATE sequence SET identity = %s, revision = %s, file_id = %s",
+                (counters.identity, counters.revision, counters.file_id),
+            )
+            cursor.execute("SELECT pg_notify(%s, %s)", (CHANNEL, str(counters.revision)))
+
+    def catalogue_counters(self) -> CatalogueCounters:
+        """See ``Store``."""
+        return CatalogueCounters(*self._rows("SELECT identity, revision, file_id FROM sequence")[0])

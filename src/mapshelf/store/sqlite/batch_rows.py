@@ -1,0 +1,150 @@
+"""The rows that a batch of drafts reads and writes in SQLite."""
+
+from typing import Final
+
+import apsw
+
+from mapshelf.model import LARGEST_ID, Map, Named, Source, User, name_key
+from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, map_row, source_row
+from mapshelf.store.merge import new_id
+from mapshelf.store.sqlite.map_rows import map_of_row, next_revision
+from mapshelf.store.sqlite.user_rows import find_user, insert_user
+from mapshelf.store.tables import FILES, MAPS, OUTLINES, SOURCES, Row
+
+WRITE_MAP: Final = MAPS.upsert("?", fixed=("id",))
+WRITE_OUTLINE: Final = OUTLINES.upsert("?")
+WRITE_CONTENT: Final = FILES.upsert("?")
+WRITE_SOURCE: Final = SOURCES.upsert("?", fixed=("name",))
+
+
+class SQLiteBatchRows:
+    """See ``batch.BatchRows``."""
+
+    def __init__(self, database: apsw.Connection) -> None:
+        self._database = database
+
+    def map_with_id(self, public_id: str) -> Map | None:
+        """See ``BatchRows``."""
+        return self._map("m.id = ?", public_id)
+
+    def map_from(self, path: bytes) -> Map | None:
+        """See ``BatchRows``."""
+        return self._map("m.file_id = (SELECT file_id FROM sources WHERE path = ?)", path)
+
+    def _map(self, condition: str, key: str | bytes) -> Map | None:
+        row = self._database.execute(
+            f"SELECT {MAP} FROM {FROM_MAPS} WHERE {condition}", (key,)
+        ).fetchone()
+        return map_of_row(row) if row else None
+
+    def deleted_file_id(self, public_id: str) -> int | None:
+        """See ``BatchRows``."""
+        row = self._database.execute(
+            "SELECT file_id FROM deleted WHERE id = ?", (public_id,)
+        ).fetchone()
+        return row[0] if row else None
+
+    def unused_id(self) -> str:
+        """See ``BatchRows``."""
+        while True:
+            candidate = new_id()
+            taken = self._database.execute(
+                "SELECT 1 FROM maps WHERE id = ?1 UNION SELECT 1 FROM deleted WHERE id = ?1",
+                (candidate,),
+            ).fetchone()
+            if not taken:
+                return candidate
+
+    def forget_deletion(self, public_id: str) -> None:
+        """See ``BatchRows``."""
+        self._database.execute("DELETE FROM deleted WHERE id = ?", (public_id,))
+
+    def id_with_file_id(self, file_id: int, other_than: str) -> str | None:
+        """See ``BatchRows``."""
+        row = self._database.execute(
+            "SELECT id FROM maps WHERE file_id = ?1 UNION SELECT id FROM deleted"
+            " WHERE file_id = ?1 AND id <> ?2",
+            (file_id, other_than),
+        ).fetchone()
+        return row[0] if row else None
+
+    def last_file_id(self) -> int:
+        """See ``BatchRows``."""
+        rows: list[Row] = self._database.execute("SELECT file_id FROM sequence").fetchall()
+        return int(rows[0][0])
+
+    def use_file_id(self, file_id: int) -> None:
+        """See ``BatchRows``."""
+        self._database.execute("UPDATE sequence SET file_id = max(file_id, ?)", (file_id,))
+
+    def user(self, name: str, now: int) -> User:
+        """See ``BatchRows``."""
+        return find_user(self._database, name) or insert_user(self._database, name, now)
+
+    def software(self, name: str) -> Named:
+        """See ``BatchRows``."""
+        query = f"SELECT {NAMED} FROM software WHERE name_key = ?"
+        return self._named(query, name_key(name)) or self._added(
+            f"INSERT INTO software (name, name_key) VALUES (?, ?) RETURNING {NAMED}",
+            (name.strip(), name_key(name)),
+        )
+
+    def category_with_id(self, category_id: int) -> Named | None:
+        """See ``BatchRows``."""
+        return self._named(f"SELECT {NAMED} FROM categories WHERE id = ?", category_id)
+
+    def category_named(self, name: str) -> Named | None:
+        """See ``BatchRows``."""
+        return self._named(
+            f"SELECT {NAMED} FROM categories WHERE name_key = ? ORDER BY id LIMIT 1",
+            name_key(name),
+        )
+
+    def add_category(self, category_id: int | None, name: str) -> Named:
+        """See ``BatchRows``."""
+        # An imported category with the largest id of all must not use up those for others.
+        following = "(SELECT max(id) + 1 FROM categories WHERE id < ?4)"
+        return self._added(
+            "INSERT INTO categories (id, name, name_key)"
+            f" VALUES (coalesce(?1, {following}), ?2, ?3) RETURNING {NAMED}",
+            (category_id, name.strip(), name_key(name), LARGEST_ID),
+        )
+
+    def _named(self, sql: str, key: str | int) -> Named | None:
+        row = self._database.execute(sql, (key,)).fetchone()
+        return Named(*row) if row else None
+
+    def _added(self, sql: str, bindings: Row) -> Named:
+        rows: list[Row] = self._database.execute(sql, bindings).fetchall()
+        return Named(*rows[0])
+
+    def has_outline(self, file_id: int, outline: bytes) -> bool:
+        """See ``BatchRows``."""
+        row = self._database.execute(
+            "SELECT outline FROM outlines WHERE file_id = ?", (file_id,)
+        ).fetchone()
+        return row is not None and row[0] == outline
+
+    def has_content(self, file_id: int, digest: bytes) -> bool:
+        """See ``BatchRows``."""
+        row = self._database.execute(
+            "SELECT digest FROM files WHERE file_id = ?", (file_id,)
+        ).fetchone()
+        return row is not None and row[0] == digest
+
+    def write_map(self, new: Map, owner: User) -> None:
+        """See ``BatchRows``."""
+        row = map_row(new, owner.id, next_revision(self._database))
+        self._database.execute(WRITE_MAP, row)
+
+    def write_outline(self, file_id: int, outline: bytes) -> None:
+        """See ``BatchRows``."""
+        self._database.execute(WRITE_OUTLINE, (file_id, outline))
+
+    def write_content(self, file_id: int, digest: bytes, content: bytes) -> None:
+        """See ``BatchRows``."""
+        self._database.execute(WRITE_CONTENT, (file_id, digest, content))
+
+    def write_source(self, file_id: int, source: Source) -> None:
+        """See ``BatchRows``."""
+        self._database.execute(WRITE_SOURCE, source_row(source, file_id))

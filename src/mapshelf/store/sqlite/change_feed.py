@@ -1,0 +1,65 @@
+"""The change feed in SQLite."""
+
+import heapq
+import time
+from contextlib import suppress
+from typing import Final
+
+from mapshelf.errors import StoreError
+from mapshelf.model import Change
+from mapshelf.store.columns import FROM_MAPS, MAP
+from mapshelf.store.sqlite.database import DatabaseUser
+from mapshelf.store.sqlite.map_rows import map_of_row
+
+LOOK_INTERVAL: Final = 0.1
+"""Seconds between looks at whether another process has written."""
+
+
+class SQLiteChangeFeed(DatabaseUser):
+    """See ``contract.ChangeFeed``."""
+
+    def identity(self) -> str:
+        """See ``Store``."""
+        return str(self._database.row("SELECT identity FROM sequence")[0])
+
+    def revision(self) -> int:
+        """See ``Store``."""
+        return int(self._database.row("SELECT revision FROM sequence")[0])
+
+    def changes(self, after: int, limit: int) -> list[Change]:
+        """See ``Store``. There is one writer at a time, so revisions become visible in order."""
+        with self._database.reading() as database:
+            present = database.execute(
+                "SELECT m.revision, o.outline, (SELECT coalesce(min(f.name), '') FROM sources AS f"
+                f" WHERE f.file_id = m.file_id), {MAP} FROM {FROM_MAPS}"
+                " LEFT JOIN outlines AS o ON o.file_id = m.file_id"
+                " WHERE m.revision > ? ORDER BY m.revision LIMIT ?",
+                (after, limit),
+            )
+            gone = database.execute(
+                "SELECT revision, file_id FROM deleted WHERE revision > ?"
+                " ORDER BY revision LIMIT ?",
+                (after, limit),
+            )
+            both = heapq.merge(
+                (Change(row[0], row[3], map_of_row(row[3:]), row[1], row[2]) for row in present),
+                (Change(row[0], row[1], None, None) for row in gone),
+                key=lambda change: change.revision,
+            )
+            return [change for change, _ in zip(both, range(limit), strict=False)]
+
+    def wait(self, after: int, seconds: float) -> bool:
+        """See ``Store``. SQLite does not signal writes of other processes, but looking is cheap."""
+        deadline = time.monotonic() + seconds
+        while True:
+            with suppress(StoreError):
+                if self.revision() != after:
+                    return True
+            rest = deadline - time.monotonic()
+            if rest <= 0:
+                return False
+            time.sleep(min(LOOK_INTERVAL, rest))
+
+    def map_count(self) -> int:
+        """See ``Store``."""
+        return int(self._database.row("SELECT count(*) FROM maps")[0])

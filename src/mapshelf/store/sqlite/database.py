@@ -1,0 +1,85 @@
+"""The database of a store: one connection for writing and one for reading, each behind a lock."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import apsw
+
+from mapshelf.errors import InvalidSetting
+from mapshelf.store.sqlite.connection import Connection, transaction
+from mapshelf.store.sqlite.database_file import explained_if_read_only, make_folder, require_file
+from mapshelf.store.sqlite.error_translation import translated
+from mapshelf.store.sqlite.migrations import is_up_to_date, migrate
+from mapshelf.store.tables import Row
+
+SAFE_VERSION: Final = (3, 51, 3)
+"""The first SQLite without the WAL-reset corruption bug."""
+
+
+class Database:
+    """The database at ``path``, brought up to date; made if need be and ``create`` is set.
+
+    Attributes:
+        writer: the connection for writing.
+        reader: the connection for reading.
+
+    Raises:
+        InvalidSetting: the SQLite library is too old to be trusted with a WAL database.
+        StoreMissing: there is no catalogue, and ``create`` is not set.
+        StoreUnavailable: the file cannot be opened.
+        StoreDamaged: the file is not a catalogue, or one of a newer or a development version.
+    """
+
+    def __init__(self, path: Path, now: int, *, create: bool) -> None:
+        version = apsw.sqlite_lib_version()
+        if tuple(map(int, version.split("."))) < SAFE_VERSION:
+            raise InvalidSetting(f"SQLite {version} is too old; 3.51.3 or newer is needed")
+        with translated():
+            if create:
+                make_folder(path.parent)
+            else:
+                require_file(path)
+            with explained_if_read_only(path):
+                self.writer = Connection(path, create=create)
+                self.reader = Connection(path, create=create)
+        with self.reading() as database:
+            current = is_up_to_date(database)
+        if not current:
+            with self.writing() as database:
+                migrate(database, now)
+
+    def close(self) -> None:
+        """Close both connections; may be called twice."""
+        self.writer.close()
+        self.reader.close()
+
+    @contextmanager
+    def reading(self) -> Iterator[apsw.Connection]:
+        """Give one consistent view of the database."""
+        with self.reader.locked() as database, translated(), transaction(database, "DEFERRED"):
+            yield database
+
+    @contextmanager
+    def writing(self) -> Iterator[apsw.Connection]:
+        """Give a transaction that is durable once this returns, and undone if it raises."""
+        with self.writer.locked() as database, translated(), transaction(database, "IMMEDIATE"):
+            yield database
+
+    def rows(self, sql: str, bindings: Row = ()) -> list[Row]:
+        """Return the rows of one statement that only reads."""
+        with self.reading() as database:
+            return database.execute(sql, bindings).fetchall()
+
+    def row(self, sql: str) -> Row:
+        """Return the first row of one statement that only reads."""
+        return self.rows(sql)[0]
+
+
+class DatabaseUser:
+    """What every part of the store has: the database and a clock."""
+
+    def __init__(self, database: Database, clock: Callable[[], int]) -> None:
+        self._database = database
+        self._clock = clock

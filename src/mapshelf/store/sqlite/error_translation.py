@@ -1,0 +1,31 @@
+"""What ``apsw`` raises becomes one of our own errors here."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from mapshelf.errors import StoreDamaged, StoreError, StoreUnavailable
+
+
+@contextmanager
+def translated() -> Iterator[None]:
+    """Turn errors of SQLite into our own."""
+    try:
+        yield
+    except (apsw.CorruptError, apsw.NotADBError) as error:
+        raise StoreDamaged(f"the SQLite database is damaged: {error}") from error
+    except UnicodeDecodeError as error:  # SQLite accepts any bytes as text
+        raise StoreDamaged("the SQLite database is damaged: a text in it is not UTF-8") from error
+    except (
+        apsw.BusyError,
+        apsw.LockedError,
+        apsw.ProtocolError,
+        apsw.FullError,
+        apsw.IOError,
+        apsw.CantOpenError,
+        apsw.ReadOnlyError,
+    ) as error:
+        raise StoreUnavailable(f"the SQLite database cannot be used now: {error}") from error
+    except apsw.Error as error:
+        raise StoreError(f"the SQLite database refused: {error}") from error

@@ -1,0 +1,31 @@
+"""Rows of maps, for everything that reads, changes or deletes them."""
+
+import apsw
+
+from mapshelf.model import Map
+from mapshelf.store.tables import Row
+
+
+def map_of_row(row: Row) -> Map:
+    """Return the map that ``columns.MAP`` gives."""
+    return Map(*(*row[:-1], bool(row[-1])))
+
+
+def next_revision(database: apsw.Connection) -> int:
+    """Return the revision of the next change."""
+    rows: list[Row] = database.execute(
+        "UPDATE sequence SET revision = revision + 1 RETURNING revision"
+    ).fetchall()
+    return int(rows[0][0])
+
+
+def delete_map(database: apsw.Connection, public_id: str) -> bool:
+    """Delete a map, as one change; tell whether it was there."""
+    row = database.execute("SELECT file_id FROM maps WHERE id = ?", (public_id,)).fetchone()
+    if row is None:
+        return False
+    database.execute("DELETE FROM maps WHERE file_id = ?", row)
+    database.execute(
+        "INSERT INTO deleted VALUES (?, ?, ?)", (row[0], public_id, next_revision(database))
+    )
+    return True

@@ -1,0 +1,64 @@
+"""Maps in SQLite."""
+
+from collections.abc import Iterable, Sequence
+
+from mapshelf.model import Map, MapDraft, Named, OriginalFile, Outcome
+from mapshelf.store.batch import Batch
+from mapshelf.store.columns import FROM_MAPS, MAP, NAMED
+from mapshelf.store.sqlite.batch_rows import SQLiteBatchRows
+from mapshelf.store.sqlite.database import DatabaseUser
+from mapshelf.store.sqlite.map_rows import delete_map, map_of_row
+
+
+class SQLiteMaps(DatabaseUser):
+    """See ``contract.Maps`` and ``contract.MapWriter``."""
+
+    def put_maps(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
+        """See ``Store``."""
+        with self._database.writing() as database:
+            return Batch(SQLiteBatchRows(database), self._clock()).put(drafts)
+
+    def delete_maps(self, ids: Iterable[str]) -> int:
+        """See ``Store``."""
+        with self._database.writing() as database:
+            return sum(delete_map(database, public_id) for public_id in ids)
+
+    def maps(self, after: int, limit: int) -> list[Map]:
+        """See ``Store``."""
+        rows = self._database.rows(
+            f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.file_id > ? ORDER BY m.file_id LIMIT ?",
+            (after, limit),
+        )
+        return [map_of_row(row) for row in rows]
+
+    def outline(self, file_id: int) -> bytes | None:
+        """See ``Store``."""
+        rows = self._database.rows("SELECT outline FROM outlines WHERE file_id = ?", (file_id,))
+        return rows[0][0] if rows else None
+
+    def content(self, file_id: int) -> OriginalFile | None:
+        """See ``Store``."""
+        rows = self._database.rows(
+            # Of several sources, the name of the one this content came from.
+            "SELECT coalesce((SELECT s.name FROM sources AS s WHERE s.file_id = f.file_id"
+            " ORDER BY s.digest <> f.digest, s.path LIMIT 1), ''), f.digest, f.content"
+            " FROM files AS f WHERE f.file_id = ?",
+            (file_id,),
+        )
+        return OriginalFile(rows[0][0].rpartition("/")[2], *rows[0][1:]) if rows else None
+
+    def categories(self) -> list[Named]:
+        """See ``Store``."""
+        return self._named("categories")
+
+    def software(self) -> list[Named]:
+        """See ``Store``."""
+        return self._named("software")
+
+    def licence_types(self) -> list[Named]:
+        """See ``Store``."""
+        return self._named("licence_types")
+
+    def _named(self, table: str) -> list[Named]:
+        rows = self._database.rows(f"SELECT {NAMED} FROM {table} ORDER BY id")
+        return [Named(*row) for row in rows]

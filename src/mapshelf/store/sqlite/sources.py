@@ -1,0 +1,63 @@
+"""Sources in SQLite."""
+
+from collections.abc import Sequence
+
+from mapshelf.model import Source
+from mapshelf.store.columns import SOURCE
+from mapshelf.store.sqlite.database import DatabaseUser
+from mapshelf.store.sqlite.map_rows import delete_map, next_revision
+from mapshelf.store.tables import Row
+
+
+class SQLiteSources(DatabaseUser):
+    """See ``contract.Sources``."""
+
+    def sources(self, paths: Sequence[bytes]) -> dict[bytes, Source]:
+        """See ``Store``."""
+        query = f"SELECT {SOURCE} FROM sources WHERE path = ?"
+        with self._database.reading() as database:
+            found = (database.execute(query, (path,)).fetchone() for path in paths)
+            return {row[0]: Source(*row) for row in found if row is not None}
+
+    def sources_below(self, folder: bytes, after: bytes, limit: int) -> list[Source]:
+        """See ``Store``."""
+        # "0" is the character after the slash: all paths below the folder lie in between.
+        rows = self._database.rows(
+            f"SELECT {SOURCE} FROM sources WHERE path > ? AND path < ? ORDER BY path LIMIT ?",
+            (max(folder + b"/", after), folder + b"0", limit),
+        )
+        return [Source(*row) for row in rows]
+
+    def sources_of(self, digest: bytes) -> list[Source]:
+        """See ``Store``."""
+        rows = self._database.rows(
+            f"SELECT {SOURCE} FROM sources WHERE digest = ? ORDER BY path", (digest,)
+        )
+        return [Source(*row) for row in rows]
+
+    def move_source(self, old: bytes, new: Source) -> bool:
+        """See ``Store``."""
+        with self._database.writing() as database:
+            taken = database.execute("SELECT 1 FROM sources WHERE path = ?", (new.path,))
+            if new.path != old and taken.fetchone():
+                return False
+            moved: list[Row] = database.execute(
+                "UPDATE sources SET path = ?, name = ?, size = ?, modified = ?, digest = ?"
+                " WHERE path = ? RETURNING file_id",
+                (new.path, new.name, new.size, new.modified, new.digest, old),
+            ).fetchall()
+            for (file_id,) in moved:
+                database.execute(
+                    "UPDATE maps SET revision = ? WHERE file_id = ?",
+                    (next_revision(database), file_id),
+                )
+            return bool(moved)
+
+    def delete_sources(self, paths: Sequence[bytes]) -> int:
+        """See ``Store``."""
+        query = (
+            "SELECT m.id FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id WHERE s.path = ?"
+        )
+        with self._database.writing() as database:
+            found = [row[0] for path in paths for row in database.execute(query, (path,))]
+            return sum(delete_map(database, public_id) for public_id in found)

@@ -1,0 +1,47 @@
+"""Rows of a catalogue in SQLite, read and written as they are."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from mapshelf.store.sqlite.database import DatabaseUser
+from mapshelf.store.tables import DELETED, MAPS, CatalogueCounters, Row, Table
+
+
+class SQLiteCatalogueRows(DatabaseUser):
+    """See ``contract.CatalogueRows``."""
+
+    def rows(self, table: Table, after: Any, limit: int) -> list[Row]:
+        """See ``Store``."""
+        above = "" if after is None else f"WHERE {table.key} > ?2"
+        return self._database.rows(
+            f"SELECT {', '.join(table.columns)} FROM {table.name} {above}"
+            f" ORDER BY {table.key} LIMIT ?1",
+            (limit,) if after is None else (limit, after),
+        )
+
+    def rows_of(self, table: Table, file_ids: Sequence[int]) -> list[Row]:
+        """See ``Store``."""
+        query = f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE file_id = ?"
+        with self._database.reading() as database:
+            found = [row for file_id in file_ids for row in database.execute(query, (file_id,))]
+        place = table.columns.index(table.key)
+        return sorted(found, key=lambda row: row[place])
+
+    def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: CatalogueCounters) -> None:
+        """See ``Store``."""
+        with self._database.writing() as database:
+            for table in (MAPS, DELETED):
+                gone = [(row[0],) for row in rows.get(table, ())]
+                database.executemany("DELETE FROM maps WHERE file_id = ?", gone)
+                database.executemany("DELETE FROM deleted WHERE file_id = ?", gone)
+            for table, some in rows.items():
+                database.executemany(table.upsert("?"), some)
+            database.execute(
+                "UPDATE sequence SET identity = ?, revision = ?, file_id = ?",
+                (counters.identity, counters.revision, counters.file_id),
+            )
+
+    def catalogue_counters(self) -> CatalogueCounters:
+        """See ``Store``."""
+        query = "SELECT identity, revision, file_id FROM sequence"
+        return CatalogueCounters(*self._database.row(query))

@@ -1,0 +1,128 @@
+"""What ``contract.Accounts`` and ``contract.Credentials`` promise."""
+
+import random
+from dataclasses import replace
+from hashlib import sha256
+
+import pytest
+
+from mapshelf.errors import AlreadyExists, NotFound
+from mapshelf.model import (
+    SYSTEM_USER,
+    Credential,
+)
+from mapshelf.store import Store
+from tests.store.clock import Clock
+from tests.store.contract.suite import (
+    Suite,
+    title,
+)
+
+
+class AccountsContract(Suite):
+    """Users and tokens."""
+
+    def test_users_are_one_whatever_their_case(self, store: Store, clock: Clock) -> None:
+        bob = store.add_user("Bob")
+        assert (bob.name, bob.registered, bob.disabled) == ("Bob", clock.now, False)
+        for name in ("Bob", "bob", "BOB", SYSTEM_USER):
+            with pytest.raises(AlreadyExists):
+                store.add_user(name)
+        eve = store.add_user("eve")
+        assert store.users()[1:] == [bob, eve]
+        assert bob.id < eve.id
+
+    def test_registered_owners_are_users(self, store: Store) -> None:
+        store.put_maps([title("t", owner="Ann")])
+        with pytest.raises(AlreadyExists):
+            store.add_user("ann")
+
+    def test_disabling(self, store: Store) -> None:
+        bob = store.add_user("Bob")
+        store.add_token("bob", b"1" * 32, label="", scopes="", expires=None)
+        store.add_user("Eve")
+        disabled = replace(bob, disabled=True)
+        assert store.disable_user("BOB") == disabled
+        assert store.disable_user("bob") == disabled
+        assert [user.disabled for user in store.users()] == [False, True, False]
+        (credential,) = store.find_credentials([b"1" * 32]).values()
+        assert credential.user == disabled
+        with pytest.raises(NotFound):
+            store.disable_user("nobody")
+
+    def test_tokens(self, store: Store, clock: Clock) -> None:
+        bob = store.add_user("Bob")
+        first = store.add_token("bob", b"1" * 32, label="mine", scopes="read", expires=99)
+        clock.now += 5
+        second = store.add_token("BOB", b"2" * 32, label="", scopes="", expires=None)
+        assert (first.user, first.label, first.scopes) == ("Bob", "mine", "read")
+        assert (first.created, first.expires) == (clock.now - 5, 99)
+        assert (first.revoked, first.last_used) == (None, None)
+        assert (second.created, second.expires) == (clock.now, None)
+        assert store.tokens("bOb") == [first, second]
+        both = {b"1" * 32: Credential(first, bob), b"2" * 32: Credential(second, bob)}
+        assert store.find_credentials([b"3" * 32, b"2" * 32, b"", b"1" * 32, b"2" * 32]) == both
+        assert store.find_credentials([b"3" * 32]) == store.find_credentials([]) == {}
+        assert store.tokens(SYSTEM_USER) == []
+
+    def test_tokens_are_found_among_thousands_that_nobody_knows(self, store: Store) -> None:
+        known = [bytes([n]) * 32 for n in range(50)]
+        for digest in known:
+            store.add_token(SYSTEM_USER, digest, label="", scopes="", expires=None)
+        invented = [sha256(b"%d" % n).digest() for n in range(5000)]
+        asked = random.Random(1).sample(known + invented, 5050)
+        assert sorted(store.find_credentials(asked)) == known
+
+    def test_tokens_need_a_user(self, store: Store) -> None:
+        with pytest.raises(NotFound):
+            store.tokens("nobody")
+        with pytest.raises(NotFound):
+            store.add_token("nobody", b"1" * 32, label="", scopes="", expires=None)
+        assert store.find_credentials([b"1" * 32]) == {}
+        with pytest.raises(NotFound):
+            store.revoke_token(1)
+
+    def test_revoking_twice_keeps_the_first_time(self, store: Store, clock: Clock) -> None:
+        token = store.add_token(SYSTEM_USER, b"1" * 32, label="", scopes="", expires=None)
+        other = store.add_token(SYSTEM_USER, b"2" * 32, label="", scopes="", expires=None)
+        revoked = replace(token, revoked=clock.now)
+        assert store.revoke_token(token.id) == revoked
+        clock.now += 1000
+        assert store.revoke_token(token.id) == revoked
+        assert store.tokens(SYSTEM_USER) == [revoked, other]
+        (credential,) = store.find_credentials([b"1" * 32]).values()
+        assert credential.token == revoked
+
+    def test_the_version_of_the_tokens_changes_once_one_is_withdrawn(self, store: Store) -> None:
+        store.add_user("Bob")
+        first = store.add_token("Bob", b"1" * 32, label="", scopes="", expires=None)
+        versions = [store.tokens_version()]
+        store.touch_tokens({first.id: 50})
+        store.put_maps([title("t", owner="Bob")])
+        assert store.tokens_version() == versions[0]
+        for withdraw in (
+            lambda: store.revoke_token(first.id),
+            lambda: store.add_token("Bob", b"2" * 32, label="", scopes="", expires=None),
+            lambda: store.disable_user("Bob"),
+        ):
+            withdraw()
+            versions.append(store.tokens_version())
+            for version in versions:
+                (credential,) = store.find_credentials([b"3" * 32, b"1" * 32], version).values()
+                assert credential.token.revoked is not None
+        assert len(set(versions)) >= 3
+        assert store.find_credentials([b"3" * 32], versions[-1]) == {}
+
+    def test_last_use_never_goes_back(self, store: Store) -> None:
+        one, two, three = (
+            store.add_token(SYSTEM_USER, bytes([n]) * 32, label="", scopes="", expires=None)
+            for n in range(3)
+        )
+        store.touch_tokens({one.id: 50, two.id: 60, 12345: 1})
+        store.touch_tokens({one.id: 40, two.id: 70})
+        store.touch_tokens({})
+        assert store.tokens(SYSTEM_USER) == [
+            replace(one, last_used=50),
+            replace(two, last_used=70),
+            three,
+        ]
