@@ -12,7 +12,8 @@ import pytest
 from mapshelf.errors import Conflict, StoreUnavailable
 from mapshelf.model import HOUR, MapDraft, Source, Visit, VisitKind
 from mapshelf.settings import sqlite_url
-from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
 from mapshelf.store import Store, open_store
 from mapshelf.store import transfer as moving
 from mapshelf.store.tables import FLEETING, TABLES

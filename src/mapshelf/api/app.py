@@ -67,7 +67,8 @@ from mapshelf.query import parse_query
 from mapshelf.render.render_request import FORMATS as PICTURES
 from mapshelf.render.render_worker import Studio
 from mapshelf.settings import Settings
-from mapshelf.snapshot import Record, Snapshot, SnapshotDirectory
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store import Store, open_store
 from mapshelf.visits import Sender, VisitCounter
 from mapshelf.visits.visitor_key import place_of

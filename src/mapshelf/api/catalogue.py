@@ -17,7 +17,9 @@ from typing import Final
 from mapshelf.api.http import Request, Response
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import SnapshotError, SnapshotMissing, SnapshotUnavailable
-from mapshelf.snapshot import Snapshot, SnapshotDirectory, SoundSnapshots
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.format.verification import VerifiedSnapshots
+from mapshelf.snapshot.read import Snapshot
 
 POLL_INTERVAL: Final = 0.1
 """Seconds between looks at which snapshot is current."""
@@ -116,7 +118,7 @@ class Catalogue:
         self._refused = ""
         self._lacking = False
         self._refreshing = Lock()
-        self._sound = SoundSnapshots(directory)
+        self._verified = VerifiedSnapshots(directory)
         self._verifying = False
 
     def edition(self) -> Edition:
@@ -146,7 +148,7 @@ class Catalogue:
     def close(self) -> None:
         """Follow what is published no longer; the edition in hand stays."""
         with self._refreshing:
-            self._sound.close()
+            self._verified.close()
 
     def _take_up_first(self) -> None:
         taken = False
@@ -192,7 +194,7 @@ class Catalogue:
     def _verify(self, name: str) -> None:
         self._verifying = True
         try:
-            self._sound.ensure(name)
+            self._verified.verify_once(name)
         finally:
             self._verifying = False
 

@@ -8,7 +8,7 @@ from mapshelf.api.http import CHECKED_EACH_TIME, Response, json_response
 from mapshelf.api.maps import list_etag
 from mapshelf.model import Named
 from mapshelf.query import MapQuery
-from mapshelf.snapshot import Snapshot
+from mapshelf.snapshot.read import Snapshot
 from mapshelf.snapshot.read.facets import Counts, NamedCounts
 from mapshelf.store import Store
 

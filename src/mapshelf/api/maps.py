@@ -6,7 +6,7 @@ import xxhash
 
 from mapshelf.api.http import CHECKED_EACH_TIME, Response, json_response
 from mapshelf.query import MapQuery
-from mapshelf.snapshot import Snapshot
+from mapshelf.snapshot.read import Snapshot
 
 
 def list_maps(snapshot: Snapshot, query: MapQuery, base_url: bytes) -> Response:

@@ -17,7 +17,7 @@ from mapshelf.formats.outline_codec import decode_outline, outline_texts
 from mapshelf.model import Outline
 from mapshelf.query import MapQuery
 from mapshelf.search.snippets import best_branches
-from mapshelf.snapshot import Record, Snapshot
+from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store import Store
 from mapshelf.text.normalize import fold
 

@@ -46,7 +46,7 @@ from mapshelf.site.responses import (
     page_response,
     redirect,
 )
-from mapshelf.snapshot import Record, Snapshot
+from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store import Store
 
 JSON: Final = b"application/json"

@@ -1,7 +1,8 @@
 """What a client asks of ``GET /maps``, parsed once into a frozen value.
 
 The parameters are rows of tables: the parser, the listing, the tests and the documentation go
-through the same rows. Adding a filter is adding a row to ``FILTERS``.
+through the same rows. To add a filter, add a row to ``FILTERS``; to add an order, add a row to
+``SORT_ORDERS`` (``sort_orders.py``).
 """
 
 import hashlib
@@ -12,15 +13,13 @@ from urllib.parse import parse_qsl
 
 from mapshelf.errors import InvalidParameter
 from mapshelf.model import Map
+from mapshelf.query.sort_orders import ORDERS
 
 DEFAULT_LIMIT: Final = 20
 MAXIMUM_LIMIT: Final = 50
 MAXIMUM_OFFSET: Final = 2**53
 MAXIMUM_QUERY_LENGTH: Final = 500
 """Longest search text, in characters."""
-
-ORDERS: Final = ("alpha", "downloads", "views", "date", "rating")
-"""The values of ``order_by`` (``docs/api.md``)."""
 
 DEFAULT_ORDER: Final = "date"
 """The order of a listing for which none is asked and nothing is searched."""

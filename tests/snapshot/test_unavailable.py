@@ -11,7 +11,10 @@ import pytest
 from mapshelf.api.catalogue import Catalogue
 from mapshelf.errors import SnapshotUnavailable
 from mapshelf.model import MapDraft
-from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory, verify
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.format.manifest import verify
+from mapshelf.snapshot.read import Snapshot
 from tests.harness import Shelf
 
 
