@@ -3,7 +3,7 @@
 import os
 import resource
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -82,21 +82,21 @@ def test_a_worker_keeps_what_it_has_says_so_once_and_takes_the_next_when_it_can(
     full: Shelf, caplog: pytest.LogCaptureFixture
 ) -> None:
     directory = SnapshotDirectory(full.settings.snapshots)
-    catalogue = Catalogue(directory)
-    catalogue.refresh()
-    old = catalogue.edition().snapshot
-    full.put(MapDraft(title="One more"))
-    full.publish()
-    for left in (0, 5):
-        with descriptors_left(left):
-            for _ in range(3):
-                catalogue.refresh()
-            assert catalogue.edition().snapshot is old
-    assert not directory.is_refused(directory.current())
-    assert caplog.text.count("Too many open files") == 1
+    with closing(Catalogue(directory)) as catalogue:
+        catalogue.refresh()
+        old = catalogue.edition().snapshot
+        full.put(MapDraft(title="One more"))
+        full.publish()
+        for left in (0, 5):
+            with descriptors_left(left):
+                for _ in range(3):
+                    catalogue.refresh()
+                assert catalogue.edition().snapshot is old
+        assert not directory.is_refused(directory.current())
+        assert caplog.text.count("Too many open files") == 1
 
-    catalogue.refresh()
-    assert len(catalogue.edition().snapshot) == 21
+        catalogue.refresh()
+        assert len(catalogue.edition().snapshot) == 21
 
 
 def test_a_builder_leaves_it_alone_and_goes_on_from_it_later(full: Shelf) -> None:

@@ -24,7 +24,7 @@ LOOK_INTERVAL: Final = 0.1
 LISTEN_INTERVAL: Final = 0.5
 """Seconds of listening to the store between looks at everything else."""
 
-COMPACTING_INTERVAL: Final = 0.2
+COMPACTION_INTERVAL: Final = 0.2
 """The same during a compaction, which rests for about as long as it works."""
 
 REST_SHARE: Final = 1.0
@@ -143,7 +143,7 @@ def _await_news(store: Store, builder: Builder, settling: Settling, stop: thread
 def _compact(builder: Builder) -> float:
     """Take one step of compacting the snapshot if it needs that; return how long to listen then."""
     try:
-        return COMPACTING_INTERVAL if builder.compact() else LISTEN_INTERVAL
+        return COMPACTION_INTERVAL if builder.compact() else LISTEN_INTERVAL
     except StoreUnavailable as error:
         log.warning("the snapshot is compacted later: %s", error)
         return LISTEN_INTERVAL
