@@ -64,10 +64,10 @@ class SearchResult:
 class SearchEngine:
     """The searches of one snapshot; they may run in several threads."""
 
-    def __init__(self, listing: Listing, text: TextIndex, terms: TermDictionary) -> None:
+    def __init__(self, listing: Listing, text: TextIndex, dictionary: TermDictionary) -> None:
         self._listing = listing
         self._text = text
-        self._spelling = Spelling(text, terms)
+        self._spelling = Spelling(text, dictionary)
         self._ordered: OrderedDict[tuple[object, ...], Array] = OrderedDict()
         self._corrections: OrderedDict[str, tuple[Part, ...] | None] = OrderedDict()
         self._lock = threading.Lock()

@@ -99,8 +99,8 @@ class Snapshot:
         self._columns = load_columns(folder, manifest["slots"])
         self._listing = Listing(folder, self._columns)
         self._text = TextIndex(folder / TEXT)
-        terms = TermDictionary(folder / TERMS, published_length(manifest, TERMS))
-        self._search_engine = SearchEngine(self._listing, self._text, terms)
+        dictionary = TermDictionary(folder / TERMS, published_length(manifest, TERMS))
+        self._search_engine = SearchEngine(self._listing, self._text, dictionary)
         lengths = {name: published_length(manifest, name) for name in DICTIONARIES}
         self._codes = load_codes(folder, self._columns, lengths)
         self._id_index = IdIndex(folder, self._columns["id"])

@@ -27,9 +27,9 @@ MOST_WORDS: Final = 8
 class Spelling:
     """Corrects searches with the words of one snapshot."""
 
-    def __init__(self, index: TextIndex, terms: TermDictionary) -> None:
+    def __init__(self, index: TextIndex, dictionary: TermDictionary) -> None:
         self._index = index
-        self._terms = terms
+        self._dictionary = dictionary
 
     def candidates(self, parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
         """Yield corrections of ``parts``, which match no map."""
@@ -53,7 +53,7 @@ class Spelling:
         Frequencies include deleted documents until segments are merged, so the maps of the first
         few words are counted.
         """
-        near = self._terms.nearest(word)
+        near = self._dictionary.nearest(word)
         known = sorted((distance, -self._index.frequency(other), other) for distance, other in near)
         for _, _, other in [one for one in known if -one[1] >= least][:TRIES]:
             if self._index.holding(other) >= least:

@@ -217,7 +217,7 @@ class QueryBuilder:
         phrase = Query.phrase_query(self._schema, "title", [*words])
         return [(Occur.Should, Query.boost_query(phrase, PHRASE_WEIGHT))]
 
-    # -- beginnings -----------------------------------------------------------------------
+    # -- prefixes -------------------------------------------------------------------------
 
     def _prefix(self, part: Part) -> Clauses:
         *whole, last = part.words
