@@ -112,7 +112,7 @@ def test_a_long_import_shows_as_it_goes(tmp_path: Path) -> None:
         world.put(*(MapDraft(title=str(n)) for n in range(10)))
         seen: list[int] = []
         world.builder.advance(seen.append)
-        assert len(world.snapshot()) == 10  # built anew: all at once
+        assert len(world.snapshot()) == 10  # rebuilt: all at once
         assert seen == [2, 4, 6, 8, 10]
         world.put(*(MapDraft(title=str(n)) for n in range(10)))
         sizes = []
