@@ -16,15 +16,16 @@ from benchmarks import searching
 from benchmarks.building import size_of
 from benchmarks.catalogue import Catalogue
 from benchmarks.changing import Edits
-from mapshelf.snapshot import Builder, SnapshotDirectory
-from mapshelf.snapshot.format.directory import RECORDS, TEXT, WORDS
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.format.manifest import RECORDS, TERMS, TEXT
 from mapshelf.store import open_store
 
 AT_A_TIME: Final = 500
 """Changes that each snapshot shows, as if one were published every half minute."""
 
 SLICES: Final = 20
-"""Steps of making it anew that a service has time for until the next, and more."""
+"""Steps of a compaction that a service has time for until the next snapshot, and more."""
 
 IN_A_ROW: Final = 5
 
@@ -43,7 +44,7 @@ def measured(catalogue: Catalogue, changes: int) -> Iterator[tuple[str, Any]]:
             edits.make(store, IN_A_ROW)
         builder.advance()
         for _ in range(SLICES):
-            builder.renew()
+            builder.compact()
         most = max(most, _segments(directory))
     builder.close()
     seconds = round(time.perf_counter() - began, 1)
@@ -65,7 +66,7 @@ def _state(directory: SnapshotDirectory) -> dict[str, Any]:
     megabytes = {
         "index": size_of(folder / TEXT),
         "records": (folder / RECORDS).stat().st_size,
-        "words": (folder / WORDS).stat().st_size,
+        "words": (folder / TERMS).stat().st_size,
     }
     told = {f"{name} MB": round(size / 1e6, 1) for name, size in megabytes.items()}
     return {**told, "segments": _segments(directory)}

@@ -11,7 +11,8 @@ from typing import Any, Final
 from benchmarks.catalogue import Catalogue
 from benchmarks.measure import times_of
 from mapshelf.model import MapDraft
-from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
 from mapshelf.store import Store, open_store
 
 CHANGES: Final = 7

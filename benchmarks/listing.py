@@ -13,9 +13,10 @@ from benchmarks.catalogue import BASE_URL, Catalogue
 from benchmarks.measure import timed
 from benchmarks.requests import COMBINATIONS, Clients
 from mapshelf.query import DEFAULT_LIMIT, ORDERS, MapQuery, parse_query
-from mapshelf.snapshot import Snapshot, SnapshotDirectory
+from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.format.columns import load_columns
-from mapshelf.snapshot.format.directory import read_manifest
+from mapshelf.snapshot.format.manifest import read_manifest
+from mapshelf.snapshot.read import Snapshot
 from mapshelf.snapshot.read.listing import Listing
 
 QUERIES: Final = 400

@@ -8,7 +8,8 @@ from benchmarks.catalogue import BASE_URL, Catalogue, words_of
 from benchmarks.measure import timed
 from mapshelf.api.search import suggestions
 from mapshelf.query import MapQuery
-from mapshelf.snapshot import Snapshot, SnapshotDirectory
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.read import Snapshot
 from mapshelf.store import open_store
 
 WORDS: Final = 10

@@ -17,7 +17,8 @@ from mapshelf.api import Application
 from mapshelf.api.rsgi import RSGIApplication
 from mapshelf.model import MapDraft
 from mapshelf.settings import Settings, sqlite_url
-from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
 from mapshelf.store import open_store
 from mapshelf.tokens import new_token, token_digest
 

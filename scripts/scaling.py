@@ -33,7 +33,7 @@ MOST: Final = 20_000
 
 
 KEPT: Final = 1024
-"""Changes after which all orders have been written again, as in ``snapshot/build/orders.py``: a map
+"""Changes after which all orders have been rewritten (``snapshot/build/orders_writer.py``): a map
 that changes counts there twice."""
 
 

@@ -22,7 +22,8 @@ from mapshelf.errors import SnapshotDamaged
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDraft, Outline, Topic, Verdict
 from mapshelf.settings import Settings
-from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
 from mapshelf.store import open_store
 from mapshelf.tokens import new_token, token_digest
 from tests.databases import database_url, give_back

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from mapshelf.query.rating import POPULARITIES
 from mapshelf.snapshot.build.documents import COUNTED_TITLE
-from mapshelf.snapshot.format.rating import POPULARITIES
 from mapshelf.snapshot.format.term_dictionary import LONGEST, SHORTEST, typos_in
 from mapshelf.snapshot.format.text_fields import CHARACTER_WEIGHT, PHRASE_WEIGHT, WEIGHTS
 from mapshelf.snapshot.read.spelling import FAR_MORE, MOST_WORDS

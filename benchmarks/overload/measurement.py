@@ -41,7 +41,8 @@ from benchmarks.processes import (
 from benchmarks.requests import listing_paths
 from benchmarks.serving import PAGE, Target, new_token_in
 from mapshelf.model import MAP_KEYS
-from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
 from mapshelf.store import open_store
 
 T = TypeVar("T")

@@ -36,7 +36,7 @@ from benchmarks.processes import (
 )
 from benchmarks.serving import Target, service, wrk
 from mapshelf.snapshot import SnapshotDirectory
-from mapshelf.snapshot.format.directory import TEXT
+from mapshelf.snapshot.format.manifest import TEXT
 
 NAMES: Final = ("Tantivy", "Mapshelf", "SQLite FTS5", "Datasette", "PostgreSQL")
 """The peers in the order they are measured; the engine first, because it chooses the words."""

@@ -13,9 +13,6 @@ from mapshelf.errors import InvalidSetting
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 
-CURRENT: Final = "current"
-"""The file in the folder of the snapshots that names the one to read."""
-
 _BASE_URL: Final = re.compile(
     r"https?://(?:\[(?P<ipv6>[^]]*)\]|[a-z0-9._~-]+)(?::(?P<port>[0-9]{1,5}))?"
     r"(?:/(?:[a-z0-9._~!$&'()*+,;=:@/-]|%[0-9a-f]{2})*)?",
@@ -66,11 +63,6 @@ class Settings:
     def snapshots(self) -> Path:
         """The folder of the snapshots."""
         return snapshots_folder(self.data)
-
-    @property
-    def has_snapshot(self) -> bool:
-        """Whether a snapshot was published before, by the file that names it."""
-        return (self.snapshots / CURRENT).exists()
 
     @property
     def thumbnails(self) -> Path:

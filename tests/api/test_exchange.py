@@ -13,7 +13,8 @@ from mapshelf.api.current_snapshot import RESPONSES_SIZE, CachedSnapshot
 from mapshelf.api.http import Response
 from mapshelf.model import MapDraft
 from mapshelf.query import MapQuery
-from mapshelf.snapshot import Snapshot, SnapshotDirectory
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.read import Snapshot
 from mapshelf.snapshot.read.search_engine import CORRECTIONS
 from tests.harness import Service, Shelf
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zlib
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import jsonschema
@@ -27,7 +28,6 @@ from mapshelf.query import (
     PARAMETERS,
     SORT_ORDERS,
     Filter,
-    SortOrder,
 )
 from mapshelf.search.snippets import LONGEST_EXCERPT, LONGEST_STEP
 from mapshelf.snapshot.read.facets import MOST_VALUES
@@ -177,7 +177,12 @@ def test_another_filter_is_one_more_row() -> None:
 
 
 def test_another_order_is_one_more_row() -> None:
-    document = openapi_document(orders=(*SORT_ORDERS, SortOrder("size", "largest file first")))
+    document = openapi_document(
+        orders=(
+            *SORT_ORDERS,
+            replace(SORT_ORDERS[1], name="size", description="largest file first"),
+        )
+    )
     for path in ("/maps", "/search"):
         described = parameters_of(path, document)["order_by"]
         assert described["schema"]["enum"] == [*ORDERS, "size"]

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from mapshelf.model import LARGEST_COUNT, MAP_KEYS, Map, MapDraft, Named
 from mapshelf.query import MAXIMUM_OFFSET, NO_ID, ORDERS, UNKNOWN_ID, MapQuery, owner_key
+from mapshelf.query.rating import rating
 from mapshelf.search.query_parser import Part, parse_text
-from mapshelf.snapshot import Page
-from mapshelf.snapshot.format.rating import rating
 from mapshelf.snapshot.format.records import encode_record, record_title, slug, with_base_url
+from mapshelf.snapshot.read import Page
 from mapshelf.store.merge import References, created
 from tests.snapshot.world import BASE, World, encoded, in_order, page, prove_lists, titles
 from tests.store.drafts import DRAFTS, outline

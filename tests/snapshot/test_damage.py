@@ -1,4 +1,4 @@
-"""Snapshots that are lost, damaged, half made or of another time are built anew."""
+"""Snapshots that are lost, damaged, half made or of another time are rebuilt."""
 
 import shutil
 from collections.abc import Callable
@@ -10,17 +10,13 @@ import xxhash
 
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing, StoreUnavailable
 from mapshelf.model import Change, MapDraft
-from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory
-from mapshelf.snapshot.build import builder
-from mapshelf.snapshot.build import orders as ordering
-from mapshelf.snapshot.format import directory
-from mapshelf.snapshot.format.directory import (
-    FORMAT,
-    GROWING,
-    read_manifest,
-    verify,
-)
-from mapshelf.snapshot.format.directory import published_length as published_length_of
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder, builder, working_snapshot
+from mapshelf.snapshot.build import orders_writer as ordering
+from mapshelf.snapshot.format import manifest as manifests
+from mapshelf.snapshot.format.manifest import APPEND_FILES, FORMAT, read_manifest, verify
+from mapshelf.snapshot.format.manifest import published_length as published_length_of
+from mapshelf.snapshot.read import Snapshot
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.snapshot.world import World, prove_lists, prove_searches, titles
 from tests.store.drafts import outline
@@ -63,7 +59,7 @@ def flip(path: Path, place: int) -> None:
 
 def published_length(world: World, path: Path) -> int:
     """Return how many bytes of a file are part of the snapshot."""
-    if path.name in GROWING:
+    if path.name in APPEND_FILES:
         return published_length_of(read_manifest(world.folder), path.name)
     return path.stat().st_size
 
@@ -336,7 +332,7 @@ def test_a_store_that_fails_while_orders_are_written(
             with pytest.raises(StoreUnavailable):
                 filled.builder.advance()
         with monkeypatch.context() as patched:
-            patched.setattr(builder, "write_manifest", _away)
+            patched.setattr(working_snapshot, "write_manifest", _away)
             with pytest.raises(StoreUnavailable):
                 filled.builder.advance()
         filled.builder.advance()
@@ -351,13 +347,13 @@ def test_a_snapshot_that_was_made_wrongly_is_built_anew(filled: World) -> None:
     """Its checksums are right, and workers refuse it all the same."""
     folder = filled.folder
     manifest = verify(folder)
-    growing = {name: manifest["files"][name] for name in GROWING}
+    growing = {name: manifest["files"][name] for name in APPEND_FILES}
     slots = folder / "order-alpha" / "slots.bin"
     short = slots.read_bytes()[:-4]
     slots.unlink()
     slots.write_bytes(short)
     (folder / "manifest.json").unlink()
-    directory.write_manifest(folder, manifest, growing, None)
+    manifests.write_manifest(folder, manifest, growing, None)
     verify(folder)
     with pytest.raises(SnapshotDamaged):
         Snapshot(folder)
@@ -401,7 +397,7 @@ def test_snapshots_share_what_did_not_change(filled: World) -> None:
     before = filled.folder
     filled.put(MapDraft(id="m1", title="another"))
     filled.published()
-    shared = [before / name for name in GROWING] + list(before.glob("order-*/*"))
+    shared = [before / name for name in APPEND_FILES] + list(before.glob("order-*/*"))
     assert len(shared) > 40
     for path in shared:
         assert path.samefile(filled.folder / path.relative_to(before))

@@ -204,7 +204,7 @@ def test_values_that_are_cut_short_are_refused(name: str) -> None:
 
 
 def test_facets_of_a_catalogue_that_changes(world: World) -> None:
-    """Through builders that end and begin, and a snapshot that is made anew."""
+    """Through builders that end and begin, and a compaction."""
     chance = random.Random(12)
     keys = {row.name: row.key for row in FILTERS}
     for step in range(30):
@@ -213,7 +213,7 @@ def test_facets_of_a_catalogue_that_changes(world: World) -> None:
         if step % 7 == 3:
             world.restart()
         world.published()
-        while step % 10 == 9 and world.builder.renew():
+        while step % 10 == 9 and world.builder.compact():
             pass
         snapshot = world.snapshot()
         maps = world.maps()

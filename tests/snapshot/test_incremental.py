@@ -17,10 +17,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
-from mapshelf.snapshot.build import builder
-from mapshelf.snapshot.build import orders as ordering
+from mapshelf.snapshot.build import builder, records_file, working_snapshot
+from mapshelf.snapshot.build import orders_writer as ordering
 from mapshelf.snapshot.format import columns as arrays
-from mapshelf.snapshot.format import posting_lists as sets
+from mapshelf.snapshot.format import posting_lists as postings
 from mapshelf.snapshot.read import id_index as ids
 from tests.snapshot.world import World, page, prove_ids, prove_lists, prove_searches, world_in
 from tests.store.drafts import outline
@@ -41,11 +41,12 @@ CHANGES = st.builds(
     template=st.none() | st.booleans(),
     outline=st.none() | st.sampled_from([outline("zoo", word) for word in WORDS]),
 )
+MODULES = (builder, working_snapshot, records_file, ordering, postings)
 IDS = st.sampled_from([f"id{n}" for n in range(8)])
 STEPS = st.one_of(
     st.lists(st.tuples(IDS, CHANGES), min_size=1, max_size=6),
     st.sets(IDS, min_size=1, max_size=7),
-    st.sampled_from(["publish", "publish", "renew", "restart"]),
+    st.sampled_from(["publish", "publish", "compact", "restart"]),
 )
 
 
@@ -54,7 +55,7 @@ def lowered(**limits: int) -> Iterator[None]:
     """Lower limits for the time being."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in limits.items():
-            (module,) = (each for each in (builder, ordering, sets) if hasattr(each, name))
+            (module,) = (each for each in MODULES if hasattr(each, name))
             patch.setattr(module, name, value)
         yield
 
@@ -70,8 +71,9 @@ def test_kept_up_equals_built_anew(
     steps: list[list[tuple[str, MapDraft]] | set[str] | str], limit: int, posting: int, many: int
 ) -> None:
     with (
-        lowered(BATCH=limit, SLICE=limit, LITTLE=limit * 100),
-        lowered(POSTING_LIMIT=posting, MANY=many, TOO_MANY=2 * many),
+        lowered(BATCH=limit, MINIMUM_MAPS=limit, COMPACTION_BATCH=limit),
+        lowered(MINIMUM_GARBAGE=limit * 100),
+        lowered(ARRAY_LIMIT=posting, MANY=many, TOO_MANY=2 * many),
         tempfile.TemporaryDirectory() as folder,
         world_in(Path(folder)) as world,
     ):
@@ -79,8 +81,8 @@ def test_kept_up_equals_built_anew(
             match step:
                 case "publish":
                     world.builder.advance()
-                case "renew":
-                    world.builder.renew()
+                case "compact":
+                    world.builder.compact()
                 case "restart":
                     world.restart()
                 case set():
@@ -106,11 +108,11 @@ def test_many_changes_at_once_are_sorted_anew(tmp_path: Path) -> None:
 
 
 def test_a_long_import_shows_as_it_goes(tmp_path: Path) -> None:
-    with lowered(BATCH=2, CHANGES_PER_SNAPSHOT=4), world_in(tmp_path) as world:
+    with lowered(BATCH=2, MINIMUM_MAPS=2, CHANGES_PER_SNAPSHOT=4), world_in(tmp_path) as world:
         world.put(*(MapDraft(title=str(n)) for n in range(10)))
         seen: list[int] = []
         world.builder.advance(seen.append)
-        assert len(world.snapshot()) == 10  # built anew: all at once
+        assert len(world.snapshot()) == 10  # rebuilt: all at once
         assert seen == [2, 4, 6, 8, 10]
         world.put(*(MapDraft(title=str(n)) for n in range(10)))
         sizes = []
@@ -144,7 +146,7 @@ def test_postings_and_bitmaps_answer_alike(tmp_path: Path, count: int) -> None:
 
 
 def test_records_are_rewritten_when_mostly_garbage(tmp_path: Path) -> None:
-    with lowered(LITTLE=1000), world_in(tmp_path) as world:
+    with lowered(MINIMUM_GARBAGE=1000), world_in(tmp_path) as world:
         world.put(*(MapDraft(id=f"m{n}", title=f"t{n}") for n in range(20)))
         world.published()
         sizes = []
@@ -161,7 +163,7 @@ def test_records_are_rewritten_when_mostly_garbage(tmp_path: Path) -> None:
 
 def test_titles_find_their_places_after_records_were_rewritten(tmp_path: Path) -> None:
     """Titles that begin alike are read, even of maps that are gone, as long as orders know them."""
-    with lowered(LITTLE=100), world_in(tmp_path) as world:
+    with lowered(MINIMUM_GARBAGE=100), world_in(tmp_path) as world:
         world.put(*(MapDraft(id=f"m{n}", title=f"beginning {n}") for n in range(30)))
         world.published()
         size = (world.folder / "records.bin").stat().st_size
@@ -175,16 +177,16 @@ def test_titles_find_their_places_after_records_were_rewritten(tmp_path: Path) -
 
 
 def test_a_snapshot_of_mostly_removed_maps_is_made_anew(tmp_path: Path) -> None:
-    with lowered(BATCH=10), world_in(tmp_path) as world:
+    with lowered(BATCH=10, MINIMUM_MAPS=10), world_in(tmp_path) as world:
         world.put(*(MapDraft(id=f"m{n}", title=f"t{n}") for n in range(40)))
         world.published()
         world.store.delete_maps([f"m{n}" for n in range(30)])
         world.published()
-        while world.builder.renew():
+        while world.builder.compact():
             pass
         assert (world.folder / "column-length.bin").stat().st_size < 4 * 20
         prove_lists(world.published(), world.maps())
-        assert not world.builder.renew()
+        assert not world.builder.compact()
 
 
 def test_a_search_index_of_mostly_replaced_maps_is_made_anew(tmp_path: Path) -> None:
@@ -195,8 +197,8 @@ def test_a_search_index_of_mostly_replaced_maps_is_made_anew(tmp_path: Path) -> 
             world.put(*(MapDraft(id=f"m{n}", title=f"t{n} {first}") for n in range(first, 40)))
             world.builder.advance()
         slices = 0
-        with lowered(BATCH=10, SLICE=12):
-            while world.builder.renew():
+        with lowered(BATCH=10, MINIMUM_MAPS=10, COMPACTION_BATCH=12):
+            while world.builder.compact():
                 slices += 1
                 world.put(MapDraft(id=f"m{slices}", title="changed"), MapDraft(title="late"))
                 snapshot = world.published()

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
 from mapshelf.query import MAXIMUM_LIMIT, ORDERS
-from mapshelf.snapshot import Snapshot
+from mapshelf.snapshot.read import Snapshot
 from tests.harness import outline_of
 from tests.snapshot.world import page, world_in
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
 from mapshelf.snapshot.build import text_index_writer as writer
-from mapshelf.snapshot.format.directory import TEXT
+from mapshelf.snapshot.format.manifest import TEXT
 from tests.snapshot.world import World, page
 
 

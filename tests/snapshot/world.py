@@ -15,10 +15,12 @@ import orjson
 from mapshelf.formats.outline_codec import outline_passages
 from mapshelf.model import Map, MapDraft
 from mapshelf.query import FILTERS, ORDERS, MapQuery
-from mapshelf.snapshot import Builder, Page, Record, Snapshot, SnapshotDirectory
-from mapshelf.snapshot.format.directory import verify
-from mapshelf.snapshot.format.rating import rating
+from mapshelf.query.rating import rating
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.format.manifest import verify
 from mapshelf.snapshot.format.records import encode_record
+from mapshelf.snapshot.read import Page, Record, Snapshot
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from mapshelf.text.normalize import fold
 from tests.indexing import index_words

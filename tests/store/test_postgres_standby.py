@@ -12,7 +12,9 @@ import pytest
 from mapshelf.errors import HistoryLost, StoreUnavailable
 from mapshelf.model import SYSTEM_USER, MapDraft, Verdict
 from mapshelf.query import MapQuery
-from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.read import Snapshot
 from mapshelf.store import Store, open_store
 from tests.postgres import Server, both_urls, server, standby_of
 from tests.store.drafts import outline

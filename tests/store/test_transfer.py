@@ -12,7 +12,8 @@ import pytest
 from mapshelf.errors import Conflict, StoreUnavailable
 from mapshelf.model import HOUR, MapDraft, Source, Visit, VisitKind
 from mapshelf.settings import sqlite_url
-from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
 from mapshelf.store import Store, open_store, transfer
 from mapshelf.store.tables import NOT_TRANSFERRED, TABLES
 from mapshelf.store.transfer import differences, export_digest, transfer_catalogue

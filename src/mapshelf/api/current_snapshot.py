@@ -17,7 +17,9 @@ from typing import Final
 from mapshelf.api.http import Request, Response
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import SnapshotError, SnapshotMissing, SnapshotUnavailable
-from mapshelf.snapshot import Snapshot, SnapshotDirectory, SoundSnapshots
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.format.verification import VerifiedSnapshots
+from mapshelf.snapshot.read import Snapshot
 
 POLL_INTERVAL: Final = 0.1
 """Seconds between looks at which snapshot is current."""
@@ -120,7 +122,7 @@ class CurrentSnapshot:
         self._refused = ""
         self._lacking = False
         self._refreshing = Lock()
-        self._sound = SoundSnapshots(directory)
+        self._verified = VerifiedSnapshots(directory)
         self._verifying = False
 
     def get(self) -> CachedSnapshot:
@@ -150,7 +152,7 @@ class CurrentSnapshot:
     def close(self) -> None:
         """Follow what is published no longer; the one in hand stays."""
         with self._refreshing:
-            self._sound.close()
+            self._verified.close()
 
     def _take_up_first(self) -> None:
         taken = False
@@ -196,7 +198,7 @@ class CurrentSnapshot:
     def _verify(self, name: str) -> None:
         self._verifying = True
         try:
-            self._sound.ensure(name)
+            self._verified.verify_once(name)
         finally:
             self._verifying = False
 

@@ -10,7 +10,7 @@ from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, json_respons
 from mapshelf.api.maps import list_etag
 from mapshelf.model import Named
 from mapshelf.query import MapQuery, parse_query
-from mapshelf.snapshot import Snapshot
+from mapshelf.snapshot.read import Snapshot
 from mapshelf.snapshot.read.facets import Counts, NamedCounts
 from mapshelf.store.contract import Maps
 

@@ -16,7 +16,7 @@ from mapshelf.api.documents import Documents, Kind, is_large
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, body_response, json_response
 from mapshelf.errors import NotFound
 from mapshelf.formats.outline_codec import decode_outline
-from mapshelf.snapshot import Record
+from mapshelf.snapshot.read import Record
 from mapshelf.store.contract import Maps
 from mapshelf.writers import WRITERS, Writer
 

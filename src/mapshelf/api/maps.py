@@ -8,7 +8,7 @@ import xxhash
 from mapshelf.api.context import Context
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response
 from mapshelf.query import MapQuery, parse_query
-from mapshelf.snapshot import Snapshot
+from mapshelf.snapshot.read import Snapshot
 
 
 async def list_maps(context: Context, request: Request) -> Response:

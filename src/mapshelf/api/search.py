@@ -19,7 +19,7 @@ from mapshelf.formats.outline_codec import decode_outline, outline_texts
 from mapshelf.model import Outline
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.search.snippets import best_branches
-from mapshelf.snapshot import Record, Snapshot
+from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store.contract import Maps
 from mapshelf.text.normalize import fold
 

@@ -25,7 +25,7 @@ from mapshelf.query import read_parameters
 from mapshelf.render.render_request import WIDTHS, Copy, Order
 from mapshelf.render.render_worker import Picture, Studio
 from mapshelf.render.themes import LIGHT, THEMES
-from mapshelf.snapshot import Record
+from mapshelf.snapshot.read import Record
 from mapshelf.store.contract import Maps
 
 DEFAULT_WIDTH: Final = 320

@@ -6,7 +6,8 @@ import sys
 from mapshelf.cli.common import catalogue_options, opened
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing
 from mapshelf.settings import snapshots_folder, without_password
-from mapshelf.snapshot import SnapshotDirectory, verify
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.format.manifest import verify
 
 
 def define(parser: argparse.ArgumentParser) -> None:

@@ -26,6 +26,7 @@ from mapshelf.settings import (
     checked_base_url,
     checked_network,
 )
+from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.store import open_store
 
 HEAD_START: Final = 3.0
@@ -145,10 +146,11 @@ class _Beginning:
 
     def __init__(self, settings: Settings, listener: socket.socket) -> None:
         self._settings = settings
+        self._snapshots = SnapshotDirectory(settings.snapshots)
         self._address: tuple[str, int] = listener.getsockname()[:2]
         self._answers = self._checked = False
         self.later = time.monotonic()
-        if settings.has_snapshot:
+        if self._snapshots.has_current():
             self.later += HEAD_START
         else:
             self._check()
@@ -170,7 +172,7 @@ class _Beginning:
         try:
             open_store(self._settings.database).close()
         except StoreUnavailable as error:
-            if not self._settings.has_snapshot:
+            if not self._snapshots.has_current():
                 raise
             log.warning("the store is away, the snapshot is there: %s", error)
 

@@ -14,7 +14,8 @@ from mapshelf.errors import MapshelfError, StoreError, StoreUnavailable
 from mapshelf.service.process import end_with_parent, set_up_logging, stop_event
 from mapshelf.service.retrying import Retrying
 from mapshelf.settings import Settings
-from mapshelf.snapshot import Builder, SnapshotDirectory
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
 from mapshelf.store import open_store
 from mapshelf.store.contract import ChangeFeed, VisitCounts
 
@@ -24,8 +25,8 @@ LOOK_INTERVAL: Final = 0.1
 LISTEN_INTERVAL: Final = 0.5
 """Seconds of listening to the store between looks at everything else."""
 
-RENEWING_INTERVAL: Final = 0.2
-"""Likewise while a snapshot is being made anew: it rests for about as long as it works."""
+COMPACTION_INTERVAL: Final = 0.2
+"""The same during a compaction, which rests for about as long as it works."""
 
 REST_SHARE: Final = 1.0
 """Seconds of rest for each second of building, so that requests get their share of the machine."""
@@ -40,7 +41,7 @@ GATHERED_SHARE: Final = 50.0
 """The same for each second of building, so that counting takes little of a large machine, too."""
 
 LONGEST_GATHERED: Final = 600.0
-"""Seconds at most, for building anew takes far longer than building on."""
+"""Seconds at most, for a rebuild takes far longer than an update."""
 
 APPLY_INTERVAL: Final = 5.0
 """Seconds between looks at whether any have come together."""
@@ -132,22 +133,22 @@ def _await_news(
 ) -> None:
     """Wait until there may be something new, the snapshot is lost, or this is to end.
 
-    A wasteful snapshot is made anew meanwhile.
+    Meanwhile a snapshot that needs it is compacted.
     """
     pending.look()
-    interval = _renew(builder)
+    interval = _compact(builder)
     while not stop.is_set() and not store.wait(builder.revision, interval):
         builder.check()
         pending.look()
-        interval = _renew(builder)
+        interval = _compact(builder)
 
 
-def _renew(builder: Builder) -> float:
-    """Go on making a wasteful snapshot anew; return how many seconds to listen then."""
+def _compact(builder: Builder) -> float:
+    """Take one step of compacting the snapshot if it needs that; return how long to listen then."""
     try:
-        return RENEWING_INTERVAL if builder.renew() else LISTEN_INTERVAL
+        return COMPACTION_INTERVAL if builder.compact() else LISTEN_INTERVAL
     except StoreUnavailable as error:
-        log.warning("the snapshot is made anew later: %s", error)
+        log.warning("the snapshot is compacted later: %s", error)
         return LISTEN_INTERVAL
 
 

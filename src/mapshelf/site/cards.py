@@ -12,7 +12,7 @@ from markupsafe import Markup
 
 from mapshelf.search.snippets import Branch
 from mapshelf.site.addresses import Addresses
-from mapshelf.snapshot import Record
+from mapshelf.snapshot.read import Record
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from mapshelf.query import DEFAULT_ORDER, MapQuery
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import card
 from mapshelf.site.messages import say
-from mapshelf.snapshot import Snapshot
+from mapshelf.snapshot.read import Snapshot
 from mapshelf.writers.plain import sound
 
 NEVER: Final = "1970-01-01T00:00:00Z"

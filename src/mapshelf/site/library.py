@@ -15,7 +15,7 @@ from mapshelf.search.snippets import Branch, best_branches
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card
 from mapshelf.site.messages import say
-from mapshelf.snapshot import Facets, Record, Snapshot
+from mapshelf.snapshot.read import Facets, Record, Snapshot
 from mapshelf.store.contract import Maps
 
 PAGE_SIZE: Final = 24

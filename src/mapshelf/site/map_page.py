@@ -14,7 +14,7 @@ from mapshelf.site.cards import Card, card
 from mapshelf.site.messages import SCRIPT_ENGLISH, counted, say
 from mapshelf.site.outline import outline_html
 from mapshelf.site.responses import Templates, Values
-from mapshelf.snapshot import Record, Snapshot
+from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store.contract import Maps
 from mapshelf.text.normalize import fold
 from mapshelf.writers import WRITERS

@@ -46,7 +46,7 @@ from mapshelf.site.responses import (
     page_response,
     redirect,
 )
-from mapshelf.snapshot import Record, Snapshot
+from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store.contract import Maps
 
 JSON: Final = b"application/json"

@@ -1,19 +1,9 @@
-"""What every read of the catalogue is answered from: immutable files, built from the store."""
+"""Snapshots: immutable files, built from the store, that answer all reads of the catalogue.
 
-from mapshelf.snapshot.build.builder import Builder
-from mapshelf.snapshot.format.directory import SnapshotDirectory, verify
-from mapshelf.snapshot.format.verification import SoundSnapshots
-from mapshelf.snapshot.read.facets import Facets
-from mapshelf.snapshot.read.snapshot import Hits, Page, Record, Snapshot
+``build`` builds them, ``read`` answers from them, and ``format`` has the files that both share.
+Import from these: this package loads none of them, so that each process loads only what it uses.
+"""
 
-__all__ = [
-    "Builder",
-    "Facets",
-    "Hits",
-    "Page",
-    "Record",
-    "Snapshot",
-    "SnapshotDirectory",
-    "SoundSnapshots",
-    "verify",
-]
+from mapshelf.snapshot.format.directory import SnapshotDirectory
+
+__all__ = ["SnapshotDirectory"]

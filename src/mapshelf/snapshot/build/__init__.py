@@ -1,1 +1,5 @@
 """Building snapshots from the store."""
+
+from mapshelf.snapshot.build.builder import Builder
+
+__all__ = ["Builder"]

@@ -1,15 +1,13 @@
-"""What the search index keeps of a map: which text goes into which field, and in which form."""
+"""Makes search documents of maps: which text goes into which field, and in which form."""
 
-import struct
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import Map
-from mapshelf.query import FILTERS
-from mapshelf.snapshot.format.columns import title_beginning
-from mapshelf.snapshot.format.rating import POPULARITIES, popularity, rating
+from mapshelf.query import FILTERS, SORT_ORDERS
+from mapshelf.query.rating import POPULARITIES, popularity
 from mapshelf.snapshot.format.text_fields import (
     LANGUAGE,
     LONGEST_BEGINNING,
@@ -25,23 +23,21 @@ from mapshelf.text.normalize import SEPARATOR, composed, spelt_words
 from mapshelf.text.stemming import IndexForms, made_of
 
 COUNTED_TITLE: Final = 12
-"""Words of a title up to which a shorter one is the better match."""
-
-_HALF: Final = 1 << 32
+"""Words of a title that count as its length; longer titles count as this long."""
 
 Fields = dict[str, str | int]
-"""What goes into the index for a map, by field."""
+"""The values of a document, by field."""
 
 
 @dataclass(frozen=True, slots=True)
 class Indexed:
-    """A map on its way into the index.
+    """A map to index.
 
     Attributes:
-        slot: its place in the snapshot.
+        slot: its slot in the snapshot.
         map: the map.
         source: name of the file it was read from.
-        passages: what its topics say.
+        passages: the text of its topics.
     """
 
     slot: int
@@ -52,11 +48,11 @@ class Indexed:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What the index keeps of a map.
+    """The search document of a map.
 
     Attributes:
-        fields: what goes into each field.
-        words: the words of the map and what they are made of, without stems.
+        fields: the value of each field.
+        words: the words of the map and their parts, without stems.
     """
 
     fields: Fields
@@ -68,8 +64,8 @@ class _Zone:
     """A text of a map.
 
     Attributes:
-        words: its words as the index has them, in their order.
-        spelt: the different words with what they are made of and make, before accents go.
+        words: its normalized words in the order of the text.
+        spelt: the distinct words, with their parts and compounds, before accents are removed.
     """
 
     words: list[str]
@@ -77,19 +73,19 @@ class _Zone:
 
 
 class Documents:
-    """Makes documents of maps, for as long as an index is being built."""
+    """Makes documents of maps, and caches the forms of words meanwhile."""
 
     def __init__(self) -> None:
         self._forms = IndexForms()
 
     def of(self, indexed: Indexed) -> Document:
-        """Return what the index is to keep of a map."""
+        """Return the document of a map."""
         found, passages = indexed.map, indexed.passages
         about = (found.owner, found.category, indexed.source)
         title = self._zone(found.title)
         description = self._zone(found.description)
-        branches = self._zone(_apart((*passages.shallow, *about)))
-        topics = self._zone(_apart(passages.deep))
+        branches = self._zone(_separated((*passages.shallow, *about)))
+        topics = self._zone(_separated(passages.deep))
         level = popularity(found)
         title_words = {*title.words, *self._forms.folded(title.spelt)}
         spelt = title.spelt | description.spelt | branches.spelt | topics.spelt
@@ -101,7 +97,7 @@ class Documents:
             "precedence": precedence(indexed.slot, level, found.file_id),
             NAME: name_of(title.words),
             LANGUAGE: passages.language,
-            "title": _measured(title.words, level),
+            "title": _padded(title.words, level),
             "description": " ".join(description.words),
             "branches": " ".join(branches.words),
             "topics": " ".join(topics.words),
@@ -123,13 +119,13 @@ class Documents:
         return _Zone(words, made_of(text, whole, spelt))
 
 
-def _apart(texts: Iterable[str]) -> str:
+def _separated(texts: Iterable[str]) -> str:
     return SEPARATOR.join([text for text in texts if text])
 
 
 def _beginnings(words: Iterable[str], longest: int) -> set[str]:
-    """Return what the words begin with, up to ``longest`` characters."""
-    # The longest first, and each shorter one from those: there are fewer and fewer of them.
+    """Return the prefixes of the words, up to ``longest`` characters."""
+    # Each length is made from the next longer one, of which there are fewer and fewer.
     level = {word[:longest] for word in words}
     found = set(level)
     for length in range(longest - 1, 0, -1):
@@ -138,45 +134,17 @@ def _beginnings(words: Iterable[str], longest: int) -> set[str]:
     return found - {"", SEPARATOR}
 
 
-def _measured(title: list[str], level: int) -> str:
-    """Return a title followed by blanks that make it as long as it is to count.
+def _padded(title: list[str], level: int) -> str:
+    """Return a title padded with separators, which set the length that it counts as.
 
-    Of titles with the same word the engine prefers the shorter; two blanks more are one word
-    more. What is popular gets up to seven fewer: it wins over a title three words shorter.
+    Of titles with the same word Tantivy prefers the shorter; two separators count as one word. A
+    popular map gets up to seven fewer, so it wins over a title three words shorter.
     """
-    blanks = min(len(title), COUNTED_TITLE) + (POPULARITIES - 1 - level) // 2
-    return " ".join([*title, *[SEPARATOR] * blanks])
+    padding = min(len(title), COUNTED_TITLE) + (POPULARITIES - 1 - level) // 2
+    return " ".join([*title, *[SEPARATOR] * padding])
 
-
-def _counted(value: int, file_id: int) -> int:
-    """Return a key for a counter and, among equal ones, the file id."""
-    if value >= _HALF:
-        return _HALF * _HALF - 1
-    return value * _HALF + min(file_id, _HALF - 1)
-
-
-def _liked(found: Map) -> int:
-    """Return a key for the rating and, where there is none, the file id."""
-    value = rating(found.thumbs_up, found.thumbs_down)
-    if value == 0.0:
-        return 1 + min(found.file_id, _HALF - 1)
-    # As numbers, the bits of positive floating-point numbers are in the order of these.
-    bits: int = struct.unpack(">Q", struct.pack(">d", max(value, 0.0)))[0]
-    return bits
-
-
-COARSE_KEYS: Final[dict[str, Callable[[Map], int]]] = {
-    "alpha": lambda found: title_beginning(found.title),
-    "downloads": lambda found: _counted(found.downloads, found.file_id),
-    "views": lambda found: _counted(found.views, found.file_id),
-    "date": lambda found: found.date_added + (1 << 62),
-    "rating": _liked,
-}
-"""For each order a number of 64 bits that never contradicts it: where two maps have different
-numbers, these tell which comes first (the lower for ``alpha``, else the higher); where they have
-the same, the listing does."""
 
 _KEYS: Final[dict[str, Callable[[Map], int]]] = {
-    **{order_field(order): key for order, key in COARSE_KEYS.items()},
+    **{order_field(row.name): row.search_key for row in SORT_ORDERS},
     **{filter_field(row.name): row.key for row in FILTERS},
 }

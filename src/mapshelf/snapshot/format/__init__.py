@@ -1,1 +1,1 @@
-"""The files of a snapshot, as the builder writes and the workers read them."""
+"""The files of a snapshot, which the builder writes and the workers read."""

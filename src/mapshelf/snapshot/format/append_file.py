@@ -1,8 +1,8 @@
-"""Files of a snapshot that only grow, and are shared by all snapshots until they are written anew.
+"""Append-only files, which all snapshots share.
 
-A snapshot shows the part of such a file that was there when it was published; its length and
-checksum stand in the manifest. The checksum goes on from that of the snapshot before, so that
-publishing costs what is new. What lies beyond was never published, so it is cut off.
+A snapshot covers the bytes that were in such a file when it was published. The manifest records
+their number and checksum. Each checksum continues that of the previous snapshot, so publishing
+costs only what is new. Bytes after the published length are left over from a crash and are cut off.
 """
 
 import os
@@ -11,11 +11,11 @@ from typing import BinaryIO, Final
 
 import xxhash
 
-_PIECE: Final = 1 << 20
+_READ_SIZE: Final = 1 << 20
 
 
-class GrowingFile:
-    """A file that bytes are added to, of which the first ``length`` have been published."""
+class AppendFile:
+    """A file to append to, of which the first ``length`` bytes have been published."""
 
     def __init__(self, path: Path, length: int = 0) -> None:
         self.path = path
@@ -23,14 +23,14 @@ class GrowingFile:
         self._file.truncate(length)
         self._length = length
         self._digest = xxhash.xxh3_64()
-        for start in range(0, length, _PIECE):
-            self._digest.update(self.read(start, min(_PIECE, length - start)))
+        for start in range(0, length, _READ_SIZE):
+            self._digest.update(self.read(start, min(_READ_SIZE, length - start)))
 
     def __len__(self) -> int:
         return self._length
 
     def append(self, data: bytes) -> int:
-        """Add bytes; return where they begin."""
+        """Append bytes; return their offset."""
         start = self._length
         self._file.write(data)
         self._digest.update(data)
@@ -38,19 +38,19 @@ class GrowingFile:
         return start
 
     def read(self, start: int, length: int) -> bytes:
-        """Return bytes that were added before the last ``flush``."""
+        """Return bytes that were appended before the last ``flush``."""
         return os.pread(self._file.fileno(), length, start)
 
     def flush(self) -> None:
-        """Make all that was added readable."""
+        """Make everything appended so far readable."""
         self._file.flush()
 
     def link_to(self, path: Path) -> tuple[int, str]:
-        """Give the file its name in a snapshot; return its length there and its checksum."""
+        """Hard-link the file into a snapshot; return its length and checksum there."""
         self.flush()
         path.hardlink_to(self.path)
         return self._length, self._digest.hexdigest()
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()

@@ -1,9 +1,9 @@
-"""The columns of a snapshot: numbers about every map, one array a fact, in slot order.
+"""The columns of a snapshot: one array of numbers for each fact about a map, in slot order.
 
-A slot is the place of one state of one map in the arrays of a snapshot. It is given once and never
-written to again: a map that changes gets another slot. So columns only grow, snapshots share their
-files, and a change costs a few bytes of each however many maps there are. Files hold the numbers
-and nothing else, little end first, and map straight into memory.
+A slot is the index of one version of one map in these arrays. It is never reused: a map that
+changes gets a new slot. So columns are append-only, snapshots share their files, and a change costs
+a few bytes of each column however many maps there are. Files hold little-endian numbers only, and
+are mapped into memory as they are.
 """
 
 import mmap
@@ -18,8 +18,8 @@ import xxhash
 
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.model import Map
-from mapshelf.query import FILTERS
-from mapshelf.snapshot.format.append_file import GrowingFile
+from mapshelf.query import FILTERS, SORT_ORDERS
+from mapshelf.snapshot.format.append_file import AppendFile
 from mapshelf.snapshot.format.facet_codes import (
     CODE,
     PAIRS,
@@ -28,9 +28,7 @@ from mapshelf.snapshot.format.facet_codes import (
     CodesWriter,
     values_file,
 )
-from mapshelf.snapshot.format.rating import rating
-from mapshelf.snapshot.format.shortage import snapshot_error
-from mapshelf.text.normalize import fold
+from mapshelf.snapshot.format.unavailable import snapshot_error
 
 Array = npt.NDArray[Any]
 
@@ -39,39 +37,29 @@ FACTS: Final[dict[str, np.dtype[Any]]] = {
     "length": np.dtype("<u4"),
     "file_id": np.dtype("<i8"),
     "id": np.dtype("<u8"),
-    "alpha": np.dtype("<u8"),
-    "downloads": np.dtype("<i8"),
-    "views": np.dtype("<i8"),
-    "date": np.dtype("<i8"),
-    "rating": np.dtype("<f8"),
+    **{row.name: np.dtype(row.dtype) for row in SORT_ORDERS},
     **{f"filter-{row.name}": np.dtype("<u8") for row in FILTERS},
 }
-"""What is known of each slot: where its record lies, its ids, its sort keys, its filter keys."""
+"""The facts about a slot: where its record is, its ids, its sort keys and its filter keys."""
 
 COLUMNS: Final[dict[str, np.dtype[Any]]] = {**FACTS, **dict.fromkeys((*PAIRS, "owner"), CODE)}
-"""All columns: what is known of each slot, and the codes that facets are counted by."""
+"""All columns: the facts, and the codes that facets are counted by."""
 
 READ: Final = (
     *("start", "length", "id", *PAIRS, "owner"),
     *(f"filter-{row.name}" for row in FILTERS),
 )
-"""The columns that answers are made from; the others only orders are."""
+"""The columns that readers use; only the builder uses the others."""
 
 
 def id_key(public_id: str) -> int:
-    """Return the hash by which a map is found, a number of 64 bits."""
+    """Return the 64-bit hash by which a map is found."""
     return xxhash.xxh3_64_intdigest(public_id.encode())
-
-
-def title_beginning(title: str) -> int:
-    """Return a number that tells how titles follow each other, but for those that begin alike."""
-    # UTF-8 has the order of code points.
-    return int.from_bytes(fold(title).encode()[:8].ljust(8, b"\0"))
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A map on its way into the columns, with the place of its record."""
+    """A map to append to the columns, with the place of its record."""
 
     map: Map
     start: int
@@ -84,25 +72,21 @@ class Entry:
             self.length,
             self.map.file_id,
             id_key(self.map.id),
-            title_beginning(self.map.title),
-            self.map.downloads,
-            self.map.views,
-            self.map.date_added,
-            rating(self.map.thumbs_up, self.map.thumbs_down),
+            *(row.key(self.map) for row in SORT_ORDERS),
             *(row.key(self.map) for row in FILTERS),
         )
 
 
 class Columns:
-    """The columns while a snapshot is being built, in memory and in files that grow in ``folder``.
+    """The columns while a snapshot is built, in memory and in append-only files in ``folder``.
 
-    The first ``count`` slots of what the files hold are taken up; which of them are alive has to be
-    told (``revive``).
+    The first ``count`` slots of the files are read. The caller says which of them are live
+    (``mark_live``).
     """
 
     def __init__(self, folder: Path, count: int = 0) -> None:
         self._files = {
-            name: GrowingFile(folder / column_file(name), count * dtype.itemsize)
+            name: AppendFile(folder / column_file(name), count * dtype.itemsize)
             for name, dtype in COLUMNS.items()
         }
         self._arrays = {
@@ -110,7 +94,7 @@ class Columns:
             for name, dtype in COLUMNS.items()
         }
         self._codes = CodesWriter(folder, self._arrays)
-        self._alive = np.zeros(count, "?")
+        self._live = np.zeros(count, "?")
         self._count = count
 
     def __len__(self) -> int:
@@ -120,9 +104,9 @@ class Columns:
         return self._arrays[name][: self._count]
 
     @property
-    def alive(self) -> Array:
-        """Whether each slot holds the present state of a map."""
-        return self._alive[: self._count]
+    def live(self) -> Array:
+        """For each slot, whether it holds the current version of a map."""
+        return self._live[: self._count]
 
     def append(self, entries: Sequence[Entry]) -> None:
         """Give each entry the next slot."""
@@ -135,44 +119,44 @@ class Columns:
             array = np.array(values, COLUMNS[name])
             self._arrays[name][self._count : end] = array
             self._files[name].append(array.tobytes())
-        self._alive[self._count : end] = True
+        self._live[self._count : end] = True
         self._count = end
 
-    def revive(self, slots: Array) -> None:
-        """Note that these slots hold the present state of a map."""
-        self._alive[slots] = True
+    def mark_live(self, slots: Array) -> None:
+        """Mark slots that hold the current version of a map."""
+        self._live[slots] = True
 
     def remove(self, slot: int) -> None:
-        """Note that what a slot holds is gone or has changed."""
-        self._alive[slot] = False
+        """Mark a slot whose map has been removed or changed."""
+        self._live[slot] = False
 
     def rewrite(self, name: str, values: Array) -> None:
-        """Give a whole column other values, in a file of its own."""
+        """Replace all values of a column, in a new file."""
         path = self._files[name].path
         self._files[name].close()
         path.unlink()
-        self._files[name] = GrowingFile(path)
+        self._files[name] = AppendFile(path)
         self._files[name].append(values.tobytes())
         self[name][:] = values
 
     def link_to(self, folder: Path) -> dict[str, tuple[int, str]]:
-        """Make the files part of a snapshot; return the length and checksum of each."""
+        """Hard-link the files into a snapshot; return the length and checksum of each."""
         columns = {
             file.path.name: file.link_to(folder / file.path.name) for file in self._files.values()
         }
         return columns | self._codes.link_to(folder)
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for file in self._files.values():
             file.close()
         self._codes.close()
 
     def _make_room(self, count: int) -> None:
-        room = len(self._alive)
+        room = len(self._live)
         if count > room:
             grown = max(count, room + room // 8)
-            self._alive = self._enlarged(self._alive, grown)
+            self._live = self._enlarged(self._live, grown)
             for name, array in self._arrays.items():
                 self._arrays[name] = self._enlarged(array, grown)
 
@@ -205,7 +189,7 @@ def load_codes(folder: Path, columns: Mapping[str, Array], lengths: Mapping[str,
     Args:
         folder: the snapshot.
         columns: its columns.
-        lengths: of each file of ``DICTIONARIES``, the bytes that are part of the snapshot.
+        lengths: of each file of ``DICTIONARIES``, the bytes that belong to the snapshot.
 
     Raises:
         SnapshotDamaged: a file is missing or cut short, or does not hold whole numbers.
@@ -236,7 +220,7 @@ def load(folder: Path, name: str, dtype: str) -> Array:
 
 
 def map_array(path: Path, length: int | None, dtype: np.dtype[Any]) -> Array:
-    """Map an array, the first ``length`` bytes of a file or all of it, into memory, read-only.
+    """Map an array, in the first ``length`` bytes of a file or all of it, into memory, read-only.
 
     Raises:
         SnapshotDamaged: it is missing or cut short, or does not hold whole numbers.
@@ -251,8 +235,8 @@ def map_file(path: Path, length: int | None = None) -> mmap.mmap | bytes:
     """Map a file, or its first ``length`` bytes, into memory for reading.
 
     Raises:
-        SnapshotDamaged: it is not there, or shorter than it should be.
-        SnapshotUnavailable: the system is short of what that takes.
+        SnapshotDamaged: it is missing or cut short.
+        SnapshotUnavailable: it cannot be read at the moment.
     """
     try:
         with path.open("rb") as file:

@@ -1,12 +1,11 @@
-"""The values that lists are divided by, as codes: small whole numbers without gaps.
+"""Facet values as codes: small whole numbers without gaps (dictionary encoding).
 
-Counting codes takes about a nanosecond a map; counting values takes sorting them. A value gets its
-code, the next number, when the first map with it comes, and keeps it. So codes are columns like all
-others, and the values stand in files that only grow (``append_file.py``), each at the place of its
-code.
+Counting codes takes about a nanosecond a map; counting values would mean sorting them. A value
+gets the next code when the first map with it is added, and keeps it. So codes are columns like all
+others. The values are in append-only files (``append_file.py``), each at the index of its code.
 
-Category, software, licence and year have few values. So maps have one code for two of them, which
-stands for a pair of codes: there are few pairs as well, and half as much is to be counted.
+Category, software, licence and year have few values, and few pairs of values. So two of these
+facets share one column, whose codes stand for pairs of codes: that halves the counting.
 """
 
 from collections.abc import Mapping, Sequence
@@ -19,15 +18,15 @@ from numpy.typing import NDArray
 
 from mapshelf.model import Map
 from mapshelf.query import FILTERS
-from mapshelf.snapshot.format.append_file import GrowingFile
+from mapshelf.snapshot.format.append_file import AppendFile
 
 UNKNOWN_LICENCE: Final = -1
-"""Stands for no licence type."""
+"""The value of a map without a licence type."""
 
 CODE: Final = np.dtype("<u4")
 
 PAIRS: Final = {"category-software": ("category", "software"), "licence-year": ("licence", "year")}
-"""The facets that have one code together, by the names of the columns with these codes."""
+"""The facets that share a column, by the name of the column."""
 
 VALUES: Final[dict[str, np.dtype[Any]]] = {
     "category": np.dtype("<u8"),
@@ -36,16 +35,16 @@ VALUES: Final[dict[str, np.dtype[Any]]] = {
     "year": np.dtype("<i8"),
     "owner": np.dtype("<u8"),
 }
-"""The values of each facet: ids, years, and what owners are filtered by."""
+"""The type of each facet's values: ids, years, and the filter keys of owners."""
 
 
 def values_file(name: str) -> str:
-    """Return the name of the file of the values, or pairs, that codes stand for."""
+    """Return the name of the file with the values, or pairs, that codes stand for."""
     return f"values-{name}.bin"
 
 
 DICTIONARIES: Final = tuple(map(values_file, (*PAIRS, *VALUES)))
-"""The files that tell what codes stand for."""
+"""The files with the values and pairs that codes stand for."""
 
 _FILTER_KEYS: Final = {row.name: row.key for row in FILTERS}
 
@@ -69,8 +68,8 @@ class CodesWriter:
     """The codes while a snapshot is being built, with the files of ``DICTIONARIES``."""
 
     def __init__(self, folder: Path, columns: Mapping[str, NDArray[Any]]) -> None:
-        """Go on from the codes given so far, whose dictionaries are in ``folder``."""
-        # Codes are given in turn, so the largest tells how many there are.
+        """Continue with the codes in ``columns``, whose dictionaries are in ``folder``."""
+        # Codes have no gaps, so the largest tells how many there are.
         self._pairs, counts = {}, {"owner": _count(columns["owner"])}
         for name, facets in PAIRS.items():
             path, count = folder / values_file(name), _count(columns[name])
@@ -95,12 +94,12 @@ class CodesWriter:
         return columns
 
     def link_to(self, folder: Path) -> dict[str, tuple[int, str]]:
-        """Make the files part of a snapshot; return the length and checksum of each."""
+        """Hard-link the files into a snapshot; return the length and checksum of each."""
         files = [dictionary.file for dictionary in self._dictionaries()]
         return {file.path.name: file.link_to(folder / file.path.name) for file in files}
 
     def close(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         for dictionary in self._dictionaries():
             dictionary.file.close()
 
@@ -109,21 +108,21 @@ class CodesWriter:
 
 
 class _Dictionary:
-    """Rows of numbers, each at the place of its code."""
+    """Rows of numbers, each at the index of its code."""
 
     def __init__(self, path: Path, dtype: np.dtype[Any], count: int, width: int = 1) -> None:
-        self.file = GrowingFile(path, count * width * dtype.itemsize)
+        self.file = AppendFile(path, count * width * dtype.itemsize)
         self._dtype, self._width = dtype, width
         rows = map(tuple, self.known().tolist())
         self._codes: dict[tuple[int, ...], int] = {row: code for code, row in enumerate(rows)}
 
     def known(self) -> NDArray[Any]:
-        """Return the rows that were there in the beginning."""
+        """Return the rows that were in the file when it was opened."""
         data = self.file.read(0, len(self.file))
         return np.frombuffer(data, self._dtype).reshape(-1, self._width)
 
     def encode(self, rows: Sequence[tuple[int, ...]]) -> list[int]:
-        """Return the code of each row; those that are new get the next ones."""
+        """Return the code of each row; new rows get the next codes."""
         codes, fresh = [], []
         for row in rows:
             code = self._codes.get(row)

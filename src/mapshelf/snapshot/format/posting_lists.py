@@ -1,7 +1,7 @@
-"""Which maps have a filter's value, as sets of ranks: places in one order of the maps.
+"""Posting lists: for each filter value the ranks, in one order, of the maps that have it.
 
-Few ranks are kept as plain numbers (a posting), many as a roaring bitmap. Sets lie one after the
-other in one file and are read when first asked for, so that a worker holds only those in use.
+Short lists are stored as plain numbers, long ones as roaring bitmaps. All lists of an order are in
+one file. A worker reads a list when a request first needs it, and caches the recent ones.
 
 Source: S. Chambi, D. Lemire et al., "Better bitmap performance with Roaring bitmaps" (2016).
 """
@@ -22,38 +22,38 @@ from mapshelf.errors import SnapshotDamaged
 from mapshelf.query import FILTERS
 from mapshelf.snapshot.format.columns import Array, Columns, load, map_file, save
 
-POSTING_LIMIT: Final = 1024
-"""Sets of up to this many ranks are kept as plain numbers; larger ones as bitmaps."""
+ARRAY_LIMIT: Final = 1024
+"""Most ranks of a list that is stored as plain numbers; longer lists are stored as bitmaps."""
 
-SETS_IN_MEMORY: Final = 256
-"""Sets a worker keeps at hand; the largest of a million maps takes 125 kB."""
+LISTS_IN_MEMORY: Final = 256
+"""Lists that a worker caches for each order; the largest of a million maps takes 125 kB."""
 
-_NUMBERS: Final = {row.name: number for number, row in enumerate(FILTERS)}
+_FILTER_NUMBERS: Final = {row.name: number for number, row in enumerate(FILTERS)}
 
 
-class Groups:
-    """The slots grouped by the key of one filter, whatever order they are to be ranked in.
+class FilterPostingsWriter:
+    """Writes the posting lists of one filter, for any order.
 
-    Grouping takes a few times as long as ranking, so the groups are kept, and only slots that came
-    since are added.
+    It keeps the slots grouped by filter key. Grouping takes a few times as long as ranking, so each
+    call adds only the new slots.
     """
 
     def __init__(self) -> None:
         self._keys: Array = np.zeros(0, "<u8")
-        self._codes: Array = np.zeros(0, "<u2")
+        self._codes: Array = np.zeros(0, "<u2")  # for each slot the index of its key
 
     def extend(self, column: Array) -> None:
-        """Take in the slots of ``column`` that are not known yet."""
+        """Add the new slots at the end of ``column``."""
         found, codes = np.unique(column[len(self._codes) :], return_inverse=True)
         keys = np.union1d(self._keys, found)
-        # Codes of 16 bits are sorted by radix, several times faster.
+        # NumPy sorts 16-bit codes by radix sort, several times faster.
         narrow = "<u2" if len(keys) <= 2**16 else "<u4"
-        moved, fresh = (np.searchsorted(keys, each).astype(narrow) for each in (self._keys, found))
-        self._codes = np.concatenate((moved[self._codes], fresh[codes]))
+        moved, added = (np.searchsorted(keys, each).astype(narrow) for each in (self._keys, found))
+        self._codes = np.concatenate((moved[self._codes], added[codes]))
         self._keys = keys
 
     def write(self, write: Callable[[bytes], object], permutation: Array) -> tuple[Array, ...]:
-        """Write the set of ranks for each key; return the keys, their counts and sizes in bytes."""
+        """Write the posting list of each key; return the keys, their counts and sizes in bytes."""
         codes = self._codes[permutation]
         ranks = np.argsort(codes, kind="stable").astype("<u4")
         counts = np.bincount(codes, minlength=len(self._keys))
@@ -62,7 +62,7 @@ class Groups:
         sizes = counts.astype("<u8") * 4
         ends = np.cumsum(counts, dtype="<u8").tolist()
         written = 0
-        for value in np.flatnonzero(counts > POSTING_LIMIT).tolist():
+        for value in np.flatnonzero(counts > ARRAY_LIMIT).tolist():
             first, last = ends[value] - int(counts[value]), ends[value]
             write(ranks[written:first].tobytes())
             bitmap = _bitmap(ranks[first:last].tobytes())
@@ -75,19 +75,19 @@ class Groups:
         return keys, counts, sizes
 
 
-class SetsWriter:
-    """Writes the sets of all filters, for one order after the other."""
+class PostingListsWriter:
+    """Writes the posting lists of all filters, for one order at a time."""
 
     def __init__(self, columns: Columns) -> None:
         self._columns = columns
-        self._groups = {row.name: Groups() for row in FILTERS}
+        self._filters = {row.name: FilterPostingsWriter() for row in FILTERS}
 
     def write(self, folder: Path, permutation: Array) -> None:
-        """Write the sets of ranks that the slots have in this permutation."""
-        for name, group in self._groups.items():
-            group.extend(self._columns[f"filter-{name}"])
+        """Write the posting lists for a permutation of slots into its folder."""
+        for name, postings in self._filters.items():
+            postings.extend(self._columns[f"filter-{name}"])
         with (folder / "sets.bin").open("wb") as file:
-            written = [group.write(file.write, permutation) for group in self._groups.values()]
+            written = [each.write(file.write, permutation) for each in self._filters.values()]
         keys, counts, sizes = (np.concatenate(each) for each in zip(*written, strict=True))
         save(folder, "keys", keys)
         save(folder, "counts", counts)
@@ -96,21 +96,21 @@ class SetsWriter:
 
 
 @dataclass(frozen=True, slots=True)
-class _Value:
-    """A key that maps had when sets were written: its number among all, and how many had it."""
+class _PostingList:
+    """Where a posting list is: its number among all lists, and the count of its ranks."""
 
     number: int
     count: int
 
 
-class Sets:
-    """The sets of ranks in one order, without the ranks that are ``gone``.
+class PostingLists:
+    """The posting lists of one order, without the ``removed`` ranks.
 
     Raises:
-        SnapshotDamaged: a file is missing or not what it should be.
+        SnapshotDamaged: a file is missing or does not fit the others.
     """
 
-    def __init__(self, folder: Path, gone: BitMap) -> None:
+    def __init__(self, folder: Path, removed: BitMap) -> None:
         keys, counts = load(folder, "keys", "<u8"), load(folder, "counts", "<u4")
         ends, filters = load(folder, "ends", "<u8"), load(folder, "filters", "<u8")
         self._data = map_file(folder / "sets.bin")
@@ -121,43 +121,42 @@ class Sets:
         # Memoryviews of arrays give Python numbers, several times faster than NumPy's scalars.
         self._keys, self._counts, self._ends = keys.data, counts.data, ends.data
         self._filters: list[int] = filters.tolist()
-        self._gone = gone
+        self._removed = removed
         self._recent: OrderedDict[int, BitMap] = OrderedDict()
 
     def matching(self, filters: Sequence[tuple[str, int]]) -> BitMap:
-        """Return the ranks of the maps that pass all filters; not to be altered."""
-        values = [self._find(name, key) for name, key in filters]
-        found = sorted((value for value in values if value), key=lambda value: value.count)
-        if len(found) < len(values):
+        """Return the ranks of the maps that pass all filters. Callers must not change it."""
+        lists = [self._find(name, key) for name, key in filters]
+        shortest_first = sorted((each for each in lists if each), key=lambda each: each.count)
+        if len(shortest_first) < len(lists):
             return BitMap()
-        ranks = self._read(found[0])
-        for value in found[1:]:
-            ranks = ranks & self._read(value)
+        ranks = self._read(shortest_first[0])
+        for each in shortest_first[1:]:
+            ranks = ranks & self._read(each)
         return ranks
 
-    def _find(self, name: str, key: int) -> _Value | None:
-        number = _NUMBERS[name]
+    def _find(self, name: str, key: int) -> _PostingList | None:
+        number = _FILTER_NUMBERS[name]
         end = self._filters[number + 1]
         place = bisect_left(self._keys, key, self._filters[number], end)
         if place == end or self._keys[place] != key:
             return None
-        return _Value(place, self._counts[place])
+        return _PostingList(place, self._counts[place])
 
-    def _read(self, value: _Value) -> BitMap:
-        ranks = self._recent.get(value.number)
+    def _read(self, found: _PostingList) -> BitMap:
+        ranks = self._recent.get(found.number)
         if ranks is None:
-            data = self._data[self._ends[value.number] : self._ends[value.number + 1]]
-            posting = value.count <= POSTING_LIMIT
-            ranks = _bitmap(data) if posting else BitMap.deserialize(data)
-            if self._gone:
-                ranks = ranks - self._gone  # four times as fast as in place
-            self._recent[value.number] = ranks
-            if len(self._recent) > SETS_IN_MEMORY:
+            data = self._data[self._ends[found.number] : self._ends[found.number + 1]]
+            ranks = _bitmap(data) if found.count <= ARRAY_LIMIT else BitMap.deserialize(data)
+            if self._removed:
+                ranks = ranks - self._removed  # four times as fast as in place
+            self._recent[found.number] = ranks
+            if len(self._recent) > LISTS_IN_MEMORY:
                 self._recent.popitem(last=False)
         else:
-            # Another thread may have let go of it meanwhile.
+            # Another thread may have evicted it meanwhile.
             with suppress(KeyError):
-                self._recent.move_to_end(value.number)
+                self._recent.move_to_end(found.number)
         return ranks
 
 

@@ -1,11 +1,11 @@
-"""Maps as the JSON bytes that are sent, ready made, so that a page is a join of slices.
+"""Records: maps as the JSON bytes that are sent, so that a page is a join of slices.
 
-The records lie one after the other in one file that only grows; where each begins and how long
-it is stands in the arrays of the snapshot. A record that is replaced leaves its old bytes behind,
-which an older snapshot may still be serving, until the builder writes the file anew.
+All records are in one append-only file; the columns of a snapshot hold the offset and length of
+each. The bytes of a replaced record, which older snapshots may still serve, remain until the
+builder rewrites the file.
 
-The base URL is not written into them: a single control character, which JSON text cannot hold,
-stands in its place, so that one snapshot serves under any address.
+Records hold a control character, which JSON text cannot contain, in place of the base URL. So one
+snapshot serves any address.
 """
 
 import re
@@ -19,7 +19,7 @@ from mapshelf.model import Map
 from mapshelf.text.normalize import fold
 
 BASE_URL: Final = b"\x01"
-"""Stands for the base URL in an encoded record."""
+"""The placeholder for the base URL in an encoded record."""
 
 SLUG_LENGTH: Final = 60
 _SEPARATORS: Final = re.compile(r"[\W_]+")
@@ -63,7 +63,7 @@ def record_ids(record: bytes) -> tuple[int, str]:
 
 def record_title(record: bytes) -> str:
     """Return the title in an encoded record."""
-    # Quotes inside JSON text are escaped, so these marks are found at their places alone.
+    # Quotes inside JSON strings are escaped, so these keys are found nowhere else.
     start = record.index(b'"Title":') + len(b'"Title":')
     title: str = orjson.loads(record[start : record.index(b',"Description":', start)])
     return title
@@ -77,22 +77,22 @@ def record_owner(record: bytes) -> str:
 
 
 def with_base_url(page: bytes, base_url: bytes) -> bytes:
-    """Return encoded records with the base URL filled in."""
+    """Return encoded records with the base URL in place of its placeholder."""
     return page.replace(BASE_URL, base_url)
 
 
 def thumbnail_path(record: Map) -> str:
-    """Return where Mapshelf serves the thumbnail of a map."""
+    """Return the path of a map's thumbnail."""
     return f"/thumbnails/{record.id}.png"
 
 
 def page_path(record: Map) -> str:
-    """Return where Mapshelf serves the page of a map."""
+    """Return the path of a map's page."""
     return f"/mindmaps/{record.id}/{quote(slug(record.title))}"
 
 
 def slug(title: str) -> str:
-    """Return the words of ``title`` joined by hyphens, for people who read addresses."""
+    """Return the words of ``title`` joined by hyphens, for a readable URL."""
     words = _SEPARATORS.sub("-", fold(title[: 4 * SLUG_LENGTH])).strip("-")
     return words[:SLUG_LENGTH].rstrip("-") or "map"
 

@@ -1,12 +1,12 @@
-"""The words of a catalogue, to find those that a misspelt one was meant for.
+"""All words of a catalogue, for correcting misspelt ones.
 
-A search engine can follow an automaton through its dictionary, which takes it 60 ms and more. Here
-every word has a signature, the set of its letters as 64 bits: a typo changes at most two of them,
-so comparing signatures, which NumPy does for a million words in a few milliseconds, leaves a
-few hundred words whose distance is worth computing.
+Tantivy can search its term dictionary with a Levenshtein automaton, but that takes 60 ms and more.
+Here every word has a signature: the set of its letters as 64 bits. A typo changes at most two bits.
+NumPy compares a million signatures in a few milliseconds, and only a few hundred words remain whose
+edit distance has to be computed.
 
-Words are only ever added: one that no map holds any more costs nothing but its place, since whoever
-asks looks up how often a word occurs.
+Words are never removed. One that no map has any more costs only its space, since the caller looks
+up how often a word occurs.
 
 Source of the distance: F. J. Damerau, "A technique for computer detection and correction of
 spelling errors" (1964), in its restricted form (optimal string alignment).
@@ -22,25 +22,25 @@ import numpy.typing as npt
 from rapidfuzz.distance import OSA
 
 from mapshelf.errors import SnapshotDamaged
-from mapshelf.snapshot.format.append_file import GrowingFile
+from mapshelf.snapshot.format.append_file import AppendFile
 from mapshelf.snapshot.format.columns import map_file
 from mapshelf.text.normalize import is_unspaced
 
 SHORTEST: Final = 3
-"""Letters of the shortest words that are known: a typo may have made one longer."""
+"""Letters of the shortest words kept: a typo may have made a word longer than it should be."""
 
 LONGEST: Final = 40
-"""Bytes of the longest words that are known."""
+"""Bytes of the longest words kept."""
 
 _ENTRY: Final = np.dtype([("signature", "<u8"), ("word", f"S{LONGEST}")])
 
 
 def typos_in(word: str) -> int:
-    """Return how many typos a word may have and still be known again."""
+    """Return how many typos are corrected in a word."""
     return 0 if len(word) < 4 else 1 if len(word) < 8 else 2
 
 
-class Lexicon:
+class TermDictionary:
     """The words of one snapshot, for reading.
 
     Raises:
@@ -57,18 +57,18 @@ class Lexicon:
 
     @cached_property
     def _signatures(self) -> npt.NDArray[np.uint64]:
-        # Side by side they are gone through several times as fast.
+        # A contiguous array is compared several times as fast.
         return np.ascontiguousarray(self._entries["signature"])
 
     def nearest(self, word: str) -> list[tuple[int, str]]:
-        """Return the words that ``word`` may have been meant for, each with its distance."""
+        """Return the words that ``word`` may be a misspelling of, each with its edit distance."""
         allowed = typos_in(word)
         if not allowed or is_unspaced(word) or not word.isalpha():
             return []
         differing = np.bitwise_count(self._signatures ^ np.uint64(_signature(word)))
         found = []
         for entry in self._entries["word"][differing <= 2 * allowed].tolist():
-            # Damage may only cost a correction: what is no text is no word that any map holds.
+            # Bytes that are no UTF-8 can only come from damage; no map has the replaced text.
             other = entry.decode(errors="replace")
             distance = OSA.distance(word, other, score_cutoff=allowed)
             if 0 < distance <= allowed:
@@ -76,32 +76,32 @@ class Lexicon:
         return found
 
 
-class LexiconWriter:
+class TermDictionaryWriter:
     """The words while snapshots are being built."""
 
     def __init__(self, path: Path, length: int = 0) -> None:
-        self._file = GrowingFile(path, length)
+        self._file = AppendFile(path, length)
         data = self._file.read(0, length)
         self._known = {word.decode() for word in np.frombuffer(data, _ENTRY)["word"].tolist()}
 
     def add(self, words: Iterable[str]) -> None:
-        """Take in words, folded, that are not known yet."""
+        """Add the folded words that are new."""
         for word in sorted(set(words) - self._known):
-            if _is_worth_knowing(word):
+            if _is_kept(word):
                 self._known.add(word)
                 entry = np.array((_signature(word), word.encode()), _ENTRY)
                 self._file.append(entry.tobytes())
 
     def link_to(self, path: Path) -> tuple[int, str]:
-        """Give the file its name in a snapshot; return its length there and its checksum."""
+        """Hard-link the file into a snapshot; return its length and checksum there."""
         return self._file.link_to(path)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._file.close()
 
 
-def _is_worth_knowing(word: str) -> bool:
+def _is_kept(word: str) -> bool:
     if not (SHORTEST <= len(word) <= LONGEST and word.isalpha()):
         return False
     return len(word.encode()) <= LONGEST and not is_unspaced(word)
@@ -110,6 +110,6 @@ def _is_worth_knowing(word: str) -> bool:
 def _signature(word: str) -> int:
     signature = 0
     for letter in word:
-        # Multiplying by a large odd number spreads the letters of any script over the bits.
+        # Multiplication by a large odd number spreads the letters of any script over the bits.
         signature |= 1 << ((ord(letter) * 0x9E3779B1 >> 13) & 63)
     return signature

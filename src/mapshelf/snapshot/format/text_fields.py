@@ -1,6 +1,6 @@
-"""The fields of the search index, what a word found in each counts for, and how they are kept.
+"""The schema of the search index and the weights of its fields.
 
-All weights stand here. How they were chosen, and what follows from them, is in docs/search.md.
+All weights are here. docs/search.md says how they were chosen and what follows from them.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,43 +10,39 @@ from typing import Final
 import tantivy
 
 from mapshelf.query import FILTERS, ORDERS
-from mapshelf.snapshot.format.shortage import snapshot_error
+from mapshelf.snapshot.format.unavailable import snapshot_error
 from mapshelf.text.normalize import is_unspaced
 
 ZONES: Final = ("title", "description", "branches", "topics")
-"""Where words stand as they are written, in their order. ``branches`` are the main topics, with the
-names of owner and category and the path of the file; ``topics`` are all others, and all notes."""
+"""Fields with the words as written, in order. ``branches`` are the main topics, with the names of
+owner and category and the path of the file; ``topics`` are all other topics, and all notes."""
 
 FORMS: Final = ("title_forms", "forms")
-"""Every form of the words of the title, and of all words: inflected, in pieces, written together.
-A word as it is written matches here too, so it counts for more than a form of it."""
+"""Fields with all forms (stems, parts, compounds) of the words of the title, and of all words. A
+word as written matches here too, so it counts for more than its other forms."""
 
 PIECES: Final = "pieces"
-"""Words that stand nowhere by themselves, only as a part of others or made of several. ``forms``
-has them, too, with all others: this is for searches that want no other form, and need not go
-through every map twice."""
+"""The field with the words that occur only as parts or compounds of others. ``forms`` has them,
+too; this field is for exact searches, which then need not visit every map twice."""
 
 BEGINNINGS: Final = ("title_beginnings", "beginnings")
-"""What the words begin with: for those of the title the longer ones too."""
+"""Fields with the prefixes of words: of words of the title, and of all words."""
 
 LONGEST_BEGINNING: Final = 4
-"""Characters of the longest beginnings kept of words outside the title. Few enough words have a
-longer one for these words to be looked up instead."""
+"""Characters of the longest prefixes indexed of all words. So few words have a longer one that they
+are looked up instead."""
 
 LANGUAGE: Final = "language"
-"""The code of the map's language."""
+"""The field with the code of the map's language."""
 
 LONGEST_TITLE_BEGINNING: Final = 16
-"""Likewise of words of the title."""
+"""The same for words of the title."""
 
 NAME: Final = "name"
-"""The whole title."""
+"""The field with the whole title as one term."""
 
 LONGEST_NAME: Final = 1024
-"""Characters of a title to be known by the whole of it; nobody types a longer one."""
-
-DISTINCT_KEYS: Final = frozenset({"downloads", "views"})
-"""Orders in which hardly any two maps have the same number: it holds the file id."""
+"""Characters after which ``NAME`` is cut; nobody types a longer title."""
 
 WEIGHTS: Final = {
     "title": 8.0,
@@ -60,19 +56,19 @@ WEIGHTS: Final = {
     "beginnings": 0.1,
     NAME: 20.0,
 }
-"""What a match in each field counts for, times how rare the word is there."""
+"""The weight of a match in each field, a factor of its BM25 score."""
 
 PRECEDENCE: Final = "precedence"
-"""Which of two maps that match as well comes first, and where the map is."""
+"""The field that decides between equal matches, and holds the slot of the map."""
 
 _BITS: Final = 30
 _MOST: Final = (1 << _BITS) - 1
 
 CHARACTER_WEIGHT: Final = 10.0
-"""What a single character of an unspaced script counts for, next to the beginning of a word."""
+"""The weight of a single character of an unspaced script, a factor of that of a prefix."""
 
 PHRASE_WEIGHT: Final = 4.0
-"""What counts when the title has the words searched for in a row."""
+"""The weight of a title that has the words of the search as a phrase."""
 
 
 def schema() -> tantivy.Schema:
@@ -94,11 +90,11 @@ def schema() -> tantivy.Schema:
 
 
 def precedence(slot: int, popularity: int, file_id: int) -> int:
-    """Return a number that is the higher the sooner a map comes among near ties, with its slot.
+    """Return a number that is higher for maps that come first among near ties, with the slot.
 
-    One number, because the engine opens a column anew for each look-up; of popularity, the file id
-    (as high as it may go) and the slot, because the engine then keeps it as it is: a column of
-    slots alone it would compress so well that opening one of a million takes 40 µs.
+    It is one number because Tantivy opens a column for each look-up. It joins popularity, file id
+    (up to a maximum) and slot because Tantivy leaves such a column uncompressed. A column of slots
+    alone would be compressed so well that opening one of a million takes 40 µs.
     """
     return (popularity << 2 * _BITS) + (min(file_id, _MOST) << _BITS) + slot
 
@@ -114,13 +110,13 @@ def filter_field(name: str) -> str:
 
 
 def order_field(order: str) -> str:
-    """Return the field that holds an order's coarse keys."""
+    """Return the field that holds an order's search keys."""
     return f"order_{order}"
 
 
 @contextmanager
 def translated() -> Iterator[None]:
-    """Turn what Tantivy raises into our own errors."""
+    """Translate exceptions of Tantivy into our own."""
     try:
         yield
     except (ValueError, OSError) as error:
@@ -128,9 +124,9 @@ def translated() -> Iterator[None]:
 
 
 def name_of(words: Iterable[str]) -> str:
-    """Return what these words name, as a title is compared with a whole search text.
+    """Return words joined without spaces, for comparing a title with a whole search text.
 
-    Blanks and hyphens do not count, and overlapping pairs of characters are put together again.
+    Spaces and hyphens do not count, and overlapping pairs of characters are joined again.
     """
     name, paired = "", False
     for word in words:
@@ -139,6 +135,6 @@ def name_of(words: Iterable[str]) -> str:
         elif not paired:
             name, paired = name + word, len(word) == 2
         elif len(word) == 2:
-            # A single character after a pair only ends the run that the pair belongs to.
+            # A single character after a pair repeats the end of the pair.
             name += word[1] if name[-1] == word[0] else word
     return name[:LONGEST_NAME]

@@ -1,13 +1,13 @@
-"""Which snapshots are known to be sound: each is read whole once before it is answered from.
+"""Verifies each snapshot once per node before it is used, and remembers which ones are verified.
 
-Nothing forces a snapshot to disk, and while nobody runs anything may happen to its files: a power
-cut, a copy that was cut short, a bad disk. So no process trusts what it finds. It trusts what it
-has verified itself, and what another that still runs has verified or made: then the files have been
-in good hands all along, and a process that is replaced need not read them again.
+Snapshots are not synced to disk, and files may change while no process runs: after a power cut, an
+incomplete copy, a disk error. So a process does not trust a snapshot that it finds. It trusts one
+that it has verified or built itself, or that another running process has: as long as one runs, it
+has kept watch, and a replaced worker need not read all files again.
 
-The processes of a node share what they know in a file on which each holds a lock. What the file
-says counts as long as anybody does; once all have ended, however they did, the next one begins
-anew. Nobody has to be told of an end, clean or not.
+The processes of a node share the names of verified snapshots in one file, and each holds a shared
+lock on it. The file counts as long as any process holds the lock. When all have ended, cleanly or
+not, the next process starts with an empty file.
 """
 
 import fcntl
@@ -17,101 +17,103 @@ from contextlib import ExitStack, contextmanager, suppress
 from io import FileIO
 from typing import Final
 
-from mapshelf.snapshot.format.directory import SnapshotDirectory, verify
+from mapshelf.snapshot.format.directory import SnapshotDirectory
+from mapshelf.snapshot.format.manifest import verify
 
-REMEMBERED: Final = 4
-"""Names kept in the file: the current snapshot, those about to be, and those just left."""
+NAMES_KEPT: Final = 4
+"""Names kept in the file: current, previous and upcoming snapshots."""
 
 LONGEST: Final = 4096
-"""Bytes read of the file, far more than there are."""
+"""Most bytes read of the file, far more than it has."""
 
 
-class SoundSnapshots:
-    """The sound snapshots of a directory, as the running processes of this machine know them.
+class VerifiedSnapshots:
+    """The verified snapshots of a directory, as the running processes of this node know them.
 
-    To be used by one thread at a time.
+    Only one thread may use it at a time.
     """
 
     def __init__(self, directory: SnapshotDirectory) -> None:
         self._directory = directory
-        self._path = directory.path / "sound"
-        self._turns = directory.path / "verifying"
-        self._file: FileIO | None = None
+        self._names_path = directory.path / "sound"
+        self._lock_path = directory.path / "verifying"
+        self._names_file: FileIO | None = None
 
-    def ensure(self, name: str) -> None:
-        """Verify a snapshot, unless it is known to be sound; wait while another does so.
+    def verify_once(self, name: str) -> None:
+        """Verify a snapshot, unless that was done; wait while another process does it.
 
         Raises:
-            SnapshotDamaged: it is not sound.
+            SnapshotDamaged: its checksums are wrong.
         """
-        if name in self._known():
+        if name in self._names():
             return
-        with self._turn(wait=True) as shared:
-            if name in self._known():
+        with self._locked(wait=True) as shared:
+            if name in self._names():
                 return
             verify(self._directory.folder(name))
             if shared:
-                self._note(name)
+                self._write(name)
 
     def add(self, name: str) -> None:
-        """Tell the others of a snapshot that this process has verified or made.
+        """Record a snapshot that this process has verified or built.
 
-        While another verifies one, that is left out: then they see for themselves.
+        If another process is verifying one, this does nothing: the others then verify it again.
         """
-        with self._turn(wait=False) as shared:
+        with self._locked(wait=False) as shared:
             if shared:
-                self._note(name)
+                self._write(name)
 
     def close(self) -> None:
-        """Know nothing any more."""
-        if self._file is not None:
-            self._file.close()
-            self._file = None
+        """Release the lock and forget all names."""
+        if self._names_file is not None:
+            self._names_file.close()
+            self._names_file = None
 
-    def _known(self) -> list[str]:
-        if self._file is None:
+    def _names(self) -> list[str]:
+        if self._names_file is None:
             return []
-        return os.pread(self._file.fileno(), LONGEST, 0).decode("ascii", "replace").split()
+        return os.pread(self._names_file.fileno(), LONGEST, 0).decode("ascii", "replace").split()
 
-    def _note(self, name: str) -> None:
-        """Write a name into the file; all are of one length, so none is ever read in part."""
-        assert self._file is not None
-        names = [*(one for one in self._known() if one != name), name][-REMEMBERED:]
-        with suppress(OSError):  # then the others see for themselves
-            os.pwrite(self._file.fileno(), "".join(f"{one}\n" for one in names).encode("ascii"), 0)
+    def _write(self, name: str) -> None:
+        """Write a name to the file. All names have one length, so none is ever read in part."""
+        assert self._names_file is not None
+        names = [*(one for one in self._names() if one != name), name][-NAMES_KEPT:]
+        data = "".join(f"{one}\n" for one in names).encode("ascii")
+        with suppress(OSError):  # other processes then verify it again
+            os.pwrite(self._names_file.fileno(), data, 0)
 
     @contextmanager
-    def _turn(self, *, wait: bool) -> Iterator[bool]:
-        """Do something while no other process does; tell whether they can be told of it."""
+    def _locked(self, *, wait: bool) -> Iterator[bool]:
+        """Hold the exclusive lock; yield whether names can be shared with other processes."""
         with ExitStack() as stack:
             try:
-                turns = stack.enter_context(self._turns.open("w"))
-                fcntl.flock(turns, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
-                self._join()
+                lock = stack.enter_context(self._lock_path.open("w"))
+                fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+                self._open_names()
                 shared = True
-            except OSError:  # it is not our turn, or this folder cannot be written to
+            except OSError:  # another process holds the lock, or the folder is not writable
                 shared = False
             yield shared
 
-    def _join(self) -> None:
-        """Hold the lock on the file; what it says is forgotten if nobody else does."""
-        if self._file is not None and _is_at(self._file, self._path):
+    def _open_names(self) -> None:
+        """Open the file and hold a shared lock on it; empty it if no other process holds one."""
+        if self._names_file is not None and _is_at(self._names_file, self._names_path):
             return
         self.close()
         with ExitStack() as stack:
-            # Not to append: Linux would put every write at the end, wherever it is for.
-            descriptor = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            # Not in append mode: Linux would then append every pwrite, whatever its offset.
+            descriptor = os.open(self._names_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
             file = stack.enter_context(FileIO(descriptor, "r+"))
-            with suppress(BlockingIOError):  # another holds it: what it says counts
+            with suppress(BlockingIOError):  # another process holds a lock: its names count
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 file.truncate(0)
             fcntl.flock(file, fcntl.LOCK_SH)
             stack.pop_all()
-        self._file = file
+        self._names_file = file
 
 
 def _is_at(file: FileIO, path: os.PathLike[str]) -> bool:
-    """Tell whether this is the file at ``path`` still: somebody may have deleted it."""
+    """Return whether ``path`` still is this file, which somebody may have deleted or replaced."""
     try:
         return os.path.samestat(os.fstat(file.fileno()), os.stat(path))
     except OSError:

@@ -1,8 +1,8 @@
-"""How a selection of maps divides by category, software, owner, licence and year.
+"""Counts maps by category, software, owner, licence and year.
 
-Counting goes over columns of codes (``facet_codes.py``): a nanosecond or two a map. Numbers
-that are ids are told as such; what an owner's number stands for is read from the record of one of
-the maps.
+It counts columns of codes (``facet_codes.py``), which takes a nanosecond or two a map. Category,
+software and licence are returned as ids. The name of an owner is read from the record of one of the
+maps.
 """
 
 from collections.abc import Callable
@@ -17,33 +17,33 @@ from mapshelf.snapshot.format.facet_codes import PAIRS, UNKNOWN_LICENCE, Codes
 from mapshelf.snapshot.format.records import record_owner
 
 MOST_VALUES: Final = 50
-"""Values of a facet that are told, the most frequent ones."""
+"""Most values returned of a facet, the most frequent ones."""
 
 SMALL: Final = 8
-"""A selection with fewer maps than a share of the codes there are, one in so many, is sorted: that
-takes less than going through all codes."""
+"""If a selection has less than one map for this many codes, its codes are sorted. That is faster
+than an array of counts for all codes."""
 
 FIRST_PIECE: Final = 1024
-"""Maps that are looked through first for one of each owner; then twice as many, and so on."""
+"""Maps searched first for one map of each owner; then twice as many, and so on."""
 
 _NONE: Final = {"software": NO_ID, "licence": UNKNOWN_LICENCE}
-"""What stands for no value, which is not counted."""
+"""The values that mean "none", which are not counted."""
 
 Record = Callable[[int], bytes]
-"""Gives the record of a slot."""
+"""Returns the record of a slot."""
 
 Counts = list[tuple[int, int]]
-"""Ids, each with how many maps have it."""
+"""Ids, each with its number of maps."""
 
 NamedCounts = list[tuple[str, int]]
-"""Names, likewise."""
+"""Names, each with its number of maps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """A selection of ``total`` maps, divided in each of these ways.
+    """The facets of a selection of ``total`` maps.
 
-    Frequent values come first, but the latest years do.
+    The most frequent values come first, and for years the latest.
     """
 
     total: int
@@ -56,7 +56,7 @@ class Facets:
 
 def count_facets(codes: Codes, slots: Array, record: Record) -> Facets:
     """Return the facets of the maps in ``slots``."""
-    counts = _in_pairs(codes, slots)
+    counts = _count_pairs(codes, slots)
     return Facets(
         total=len(slots),
         category=counts["category"],
@@ -67,11 +67,11 @@ def count_facets(codes: Codes, slots: Array, record: Record) -> Facets:
     )
 
 
-def _in_pairs(codes: Codes, slots: Array) -> dict[str, Counts]:
+def _count_pairs(codes: Codes, slots: Array) -> dict[str, Counts]:
     """Return the most frequent values of each facet of ``PAIRS``."""
     counted = {}
     for name, facets in PAIRS.items():
-        found, counts = _tally(codes.columns[name], slots, len(codes.pairs[name]))
+        found, counts = _count_codes(codes.columns[name], slots, len(codes.pairs[name]))
         pairs = codes.pairs[name][found]
         for place, facet in enumerate(facets):
             values, none = codes.values[facet], _NONE.get(facet)
@@ -80,8 +80,8 @@ def _in_pairs(codes: Codes, slots: Array) -> dict[str, Counts]:
 
 
 def _counts(values: Array, codes: Array, weights: Array, none: int | None) -> Counts:
-    """Return the most frequent values, where each of ``codes`` counts as often as it weighs."""
-    # Floating point adds whole numbers without error up to 2**53.
+    """Return the most frequent values, counting each of ``codes`` as often as its weight."""
+    # Floating point is exact for whole numbers up to 2**53.
     counts = np.bincount(codes, weights, len(values)).astype("<i8")
     present = np.flatnonzero(counts if none is None else (counts > 0) & (values != none))
     values, counts = values[present], counts[present]
@@ -90,7 +90,7 @@ def _counts(values: Array, codes: Array, weights: Array, none: int | None) -> Co
 
 
 def _owners(codes: Codes, slots: Array, record: Record) -> NamedCounts:
-    owners, counts = _tally(codes.columns["owner"], slots, len(codes.values["owner"]))
+    owners, counts = _count_codes(codes.columns["owner"], slots, len(codes.values["owner"]))
     first = _most_frequent(codes.values["owner"][owners], counts)
     owners, counts = owners[first], counts[first]
     places = _first_places(codes.columns["owner"], slots, owners, len(codes.values["owner"]))
@@ -100,9 +100,9 @@ def _owners(codes: Codes, slots: Array, record: Record) -> NamedCounts:
     ]
 
 
-def _tally(column: Array, slots: Array, size: int) -> tuple[Array, Array]:
-    """Return which codes slots have, ascending, of ``size`` that there may be, and how often."""
-    # Where there is nothing but the slots of a selection, they need not be picked out.
+def _count_codes(column: Array, slots: Array, size: int) -> tuple[Array, Array]:
+    """Return the distinct codes of slots, ascending and below ``size``, and their counts."""
+    # If all slots are selected, none has to be picked out.
     codes = column if len(slots) == len(column) else column.take(slots)
     if len(codes) < size // SMALL:
         return np.unique(codes, return_counts=True)
@@ -112,7 +112,7 @@ def _tally(column: Array, slots: Array, size: int) -> tuple[Array, Array]:
 
 
 def _most_frequent(values: Array, counts: Array) -> Array:
-    """Return the places of the most frequent values; of equally frequent ones, the least first."""
+    """Return the indexes of the most frequent values; of equal ones, the lowest first."""
     places = np.arange(len(values))
     if len(values) > MOST_VALUES:
         least = np.partition(counts, -MOST_VALUES)[-MOST_VALUES]
@@ -123,7 +123,7 @@ def _most_frequent(values: Array, counts: Array) -> Array:
 
 
 def _first_places(column: Array, slots: Array, wanted: Array, size: int) -> dict[int, int]:
-    """Return the first place among ``slots`` of each code that is wanted; all of them are there."""
+    """Return the first index in ``slots`` of each wanted code, which all occur."""
     missing = np.zeros(size, "?")
     missing[wanted] = True
     places: dict[int, int] = {}

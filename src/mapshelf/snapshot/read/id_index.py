@@ -1,8 +1,8 @@
-"""From the public id of a map to its slot, without the store.
+"""Finds the slot of a map by its public id, without the store.
 
-The slots, in ascending order of a hash of their maps' ids, are searched by halves: twenty steps
-for a million maps, over arrays that all workers share. Two ids may have the same hash, so what is
-found is a candidate, and the record itself says whether it is the one.
+A stored order sorts the slots by hash of the public id. A binary search takes twenty steps for a
+million maps, over arrays that all workers share. Two ids may have the same hash, so the caller
+compares the id in the record.
 """
 
 from bisect import bisect_left
@@ -12,38 +12,38 @@ from pathlib import Path
 from pyroaring import BitMap
 
 from mapshelf.snapshot.format.columns import Array, id_key
-from mapshelf.snapshot.format.orders import BY_ID, Changes, Order, order_folder
+from mapshelf.snapshot.format.stored_order import BY_ID, OrderChanges, StoredOrder, order_folder
 
 
-class Ids:
-    """The order of ids of one snapshot, whose hashes are ``keys``.
+class IdIndex:
+    """The index of one snapshot; ``keys`` is the column of hashes.
 
     Raises:
-        SnapshotDamaged: it is missing or not an array.
+        SnapshotDamaged: a file is missing or damaged.
     """
 
     def __init__(self, folder: Path, keys: Array) -> None:
-        changes = Changes.load(folder, BY_ID)
+        changes = OrderChanges.load(folder, BY_ID)
         self._keys = keys.data
-        self._slots = Order(order_folder(folder, BY_ID)).slots.data
-        self._gone = BitMap(changes.gone)
-        self._fresh = changes.fresh.data
+        self._slots = StoredOrder(order_folder(folder, BY_ID)).slots.data
+        self._removed = BitMap(changes.removed)
+        self._added = changes.added.data
 
     def __len__(self) -> int:
-        return len(self._slots) - len(self._gone) + len(self._fresh)
+        return len(self._slots) - len(self._removed) + len(self._added)
 
     def candidates(self, public_id: str) -> Iterator[int]:
-        """Yield the slots whose maps may have this id."""
+        """Yield the slots of maps whose ids have the same hash."""
         if not public_id.isascii():
             return
         wanted = id_key(public_id)
-        yield from (self._fresh[place] for place in self._places(self._fresh, wanted))
+        yield from (self._added[place] for place in self._places(self._added, wanted))
         for rank in self._places(self._slots, wanted):
-            if rank not in self._gone:
+            if rank not in self._removed:
                 yield self._slots[rank]
 
     def _places(self, slots: memoryview, wanted: int) -> Iterator[int]:
-        """Yield where among ``slots`` in order those with the wanted hash are."""
+        """Yield the indexes in the sorted ``slots`` of those with the wanted hash."""
         place = bisect_left(slots, wanted, key=self._keys.__getitem__)
         while place < len(slots) and self._keys[slots[place]] == wanted:
             yield place

@@ -1,11 +1,10 @@
-"""Lists of maps in five orders under any combination of filters, at any offset, at one price.
+"""Lists maps in any order, with any combination of filters, at any offset, at the same cost.
 
-For each order there is the permutation of slots in that order; a map's place in it is its rank.
-For each order and filter value there is the set of ranks of the maps that have it
-(``posting_lists.py``). Filters combine by intersecting sets, the size of the result is the total,
-and a page is a slice of it. Beside that, each order has a few changes since it was written
-(``orders.py``): ranks that no longer count are taken out of every set, and the slots that came are
-looked through one by one, each with the rank that it goes before.
+A stored order is a permutation of slots; a map's index in it is its rank. For each order and filter
+value there is a posting list of ranks (``posting_lists.py``). To combine filters is to intersect
+posting lists: the size of the result is the total, and a page is a slice of it. Each order also has
+a few changes since it was written (``stored_order.py``): removed ranks are taken out of every
+posting list, and added slots are inserted one by one, each before a known rank.
 """
 
 from bisect import bisect_left
@@ -22,16 +21,16 @@ from pyroaring import BitMap
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.query import DEFAULT_ORDER, ORDERS, MapQuery
 from mapshelf.snapshot.format.columns import Array
-from mapshelf.snapshot.format.orders import Changes, Order, order_folder
-from mapshelf.snapshot.format.posting_lists import Sets
+from mapshelf.snapshot.format.posting_lists import PostingLists
+from mapshelf.snapshot.format.stored_order import OrderChanges, StoredOrder, order_folder
 
 Filters = Sequence[tuple[str, int]]
-"""Names of filters, each with the key that maps must have."""
+"""Names of filters, each with the key that a map must have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """A page of a list: how many maps there are in all, and the slots of these."""
+    """A page of a list: the number of all matches, and the slots of the page."""
 
     total: int
     slots: list[int]
@@ -41,12 +40,12 @@ class Listing:
     """The lists of one snapshot, read from its folder and its columns.
 
     Raises:
-        SnapshotDamaged: a file is missing or not what it should be.
+        SnapshotDamaged: a file is missing or does not fit the others.
     """
 
     def __init__(self, folder: Path, columns: Mapping[str, Array]) -> None:
-        self._lists = {order: _List(folder, order, columns) for order in ORDERS}
-        # Those of categories, and of the users who ask for their own: every time they do.
+        self._lists = {order: _OrderedMaps(folder, order, columns) for order in ORDERS}
+        # Cached for every category, and every user who asks for their own maps.
         self._counts: dict[tuple[str, int], int] = {}
         if len({len(found) for found in self._lists.values()}) > 1:
             raise SnapshotDamaged("the orders hold different numbers of maps")
@@ -63,125 +62,125 @@ class Listing:
         return count
 
     def select(self, query: MapQuery) -> Selection:
-        """Return the page that ``query`` asks for, its text left aside."""
+        """Return the page for ``query``, ignoring its text."""
         maps, end = self._lists[query.order or DEFAULT_ORDER], query.offset + query.limit
-        if not query.filters and maps.is_as_written:  # most lists there are: a slice
+        if not query.filters and maps.is_unchanged:  # most lists: a slice
             return Selection(len(maps), maps.written(query.offset, end))
         found = maps.matching(query.filters)
         return Selection(len(found), found.page(query.offset, end))
 
     def all_matching(self, query: MapQuery) -> Array:
-        """Return the slots of all maps that pass the filters of ``query``, in no order."""
+        """Return the slots of all maps that pass the filters of ``query``, unordered."""
         return self._lists[DEFAULT_ORDER].matching(query.filters).slots()
 
     def rank(self, order: str, slots: Array) -> Array:
-        """Return ``slots`` in the order given."""
+        """Return ``slots`` sorted by ``order``."""
         return self._lists[order].ranked(slots)
 
 
-class _List:
+class _OrderedMaps:
     """All maps in one order."""
 
     def __init__(self, folder: Path, order: str, columns: Mapping[str, Array]) -> None:
-        written = Order(order_folder(folder, order))
+        written = StoredOrder(order_folder(folder, order))
         self._slots, self._ranks = written.slots, written.ranks
-        self._changes = Changes.load(folder, order)
-        self._gone = BitMap(self._changes.gone)
-        self._sets = Sets(order_folder(folder, order), self._gone)
+        self._changes = OrderChanges.load(folder, order)
+        self._removed = BitMap(self._changes.removed)
+        self._posting_lists = PostingLists(order_folder(folder, order), self._removed)
         self._columns = columns
-        self._fresh: dict[str, dict[int, list[int]]] = {}
+        self._added: dict[str, dict[int, list[int]]] = {}
         # A memoryview of an array gives Python numbers, several times faster than NumPy's scalars.
-        self.rank_after_fresh: Any = self._changes.places.data
+        self.rank_after_added: Any = self._changes.ranks.data
 
     def __len__(self) -> int:
-        return len(self._slots) - len(self._gone) + len(self._changes.fresh)
+        return len(self._slots) - len(self._removed) + len(self._changes.added)
 
     @property
-    def is_as_written(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Whether nothing has changed since the order was written."""
         return not len(self._changes)
 
     def written(self, start: int, end: int) -> list[int]:
-        """Return the slots that were from one rank to another when the order was written."""
+        """Return the slots between two ranks of the stored order."""
         slots: list[int] = self._slots[start:end].tolist()
         return slots
 
     def matching(self, filters: Filters) -> "_Matching":
         """Return the maps that pass all filters."""
         if not filters:
-            return _Matching(self, self._all, range(len(self._changes.fresh)))
-        fresh = [self._fresh_by_key(name).get(key, []) for name, key in filters]
-        if all(fresh) and len(fresh) > 1:
-            fresh = [sorted(set(fresh[0]).intersection(*fresh[1:]))]
-        return _Matching(self, self._sets.matching(filters), min(fresh, key=len))
+            return _Matching(self, self._all, range(len(self._changes.added)))
+        added = [self._added_by_key(name).get(key, []) for name, key in filters]
+        if all(added) and len(added) > 1:
+            added = [sorted(set(added[0]).intersection(*added[1:]))]
+        return _Matching(self, self._posting_lists.matching(filters), min(added, key=len))
 
     def ranked(self, slots: Array) -> Array:
-        """Return ``slots`` in order."""
+        """Return ``slots`` sorted."""
         if not len(slots):
             return slots
-        is_fresh = slots >= len(self._ranks)
-        ranks = np.sort(self._ranks[slots[~is_fresh]])
-        fresh = np.flatnonzero(np.isin(self._changes.fresh, slots[is_fresh]))
-        return self.slots_of(ranks, fresh.tolist())
+        is_added = slots >= len(self._ranks)
+        ranks = np.sort(self._ranks[slots[~is_added]])
+        added = np.flatnonzero(np.isin(self._changes.added, slots[is_added]))
+        return self.slots_of(ranks, added.tolist())
 
-    def slots_of(self, ranks: Sequence[int] | Array, fresh: Sequence[int]) -> Array:
-        """Return the slots at ``ranks``, with the ``fresh`` ones at their places among them."""
+    def slots_of(self, ranks: Sequence[int] | Array, added: Sequence[int]) -> Array:
+        """Return the slots at ``ranks``, with the added slots numbered ``added`` inserted."""
         slots = self._slots[ranks] if len(ranks) else self._slots[:0]
-        if not fresh:
+        if not added:
             return slots
-        numbers = list(fresh)
-        places = np.searchsorted(ranks, self._changes.places[numbers])
-        return np.insert(slots, places, self._changes.fresh[numbers])
+        numbers = list(added)
+        places = np.searchsorted(ranks, self._changes.ranks[numbers])
+        return np.insert(slots, places, self._changes.added[numbers])
 
     @cached_property
     def _all(self) -> BitMap:
-        """The ranks of all maps that were there when the order was written and still are."""
-        return BitMap(range(len(self._slots))) - self._gone
+        """All ranks except the removed ones."""
+        return BitMap(range(len(self._slots))) - self._removed
 
-    def _fresh_by_key(self, name: str) -> dict[int, list[int]]:
-        """Return the numbers of fresh slots by their keys in a filter."""
-        numbers = self._fresh.get(name)
+    def _added_by_key(self, name: str) -> dict[int, list[int]]:
+        """Return the numbers of the added slots by their keys in a filter."""
+        numbers = self._added.get(name)
         if numbers is None:
             numbers = {}
-            keys = self._columns[f"filter-{name}"][self._changes.fresh]
+            keys = self._columns[f"filter-{name}"][self._changes.added]
             for number, key in enumerate(keys.tolist()):
                 numbers.setdefault(key, []).append(number)
-            self._fresh[name] = numbers
+            self._added[name] = numbers
         return numbers
 
 
 class _Matching:
-    """Some of the maps in one order: those with these ranks, and some of the fresh ones."""
+    """Matches in one order: those with these ranks, and some of the added slots."""
 
-    def __init__(self, all_maps: _List, ranks: BitMap, fresh: Sequence[int]) -> None:
+    def __init__(self, all_maps: _OrderedMaps, ranks: BitMap, added: Sequence[int]) -> None:
         self._list = all_maps
         self._ranks = ranks
-        self._fresh = fresh
+        self._added = added
 
     def __len__(self) -> int:
-        return len(self._ranks) + len(self._fresh)
+        return len(self._ranks) + len(self._added)
 
     def slots(self) -> Array:
-        """Return the slots of all."""
-        return self._list.slots_of(np.array(self._ranks.to_array(), "<u4"), self._fresh)
+        """Return the slots of all matches."""
+        return self._list.slots_of(np.array(self._ranks.to_array(), "<u4"), self._added)
 
     def page(self, start: int, end: int) -> list[int]:
-        """Return the slots from one place among them to another."""
-        fresh = self._fresh
-        first = last = bisect_left(range(len(fresh)), start, key=self._place) if start else 0
-        while last < len(fresh) and self._place(last) < end:
+        """Return the slots of the matches from ``start`` to ``end``."""
+        added = self._added
+        first = last = bisect_left(range(len(added)), start, key=self._place) if start else 0
+        while last < len(added) and self._place(last) < end:
             last += 1
         ranks = self._from(start - first, end - start - (last - first))
-        slots: list[int] = self._list.slots_of(ranks, fresh[first:last]).tolist()
+        slots: list[int] = self._list.slots_of(ranks, added[first:last]).tolist()
         return slots
 
     def _place(self, number: int) -> int:
-        """Return which place among all of them one of the fresh ones has."""
-        rank = self._list.rank_after_fresh[self._fresh[number]]
+        """Return the index among the matches of one of their added slots."""
+        rank = self._list.rank_after_added[self._added[number]]
         return number + int(self._ranks.range_cardinality(0, rank))
 
     def _from(self, start: int, count: int) -> list[int]:
-        """Return so many ranks, or as many as there are."""
+        """Return up to ``count`` ranks."""
         if start >= len(self._ranks):
             return []
         return list(islice(self._ranks.iter_equal_or_larger(self._ranks[start]), count))

@@ -1,8 +1,9 @@
-"""Selecting maps by a text, in any order: the search index and the listing put together.
+"""Searches by text in any order, with the search index and the listing.
 
-By relevance a page comes from the search index alone. In an order of its own, first pages come from
-the index too, as far as its coarse keys tell; further pages rank all matches, and what was ranked
-is kept for the next page. A search that matches nothing is tried again as it may have been meant.
+A page by relevance comes from the search index alone. In any other order, the first pages come from
+the index too, and the listing decides where search keys are equal. Further pages sort all matches,
+and the result is cached for the next page. A search without matches is tried again with corrected
+spelling.
 """
 
 import threading
@@ -12,44 +13,46 @@ from typing import Final
 
 import numpy as np
 
-from mapshelf.query import MapQuery
+from mapshelf.query import SORT_ORDERS, MapQuery
 from mapshelf.search.query_parser import Part, parse_text
 from mapshelf.snapshot.format.columns import Array
-from mapshelf.snapshot.format.term_dictionary import Lexicon
-from mapshelf.snapshot.format.text_fields import DISTINCT_KEYS, LONGEST_BEGINNING
+from mapshelf.snapshot.format.term_dictionary import TermDictionary
+from mapshelf.snapshot.format.text_fields import LONGEST_BEGINNING
 from mapshelf.snapshot.read.listing import Listing
 from mapshelf.snapshot.read.spelling import Spelling
 from mapshelf.snapshot.read.text_index import TextIndex
 
 ORDERED_SEARCHES: Final = 1 << 23
-"""Maps, over all recent searches in an order of their own, whose slots are kept at hand."""
+"""Most slots cached, over all recent searches in another order than relevance."""
 
 ORDERED_SEARCHES_COUNT: Final = 256
-"""Most such searches to keep: those that find nothing have no slots to count."""
+"""Most such searches cached: those without matches have no slots to count."""
 
 FIRST_PAGES: Final = 200
-"""Maps up to which a search in an order of its own is cut short."""
+"""Last map of the pages that count as first pages."""
 
 LIGHT: Final = 40_000
-"""Matches up to which a search for one word takes about a millisecond. Handing it to a thread and
-back would take a tenth of that, and let what waits in the loop wait hardly less."""
+"""Matches up to which a search for one word takes about a millisecond, so that the event loop may
+run it. A thread would add a tenth to that, and help other requests little."""
 
 LIGHT_IN_ORDER: Final = 4_000
-"""The same for first pages in an order in which all may be alike as far as keys tell."""
+"""The same for first pages in an order in which many search keys may be equal."""
 
 CORRECTIONS: Final = 1024
-"""Searches that match nothing whose correction is kept at hand."""
+"""Most searches without matches whose correction is cached."""
+
+_SEARCH_KEYS_DIFFER: Final = {row.name for row in SORT_ORDERS if row.search_keys_differ}
 
 
 @dataclass(frozen=True, slots=True)
-class Selected:
+class SearchResult:
     """A page of maps.
 
     Attributes:
-        total: how many match in all.
-        slots: those of the page.
-        parts: what was searched for in the end.
-        corrected: whether that is not what was asked, because nothing matches it.
+        total: the number of all matches.
+        slots: the maps of the page.
+        parts: what was searched for, after any correction.
+        corrected: whether the spelling was corrected, because nothing matched.
     """
 
     total: int
@@ -58,87 +61,87 @@ class Selected:
     corrected: bool = False
 
 
-class Searching:
+class SearchEngine:
     """The searches of one snapshot; they may run in several threads."""
 
-    def __init__(self, listing: Listing, text: TextIndex, lexicon: Lexicon) -> None:
+    def __init__(self, listing: Listing, text: TextIndex, dictionary: TermDictionary) -> None:
         self._listing = listing
         self._text = text
-        self._spelling = Spelling(text, lexicon)
+        self._spelling = Spelling(text, dictionary)
         self._ordered: OrderedDict[tuple[object, ...], Array] = OrderedDict()
         self._corrections: OrderedDict[str, tuple[Part, ...] | None] = OrderedDict()
         self._lock = threading.Lock()
 
     def is_light(self, query: MapQuery) -> bool:
-        """Tell whether ``query`` is answered nearly as fast as a list without a text."""
+        """Return whether ``query`` takes hardly longer than a list without a text."""
         parts = parse_text(query.text)
-        # Several words that no map has together may have to be corrected, as what is unknown.
+        # Several words may match nothing together, and then have to be corrected.
         if len(parts) != 1 or (query.order and query.offset + query.limit > FIRST_PAGES):
             return False
         (part,) = parts
-        # Rows of words and what is left out cost more than the number of matches tells, and so do
-        # long beginnings: the words that begin so are looked up.
+        # Phrases and exclusions cost more than the number of matches tells. So do long prefixes,
+        # as all words with them are looked up.
         if len(part.words) > 1 or part.pieces or part.excluded:
             return False
         if part.prefix and len(part.words[0]) > LONGEST_BEGINNING:
             return False
-        tells = query.order is None or query.order in DISTINCT_KEYS
-        return 0 < self._text.most_matches(part) <= (LIGHT if tells else LIGHT_IN_ORDER)
+        exact = query.order is None or query.order in _SEARCH_KEYS_DIFFER
+        return 0 < self._text.most_matches(part) <= (LIGHT if exact else LIGHT_IN_ORDER)
 
-    def select(self, query: MapQuery, *, correct: bool = True) -> Selected:
-        """Return the page that ``query`` asks for, as it may be meant if it is to be corrected."""
+    def select(self, query: MapQuery, *, correct: bool = True) -> SearchResult:
+        """Return the page for ``query``; if nothing matches and ``correct``, for its correction."""
         if not query.text:
             selection = self._listing.select(query)
-            return Selected(selection.total, selection.slots)
+            return SearchResult(selection.total, selection.slots)
         parts = parse_text(query.text)
         found = self._select(parts, query)
         return self._corrected(parts, query) or found if correct and not found.total else found
 
     def all_matching(self, query: MapQuery) -> Array:
-        """Return the slots of all maps that ``query`` is about, in no order."""
+        """Return the slots of all maps that match ``query``, unordered."""
         if not query.text:
             return self._listing.all_matching(query)
         found = self.select(replace(query, order=None, limit=0, offset=0))
         return self._text.matching(found.parts, query.filters)
 
     def titled(self, query: MapQuery, limit: int) -> list[int]:
-        """Return slots of maps whose titles hold what has been typed so far, the best first."""
+        """Return slots of maps whose titles match the words typed so far, best first."""
         return self._text.titled(parse_text(query.text), query.filters, limit)
 
-    def _select(self, parts: tuple[Part, ...], query: MapQuery) -> Selected:
+    def _select(self, parts: tuple[Part, ...], query: MapQuery) -> SearchResult:
         if query.order is None:
             found = self._text.best(parts, query.filters, query.offset, query.limit)
-            return Selected(found.total, found.slots, parts)
+            return SearchResult(found.total, found.slots, parts)
         end = query.offset + query.limit
         if end > FIRST_PAGES:
             slots = self._in_order(parts, query.filters, query.order)
-            return Selected(len(slots), slots[query.offset : end].tolist(), parts)
+            return SearchResult(len(slots), slots[query.offset : end].tolist(), parts)
         first = self._text.first(parts, query.filters, query.order, max(1, end))
         page = first.before
-        if first.alike:
+        if first.tied_keys:
             page = self._listing.rank(query.order, np.array(page, "<u4")).tolist()
         page = [*page, *self._listing.rank(query.order, first.tied).tolist()]
-        return Selected(first.total, page[query.offset : end], parts)
+        return SearchResult(first.total, page[query.offset : end], parts)
 
-    def _corrected(self, parts: tuple[Part, ...], query: MapQuery) -> Selected | None:
-        """Return the page for what a search that matches nothing was meant to say, if anything."""
+    def _corrected(self, parts: tuple[Part, ...], query: MapQuery) -> SearchResult | None:
+        """Return the page for the correction of a search without matches, if there is one."""
         with self._lock:
-            # By its text, which takes far less memory than parts by the hundred.
-            known = query.text in self._corrections
-            meant = self._corrections.get(query.text)
-        if known:
-            return replace(self._select(meant, query), corrected=True) if meant else None
-        found = self._meant(parts, query)
+            # The key is the text, which takes far less memory than hundreds of parts.
+            cached = query.text in self._corrections
+            correction = self._corrections.get(query.text)
+        if cached:
+            return replace(self._select(correction, query), corrected=True) if correction else None
+        found = self._first_correction(parts, query)
         with self._lock:
             self._corrections[query.text] = found.parts if found else None
             if len(self._corrections) > CORRECTIONS:
                 self._corrections.popitem(last=False)
         return found
 
-    def _meant(self, parts: tuple[Part, ...], query: MapQuery) -> Selected | None:
-        """Return the page for the first correction that any map matches."""
+    def _first_correction(self, parts: tuple[Part, ...], query: MapQuery) -> SearchResult | None:
+        """Return the page for the first correction that matches any map."""
         if query.filters and self._text.count(parts, ()):
-            return None  # it matches, and only does not pass the filters
+            return None  # it has matches, which do not pass the filters
         for candidate in self._spelling.candidates(parts):
             found = replace(self._select(candidate, query), corrected=True)
             if found.total or (query.filters and self._text.count(candidate, ())):
@@ -148,7 +151,7 @@ class Searching:
     def _in_order(
         self, parts: tuple[Part, ...], filters: tuple[tuple[str, int], ...], order: str
     ) -> Array:
-        """Return the slots of all maps that match, in order; recent ones are kept for paging."""
+        """Return the slots of all matches in order; recent results are cached for paging."""
         key = (parts, filters, order)
         with self._lock:
             slots = self._ordered.pop(key, None)
@@ -156,11 +159,11 @@ class Searching:
             slots = self._listing.rank(order, self._text.matching(parts, filters))
         with self._lock:
             self._ordered[key] = slots
-            while len(self._ordered) > 1 and self._keeps_too_much():
+            while len(self._ordered) > 1 and self._cache_is_full():
                 self._ordered.popitem(last=False)
             return slots
 
-    def _keeps_too_much(self) -> bool:
+    def _cache_is_full(self) -> bool:
         if len(self._ordered) > ORDERED_SEARCHES_COUNT:
             return True
         return sum(map(len, self._ordered.values())) > ORDERED_SEARCHES

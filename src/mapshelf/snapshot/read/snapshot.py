@@ -1,7 +1,7 @@
-"""A snapshot as the workers read it: mapped into memory, shared between processes, never changed.
+"""A snapshot as the workers read it: mapped into memory, shared between processes, immutable.
 
-A worker opens the new one when it is published and drops the old one when the last request that
-uses it is done; the files stay readable until then, even after their names are gone.
+A worker opens each new snapshot, and drops the old one when the last request that uses it is done.
+The files stay readable until then, even if they have been deleted.
 """
 
 from dataclasses import dataclass
@@ -12,25 +12,25 @@ from mapshelf.errors import SnapshotDamaged
 from mapshelf.query import MapQuery, owner_key
 from mapshelf.search.highlight import Marker
 from mapshelf.snapshot.format.columns import load_codes, load_columns, map_file
-from mapshelf.snapshot.format.directory import (
+from mapshelf.snapshot.format.facet_codes import DICTIONARIES
+from mapshelf.snapshot.format.manifest import (
     RECORDS,
+    TERMS,
     TEXT,
-    WORDS,
     check_sizes,
     published_length,
     read_manifest,
 )
-from mapshelf.snapshot.format.facet_codes import DICTIONARIES
 from mapshelf.snapshot.format.records import record_ids, record_title, with_base_url
-from mapshelf.snapshot.format.term_dictionary import Lexicon
+from mapshelf.snapshot.format.term_dictionary import TermDictionary
 from mapshelf.snapshot.read.facets import Facets, count_facets
-from mapshelf.snapshot.read.id_index import Ids
+from mapshelf.snapshot.read.id_index import IdIndex
 from mapshelf.snapshot.read.listing import Listing
-from mapshelf.snapshot.read.search_engine import Searching, Selected
+from mapshelf.snapshot.read.search_engine import SearchEngine, SearchResult
 from mapshelf.snapshot.read.text_index import TextIndex
 
 FACETS_IN_MEMORY: Final = 64
-"""Selections whose facets are kept at hand; when there are more, all are let go."""
+"""Selections whose facets are cached; when there are more, the cache is emptied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +38,9 @@ class Page:
     """An answer to a ``MapQuery``.
 
     Attributes:
-        total: how many maps match in all.
+        total: the number of all matches.
         body: the JSON array of the Map objects of the page, as UTF-8.
-        corrected: what was searched for instead, because nothing matches as it was written.
+        corrected: the corrected search text, empty if it was not corrected.
     """
 
     total: int
@@ -71,10 +71,10 @@ class Hits:
     """An answer to a ``MapQuery``, map by map.
 
     Attributes:
-        total: how many maps match in all.
+        total: the number of all matches.
         records: the maps of the page.
-        marker: shows where the words searched for stand.
-        corrected: what was searched for instead, because nothing matches as it was written.
+        marker: highlights the words of the search.
+        corrected: the corrected search text, empty if it was not corrected.
     """
 
     total: int
@@ -88,6 +88,7 @@ class Snapshot:
 
     Raises:
         SnapshotDamaged: it is incomplete, altered, or of another version.
+        SnapshotUnavailable: it cannot be opened at the moment.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -98,16 +99,16 @@ class Snapshot:
         self._columns = load_columns(folder, manifest["slots"])
         self._listing = Listing(folder, self._columns)
         self._text = TextIndex(folder / TEXT)
-        lexicon = Lexicon(folder / WORDS, published_length(manifest, WORDS))
-        self._searching = Searching(self._listing, self._text, lexicon)
+        dictionary = TermDictionary(folder / TERMS, published_length(manifest, TERMS))
+        self._search_engine = SearchEngine(self._listing, self._text, dictionary)
         lengths = {name: published_length(manifest, name) for name in DICTIONARIES}
         self._codes = load_codes(folder, self._columns, lengths)
-        self._ids = Ids(folder, self._columns["id"])
+        self._id_index = IdIndex(folder, self._columns["id"])
         self._starts, self._lengths = (self._columns[name].data for name in ("start", "length"))
         self._records = memoryview(map_file(folder / RECORDS, published_length(manifest, RECORDS)))
-        # Asked for with every page of a list, whichever order and page it is.
+        # The same for every order and page of a list, and asked for with each.
         self._facets: dict[tuple[object, ...], Facets] = {}
-        sizes = {len(self._listing), len(self._text), len(self._ids)}
+        sizes = {len(self._listing), len(self._text), len(self._id_index)}
         if sizes != {manifest["maps"]}:
             raise SnapshotDamaged("the parts of the snapshot hold different numbers of maps")
 
@@ -115,24 +116,24 @@ class Snapshot:
         return len(self._listing)
 
     def page(self, query: MapQuery, base_url: bytes) -> Page:
-        """Return the page of maps that ``query`` asks for."""
-        found = self._searching.select(query)
+        """Return the page of maps for ``query``."""
+        found = self._search_engine.select(query)
         body = with_base_url(b",".join(self._bodies(found.slots)), base_url)
         return Page(found.total, b"[%b]" % body, _correction(found))
 
     def is_light(self, query: MapQuery) -> bool:
-        """Tell whether the page that ``query`` asks for is there at once."""
-        return not query.text or self._searching.is_light(query)
+        """Return whether the page for ``query`` takes so little time that it needs no thread."""
+        return not query.text or self._search_engine.is_light(query)
 
     def search(self, query: MapQuery, base_url: bytes, *, correct: bool = True) -> Hits:
-        """Return the page of maps that ``query`` asks for, and what shows why.
+        """Return the page of maps for ``query``, and what highlights the matches.
 
         Args:
-            query: what is asked.
+            query: the request.
             base_url: the address of the service.
-            correct: whether to try what may have been meant if nothing matches.
+            correct: whether to correct the spelling if nothing matches.
         """
-        found = self._searching.select(query, correct=correct)
+        found = self._search_engine.select(query, correct=correct)
         records = []
         for slot in found.slots:
             body = self._record(slot)
@@ -142,15 +143,17 @@ class Snapshot:
         return Hits(found.total, records, marker, _correction(found))
 
     def titled(self, query: MapQuery, limit: int) -> list[str]:
-        """Return titles of maps that hold what has been typed so far, the best first."""
-        return [record_title(self._record(slot)) for slot in self._searching.titled(query, limit)]
+        """Return titles that match the words typed so far, best first."""
+        return [
+            record_title(self._record(slot)) for slot in self._search_engine.titled(query, limit)
+        ]
 
     def facets(self, query: MapQuery) -> Facets:
-        """Return how the maps that ``query`` is about divide by category, software and so on."""
+        """Return the facets of the maps that match ``query``."""
         key = (query.text, query.filters)
         facets = self._facets.get(key)
         if facets is None:
-            slots = self._searching.all_matching(query)
+            slots = self._search_engine.all_matching(query)
             facets = count_facets(self._codes, slots, self._record)
             if len(self._facets) >= FACETS_IN_MEMORY:
                 self._facets.clear()
@@ -163,7 +166,7 @@ class Snapshot:
 
     def find(self, public_id: str, base_url: bytes) -> Record | None:
         """Return the map with this public id, ``None`` if there is none."""
-        for slot in self._ids.candidates(public_id):
+        for slot in self._id_index.candidates(public_id):
             record = self._record(slot)
             file_id, found = record_ids(record)
             if found == public_id:
@@ -171,7 +174,7 @@ class Snapshot:
         return None
 
     def maps_of(self, owner: str) -> int:
-        """Return how many maps ``owner`` has published."""
+        """Return how many maps ``owner`` has."""
         return self._listing.count("owner", owner_key(owner))
 
     def _record(self, slot: int) -> bytes:
@@ -179,7 +182,7 @@ class Snapshot:
         return bytes(self._records[start : start + self._lengths[slot]])
 
     def _bodies(self, slots: list[int]) -> list[memoryview]:
-        """Return the records of a page where they are: not copied, and found all at once."""
+        """Return the records of a page, without copying them."""
         if not slots:
             return []
         starts, lengths = (self._columns[name].take(slots) for name in ("start", "length"))
@@ -190,5 +193,5 @@ class Snapshot:
         ]
 
 
-def _correction(found: Selected) -> str:
+def _correction(found: SearchResult) -> str:
     return " ".join(map(str, found.parts)) if found.corrected else ""

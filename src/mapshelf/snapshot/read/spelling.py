@@ -1,9 +1,8 @@
-"""What a search was meant to say when nothing matches it as it is written.
+"""Corrects the spelling of searches without matches.
 
-Words that no map holds are taken for misspelt, and the nearest known word is put in their place,
-of equally near ones the most frequent, or what the word is a form of if none is near. If every word
-is known, one of them may still be somebody else's typo: then each is tried in turn, against words
-that are far more frequent.
+A word that no map has is replaced by the nearest known word, of equally near ones by the most
+frequent, or by its root if none is near. If every word is known, one of them may be a typo that
+somebody else made, too. Then each in turn is replaced by a word that is far more frequent.
 """
 
 from collections.abc import Iterator
@@ -11,29 +10,29 @@ from dataclasses import replace
 from typing import Final
 
 from mapshelf.search.query_parser import Part
-from mapshelf.snapshot.format.term_dictionary import Lexicon
+from mapshelf.snapshot.format.term_dictionary import TermDictionary
 from mapshelf.snapshot.read.text_index import TextIndex
 from mapshelf.text.stemming import query_stems, roots_of
 
 FAR_MORE: Final = 8
-"""A word that is known is given up for one that so many times more maps hold."""
+"""A known word is only replaced by one that at least this many times as many maps have."""
 
 TRIES: Final = 4
-"""Words that are tried in place of one."""
+"""Replacements tried for each word."""
 
 MOST_WORDS: Final = 8
-"""Words of a search that are looked up; nobody mistypes more."""
+"""Most words of a search that are corrected."""
 
 
 class Spelling:
-    """Corrects searches by the words of one snapshot."""
+    """Corrects searches with the words of one snapshot."""
 
-    def __init__(self, index: TextIndex, lexicon: Lexicon) -> None:
+    def __init__(self, index: TextIndex, dictionary: TermDictionary) -> None:
         self._index = index
-        self._lexicon = lexicon
+        self._dictionary = dictionary
 
     def candidates(self, parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
-        """Yield parts that may have been meant by these, which no map matches."""
+        """Yield corrections of ``parts``, which match no map."""
         places = [i for i, part in enumerate(parts) if _is_correctable(part)][:MOST_WORDS]
         unknown = [i for i in places if len(parts) == 1 or not self._index.count([parts[i]], ())]
         if unknown:
@@ -49,12 +48,12 @@ class Spelling:
                 yield (*parts[:i], _with_word(parts[i], word), *parts[i + 1 :])
 
     def _better(self, word: str, least: int) -> str | None:
-        """Return the nearest word to ``word`` that at least ``least`` maps hold.
+        """Return the nearest word to ``word`` that at least ``least`` maps have.
 
-        Frequencies count maps that are gone until the index is cleaned up, so the words they put
-        first are counted.
+        Frequencies include deleted documents until segments are merged, so the maps of the first
+        few words are counted.
         """
-        near = self._lexicon.nearest(word)
+        near = self._dictionary.nearest(word)
         known = sorted((distance, -self._index.frequency(other), other) for distance, other in near)
         for _, _, other in [one for one in known if -one[1] >= least][:TRIES]:
             if self._index.holding(other) >= least:
@@ -62,9 +61,9 @@ class Spelling:
         return None
 
     def _root(self, word: str) -> str | None:
-        """Return the word that most maps hold of those that are stems of ``word``.
+        """Return the most frequent of the roots of ``word``.
 
-        Its maps may be in another language than the one that it is a stem in.
+        Its maps may be in another language than the one in which it is the root.
         """
         roots = roots_of(word, query_stems(word, self._index.languages))
         held = {root: self._index.holding(root) for root in roots}

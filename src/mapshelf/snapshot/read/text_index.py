@@ -1,4 +1,4 @@
-"""The search index of one snapshot, for reading."""
+"""Reads the search index of one snapshot."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ import numpy as np
 import tantivy
 from tantivy import DocAddress, Order, Query
 
+from mapshelf.query import SORT_ORDERS
 from mapshelf.search.query_parser import Part
 from mapshelf.snapshot.format.columns import Array
 from mapshelf.snapshot.format.text_fields import (
@@ -18,13 +19,15 @@ from mapshelf.snapshot.format.text_fields import (
     slot_of,
     translated,
 )
-from mapshelf.snapshot.read.text_queries import Queries
+from mapshelf.snapshot.read.text_queries import QueryBuilder
 
 BLOCK: Final = 64
-"""Hits that are put in order together: near ties go to the more popular map inside a block."""
+"""Hits sorted together: inside a block, the more popular map comes first among near ties."""
 
 NEAR: Final = 0.05
-"""Scores that differ by less than this share of themselves are a near tie."""
+"""Scores that differ by less than this share are near ties."""
+
+_ASCENDING: Final = {row.name for row in SORT_ORDERS if row.ascending}
 
 Filters = tuple[tuple[str, int], ...]
 
@@ -33,7 +36,7 @@ _Hit = tuple[float, DocAddress]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A page of a search: how many maps match in all, and the slots of these."""
+    """A page by relevance: the number of all matches, and the slots of the page."""
 
     total: int
     slots: list[int]
@@ -41,63 +44,64 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """What is known of the first maps of a search in an order of its own.
+    """The first matches in an order other than relevance, as far as search keys decide.
 
     Attributes:
-        total: how many maps match in all.
-        before: slots of those that come before all ``tied`` ones.
-        alike: whether the listing decides about the order of those; else they are in order.
-        tied: slots of those among which the listing decides, in no order.
+        total: the number of all matches.
+        before: slots of the matches before all ``tied`` ones.
+        tied_keys: whether some of ``before`` have equal search keys, so that the listing must
+            sort them; otherwise they are sorted.
+        tied: slots of all matches with the last search key, unordered: the listing must sort them.
     """
 
     total: int
     before: list[int]
-    alike: bool
+    tied_keys: bool
     tied: Array
 
 
 class TextIndex:
-    """The index of one snapshot, for reading.
+    """The search index of one snapshot.
 
     Raises:
-        SnapshotDamaged: the folder holds no index, or a broken one.
+        SnapshotDamaged: the folder holds no index, or a damaged one.
     """
 
     def __init__(self, directory: Path) -> None:
         with translated():
             index = tantivy.Index.open(str(directory))
             self._searcher = index.searcher()
-            self._queries = Queries(schema(), self._searcher)
+            self._query_builder = QueryBuilder(schema(), self._searcher)
 
     def __len__(self) -> int:
         return self._searcher.num_docs
 
     def frequency(self, word: str) -> int:
-        """Return about how many maps hold ``word``, by itself or as a piece of another."""
+        """Return about how many maps have ``word``, alone or as a part of another word."""
         return self._searcher.doc_freq("forms", word)
 
     def holding(self, word: str) -> int:
-        """Return how many maps hold ``word``, by itself or as a piece of another."""
-        return _count(self._searcher.search(self._queries.holding(word), limit=1))
+        """Return how many maps have ``word``, alone or as a part of another word."""
+        return _count(self._searcher.search(self._query_builder.holding(word), limit=1))
 
     def most_matches(self, part: Part) -> int:
-        """Return how many maps match ``part``, a single word, at most."""
-        return self._queries.most_matches(part)
+        """Return an upper bound for the number of maps that match ``part``, a single word."""
+        return self._query_builder.most_matches(part)
 
     @property
     def languages(self) -> list[str]:
-        """The codes of the languages that maps are in, as far as they have stems."""
-        return self._queries.languages
+        """The codes of those languages of the maps that have stemming."""
+        return self._query_builder.languages
 
     def titled(self, parts: Sequence[Part], filters: Filters, limit: int) -> list[int]:
-        """Return slots of maps whose titles match, the best first; ``limit`` is at least 1."""
-        query = self._queries.in_title(parts, filters)
+        """Return slots of maps whose titles match, best first; ``limit`` is at least 1."""
+        query = self._query_builder.in_title(parts, filters)
         hits = self._searcher.search(query, limit, count=False).hits
         return [slot_of(precedence) for precedence in self._precedences(hits)]
 
     def count(self, parts: Sequence[Part], filters: Filters) -> int:
         """Return how many maps match."""
-        return _count(self._searcher.search(self._queries.matching(parts, filters), limit=1))
+        return _count(self._searcher.search(self._query_builder.matching(parts, filters), limit=1))
 
     def best(self, parts: Sequence[Part], filters: Filters, offset: int, limit: int) -> Found:
         """Return a page of the maps that match, the most relevant first.
@@ -110,44 +114,47 @@ class TextIndex:
             return Found(self.count(parts, filters), [])
         first = offset // BLOCK * BLOCK
         last = -(-(offset + limit) // BLOCK) * BLOCK
-        query = self._queries.of(parts, filters)
+        query = self._query_builder.scored(parts, filters)
         result = self._searcher.search(query, limit=min(last, len(self)) - first, offset=first)
         start = offset - first
         return Found(_count(result), self._ranked(result.hits, start, start + limit))
 
     def first(self, parts: Sequence[Part], filters: Filters, order: str, count: int) -> First:
-        """Return at least the first ``count`` of the maps that match, as far as keys tell."""
-        query, field = self._queries.matching(parts, filters), order_field(order)
-        direction = Order.Asc if order == "alpha" else Order.Desc
+        """Return at least the first ``count`` matches, as far as search keys decide."""
+        query, field = self._query_builder.matching(parts, filters), order_field(order)
+        direction = Order.Asc if order in _ASCENDING else Order.Desc
         result = self._searcher.search(
             query, limit=count + 1, order_by_field=field, order=direction
         )
         hits, tied = result.hits[:count], np.zeros(0, "<u4")
         if len(result.hits) > count and result.hits[count][0] == hits[-1][0]:
-            # More maps have the last key than are here: the listing decides among all of them.
+            # More matches may have the last key than are here: the listing sorts all of them.
             key = int(hits[-1][0])
             hits = [hit for hit in hits if hit[0] != key]
-            tied = self._all_slots(self._queries.with_key(query, field, key))
-        alike = len({key for key, _ in hits}) < len(hits)
+            tied = self._all_slots(self._query_builder.with_key(query, field, key))
+        tied_keys = len({key for key, _ in hits}) < len(hits)
         before = list(map(slot_of, self._precedences(hits)))
-        return First(_count(result), before, alike, tied)
+        return First(_count(result), before, tied_keys, tied)
 
     def matching(self, parts: Sequence[Part], filters: Filters) -> Array:
-        """Return the slots of all maps that match, in no order."""
-        return self._all_slots(self._queries.matching(parts, filters))
+        """Return the slots of all matches, unordered."""
+        return self._all_slots(self._query_builder.matching(parts, filters))
 
     def _all_slots(self, query: Query) -> Array:
         total = _count(self._searcher.search(query, limit=1))
         if total == 0:
             return np.zeros(0, "<u4")
-        # Ordering by the precedence makes the precedences themselves the keys of the hits.
+        # If ordered by precedence, the keys of the hits are the precedences themselves.
         hits = self._searcher.search(
             query, limit=total, count=False, order_by_field=PRECEDENCE
         ).hits
         return np.fromiter((slot_of(key) for key, _ in hits), "<u4", len(hits))
 
     def _ranked(self, hits: list[_Hit], start: int, end: int) -> list[int]:
-        """Return the slots of some of the hits, which come with falling scores in whole blocks."""
+        """Return the slots of the hits from ``start`` to ``end``, near ties sorted by precedence.
+
+        The hits are whole blocks with descending scores.
+        """
         ties = _near_ties([score for score, _ in hits], end)
         ranked = sorted(zip(ties, self._precedences(hits[: len(ties)]), strict=True), reverse=True)
         return [slot_of(precedence) for _, precedence in ranked[start:end]]
@@ -158,9 +165,9 @@ class TextIndex:
 
 
 def _near_ties(scores: Sequence[float], end: int) -> list[int]:
-    """Return, for falling scores, a falling number for the near tie that each belongs to.
+    """Return, for descending scores, a descending number for the near tie of each.
 
-    Ties end where blocks do. Scores after the tie that holds the last one before ``end`` are left
+    Ties end where blocks do. The scores after the tie of the last score before ``end`` are left
     out.
     """
     ties: list[int] = []

@@ -1,8 +1,8 @@
-"""From the parts of a search text to a query of the engine.
+"""Builds Tantivy queries from the parts of a search text.
 
-For every part a map must match one of several clauses, whose scores add up: its words where they
-are written, their other forms, what begins with the last one. Clauses over single words are what
-the engine is fastest with, so forms and short beginnings are words of fields of their own.
+For every part a map must match one of several clauses, whose scores add up: the words as written,
+their other forms, and the words that the last one is a prefix of. Tantivy is fastest with clauses
+over single terms, so forms and short prefixes are terms of fields of their own.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -31,29 +31,28 @@ from mapshelf.text.normalize import is_unspaced
 from mapshelf.text.stemming import LANGUAGES, query_stems, roots_of
 
 MOST_ENDINGS: Final = 4096
-"""Words with a certain beginning that are looked up, the most frequent ones; seldom are there
-half as many."""
+"""Most words looked up for a prefix, the most frequent ones; there are seldom half as many."""
 
 FEW_ENDINGS: Final = 16
-"""Words up to which looking them up one by one is faster than all at once."""
+"""Words up to which one clause each is faster than one clause for all."""
 
 Clauses = list[tuple[Occur, Query]]
 
 
-class Queries:
-    """Makes queries for one state of the index."""
+class QueryBuilder:
+    """Builds queries for the index of one snapshot."""
 
     def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
         self._schema = schema
         self._searcher = searcher
         self.languages = [code for code in LANGUAGES if searcher.doc_freq(LANGUAGE, code)]
 
-    def of(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
-        """Return the query for maps that match all parts and all filters, scored."""
+    def scored(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
+        """Return the query for maps that match all parts and all filters, with scores."""
         return self._query(parts, filters, self._part, ranked=True)
 
     def matching(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
-        """Return a query for the same maps as ``of``, whose scores mean nothing."""
+        """Return a faster query for the same maps as ``scored``, whose scores mean nothing."""
         return self._query(parts, filters, self._matching, ranked=False)
 
     def _query(
@@ -79,11 +78,11 @@ class Queries:
         return Query.boolean_query(clauses) if len(clauses) > 1 else clauses[0][1]
 
     def holding(self, word: str) -> Query:
-        """Return the query for maps that hold ``word``, as it is."""
+        """Return the query for maps that have ``word`` among their forms."""
         return Query.term_query(self._schema, "forms", word)
 
     def in_title(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
-        """Return the query for maps whose titles match all parts that are wanted."""
+        """Return the query for maps whose titles match all parts that are not excluded."""
         wanted: Clauses = [
             (Occur.Must, _any(self._in_title(part))) for part in parts if not part.excluded
         ]
@@ -92,18 +91,18 @@ class Queries:
         return Query.boolean_query([*wanted, *self._limits(parts, filters)])
 
     def _limits(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Clauses:
-        """Return clauses for what must not occur, and for the filters."""
+        """Return clauses for excluded parts and for filters."""
         excluded = [part for part in parts if part.excluded]
         clauses: Clauses = [(Occur.MustNot, _any(self._matching(part))) for part in excluded]
         clauses += [(Occur.Must, self._having(filter_field(name), key)) for name, key in filters]
         return clauses
 
     def most_matches(self, part: Part) -> int:
-        """Return how many maps match ``part``, a single word, at most."""
+        """Return an upper bound for the number of maps that match ``part``, a single word."""
         frequency = self._searcher.doc_freq
         (word,) = part.words
         if is_unspaced(word):
-            # Pairs of characters are their own beginnings, and have no other forms.
+            # Pairs of characters are indexed as prefixes, and have no other forms.
             return frequency("beginnings", word)
         found = frequency("forms", word)
         if part.has_forms:
@@ -113,47 +112,47 @@ class Queries:
         return found
 
     def with_key(self, query: Query, field: str, key: int) -> Query:
-        """Return ``query`` for the maps alone that have ``key`` in ``field``."""
+        """Return ``query``, limited to maps that have ``key`` in ``field``."""
         return Query.boolean_query([(Occur.Must, query), (Occur.Must, self._having(field, key))])
 
     def _having(self, field: str, key: int) -> Query:
         return Query.const_score_query(Query.term_query(self._schema, field, key), 0.0)
 
     def _part(self, part: Part) -> Clauses:
-        clauses = self._exactly(part)
+        clauses = self._as_written(part)
         if not part.exact and not part.is_character:
-            clauses += self._otherwise(part, FORMS)
+            clauses += self._other_forms(part, FORMS)
         return clauses
 
     def _matching(self, part: Part) -> Clauses:
-        """Return fewer clauses than ``_part`` that the same maps match.
+        """Return fewer clauses than ``_part`` for the same maps.
 
-        All words of a map are among its forms, by themselves and with their stems. Those of more
-        than one word may be anywhere in it, and scripts without spaces have no forms.
+        The field of forms has all words of a map and their stems. It cannot match phrases, and
+        scripts without spaces have no forms.
         """
         if len(part.words) > 1 or is_unspaced(part.words[0]):
             return self._part(part)
         if part.exact:
             return self._words(["forms"], part.words)
-        return self._otherwise(part, ["forms"])
+        return self._other_forms(part, ["forms"])
 
-    def _otherwise(self, part: Part, fields: Sequence[str]) -> Clauses:
-        """Return clauses for a part in any form but as it is written."""
+    def _other_forms(self, part: Part, fields: Sequence[str]) -> Clauses:
+        """Return clauses for a part in all forms except as written."""
         clauses: Clauses = []
         if part.has_forms:
             clauses += self._words(fields, self._forms(part.words[0]))
         if part.together:
             clauses += self._words(fields, [part.together])
         if part.pieces:
-            clauses += self._rows(part.pieces)
+            clauses += self._in_zones(part.pieces)
         if part.prefix:
-            clauses += self._beginning(part)
+            clauses += self._prefix(part)
         return clauses
 
     def _forms(self, word: str) -> list[str]:
-        """Return what stands for a word in any form: its stems, and those of them that are words.
+        """Return the terms for a word in any form: its stems and its roots.
 
-        What no map says may be misspelt: then the language of a stem has to know that stem.
+        A word that no map has may be misspelt. Then only stems that some map has yield roots.
         """
         frequency = self._searcher.doc_freq
         stems = query_stems(word, self.languages)
@@ -162,40 +161,42 @@ class Queries:
         return [*stems, *sorted(roots_of(word, likely))]
 
     def _in_title(self, part: Part) -> Clauses:
-        clauses = [(Occur.Should, Query.boost_query(self._row("title", part.words), 2.0))]
+        clauses = [
+            (Occur.Should, Query.boost_query(self._word_or_phrase("title", part.words), 2.0))
+        ]
         if part.has_forms:
             clauses += self._words(["title_forms"], self._forms(part.words[0]))
         if part.prefix:
-            # Of several words written together the last may be anywhere: this only completes.
+            # The prefix of the last of several words may match anywhere: this only completes them.
             beginning = part.words[-1][:LONGEST_TITLE_BEGINNING]
             clauses += self._words(["title_beginnings"], [beginning])
         return clauses
 
-    def _exactly(self, part: Part) -> Clauses:
-        """Return clauses for the words of a part as they are written."""
+    def _as_written(self, part: Part) -> Clauses:
+        """Return clauses for the words of a part as written."""
         if part.is_character:
             begun = self._words(BEGINNINGS, part.words)
             return [(occur, Query.boost_query(one, CHARACTER_WEIGHT)) for occur, one in begun]
-        clauses = self._rows(part.words)
+        clauses = self._in_zones(part.words)
         if part.exact and len(part.words) == 1:
             clauses += self._words([PIECES], part.words)
         return clauses
 
-    def _rows(self, words: Sequence[str]) -> Clauses:
+    def _in_zones(self, words: Sequence[str]) -> Clauses:
         return [
-            (Occur.Should, Query.boost_query(self._row(zone, words), WEIGHTS[zone]))
+            (Occur.Should, Query.boost_query(self._word_or_phrase(zone, words), WEIGHTS[zone]))
             for zone in ZONES
         ]
 
-    def _row(self, field: str, words: Sequence[str]) -> Query:
+    def _word_or_phrase(self, field: str, words: Sequence[str]) -> Query:
         if len(words) == 1:
             return Query.term_query(self._schema, field, words[0])
         return Query.phrase_query(self._schema, field, list(words))
 
     def _words(self, fields: Iterable[str], words: Iterable[str]) -> Clauses:
-        """Return clauses for other forms of words, as far as they are in any map at all.
+        """Return clauses for words, leaving out those that no map has.
 
-        Many are in none, and would cost a search several times what it takes to find that out.
+        Many occur nowhere, and their clauses would cost several times what this look-up costs.
         """
         return [
             (Occur.Should, self._word(field, word))
@@ -216,23 +217,23 @@ class Queries:
         phrase = Query.phrase_query(self._schema, "title", [*words])
         return [(Occur.Should, Query.boost_query(phrase, PHRASE_WEIGHT))]
 
-    # -- beginnings -----------------------------------------------------------------------
+    # -- prefixes -------------------------------------------------------------------------
 
-    def _beginning(self, part: Part) -> Clauses:
+    def _prefix(self, part: Part) -> Clauses:
         *whole, last = part.words
         if whole:
-            rows = [self._row_beginning(zone, whole, last) for zone in ZONES]
+            rows = [self._phrase_with_prefix(zone, whole, last) for zone in ZONES]
             return [(Occur.Should, row) for row in rows]
-        # Maps that say the word itself have its stems, which are asked for already.
-        elsewhere = (Occur.Should, self._elsewhere(last, besides=last))
+        # Maps with the word itself match the clauses for its stems already.
+        elsewhere = (Occur.Should, self._prefix_anywhere(last, besides=last))
         if len(last) > LONGEST_TITLE_BEGINNING:
             return [elsewhere]
         return [*self._words(["title_beginnings"], [last]), elsewhere]
 
-    def _elsewhere(self, beginning: str, besides: str = "") -> Query:
-        """Return the query for maps with a word that begins so, in the title or not.
+    def _prefix_anywhere(self, beginning: str, besides: str = "") -> Query:
+        """Return the query for maps with a word that has this prefix, in any field.
 
-        That a map has the word ``besides`` need not be found.
+        The word ``besides`` may be left out.
         """
         if len(beginning) <= LONGEST_BEGINNING:
             return self._word("beginnings", beginning)
@@ -244,11 +245,11 @@ class Queries:
             any_of_them = _any(self._words(["forms"], words))
         return Query.const_score_query(any_of_them, WEIGHTS["beginnings"])
 
-    def _row_beginning(self, zone: str, whole: Sequence[str], last: str) -> Query:
-        """Return the query for words in a row of which the last is a beginning.
+    def _phrase_with_prefix(self, zone: str, whole: Sequence[str], last: str) -> Query:
+        """Return the query for a phrase whose last word is a prefix.
 
-        Tantivy is slow with one that many words begin with, and gives up on one that has
-        thousands. The others must then occur in a row, and it anywhere in the same map.
+        Tantivy is slow if many words have the prefix, and fails if thousands have it. Then only
+        the other words must be a phrase, and the prefix may match anywhere in the map.
         """
         if not all(self._searcher.doc_freq(zone, word) for word in whole):
             return Query.empty_query()
@@ -258,8 +259,10 @@ class Queries:
         if len(endings) < MOST_ENDINGS:
             found = Query.regex_phrase_query(self._schema, zone, [*whole, f"{last}.*"])
         else:
-            row = self._row(zone, whole)
-            found = Query.boolean_query([(Occur.Must, row), (Occur.Must, self._elsewhere(last))])
+            row = self._word_or_phrase(zone, whole)
+            found = Query.boolean_query(
+                [(Occur.Must, row), (Occur.Must, self._prefix_anywhere(last))]
+            )
         return Query.const_score_query(found, WEIGHTS[zone] * WEIGHTS["beginnings"])
 
 

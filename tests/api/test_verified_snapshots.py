@@ -15,8 +15,9 @@ import pytest
 
 from mapshelf.api import create_app
 from mapshelf.model import MapDraft
-from mapshelf.snapshot import Builder, SnapshotDirectory
-from mapshelf.snapshot.format.directory import GROWING, read_manifest, write_manifest
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.format.manifest import APPEND_FILES, read_manifest, write_manifest
 from tests.harness import BASE_URL, Service, Shelf, outline_of, serve, shelf_with
 
 PATHS = (
@@ -159,7 +160,7 @@ def test_of_those_who_start_together_one_reads_it(shelf: Shelf) -> None:
     with (folder / "ballast.bin").open("wb") as file:
         file.truncate(size)
     manifest = read_manifest(folder)
-    growing = {name: tuple(manifest["files"][name]) for name in GROWING}
+    growing = {name: tuple(manifest["files"][name]) for name in APPEND_FILES}
     (folder / "manifest.json").unlink()
     write_manifest(folder, manifest, growing, None)
     applications = [create_app(shelf.settings) for _ in range(3)]

@@ -8,7 +8,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.errors import SnapshotDamaged
-from mapshelf.snapshot.format.term_dictionary import LONGEST, Lexicon, LexiconWriter, typos_in
+from mapshelf.snapshot.format.term_dictionary import (
+    LONGEST,
+    TermDictionary,
+    TermDictionaryWriter,
+    typos_in,
+)
 
 LETTERS = "abcdeäжß"
 WORDS = st.text(LETTERS, min_size=1, max_size=12)
@@ -34,15 +39,15 @@ def test_distance() -> None:
     assert all(distance(one, other) == far for one, other, far in pairs)
 
 
-def written(path: Path, words: list[str]) -> Lexicon:
+def written(path: Path, words: list[str]) -> TermDictionary:
     path.unlink(missing_ok=True)
-    writer = LexiconWriter(path)
+    writer = TermDictionaryWriter(path)
     published = path.with_suffix(".published")
     published.unlink(missing_ok=True)
     writer.add(words)
     length, _ = writer.link_to(published)
     writer.close()
-    return Lexicon(published, length)
+    return TermDictionary(published, length)
 
 
 def mistyped(word: str, chance: random.Random) -> str:
@@ -60,13 +65,13 @@ def mistyped(word: str, chance: random.Random) -> str:
 def test_nearest_words(
     words: list[str], chance: random.Random, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    lexicon = written(tmp_path_factory.getbasetemp() / "words", words)
+    terms = written(tmp_path_factory.getbasetemp() / "words", words)
     known = {word for word in words if len(word) >= 3}
-    assert len(lexicon) == len(known)
+    assert len(terms) == len(known)
     for word in [*words, *(mistyped(word, chance) for word in words)]:
         near = ((distance(word, other), other) for other in known)
         expected = sorted(found for found in near if 0 < found[0] <= typos_in(word))
-        assert sorted(lexicon.nearest(word)) == expected
+        assert sorted(terms.nearest(word)) == expected
 
 
 @pytest.mark.parametrize(
@@ -98,7 +103,7 @@ def test_what_is_not_worth_knowing(tmp_path: Path) -> None:
 
 def test_words_are_kept_once_over_restarts(tmp_path: Path) -> None:
     path = tmp_path / "words"
-    writer = LexiconWriter(path)
+    writer = TermDictionaryWriter(path)
     published = []
     for number, words in enumerate((["green", "house"], ["house", "water"], ["green"])):
         writer.add(words)
@@ -108,17 +113,17 @@ def test_words_are_kept_once_over_restarts(tmp_path: Path) -> None:
     writer.close()
 
     length, _ = published[2]
-    writer = LexiconWriter(path, length)
+    writer = TermDictionaryWriter(path, length)
     writer.add(["green", "water", "never"])
     length, _ = writer.link_to(tmp_path / "after")
-    lexicon = Lexicon(tmp_path / "after", length)
-    assert len(lexicon) == 4
-    assert lexicon.nearest("nevre") == [(1, "never")]
-    assert lexicon.nearest("publishd") == []
+    terms = TermDictionary(tmp_path / "after", length)
+    assert len(terms) == 4
+    assert terms.nearest("nevre") == [(1, "never")]
+    assert terms.nearest("publishd") == []
     writer.close()
 
 
 def test_a_file_that_is_too_short_is_refused(tmp_path: Path) -> None:
     (tmp_path / "words").write_bytes(b"x" * 47)
     with pytest.raises(SnapshotDamaged):
-        Lexicon(tmp_path / "words", 48)
+        TermDictionary(tmp_path / "words", 48)

@@ -1,6 +1,6 @@
 """Lists with changes beside their orders are those of orders written from scratch.
 
-The oracle is the same code taking another way: no changes beside the orders, all sets written anew.
+The oracle is the same code on another path: no changes beside the orders, all of them rewritten.
 That these are right in turn is proven against plain Python (``test_incremental``).
 """
 
@@ -18,9 +18,9 @@ from hypothesis import strategies as st
 
 from mapshelf.model import Map
 from mapshelf.query import FILTERS, ORDERS, MapQuery
-from mapshelf.snapshot.build import orders as ordering
-from mapshelf.snapshot.build.orders import Orders
-from mapshelf.snapshot.format import posting_lists as sets
+from mapshelf.snapshot.build import orders_writer as ordering
+from mapshelf.snapshot.build.orders_writer import OrdersWriter
+from mapshelf.snapshot.format import posting_lists as postings
 from mapshelf.snapshot.format.columns import (
     COLUMNS,
     Array,
@@ -30,7 +30,7 @@ from mapshelf.snapshot.format.columns import (
     load_columns,
 )
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
-from mapshelf.snapshot.read.id_index import Ids
+from mapshelf.snapshot.read.id_index import IdIndex
 from mapshelf.snapshot.read.listing import Listing
 
 ALL = 10**9
@@ -50,7 +50,7 @@ class Shelf:
         self.published = folder
         self.slots: dict[int, int] = {}
         self.columns = Columns(self._work)
-        self.orders = Orders(self._work, self.columns, self.titles)
+        self.orders = OrdersWriter(self._work, self.columns, self.titles)
 
     def titles(self, slots: Sequence[int]) -> list[str]:
         return [self._titles[slot] for slot in slots]
@@ -80,21 +80,21 @@ class Shelf:
         for name in (*map(column_file, COLUMNS), *DICTIONARIES):
             (self._work / name).hardlink_to(self.published / name)
         self.columns = Columns(self._work, len(self._titles))
-        self.orders = Orders(self._work, self.columns, self.titles)
-        self.columns.revive(self.orders.take_up(self.published))
+        self.orders = OrdersWriter(self._work, self.columns, self.titles)
+        self.columns.mark_live(self.orders.resume(self.published))
 
     def prove(self, chance: np.random.Generator) -> None:
         """Compare what was published with orders written from scratch."""
         scratch = self._new_folder("scratch")
-        anew = Orders(scratch, self.columns, self.titles)
-        anew.update([])
+        rewritten = OrdersWriter(scratch, self.columns, self.titles)
+        rewritten.update([])
         published, oracle = (
-            self._listing(folder) for folder in (self.published, self._written(anew))
+            self._listing(folder) for folder in (self.published, self._written(rewritten))
         )
         assert len(published) == len(oracle) == len(self.slots)
         for query in queries(self.columns):
             prove_list(published, oracle, query, chance)
-        ids = Ids(self.published, self._columns_of(self.published)["id"])
+        ids = IdIndex(self.published, self._columns_of(self.published)["id"])
         assert len(ids) == len(self.slots)
         for number, slot in self.slots.items():
             assert list(ids.candidates(f"id{number}")) == [slot]
@@ -110,7 +110,7 @@ class Shelf:
     def _columns_of(self, folder: Path) -> dict[str, Array]:
         return load_columns(folder, len(self._titles))
 
-    def _written(self, orders: Orders) -> Path:
+    def _written(self, orders: OrdersWriter) -> Path:
         folder = self._new_folder("snapshot")
         self.columns.link_to(folder)
         orders.write(folder)
@@ -186,7 +186,7 @@ def shelf_with(**limits: int) -> Iterator[Shelf]:
     """Yield an empty shelf; its code has other limits."""
     with pytest.MonkeyPatch.context() as patch:
         for name, value in limits.items():
-            patch.setattr(sets if name == "POSTING_LIMIT" else ordering, name, value)
+            patch.setattr(postings if name == "ARRAY_LIMIT" else ordering, name, value)
         shelf = Shelf(Path(tempfile.mkdtemp()))
         try:
             yield shelf
@@ -216,7 +216,7 @@ def test_after_any_changes_lists_are_as_written_from_scratch(
     steps: list[tuple[str | int, ...]], posting: int, many: int, at_once: int, seed: int
 ) -> None:
     with shelf_with(
-        POSTING_LIMIT=posting, MANY=many, TOO_MANY=3 * many, MANY_AT_ONCE=at_once
+        ARRAY_LIMIT=posting, MANY=many, TOO_MANY=3 * many, MANY_AT_ONCE=at_once
     ) as shelf:
         for name, *values in steps:
             match name:
@@ -253,7 +253,7 @@ def test_values_cross_the_limit_of_postings_both_ways(resumed: bool) -> None:
             shelf.prove(chance)
 
 
-def test_orders_are_written_anew_one_at_a_time() -> None:
+def test_orders_are_rewritten_one_at_a_time() -> None:
     with shelf_with(MANY=10, TOO_MANY=100) as shelf:
         for number in range(1, 50):
             shelf.put(number, views=number)

@@ -1,8 +1,8 @@
 """What a client asks of ``GET /maps``, parsed once into a frozen value.
 
-The parameters are rows of tables: the parser, the listing, the tests and the OpenAPI document go
-through the same rows. Adding a filter is adding a row to ``FILTERS``, adding an order is adding one
-to ``SORT_ORDERS``.
+The parameters are rows of tables: the parser, the listing, the tests and the documentation go
+through the same rows. To add a filter, add a row to ``FILTERS``; to add an order, add a row to
+``SORT_ORDERS`` (``sort_orders.py``).
 """
 
 import hashlib
@@ -13,45 +13,13 @@ from urllib.parse import parse_qsl
 
 from mapshelf.errors import InvalidParameter
 from mapshelf.model import Map
+from mapshelf.query.sort_orders import ORDERS
 
 DEFAULT_LIMIT: Final = 20
 MAXIMUM_LIMIT: Final = 50
 MAXIMUM_OFFSET: Final = 2**53
 MAXIMUM_QUERY_LENGTH: Final = 500
 """Longest search text, in characters."""
-
-
-@dataclass(frozen=True, slots=True)
-class SortOrder:
-    """A value of ``order_by``.
-
-    Attributes:
-        name: the value.
-        description: which maps it puts first, for the OpenAPI document.
-    """
-
-    name: str
-    description: str
-
-
-SORT_ORDERS: Final = (
-    SortOrder(
-        "alpha",
-        "by title from A to Z, without regard to case and accents; equal titles oldest first",
-    ),
-    SortOrder("downloads", "most downloads first"),
-    SortOrder("views", "most views first"),
-    SortOrder("date", "newest `DateAdded` first"),
-    SortOrder(
-        "rating",
-        "best rated first, by the lower end of the 95 % Wilson interval for the share of votes "
-        "in favour",
-    ),
-)
-"""The orders of a list (``docs/api.md``)."""
-
-ORDERS: Final = tuple(row.name for row in SORT_ORDERS)
-"""Their names."""
 
 DEFAULT_ORDER: Final = "date"
 """The order of a listing for which none is asked and nothing is searched."""

@@ -1,6 +1,6 @@
-"""How well a map is liked, from its votes, so that few votes cannot outrank many.
+"""The rating of a map, by which few votes cannot outrank many, and its popularity.
 
-And how popular it is, to choose between maps that answer a search equally well.
+Popularity chooses between maps that match a search equally well.
 
 Source of the rating: E. B. Wilson, "Probable inference, the law of succession, and statistical
 inference", Journal of the American Statistical Association 22 (1927).
@@ -15,13 +15,13 @@ Z: Final = 1.959963984540054
 """The 97.5 % point of the normal distribution, for an interval of 95 %."""
 
 POPULARITIES: Final = 16
-"""How many degrees of popularity there are."""
+"""Number of levels of popularity."""
 
 
 def rating(thumbs_up: int, thumbs_down: int) -> float:
-    """Return the lower end of the interval for the share of votes that are up, from 0 to 1."""
+    """Return the lower bound of the interval for the share of positive votes, from 0 to 1."""
     if thumbs_up == 0:
-        # Exactly zero, where rounding would leave a trace that breaks ties with "no votes".
+        # Exactly zero: a rounding error would put the map before those without votes.
         return 0.0
     votes = thumbs_up + thumbs_down
     share = thumbs_up / votes
@@ -30,10 +30,10 @@ def rating(thumbs_up: int, thumbs_down: int) -> float:
 
 
 def popularity(found: Map) -> int:
-    """Return how popular a map is, from 0 (nobody has looked at it) to ``POPULARITIES`` - 1.
+    """Return how popular a map is, from 0 (nobody has opened it) to ``POPULARITIES`` - 1.
 
-    Each degree stands for twice as many views; a download says as much as four of them, and a
-    rating of 1 as much as three degrees.
+    Each level takes twice as many views. A download counts as four views, and a rating of 1 as
+    three levels.
     """
     used = log2(1 + found.views + 4 * found.downloads)
     return min(POPULARITIES - 1, int(used + 3 * rating(found.thumbs_up, found.thumbs_down)))

@@ -3,7 +3,7 @@
 import os
 import resource
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -11,7 +11,10 @@ import pytest
 from mapshelf.api.current_snapshot import CurrentSnapshot
 from mapshelf.errors import SnapshotUnavailable
 from mapshelf.model import MapDraft
-from mapshelf.snapshot import Builder, Snapshot, SnapshotDirectory, verify
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.format.manifest import verify
+from mapshelf.snapshot.read import Snapshot
 from tests.harness import Shelf
 
 
@@ -79,21 +82,21 @@ def test_a_worker_keeps_what_it_has_says_so_once_and_takes_the_next_when_it_can(
     full: Shelf, caplog: pytest.LogCaptureFixture
 ) -> None:
     directory = SnapshotDirectory(full.settings.snapshots)
-    catalogue = CurrentSnapshot(directory)
-    catalogue.refresh()
-    old = catalogue.get().snapshot
-    full.put(MapDraft(title="One more"))
-    full.publish()
-    for left in (0, 5):
-        with descriptors_left(left):
-            for _ in range(3):
-                catalogue.refresh()
-            assert catalogue.get().snapshot is old
-    assert not directory.is_refused(directory.current())
-    assert caplog.text.count("Too many open files") == 1
+    with closing(CurrentSnapshot(directory)) as catalogue:
+        catalogue.refresh()
+        old = catalogue.get().snapshot
+        full.put(MapDraft(title="One more"))
+        full.publish()
+        for left in (0, 5):
+            with descriptors_left(left):
+                for _ in range(3):
+                    catalogue.refresh()
+                assert catalogue.get().snapshot is old
+        assert not directory.is_refused(directory.current())
+        assert caplog.text.count("Too many open files") == 1
 
-    catalogue.refresh()
-    assert len(catalogue.get().snapshot) == 21
+        catalogue.refresh()
+        assert len(catalogue.get().snapshot) == 21
 
 
 def test_a_builder_leaves_it_alone_and_goes_on_from_it_later(full: Shelf) -> None:

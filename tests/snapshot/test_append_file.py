@@ -4,11 +4,11 @@ from pathlib import Path
 
 import xxhash
 
-from mapshelf.snapshot.format.append_file import GrowingFile
+from mapshelf.snapshot.format.append_file import AppendFile
 
 
 def test_each_publication_shows_what_was_there(tmp_path: Path) -> None:
-    file = GrowingFile(tmp_path / "file")
+    file = AppendFile(tmp_path / "file")
     assert [file.append(b"one"), file.append(b"two")] == [0, 3]
     first = (6, xxhash.xxh3_64_hexdigest(b"onetwo"))
     assert file.link_to(tmp_path / "first") == first
@@ -22,14 +22,14 @@ def test_each_publication_shows_what_was_there(tmp_path: Path) -> None:
 
 
 def test_what_was_never_published_is_cut_off(tmp_path: Path) -> None:
-    file = GrowingFile(tmp_path / "file")
+    file = AppendFile(tmp_path / "file")
     file.append(b"published")
     length, _ = file.link_to(tmp_path / "first")
     file.append(b"lost")
     file.flush()
     assert file.read(9, 4) == b"lost"
     file.close()
-    again = GrowingFile(tmp_path / "file", length)
+    again = AppendFile(tmp_path / "file", length)
     assert len(again) == 9
     assert (tmp_path / "first").read_bytes() == b"published"
     assert again.append(b"new") == 9

@@ -1,0 +1,222 @@
+"""A snapshot that is being built: it applies changes to all parts of a snapshot and writes them."""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from mapshelf.errors import StoreDamaged
+from mapshelf.formats.outline_codec import Passages, outline_passages
+from mapshelf.model import Change, Map
+from mapshelf.snapshot.build.documents import Documents, Indexed
+from mapshelf.snapshot.build.orders_writer import OrdersWriter
+from mapshelf.snapshot.build.records_file import RecordsFile
+from mapshelf.snapshot.build.text_index_writer import TextIndexWriter, link_index
+from mapshelf.snapshot.format.columns import COLUMNS, Columns, Entry, column_file
+from mapshelf.snapshot.format.facet_codes import DICTIONARIES
+from mapshelf.snapshot.format.manifest import (
+    RECORDS,
+    TERMS,
+    TEXT,
+    published_length,
+    write_manifest,
+)
+from mapshelf.snapshot.format.records import encode_record
+from mapshelf.snapshot.format.term_dictionary import TermDictionaryWriter
+from mapshelf.snapshot.format.unavailable import snapshot_error
+from mapshelf.text.language_detection import guess_language
+
+MINIMUM_MAPS: Final = 1000
+"""Maps that a catalogue counts as at least, so that a small one is not compacted all the time."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class WorkingSnapshot:
+    """A snapshot that is being built in a folder of its own.
+
+    Attributes:
+        folder: where its files are.
+        slots: the slot of each map, by file id.
+        number: the number of the last snapshot published.
+        revision: the revision of the store up to which changes have been applied.
+        published_revision: the revision that the last snapshot published from it shows.
+        applied: how many changes have been applied since then.
+        removed: the slots whose maps have been removed or changed since then.
+        published_name: the name of that snapshot, empty if there is none.
+    """
+
+    folder: Path
+    columns: Columns
+    orders: OrdersWriter
+    records: RecordsFile
+    terms: TermDictionaryWriter
+    text: TextIndexWriter
+    documents: Documents
+    number: int
+    slots: dict[int, int] = field(default_factory=dict)
+    revision: int = 0
+    published_revision: int = 0
+    applied: int = 0
+    removed: list[int] = field(default_factory=list)
+    published_name: str = ""
+
+    @classmethod
+    def create(
+        cls, folder: Path, number: int, expected: int, documents: Documents
+    ) -> "WorkingSnapshot":
+        """Start an empty snapshot in ``folder``, to which about ``expected`` maps will be added."""
+        records = RecordsFile(folder / f"records-{number}.bin")
+        columns = Columns(folder)
+        return cls(
+            folder=folder,
+            columns=columns,
+            orders=OrdersWriter(folder, columns, records.titles_in(columns)),
+            records=records,
+            terms=TermDictionaryWriter(folder / f"words-{number}.bin"),
+            text=TextIndexWriter(folder / TEXT, expected),
+            documents=documents,
+            number=number,
+        )
+
+    @classmethod
+    def resume(
+        cls, folder: Path, snapshot: Path, manifest: dict[str, Any], documents: Documents
+    ) -> "WorkingSnapshot":
+        """Continue in ``folder`` from a published snapshot.
+
+        Raises:
+            SnapshotDamaged: a file of it cannot be used.
+            SnapshotUnavailable: a file of it cannot be used at the moment.
+        """
+        number = manifest["number"]
+        records_path, terms_path = folder / f"records-{number}.bin", folder / f"words-{number}.bin"
+        try:
+            records_path.hardlink_to(snapshot / RECORDS)
+            terms_path.hardlink_to(snapshot / TERMS)
+            for name in (*map(column_file, COLUMNS), *DICTIONARIES):
+                (folder / name).hardlink_to(snapshot / name)
+            link_index(snapshot / TEXT, folder / TEXT)
+            columns = Columns(folder, manifest["slots"])
+            records = RecordsFile(
+                records_path, published_length(manifest, RECORDS), manifest["garbage"]
+            )
+            orders = OrdersWriter(folder, columns, records.titles_in(columns))
+            live = orders.resume(snapshot)
+        except OSError as error:
+            raise snapshot_error("the files of the snapshot cannot be linked", error) from error
+        columns.mark_live(live)
+        return cls(
+            folder=folder,
+            columns=columns,
+            orders=orders,
+            records=records,
+            terms=TermDictionaryWriter(terms_path, published_length(manifest, TERMS)),
+            text=TextIndexWriter(folder / TEXT),
+            documents=documents,
+            slots=dict(zip(columns["file_id"][live].tolist(), live.tolist(), strict=True)),
+            number=number,
+            revision=manifest["revision"],
+            published_revision=manifest["revision"],
+            published_name=snapshot.name,
+        )
+
+    @property
+    def is_published(self) -> bool:
+        """Whether a snapshot has been published from it."""
+        return bool(self.published_name)
+
+    def apply(self, changes: Sequence[Change]) -> None:
+        """Apply consecutive changes of the store, each of another map."""
+        added: list[Entry] = []
+        for change in changes:
+            known = change.file_id in self.slots
+            if known:
+                self._remove(change.file_id)
+            if change.map is not None:
+                slot = self.slots[change.file_id] = len(self.columns) + len(added)
+                added.append(self._entry(change.map))
+                self._index(slot, change, change.map)
+            self.applied += known or change.map is not None
+        if added:
+            self.columns.append(added)
+        self.revision = changes[-1].revision
+
+    def needs_compaction(self) -> bool:
+        """Return whether much of it belongs to maps that have been removed or changed.
+
+        Unused slots cost a few bytes each. Deleted documents make every search slower.
+        """
+        maps = max(MINIMUM_MAPS, len(self.slots))
+        return len(self.columns) > 2 * maps or 2 * self.text.size > 3 * maps
+
+    def update_orders(self) -> None:
+        """Bring the orders up to date with the changes applied."""
+        self.orders.update(self.removed)
+        self.removed.clear()
+
+    def write(self, folder: Path, store: str, previous: Path | None) -> None:
+        """Write a snapshot of the store with this identity into ``folder``.
+
+        The files that it shares with the ``previous`` snapshot must be sound.
+        """
+        if self.records.needs_rewrite():
+            self._rewrite_records()
+        append_files = self.columns.link_to(folder)
+        append_files[RECORDS] = self.records.link_to(folder / RECORDS)
+        append_files[TERMS] = self.terms.link_to(folder / TERMS)
+        self.orders.write(folder)
+        self.text.publish(folder / TEXT)
+        facts = {
+            "store": store,
+            "number": self.number,
+            "revision": self.revision,
+            "maps": len(self.slots),
+            "slots": len(self.columns),
+            "garbage": self.records.garbage,
+        }
+        write_manifest(folder, facts, append_files, previous)
+
+    def close(self) -> None:
+        """Close all files."""
+        self.columns.close()
+        self.records.close()
+        self.terms.close()
+        self.text.close()
+
+    def _rewrite_records(self) -> None:
+        # Before, the orders drop removed slots, whose titles cannot be read afterwards.
+        self.orders.rewrite()
+        self.records = self.records.rewrite(self.columns, self.number)
+        self.orders.read_titles_from(self.records.titles_in(self.columns))
+
+    def _remove(self, file_id: int) -> None:
+        slot = self.slots.pop(file_id)
+        self.records.discard(int(self.columns["length"][slot]))
+        self.columns.remove(slot)
+        self.text.remove(slot)
+        self.removed.append(slot)
+
+    def _entry(self, found: Map) -> Entry:
+        record = encode_record(found)
+        return Entry(found, self.records.append(record), len(record))
+
+    def _index(self, slot: int, change: Change, found: Map) -> None:
+        passages = Passages()
+        try:
+            passages = _passages(change)
+        except StoreDamaged as error:
+            # One damaged outline must not keep all other maps from being shown.
+            log.error("the topics of map %s are left out of the search: %s", found.id, error)
+        document = self.documents.of(Indexed(slot, found, change.source, passages))
+        self.text.put(document.fields)
+        self.terms.add(document.words)
+
+
+def _passages(change: Change) -> Passages:
+    if change.outline:
+        return outline_passages(change.outline)
+    assert change.map is not None
+    return Passages(language=guess_language(f"{change.map.title}. {change.map.description}"))

@@ -1,0 +1,145 @@
+"""The files of a snapshot and its manifest: sizes, checksums, and the revision that it shows."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+import xxhash
+
+from mapshelf.errors import SnapshotDamaged, SnapshotError
+from mapshelf.snapshot.format.columns import COLUMNS, column_file
+from mapshelf.snapshot.format.facet_codes import DICTIONARIES
+from mapshelf.snapshot.format.unavailable import snapshot_error
+
+FORMAT: Final = 9
+"""Version of the files of a snapshot. A snapshot with another version is rebuilt."""
+
+MANIFEST: Final = "manifest.json"
+RECORDS: Final = "records.bin"
+TERMS: Final = "words.bin"
+TEXT: Final = "text"
+"""The folder of the search index."""
+
+APPEND_FILES: Final = (RECORDS, TERMS, *map(column_file, COLUMNS), *DICTIONARIES)
+"""The append-only files (``append_file.py``). Bytes after the size in the manifest do not belong to
+the snapshot."""
+
+_CHUNK: Final = 1 << 20
+
+Checksum = tuple[int, str]
+"""The size of a file in bytes and its checksum."""
+
+Checksums = dict[str, Checksum]
+"""The checksums of a snapshot's files, by their paths in its folder."""
+
+
+def write_manifest(
+    folder: Path, facts: dict[str, Any], append_files: Checksums, previous: Path | None
+) -> None:
+    """Write the manifest of a snapshot whose other files are complete.
+
+    Args:
+        folder: the snapshot.
+        facts: what else to record.
+        append_files: the checksums of ``APPEND_FILES``.
+        previous: the previous snapshot. Checksums of other files that both share, most of the
+            bytes, are copied from its manifest.
+    """
+    known = _checksums_by_inode(previous) if previous else {}
+    checksums = {**dict(_checksums(folder, known)), **append_files}
+    manifest = {**facts, "format": FORMAT, "files": checksums}
+    body = orjson.dumps(manifest, option=orjson.OPT_SORT_KEYS)
+    (folder / MANIFEST).write_bytes(xxhash.xxh3_128_hexdigest(body).encode() + b"\n" + body)
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """Return the manifest of a snapshot.
+
+    Raises:
+        SnapshotDamaged: it is missing, altered, or of another ``FORMAT``.
+        SnapshotUnavailable: it cannot be read at the moment.
+    """
+    try:
+        checksum, _, body = (folder / MANIFEST).read_bytes().partition(b"\n")
+    except OSError as error:
+        raise snapshot_error(f"{MANIFEST} cannot be read", error) from error
+    if xxhash.xxh3_128_hexdigest(body).encode() != checksum:
+        raise SnapshotDamaged(f"{MANIFEST} has been altered")
+    manifest: dict[str, Any] = orjson.loads(body)
+    if manifest["format"] != FORMAT:
+        raise SnapshotDamaged(f"the snapshot has format {manifest['format']}, not {FORMAT}")
+    return manifest
+
+
+def verify(folder: Path) -> dict[str, Any]:
+    """Compare the checksums of all files of a snapshot with its manifest; return the manifest.
+
+    Raises:
+        SnapshotDamaged: a file is missing or altered.
+        SnapshotUnavailable: a file cannot be read at the moment.
+    """
+    manifest = read_manifest(folder)
+    for name, (size, checksum) in manifest["files"].items():
+        length = size if name in APPEND_FILES else None
+        if (size, checksum) != _checksum(folder / name, length):
+            raise SnapshotDamaged(f"{name} is missing or has been altered")
+    return manifest
+
+
+def check_sizes(folder: Path, manifest: dict[str, Any]) -> None:
+    """Compare the sizes of a snapshot's files with its manifest, without reading the files.
+
+    Raises:
+        SnapshotDamaged: a file is missing or has another size.
+    """
+    for name, (size, _) in manifest["files"].items():
+        try:
+            found = (folder / name).stat().st_size
+        except OSError as error:
+            raise snapshot_error(f"{name} is missing", error) from error
+        if found < size or (found > size and name not in APPEND_FILES):
+            raise SnapshotDamaged(f"{name} has {found} bytes instead of {size}")
+
+
+def published_length(manifest: dict[str, Any], name: str) -> int:
+    """Return how many bytes of a file belong to the snapshot."""
+    size: int = manifest["files"][name][0]
+    return size
+
+
+def _checksums_by_inode(snapshot: Path) -> dict[int, Checksum]:
+    try:
+        files = read_manifest(snapshot)["files"]
+        return {(snapshot / name).stat().st_ino: tuple(files[name]) for name in files}
+    except (SnapshotError, OSError):
+        return {}
+
+
+def _checksums(folder: Path, known: dict[int, Checksum]) -> Iterator[tuple[str, Checksum]]:
+    """Yield path and checksum of each file that is not append-only."""
+    for parent, _, names in os.walk(folder):
+        for name in names:
+            path = Path(parent) / name
+            if name not in APPEND_FILES:
+                checksum = known.get(path.stat().st_ino) or _checksum(path)
+                yield str(path.relative_to(folder)), checksum
+
+
+def _checksum(path: Path, length: int | None = None) -> Checksum:
+    """Return size and checksum of a file, or of its first ``length`` bytes.
+
+    Raises:
+        SnapshotDamaged: it cannot be read.
+        SnapshotUnavailable: it cannot be read at the moment.
+    """
+    digest, size = xxhash.xxh3_64(), 0
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(_CHUNK if length is None else min(_CHUNK, length - size)):
+                digest.update(chunk)
+                size += len(chunk)
+    except OSError as error:
+        raise snapshot_error(f"{path.name} cannot be read", error) from error
+    return size, digest.hexdigest()
