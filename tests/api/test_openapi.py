@@ -11,7 +11,6 @@ import pytest
 from mapshelf.api import errors
 from mapshelf.api.app import METHODS
 from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
-from mapshelf.api.search import BRANCHES
 from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft, Source
 from mapshelf.query import (
     DEFAULT_LIMIT,
@@ -22,7 +21,7 @@ from mapshelf.query import (
     ORDERS,
     PARAMETERS,
 )
-from mapshelf.search.snippets import LONGEST_EXCERPT, LONGEST_STEP
+from mapshelf.search.snippets import API_BUDGET, LONGEST_EXCERPT, LONGEST_STEP
 from mapshelf.snapshot.read.facets import MOST_VALUES
 from mapshelf.writers import WRITERS
 from tests.api import openapi
@@ -136,7 +135,7 @@ def test_bounds_and_defaults_are_those_of_the_parser() -> None:
     found = COMPONENTS["schemas"]
     for name in ("Maps", "Hits", "Suggestions"):
         assert found[name]["maxItems"] == MAXIMUM_LIMIT
-    assert found["Hit"]["properties"]["topics"]["maxItems"] == BRANCHES
+    assert found["Hit"]["properties"]["topics"]["maxItems"] == API_BUDGET.snippets
     assert found["Branch"]["properties"]["text"]["maxLength"] == LONGEST_EXCERPT + len("……")
     assert found["Branch"]["properties"]["path"]["items"]["maxLength"] == LONGEST_STEP
     assert found["NamedCounts"]["maxItems"] == MOST_VALUES

@@ -12,7 +12,7 @@ from typing import Final
 from mapshelf.model import Outline
 from mapshelf.readers.parsing.notes import MARKERS
 from mapshelf.readers.parsing.text_cleaning import clean, one_line
-from mapshelf.text.language_detection import LOOKED_AT, guess_language
+from mapshelf.text.language_detection import SAMPLE_LENGTH, guess_language
 
 MAX_TITLE: Final = 500
 """Characters of a title; real ones have under a hundred."""
@@ -51,7 +51,7 @@ def description(outline: Outline) -> str:
 def language(outline: Outline) -> str:
     """Return the ISO 639-1 code of the language the topics and notes are in, empty when unsure."""
     parts: list[str] = []
-    missing = LOOKED_AT
+    missing = SAMPLE_LENGTH
     for _, topic in outline.topics():
         if missing <= 0:
             break

@@ -16,7 +16,7 @@ from mapshelf.site.outline import outline_html
 from mapshelf.site.responses import Templates, Values
 from mapshelf.snapshot import Record, Snapshot
 from mapshelf.store import Store
-from mapshelf.text.normalize import fold
+from mapshelf.text.normalize import normalize
 from mapshelf.writers import WRITERS
 
 RELATED: Final = 6
@@ -226,7 +226,9 @@ def _related(
 ) -> list[Card]:
     """Return maps that share long words of the title, those of the same category first."""
     category = (("category", int(found["CategoryID"])),)
-    words = sorted(set(_WORD.findall(fold(found["Title"]))), key=lambda word: (-len(word), word))
+    words = sorted(
+        set(_WORD.findall(normalize(found["Title"]))), key=lambda word: (-len(word), word)
+    )
     queries = [
         # The blank after the word says that it is complete.
         MapQuery(f"{word} ", order=None, filters=filters, limit=RELATED + 1)

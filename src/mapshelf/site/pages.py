@@ -30,7 +30,7 @@ from mapshelf.site.addresses import Addresses
 from mapshelf.site.assets import load_assets
 from mapshelf.site.cards import card
 from mapshelf.site.feed import feed_values
-from mapshelf.site.library import Librarian, Library
+from mapshelf.site.library import Library, library_page
 from mapshelf.site.map_data import drawing
 from mapshelf.site.map_page import Known, known_of, large_map_body, map_body
 from mapshelf.site.oembed import asked_map, description
@@ -188,7 +188,7 @@ class Pages:
     # -- made in threads ------------------------------------------------------------------
 
     def _listed(self, query: MapQuery, snapshot: Snapshot) -> Library:
-        return Librarian(snapshot, self._backstage.store(), self._addresses).library(query)
+        return library_page(query, snapshot, self._backstage.store(), self._addresses)
 
     def _library(self, query: MapQuery, snapshot: Snapshot) -> Response:
         return self._templates.page("library.html", {"library": self._listed(query, snapshot)})

@@ -21,8 +21,8 @@ from mapshelf.snapshot.format.text_fields import (
     order_field,
     precedence,
 )
-from mapshelf.text.normalize import SEPARATOR, composed, spelt_words
-from mapshelf.text.stemming import IndexForms, made_of
+from mapshelf.text.normalize import SEPARATOR, normalize_keeping_accents, split_words
+from mapshelf.text.stemming import IndexStemmer, word_variants
 
 COUNTED_TITLE: Final = 12
 """Words of a title up to which a shorter one is the better match."""
@@ -69,18 +69,18 @@ class _Zone:
 
     Attributes:
         words: its words as the index has them, in their order.
-        spelt: the different words with what they are made of and make, before accents go.
+        variants: the different words, their subwords and joined words, with accents.
     """
 
     words: list[str]
-    spelt: set[str]
+    variants: set[str]
 
 
 class Documents:
     """Makes documents of maps, for as long as an index is being built."""
 
     def __init__(self) -> None:
-        self._forms = IndexForms()
+        self._stemmer = IndexStemmer()
 
     def of(self, indexed: Indexed) -> Document:
         """Return what the index is to keep of a map."""
@@ -91,10 +91,10 @@ class Documents:
         branches = self._zone(_apart((*passages.shallow, *about)))
         topics = self._zone(_apart(passages.deep))
         level = popularity(found)
-        title_words = {*title.words, *self._forms.folded(title.spelt)}
-        spelt = title.spelt | description.spelt | branches.spelt | topics.spelt
-        words = title_words.union(self._forms.folded(spelt))
-        stems = self._forms.stems(spelt, passages.language)
+        title_words = {*title.words, *self._stemmer.normalized(title.variants)}
+        variants = title.variants | description.variants | branches.variants | topics.variants
+        words = title_words.union(self._stemmer.normalized(variants))
+        stems = self._stemmer.stems(variants, passages.language)
         alone = {*title.words, *description.words, *branches.words, *topics.words}
         fields: Fields = {
             "slot": indexed.slot,
@@ -106,7 +106,7 @@ class Documents:
             "branches": " ".join(branches.words),
             "topics": " ".join(topics.words),
             "title_forms": " ".join(
-                title_words | self._forms.stems(title.spelt, passages.language)
+                title_words | self._stemmer.stems(title.variants, passages.language)
             ),
             "forms": " ".join(words | stems),
             PIECES: " ".join(words - alone),
@@ -117,10 +117,10 @@ class Documents:
         return Document(fields, words)
 
     def _zone(self, text: str) -> _Zone:
-        whole = composed(text)
-        spelt = spelt_words(whole)
-        words = spelt if whole.isascii() else self._forms.folded(spelt)
-        return _Zone(words, made_of(text, whole, spelt))
+        whole = normalize_keeping_accents(text)
+        accented = split_words(whole)
+        words = accented if whole.isascii() else self._stemmer.normalized(accented)
+        return _Zone(words, word_variants(text, whole, accented))
 
 
 def _apart(texts: Iterable[str]) -> str:

@@ -19,7 +19,7 @@ from mapshelf.query import ORDERS
 from mapshelf.snapshot.format.columns import Array, Columns, save
 from mapshelf.snapshot.format.orders import BY_ID, NOWHERE, Changes, Order, order_folder
 from mapshelf.snapshot.format.posting_lists import SetsWriter
-from mapshelf.text.normalize import fold
+from mapshelf.text.normalize import normalize
 
 ALPHA: Final = "alpha"
 """The one order that goes by text: titles decide where their beginnings are alike."""
@@ -187,4 +187,4 @@ class Orders:
 
     def _read_title_key(self, slot: int) -> tuple[str, str, int]:
         (title,) = self._titles([slot])
-        return fold(title), title, int(self._columns["file_id"][slot])
+        return normalize(title), title, int(self._columns["file_id"][slot])

@@ -30,7 +30,7 @@ from mapshelf.snapshot.format.facet_codes import (
 )
 from mapshelf.snapshot.format.rating import rating
 from mapshelf.snapshot.format.shortage import snapshot_error
-from mapshelf.text.normalize import fold
+from mapshelf.text.normalize import normalize
 
 Array = npt.NDArray[Any]
 
@@ -66,7 +66,7 @@ def id_key(public_id: str) -> int:
 def title_beginning(title: str) -> int:
     """Return a number that tells how titles follow each other, but for those that begin alike."""
     # UTF-8 has the order of code points.
-    return int.from_bytes(fold(title).encode()[:8].ljust(8, b"\0"))
+    return int.from_bytes(normalize(title).encode()[:8].ljust(8, b"\0"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Final
 
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.query import MapQuery, owner_key
-from mapshelf.search.highlight import Marker
+from mapshelf.search.highlight import Highlighter
 from mapshelf.snapshot.format.columns import load_codes, load_columns, map_file
 from mapshelf.snapshot.format.directory import (
     RECORDS,
@@ -73,13 +73,13 @@ class Hits:
     Attributes:
         total: how many maps match in all.
         records: the maps of the page.
-        marker: shows where the words searched for stand.
+        highlighter: shows where the words searched for stand.
         corrected: what was searched for instead, because nothing matches as it was written.
     """
 
     total: int
     records: list[Record]
-    marker: Marker
+    highlighter: Highlighter
     corrected: str = ""
 
 
@@ -138,8 +138,8 @@ class Snapshot:
             body = self._record(slot)
             file_id, _ = record_ids(body)
             records.append(Record(file_id, with_base_url(body, base_url)))
-        marker = Marker(found.parts, self._text.languages)
-        return Hits(found.total, records, marker, _correction(found))
+        highlighter = Highlighter(found.terms, self._text.languages)
+        return Hits(found.total, records, highlighter, _correction(found))
 
     def titled(self, query: MapQuery, limit: int) -> list[str]:
         """Return titles of maps that hold what has been typed so far, the best first."""
@@ -191,4 +191,4 @@ class Snapshot:
 
 
 def _correction(found: Selected) -> str:
-    return " ".join(map(str, found.parts)) if found.corrected else ""
+    return " ".join(map(str, found.terms)) if found.corrected else ""

@@ -9,7 +9,7 @@ import numpy as np
 import tantivy
 from tantivy import DocAddress, Order, Query
 
-from mapshelf.search.query_parser import Part
+from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.columns import Array
 from mapshelf.snapshot.format.text_fields import (
     PRECEDENCE,
@@ -80,26 +80,26 @@ class TextIndex:
         """Return how many maps hold ``word``, by itself or as a piece of another."""
         return _count(self._searcher.search(self._queries.holding(word), limit=1))
 
-    def most_matches(self, part: Part) -> int:
-        """Return how many maps match ``part``, a single word, at most."""
-        return self._queries.most_matches(part)
+    def most_matches(self, term: QueryTerm) -> int:
+        """Return how many maps match ``term``, a single word, at most."""
+        return self._queries.most_matches(term)
 
     @property
     def languages(self) -> list[str]:
         """The codes of the languages that maps are in, as far as they have stems."""
         return self._queries.languages
 
-    def titled(self, parts: Sequence[Part], filters: Filters, limit: int) -> list[int]:
+    def titled(self, terms: Sequence[QueryTerm], filters: Filters, limit: int) -> list[int]:
         """Return slots of maps whose titles match, the best first; ``limit`` is at least 1."""
-        query = self._queries.in_title(parts, filters)
+        query = self._queries.in_title(terms, filters)
         hits = self._searcher.search(query, limit, count=False).hits
         return [slot_of(precedence) for precedence in self._precedences(hits)]
 
-    def count(self, parts: Sequence[Part], filters: Filters) -> int:
+    def count(self, terms: Sequence[QueryTerm], filters: Filters) -> int:
         """Return how many maps match."""
-        return _count(self._searcher.search(self._queries.matching(parts, filters), limit=1))
+        return _count(self._searcher.search(self._queries.matching(terms, filters), limit=1))
 
-    def best(self, parts: Sequence[Part], filters: Filters, offset: int, limit: int) -> Found:
+    def best(self, terms: Sequence[QueryTerm], filters: Filters, offset: int, limit: int) -> Found:
         """Return a page of the maps that match, the most relevant first.
 
         The engine ranks by score alone. Hits are taken in blocks, always the same ones whatever
@@ -107,17 +107,17 @@ class TextIndex:
         (see ``text_fields.precedence``).
         """
         if limit == 0 or offset >= len(self):
-            return Found(self.count(parts, filters), [])
+            return Found(self.count(terms, filters), [])
         first = offset // BLOCK * BLOCK
         last = -(-(offset + limit) // BLOCK) * BLOCK
-        query = self._queries.of(parts, filters)
+        query = self._queries.of(terms, filters)
         result = self._searcher.search(query, limit=min(last, len(self)) - first, offset=first)
         start = offset - first
         return Found(_count(result), self._ranked(result.hits, start, start + limit))
 
-    def first(self, parts: Sequence[Part], filters: Filters, order: str, count: int) -> First:
+    def first(self, terms: Sequence[QueryTerm], filters: Filters, order: str, count: int) -> First:
         """Return at least the first ``count`` of the maps that match, as far as keys tell."""
-        query, field = self._queries.matching(parts, filters), order_field(order)
+        query, field = self._queries.matching(terms, filters), order_field(order)
         direction = Order.Asc if order == "alpha" else Order.Desc
         result = self._searcher.search(
             query, limit=count + 1, order_by_field=field, order=direction
@@ -132,9 +132,9 @@ class TextIndex:
         before = list(map(slot_of, self._precedences(hits)))
         return First(_count(result), before, alike, tied)
 
-    def matching(self, parts: Sequence[Part], filters: Filters) -> Array:
+    def matching(self, terms: Sequence[QueryTerm], filters: Filters) -> Array:
         """Return the slots of all maps that match, in no order."""
-        return self._all_slots(self._queries.matching(parts, filters))
+        return self._all_slots(self._queries.matching(terms, filters))
 
     def _all_slots(self, query: Query) -> Array:
         total = _count(self._searcher.search(query, limit=1))

@@ -1,6 +1,6 @@
-"""From the parts of a search text to a query of the engine.
+"""From the terms of a search text to a query of the engine.
 
-For every part a map must match one of several clauses, whose scores add up: its words where they
+For every term a map must match one of several clauses, whose scores add up: its words where they
 are written, their other forms, what begins with the last one. Clauses over single words are what
 the engine is fastest with, so forms and short beginnings are words of fields of their own.
 """
@@ -11,7 +11,7 @@ from typing import Final
 import tantivy
 from tantivy import Occur, Query
 
-from mapshelf.search.query_parser import Part
+from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.text_fields import (
     BEGINNINGS,
     CHARACTER_WEIGHT,
@@ -28,7 +28,7 @@ from mapshelf.snapshot.format.text_fields import (
     name_of,
 )
 from mapshelf.text.normalize import is_unspaced
-from mapshelf.text.stemming import LANGUAGES, query_stems, roots_of
+from mapshelf.text.stemming import LANGUAGES, query_stems, stem_words
 
 MOST_ENDINGS: Final = 4096
 """Words with a certain beginning that are looked up, the most frequent ones; seldom are there
@@ -48,67 +48,67 @@ class Queries:
         self._searcher = searcher
         self.languages = [code for code in LANGUAGES if searcher.doc_freq(LANGUAGE, code)]
 
-    def of(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
-        """Return the query for maps that match all parts and all filters, scored."""
-        return self._query(parts, filters, self._part, ranked=True)
+    def of(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Query:
+        """Return the query for maps that match all terms and all filters, scored."""
+        return self._query(terms, filters, self._term, ranked=True)
 
-    def matching(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
+    def matching(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Query:
         """Return a query for the same maps as ``of``, whose scores mean nothing."""
-        return self._query(parts, filters, self._matching, ranked=False)
+        return self._query(terms, filters, self._matching, ranked=False)
 
     def _query(
         self,
-        parts: Sequence[Part],
+        terms: Sequence[QueryTerm],
         filters: tuple[tuple[str, int], ...],
-        clauses_of: Callable[[Part], Clauses],
+        clauses_of: Callable[[QueryTerm], Clauses],
         *,
         ranked: bool,
     ) -> Query:
-        wanted = [part for part in parts if not part.excluded]
-        if not parts:
+        wanted = [term for term in terms if not term.excluded]
+        if not terms:
             return Query.empty_query()
         clauses: Clauses = []
         if len(wanted) == 1:
             clauses.append((Occur.Must, _any([*clauses_of(wanted[0]), *self._name(wanted)])))
         elif wanted:
-            clauses += [(Occur.Must, _any(clauses_of(part))) for part in wanted]
+            clauses += [(Occur.Must, _any(clauses_of(term))) for term in wanted]
             clauses += self._name(wanted) + self._title_phrase(wanted) if ranked else []
         else:
             clauses.append((Occur.Must, Query.all_query()))
-        clauses += self._limits(parts, filters)
+        clauses += self._limits(terms, filters)
         return Query.boolean_query(clauses) if len(clauses) > 1 else clauses[0][1]
 
     def holding(self, word: str) -> Query:
         """Return the query for maps that hold ``word``, as it is."""
         return Query.term_query(self._schema, "forms", word)
 
-    def in_title(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
-        """Return the query for maps whose titles match all parts that are wanted."""
+    def in_title(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Query:
+        """Return the query for maps whose titles match all terms that are wanted."""
         wanted: Clauses = [
-            (Occur.Must, _any(self._in_title(part))) for part in parts if not part.excluded
+            (Occur.Must, _any(self._in_title(term))) for term in terms if not term.excluded
         ]
         if not wanted:
             return Query.empty_query()
-        return Query.boolean_query([*wanted, *self._limits(parts, filters)])
+        return Query.boolean_query([*wanted, *self._limits(terms, filters)])
 
-    def _limits(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Clauses:
+    def _limits(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Clauses:
         """Return clauses for what must not occur, and for the filters."""
-        excluded = [part for part in parts if part.excluded]
-        clauses: Clauses = [(Occur.MustNot, _any(self._matching(part))) for part in excluded]
+        excluded = [term for term in terms if term.excluded]
+        clauses: Clauses = [(Occur.MustNot, _any(self._matching(term))) for term in excluded]
         clauses += [(Occur.Must, self._having(filter_field(name), key)) for name, key in filters]
         return clauses
 
-    def most_matches(self, part: Part) -> int:
-        """Return how many maps match ``part``, a single word, at most."""
+    def most_matches(self, term: QueryTerm) -> int:
+        """Return how many maps match ``term``, a single word, at most."""
         frequency = self._searcher.doc_freq
-        (word,) = part.words
+        (word,) = term.words
         if is_unspaced(word):
             # Pairs of characters are their own beginnings, and have no other forms.
             return frequency("beginnings", word)
         found = frequency("forms", word)
-        if part.has_forms:
+        if term.has_forms:
             found = max(found, sum(frequency("forms", form) for form in self._forms(word)))
-        if part.prefix:
+        if term.prefix:
             found += frequency("beginnings", word[:LONGEST_BEGINNING])
         return found
 
@@ -119,35 +119,35 @@ class Queries:
     def _having(self, field: str, key: int) -> Query:
         return Query.const_score_query(Query.term_query(self._schema, field, key), 0.0)
 
-    def _part(self, part: Part) -> Clauses:
-        clauses = self._exactly(part)
-        if not part.exact and not part.is_character:
-            clauses += self._otherwise(part, FORMS)
+    def _term(self, term: QueryTerm) -> Clauses:
+        clauses = self._exactly(term)
+        if not term.exact and not term.is_character:
+            clauses += self._otherwise(term, FORMS)
         return clauses
 
-    def _matching(self, part: Part) -> Clauses:
-        """Return fewer clauses than ``_part`` that the same maps match.
+    def _matching(self, term: QueryTerm) -> Clauses:
+        """Return fewer clauses than ``_term`` that the same maps match.
 
         All words of a map are among its forms, by themselves and with their stems. Those of more
         than one word may be anywhere in it, and scripts without spaces have no forms.
         """
-        if len(part.words) > 1 or is_unspaced(part.words[0]):
-            return self._part(part)
-        if part.exact:
-            return self._words(["forms"], part.words)
-        return self._otherwise(part, ["forms"])
+        if len(term.words) > 1 or is_unspaced(term.words[0]):
+            return self._term(term)
+        if term.exact:
+            return self._words(["forms"], term.words)
+        return self._otherwise(term, ["forms"])
 
-    def _otherwise(self, part: Part, fields: Sequence[str]) -> Clauses:
-        """Return clauses for a part in any form but as it is written."""
+    def _otherwise(self, term: QueryTerm, fields: Sequence[str]) -> Clauses:
+        """Return clauses for a term in any form but as it is written."""
         clauses: Clauses = []
-        if part.has_forms:
-            clauses += self._words(fields, self._forms(part.words[0]))
-        if part.together:
-            clauses += self._words(fields, [part.together])
-        if part.pieces:
-            clauses += self._rows(part.pieces)
-        if part.prefix:
-            clauses += self._beginning(part)
+        if term.has_forms:
+            clauses += self._words(fields, self._forms(term.words[0]))
+        if term.joined:
+            clauses += self._words(fields, [term.joined])
+        if term.subwords:
+            clauses += self._rows(term.subwords)
+        if term.prefix:
+            clauses += self._beginning(term)
         return clauses
 
     def _forms(self, word: str) -> list[str]:
@@ -159,26 +159,26 @@ class Queries:
         stems = query_stems(word, self.languages)
         known = frequency("forms", word) > 0
         likely = [stem for stem in stems if known or frequency("forms", stem)]
-        return [*stems, *sorted(roots_of(word, likely))]
+        return [*stems, *sorted(stem_words(word, likely))]
 
-    def _in_title(self, part: Part) -> Clauses:
-        clauses = [(Occur.Should, Query.boost_query(self._row("title", part.words), 2.0))]
-        if part.has_forms:
-            clauses += self._words(["title_forms"], self._forms(part.words[0]))
-        if part.prefix:
+    def _in_title(self, term: QueryTerm) -> Clauses:
+        clauses = [(Occur.Should, Query.boost_query(self._row("title", term.words), 2.0))]
+        if term.has_forms:
+            clauses += self._words(["title_forms"], self._forms(term.words[0]))
+        if term.prefix:
             # Of several words written together the last may be anywhere: this only completes.
-            beginning = part.words[-1][:LONGEST_TITLE_BEGINNING]
+            beginning = term.words[-1][:LONGEST_TITLE_BEGINNING]
             clauses += self._words(["title_beginnings"], [beginning])
         return clauses
 
-    def _exactly(self, part: Part) -> Clauses:
-        """Return clauses for the words of a part as they are written."""
-        if part.is_character:
-            begun = self._words(BEGINNINGS, part.words)
+    def _exactly(self, term: QueryTerm) -> Clauses:
+        """Return clauses for the words of a term as they are written."""
+        if term.is_character:
+            begun = self._words(BEGINNINGS, term.words)
             return [(occur, Query.boost_query(one, CHARACTER_WEIGHT)) for occur, one in begun]
-        clauses = self._rows(part.words)
-        if part.exact and len(part.words) == 1:
-            clauses += self._words([PIECES], part.words)
+        clauses = self._rows(term.words)
+        if term.exact and len(term.words) == 1:
+            clauses += self._words([PIECES], term.words)
         return clauses
 
     def _rows(self, words: Sequence[str]) -> Clauses:
@@ -207,19 +207,19 @@ class Queries:
     def _word(self, field: str, word: str) -> Query:
         return Query.boost_query(Query.term_query(self._schema, field, word), WEIGHTS[field])
 
-    def _name(self, wanted: Sequence[Part]) -> Clauses:
-        words = [word for part in wanted for word in part.words]
+    def _name(self, wanted: Sequence[QueryTerm]) -> Clauses:
+        words = [word for term in wanted for word in term.words]
         return self._words([NAME], [name_of(words)])
 
-    def _title_phrase(self, wanted: Sequence[Part]) -> Clauses:
-        words = [word for part in wanted for word in part.words]
+    def _title_phrase(self, wanted: Sequence[QueryTerm]) -> Clauses:
+        words = [word for term in wanted for word in term.words]
         phrase = Query.phrase_query(self._schema, "title", [*words])
         return [(Occur.Should, Query.boost_query(phrase, PHRASE_WEIGHT))]
 
     # -- beginnings -----------------------------------------------------------------------
 
-    def _beginning(self, part: Part) -> Clauses:
-        *whole, last = part.words
+    def _beginning(self, term: QueryTerm) -> Clauses:
+        *whole, last = term.words
         if whole:
             rows = [self._row_beginning(zone, whole, last) for zone in ZONES]
             return [(Occur.Should, row) for row in rows]
