@@ -26,6 +26,7 @@
     │   ├── NotAMap            it is something else
     │   ├── BrokenFile         it is a map, but damaged or not as its format says
     │   └── TooLarge           it is over one of the limits for untrusted files
+    ├── PreviewChanged         a map file carries another picture than was asked for
     ├── Overloaded             there is more to do than can be done soon
     ├── ClientDisconnected     the client of a request hung up before it was answered
     ├── Ending                 the service is about to end
@@ -158,6 +159,10 @@ class BrokenFile(UnreadableFile):
 
 class TooLarge(UnreadableFile):
     """The file exceeds one of the limits for untrusted files."""
+
+
+class PreviewChanged(MapshelfError):
+    """A map file carries another picture than was asked for: the map is being replaced."""
 
 
 class Overloaded(MapshelfError):

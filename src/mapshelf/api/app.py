@@ -46,8 +46,8 @@ from mapshelf.api.streaming import LARGE, Stream, Streams, send_body
 from mapshelf.api.thumbnails import (
     PRIVATE,
     PUBLIC,
+    cached_thumbnail,
     draw_thumbnail,
-    kept_thumbnail,
     parse_picture,
 )
 from mapshelf.api.users import own_profile
@@ -65,7 +65,7 @@ from mapshelf.errors import (
 from mapshelf.model import User, VisitKind
 from mapshelf.query import parse_query
 from mapshelf.render.render_request import FORMATS as PICTURES
-from mapshelf.render.render_worker import Studio
+from mapshelf.render.render_worker import RenderWorker
 from mapshelf.settings import Settings
 from mapshelf.snapshot import Record, Snapshot, SnapshotDirectory
 from mapshelf.store import Store, open_store
@@ -205,7 +205,7 @@ class Application:
         self._tasks: list[asyncio.Task[None]] = []
         self._queues = Queues()
         self._streams = Streams()
-        self._studio = Studio(DiskCache(settings.thumbnails, PICTURES_SIZE))
+        self._render_worker = RenderWorker(DiskCache(settings.thumbnails, PICTURES_SIZE))
         self._documents = Documents(
             DiskCache(settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS), self._queues.documents
         )
@@ -254,7 +254,7 @@ class Application:
             task.cancel()
             with contextlib.suppress(asyncio.CancelledError, StoreError):
                 await task
-        self._studio.close()
+        self._render_worker.close()
         self._documents.close()
         await self._queues.close()
         await asyncio.to_thread(self._catalogue.close)
@@ -359,11 +359,11 @@ class Application:
         caching = PRIVATE if self._settings.private else PUBLIC
         edition = self._catalogue.edition()
         found = self._found(request, edition)
-        wanted = (self._studio, self._opened_store(), found, asked, caching)
+        wanted = (self._render_worker, self._opened_store(), found, asked, caching)
 
         def make() -> Response | Deferred:
             drawn = Deferred(self._queues.drawings, partial(draw_thumbnail, *wanted))
-            return kept_thumbnail(*wanted) or drawn
+            return cached_thumbnail(*wanted) or drawn
 
         return await edition.response(request, self._queues.pictures, make)
 

@@ -45,7 +45,7 @@ def _sheet(root: Topic) -> dict[str, Any]:
         "topics": [
             [
                 node.parent,
-                node.branch.id,
+                node.topic.id,
                 round(node.body, 2),
                 round(node.height, 2),
                 [[line.text, round(line.width * node.kind.size, 2)] for line in node.lines],
