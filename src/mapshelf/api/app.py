@@ -70,7 +70,7 @@ from mapshelf.settings import Settings
 from mapshelf.snapshot import Record, Snapshot, SnapshotDirectory
 from mapshelf.store import Store, open_store
 from mapshelf.visits import Sender, VisitCounter
-from mapshelf.visits.visitor_key import place_of
+from mapshelf.visits.visitor_key import client_address
 from mapshelf.writers import WRITERS
 
 T = TypeVar("T")
@@ -428,7 +428,7 @@ class Application:
         """
         forwarded = sender.header(b"x-forwarded-for")
         return self._streams.sending(
-            place_of(sender.address(), forwarded, self._settings.trusted_proxies)
+            client_address(sender.address(), forwarded, self._settings.trusted_proxies)
         )
 
     async def answer(self, read: Callable[[T], Request], asked: T) -> tuple[Response, Headers]:
