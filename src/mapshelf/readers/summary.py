@@ -1,8 +1,7 @@
-"""What the catalogue shows of a map, drawn from its outline.
+"""The title, description and language of a map, from its outline.
 
-A map file has no title or description of its own; people take its central topic for the one and
-what hangs on it for the other, and so does this module, in one place for every format. Nor does
-a file tell its language, which its words do.
+Map files have no title or description. For every format, the central topic serves as the title, and
+its note or its children as the description. The language is detected from the texts.
 """
 
 from collections.abc import Iterable
