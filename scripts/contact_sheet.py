@@ -22,7 +22,7 @@ from mapshelf.model import Outline
 from mapshelf.readers import READERS, read
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.render.font_fallback import FOLDERS, SystemFonts
-from mapshelf.render.render_request import WIDTHS, Order
+from mapshelf.render.render_request import WIDTHS, RenderRequest
 from mapshelf.render.themes import THEMES
 from mapshelf.render.thumbnail import thumbnail
 
@@ -42,9 +42,11 @@ def main() -> int:
         outline = _outline(path)
         if outline is None:
             continue
-        order = Order(encode_outline(outline), path.stem, "", "", given.width, given.theme, "png")
+        request = RenderRequest(
+            encode_outline(outline), path.stem, "", "", given.width, given.theme, "png"
+        )
         before = time.process_time()
-        pictures.append(thumbnail(order, fonts))
+        pictures.append(thumbnail(request, fonts))
         spent += time.process_time() - before
         print(f"{len(pictures):4} {path}")
     given.sheet.write_bytes(_sheet(pictures, given.width, given.columns))

@@ -27,7 +27,7 @@ from psycopg_pool import ConnectionPool
 
 from benchmarks.catalogue import Catalogue
 from benchmarks.peers.records import COLUMNS, NUMBERS, WEIGHTS, documents
-from benchmarks.peers.searchtext import CANDIDATES, Part, nearest, trigrams, words_in
+from benchmarks.peers.searchtext import CANDIDATES, QueryTerm, nearest, trigrams, words_in
 from benchmarks.peers.service import THREADS, TIME_LIMIT, Answer, Request, TooSlow
 from benchmarks.processes import SERVER_CORE, Missing, running
 
@@ -132,7 +132,7 @@ def sizes(address: str) -> tuple[int, int]:
     return int(found[0]), int(found[1])
 
 
-def ts_query(parts: Sequence[Part]) -> str:
+def ts_query(parts: Sequence[QueryTerm]) -> str:
     """Return the parts of a search in PostgreSQL's language; words are letters and digits."""
     return " & ".join(
         f"({' <-> '.join(part.words)}{':*' if part.prefix else ''})" for part in parts
@@ -158,7 +158,7 @@ class PostgresDatabase:
         except psycopg.errors.QueryCanceled as error:
             raise TooSlow from error
 
-    def corrected(self, parts: Sequence[Part]) -> Sequence[Part]:
+    def corrected(self, parts: Sequence[QueryTerm]) -> Sequence[QueryTerm]:
         """Return ``parts`` with known words (``service.Database``)."""
         return [replace(part, words=tuple(map(self._known, part.words))) for part in parts]
 

@@ -27,7 +27,7 @@ _PARTS: Final = re.compile(r'"([^"]*)"|([^\s"]+)')
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class QueryTerm:
     """Words that must follow each other, the last of them perhaps only begun."""
 
     words: tuple[str, ...]
@@ -52,14 +52,14 @@ def words_in(text: str) -> list[str]:
     return _WORDS.findall(spaced(fold(text)))
 
 
-def parse(text: str) -> list[Part]:
+def parse(text: str) -> list[QueryTerm]:
     """Return the parts of what was typed: quoted ones are whole, the last word may go on."""
     matches = list(_PARTS.finditer(text))
     parts = []
     for match in matches:
         words = tuple(words_in(match[0]))
         if words:
-            parts.append(Part(words, prefix=match[2] is not None and match is matches[-1]))
+            parts.append(QueryTerm(words, prefix=match[2] is not None and match is matches[-1]))
     return parts
 
 

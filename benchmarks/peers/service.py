@@ -18,7 +18,7 @@ import uvicorn
 from fastapi import FastAPI, Query, Response
 
 from benchmarks.peers.records import map_object
-from benchmarks.peers.searchtext import Part, parse
+from benchmarks.peers.searchtext import QueryTerm, parse
 
 THREADS: Final = 8
 """Connections to the database: as many as clients ask at once here."""
@@ -59,7 +59,7 @@ class Request:
         offset: maps to skip.
     """
 
-    parts: Sequence[Part]
+    parts: Sequence[QueryTerm]
     category: int | None
     column: str | None
     limit: int
@@ -85,7 +85,7 @@ class Database(Protocol):
             TooSlow: it took longer than ``TIME_LIMIT``.
         """
 
-    def corrected(self, parts: Sequence[Part]) -> Sequence[Part]:
+    def corrected(self, parts: Sequence[QueryTerm]) -> Sequence[QueryTerm]:
         """Return ``parts`` with the nearest known word for each that occurs nowhere."""
 
 

@@ -18,7 +18,7 @@ import apsw
 
 from benchmarks.catalogue import Catalogue
 from benchmarks.peers.records import COLUMNS, NUMBERS, WEIGHTS, batches, documents
-from benchmarks.peers.searchtext import CANDIDATES, Part, nearest, spaced, trigrams
+from benchmarks.peers.searchtext import CANDIDATES, QueryTerm, nearest, spaced, trigrams
 from benchmarks.peers.service import TIME_LIMIT, Answer, Request, TooSlow
 
 CACHE_KIB: Final = 64 << 10
@@ -96,7 +96,7 @@ def index_bytes(path: Path) -> int:
     return size
 
 
-def match(parts: Sequence[Part]) -> str:
+def match(parts: Sequence[QueryTerm]) -> str:
     """Return the parts of a search in FTS5's own language."""
     return " ".join(f'"{" ".join(part.words)}"{"*" if part.prefix else ""}' for part in parts)
 
@@ -117,7 +117,7 @@ class SqliteDatabase:
         except apsw.InterruptError as error:
             raise TooSlow from error
 
-    def corrected(self, parts: Sequence[Part]) -> Sequence[Part]:
+    def corrected(self, parts: Sequence[QueryTerm]) -> Sequence[QueryTerm]:
         """Return ``parts`` with known words (``service.Database``)."""
         return [replace(part, words=tuple(map(self._known, part.words))) for part in parts]
 

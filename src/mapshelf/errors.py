@@ -26,7 +26,7 @@
     │   ├── NotAMap            it is something else
     │   ├── BrokenFile         it is a map, but damaged or not as its format says
     │   └── TooLarge           it is over one of the limits for untrusted files
-    ├── FileReplaced           a map file is no longer the one that was asked for
+    ├── PreviewChanged         a map file carries another picture than was asked for
     ├── Overloaded             there is more to do than can be done soon
     ├── ClientDisconnected     the client of a request hung up before it was answered
     ├── Ending                 the service is about to end
@@ -161,8 +161,8 @@ class TooLarge(UnreadableFile):
     """The file exceeds one of the limits for untrusted files."""
 
 
-class FileReplaced(MapshelfError):
-    """The file of a map is another one than the caller knows; the same call may work later."""
+class PreviewChanged(MapshelfError):
+    """A map file carries another picture than was asked for: the map is being replaced."""
 
 
 class Overloaded(MapshelfError):

@@ -16,7 +16,6 @@ from schemathesis.specs.openapi.definitions import OPENAPI_31
 from mapshelf.api import errors
 from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING, METHODS
 from mapshelf.api.openapi import openapi_document
-from mapshelf.api.search import BRANCHES
 from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft, Source
 from mapshelf.query import (
     DEFAULT_LIMIT,
@@ -29,7 +28,7 @@ from mapshelf.query import (
     SORT_ORDERS,
     Filter,
 )
-from mapshelf.search.snippets import LONGEST_EXCERPT, LONGEST_STEP
+from mapshelf.search.snippets import API_BUDGET, LONGEST_EXCERPT, LONGEST_STEP
 from mapshelf.snapshot.read.facets import MOST_VALUES
 from mapshelf.writers import WRITERS, Writer
 from tests.api import openapi
@@ -217,7 +216,7 @@ def test_bounds_and_defaults_are_those_of_the_parser() -> None:
     found = COMPONENTS["schemas"]
     for name in ("Maps", "Hits", "Suggestions"):
         assert found[name]["maxItems"] == MAXIMUM_LIMIT
-    assert found["Hit"]["properties"]["topics"]["maxItems"] == BRANCHES
+    assert found["Hit"]["properties"]["topics"]["maxItems"] == API_BUDGET.snippets
     assert found["Branch"]["properties"]["text"]["maxLength"] == LONGEST_EXCERPT + len("……")
     assert found["Branch"]["properties"]["path"]["items"]["maxLength"] == LONGEST_STEP
     assert found["NamedCounts"]["maxItems"] == MOST_VALUES

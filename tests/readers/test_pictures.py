@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 from PIL import Image, PngImagePlugin
 
-from mapshelf.errors import FileReplaced, UnreadableFile
+from mapshelf.errors import PreviewChanged, UnreadableFile
 from mapshelf.formats.outline_codec import decode_outline, encode_outline, outline_picture
 from mapshelf.model import Outline
-from mapshelf.readers import READERS, Limits, Reader, carried_picture, read
+from mapshelf.readers import READERS, Limits, Reader, preview_png, read
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.limits import MIB
 from mapshelf.readers.sandboxed_reader import ReadFile, SandboxedReader
@@ -60,7 +60,7 @@ def palette_with(transparency: bytes) -> bytes:
 
 
 def copy_of(file: bytes, box: tuple[int, int] = BOX) -> bytes:
-    return carried_picture(file, read(file, Limits()).picture, Limits(), box)
+    return preview_png(file, read(file, Limits()).picture, Limits(), box)
 
 
 HOSTILE: dict[str, Callable[[], bytes]] = {
@@ -103,13 +103,13 @@ def test_a_hostile_picture_is_none_and_the_map_is_read(kind: str) -> None:
     assert (outline.roots[0].text, outline.picture) == ("Carried", "")
     assert time.process_time() - before < 3
     with pytest.raises(UnreadableFile):
-        carried_picture(with_picture(picture), hashlib.sha256(picture).hexdigest(), Limits(), BOX)
+        preview_png(with_picture(picture), hashlib.sha256(picture).hexdigest(), Limits(), BOX)
 
 
 def test_another_picture_than_was_asked_for_is_none() -> None:
     """The map was replaced in between; what is kept under a digest must be what it says."""
-    with pytest.raises(FileReplaced):
-        carried_picture(with_picture(as_file(drawn())), "0" * 64, Limits(), BOX)
+    with pytest.raises(PreviewChanged):
+        preview_png(with_picture(as_file(drawn())), "0" * 64, Limits(), BOX)
 
 
 def test_hostile_pictures_hold_up_no_import(tmp_path: Path) -> None:
@@ -204,7 +204,7 @@ def test_files_without_one_carry_none() -> None:
     assert read(xmind_json({"title": "Bare"}), Limits()).picture == ""
     assert read(b'<map version="1.0.1"><node TEXT="a"/></map>', Limits()).picture == ""
     with pytest.raises(UnreadableFile):
-        carried_picture(b'<map version="1.0.1"><node TEXT="a"/></map>', "", Limits(), BOX)
+        preview_png(b'<map version="1.0.1"><node TEXT="a"/></map>', "", Limits(), BOX)
 
 
 @pytest.mark.skipif(not CORPUS.exists(), reason=f"the corpus of real maps is not at {CORPUS}")

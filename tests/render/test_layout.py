@@ -86,7 +86,7 @@ def test_deep_and_large_maps_are_laid_out_whole() -> None:
 
 def test_topics_keep_their_ids() -> None:
     root = Topic("a", id="1", children=[Topic("b", id="2")])
-    assert [node.branch.id for node in placed(root).nodes] == ["1", "2"]
+    assert [node.topic.id for node in placed(root).nodes] == ["1", "2"]
 
 
 @given(trees())
@@ -95,7 +95,7 @@ def test_whatever_is_left_out_is_counted(root: Topic) -> None:
         for depth in (1, 2, 3):
             shown = layout(summarised(root, sizes(root), Room(rows, depth)), PAGE).nodes
             named = [node for node in shown if node.lines]
-            hidden = sum(node.branch.hidden for node in shown)
+            hidden = sum(node.topic.hidden for node in shown)
             assert len(named) + hidden == sum(1 for _ in root.walk())
             assert sum(not node.children for node in shown) <= rows
             assert max(node.depth for node in shown) <= depth

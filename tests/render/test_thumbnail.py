@@ -21,11 +21,11 @@ from mapshelf.model import Outline, Topic
 from mapshelf.render import svg
 from mapshelf.render.font_fallback import SystemFonts
 from mapshelf.render.layout import PAGE, layout
-from mapshelf.render.render_request import EDITION, WIDTHS, Order
+from mapshelf.render.render_request import RENDER_VERSION, WIDTHS, RenderRequest
 from mapshelf.render.themes import LIGHT, THEMES, Theme
 from mapshelf.render.thumbnail import thumbnail
 from mapshelf.render.visible_topics import whole
-from tests.render.trees import chain, order, tree, trees
+from tests.render.trees import chain, render_request, tree, trees
 from tests.writers.outlines import TEXTS, outlines
 
 NO_FONTS = SystemFonts(())
@@ -47,7 +47,7 @@ DRAWN = {
 """Every element and attribute that a picture may have: nothing acts, and nothing refers."""
 
 
-def drawn(wanted: Order) -> str:
+def drawn(wanted: RenderRequest) -> str:
     return thumbnail(wanted, NO_FONTS).decode()
 
 
@@ -66,8 +66,8 @@ def test_pictures_hold_nothing_that_acts_whatever_the_map_says(
 ) -> None:
     shown = encode_outline(sendable(outline))
     for wanted in (
-        Order(shown, text, text, text, width, theme, "svg"),
-        Order(None, text, text, text, width, theme, "svg"),
+        RenderRequest(shown, text, text, text, width, theme, "svg"),
+        RenderRequest(None, text, text, text, width, theme, "svg"),
     ):
         for element in parsed(drawn(wanted)).iter():
             name = element.tag.removeprefix(SVG)
@@ -93,7 +93,7 @@ def sendable(outline: Outline) -> Outline:
 @settings(max_examples=40)
 @given(trees(most=80), st.sampled_from(WIDTHS))
 def test_letters_are_large_enough_and_inside_the_picture(root: Topic, width: int) -> None:
-    picture = parsed(drawn(order(root, width)))
+    picture = parsed(drawn(render_request(root, width)))
     group = picture.find(f"{SVG}g")
     assert group is not None
     placed = re.fullmatch(r"translate\((\S+) (\S+)\) scale\((\S+)\)", group.attrib["transform"])
@@ -114,7 +114,7 @@ def test_letters_are_large_enough_and_inside_the_picture(root: Topic, width: int
 )
 def test_large_maps_show_their_main_branches_and_count_the_rest(root: Topic) -> None:
     for width in WIDTHS:
-        found = texts(drawn(order(root, width)))
+        found = texts(drawn(render_request(root, width)))
         assert found[0] == root.text
         assert root.children[0].text in found
         assert len(found) < width / 2
@@ -126,18 +126,18 @@ def test_large_maps_show_their_main_branches_and_count_the_rest(root: Topic) -> 
 
 
 def test_a_picture_of_more_pixels_shows_more_topics() -> None:
-    shown = [len(texts(drawn(order(tree(8, 8, 8), width)))) for width in WIDTHS]
+    shown = [len(texts(drawn(render_request(tree(8, 8, 8), width)))) for width in WIDTHS]
     assert shown == sorted(set(shown))
 
 
 def test_nothing_is_hidden_of_a_small_map() -> None:
-    found = texts(drawn(order(tree(3, 2))))
+    found = texts(drawn(render_request(tree(3, 2))))
     assert len(found) == 1 + 3 + 6
 
 
 def test_several_sheets_show_the_first_with_topics_and_a_dot_for_each() -> None:
     sheets = (Topic("Cover"), tree(2), Topic("Notes"))
-    wanted = replace(order(None), outline=encode_outline(Outline(sheets)))
+    wanted = replace(render_request(None), outline=encode_outline(Outline(sheets)))
     picture = parsed(drawn(wanted))
     assert texts(drawn(wanted)) == ["Root", "Topic 0.0", "Topic 0.1"]
     dots = [element.attrib["fill-opacity"] for element in picture.iter(f"{SVG}circle")]
@@ -145,18 +145,18 @@ def test_several_sheets_show_the_first_with_topics_and_a_dot_for_each() -> None:
 
 
 def test_a_centre_without_text_bears_the_title() -> None:
-    assert texts(drawn(order(Topic("", children=[Topic("a")]))))[0] == "A title"
+    assert texts(drawn(render_request(Topic("", children=[Topic("a")]))))[0] == "A title"
 
 
 def test_a_map_without_topics_gets_a_card() -> None:
-    assert texts(drawn(order(None))) == ["A title", "ada · Science"]
-    long = replace(order(None), title="A title that goes on " * 30, owner="", category="")
+    assert texts(drawn(render_request(None))) == ["A title", "ada · Science"]
+    long = replace(render_request(None), title="A title that goes on " * 30, owner="", category="")
     assert texts(drawn(long))[-1].endswith("…")
 
 
 def test_maps_written_from_right_to_left_are_mirrored() -> None:
     root = Topic("תכנון", children=[Topic("ראשון"), Topic("שני (ב)!")])
-    picture = drawn(order(root))
+    picture = drawn(render_request(root))
     placed = {
         "".join(text.itertext()).strip("\u202b\u202c"): float(text.attrib["x"])
         for text in parsed(picture).iter(f"{SVG}text")
@@ -170,17 +170,18 @@ def test_another_process_draws_the_same(picture: str) -> None:
     program = (
         "import sys\n"
         "from tests.render.test_thumbnail import NO_FONTS\n"
-        "from tests.render.trees import order, tree\n"
+        "from tests.render.trees import render_request, tree\n"
         "from mapshelf.render.thumbnail import thumbnail\n"
-        f"sys.stdout.buffer.write(thumbnail(order(tree(5, 4), 320, {picture!r}), NO_FONTS))\n"
+        f"wanted = render_request(tree(5, 4), 320, {picture!r})\n"
+        "sys.stdout.buffer.write(thumbnail(wanted, NO_FONTS))\n"
     )
     other = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
-    assert other.stdout == thumbnail(order(tree(5, 4), 320, picture), NO_FONTS)
+    assert other.stdout == thumbnail(render_request(tree(5, 4), 320, picture), NO_FONTS)
 
 
 @pytest.mark.parametrize(("width", "theme"), [*product(WIDTHS, THEMES)])
 def test_pixels_are_as_many_as_asked_for(width: int, theme: str) -> None:
-    picture = thumbnail(order(tree(5, 4), width, "png", theme), NO_FONTS)
+    picture = thumbnail(render_request(tree(5, 4), width, "png", theme), NO_FONTS)
     assert picture.startswith(b"\x89PNG\r\n\x1a\n")
     assert struct.unpack(">II", picture[16:24]) == (width, width * 3 // 4)
     with Image.open(io.BytesIO(picture)) as opened:
@@ -189,16 +190,16 @@ def test_pixels_are_as_many_as_asked_for(width: int, theme: str) -> None:
         assert ground == THEMES[theme].ground
 
 
-def test_pictures_of_one_edition_do_not_change() -> None:
-    """If this fails, pictures look different: raise EDITION, so that kept ones are made anew."""
+def test_pictures_of_one_version_do_not_change() -> None:
+    """If this fails, pictures look different: raise RENDER_VERSION, so that they are remade."""
     everything = "".join(
-        drawn(order(root, width, "svg", theme))
+        drawn(render_request(root, width, "svg", theme))
         for root in (tree(4, 6, 3), chain(9), wordy(), Topic("日本 and עברית"), None)
         for width in WIDTHS
         for theme in THEMES
     )
     digest = hashlib.sha256(everything.encode()).hexdigest()[:16]
-    assert (EDITION, digest) == (2, "95a9382a4a80607b")
+    assert (RENDER_VERSION, digest) == (2, "95a9382a4a80607b")
 
 
 def wordy() -> Topic:
@@ -210,17 +211,17 @@ def wordy() -> Topic:
 
 
 def test_keys_differ_when_pictures_do() -> None:
-    same = order(tree(2))
-    assert same.key() == order(tree(2)).key()
+    same = render_request(tree(2))
+    assert same.key() == render_request(tree(2)).key()
     others = [
         replace(same, width=160),
         replace(same, theme="dark"),
         replace(same, format="png"),
         replace(same, title="Another"),
-        order(tree(3)),
-        order(None),
-        replace(order(None), owner="bob"),
-        replace(order(None), category="Other"),
+        render_request(tree(3)),
+        render_request(None),
+        replace(render_request(None), owner="bob"),
+        replace(render_request(None), category="Other"),
     ]
     keys = [one.key() for one in (same, *others)]
     assert len(set(keys)) == len(keys)
@@ -229,15 +230,15 @@ def test_keys_differ_when_pictures_do() -> None:
 
 def test_an_outline_that_cannot_be_read_is_told() -> None:
     with pytest.raises(StoreDamaged):
-        thumbnail(replace(order(None), outline=b"no outline"), NO_FONTS)
+        thumbnail(replace(render_request(None), outline=b"no outline"), NO_FONTS)
 
 
 def test_a_whole_map_is_drawn_with_the_ids_of_its_topics() -> None:
     root = Topic("r", id="a", children=[Topic("x", id='"<&>'), Topic("y", id="c")])
     placed = layout(whole(root), PAGE)
     frame = svg.Frame(placed.width, placed.height, -placed.left, -placed.top, 1)
-    manner = svg.Manner(LIGHT, identified=True)
-    picture = svg.document("r", frame, LIGHT, svg.drawn(placed, frame, manner))
+    style = svg.Style(LIGHT, identified=True)
+    picture = svg.document("r", frame, LIGHT, svg.drawn(placed, frame, style))
     ids = [element.get("data-topic") for element in parsed(picture).iter(f"{SVG}g")]
     assert [one for one in ids if one is not None] == ["a", '"<&>', "c"]
 

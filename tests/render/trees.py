@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import Outline, Topic
-from mapshelf.render.render_request import Order
+from mapshelf.render.render_request import RenderRequest
 from tests.writers.outlines import TEXTS
 
 SOUND: Final = TEXTS.map(lambda text: text.encode("utf-8", "replace").decode())
@@ -47,9 +47,9 @@ def chain(length: int) -> Topic:
     return top
 
 
-def order(
+def render_request(
     root: Topic | None, width: int = 320, picture: str = "svg", theme: str = "light"
-) -> Order:
-    """Return the order for a picture of a map with one sheet, or of one without topics."""
+) -> RenderRequest:
+    """Return the request for a picture of a map with one sheet, or of one without topics."""
     outline = encode_outline(Outline((root,))) if root else None
-    return Order(outline, "A title", "ada", "Science", width, theme, picture)
+    return RenderRequest(outline, "A title", "ada", "Science", width, theme, picture)

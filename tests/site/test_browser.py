@@ -315,9 +315,9 @@ def test_the_browser_places_topics_as_the_server_does(reader: Reader, draft: Map
     (root,) = decode_outline(draft.outline).roots
     placed = layout(whole(root), LOOK, right_to_left=reads_leftwards(root))
     for node in placed.nodes:
-        drawn = page.locator(f'[data-topic="{node.branch.id}"]').get_attribute("transform") or ""
+        drawn = page.locator(f'[data-topic="{node.topic.id}"]').get_attribute("transform") or ""
         x, y = map(float, re.findall(r"-?[\d.]+", drawn))
-        assert (x, y) == pytest.approx((node.left, node.y), abs=0.2), node.branch.text
+        assert (x, y) == pytest.approx((node.left, node.y), abs=0.2), node.topic.text
 
 
 # -- the hostile --------------------------------------------------------------------------------

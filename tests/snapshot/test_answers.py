@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from mapshelf.model import LARGEST_COUNT, MAP_KEYS, Map, MapDraft, Named
 from mapshelf.query import MAXIMUM_OFFSET, NO_ID, ORDERS, UNKNOWN_ID, MapQuery, owner_key
 from mapshelf.query.rating import rating
-from mapshelf.search.query_parser import Part, parse_text
+from mapshelf.search.query_parser import QueryTerm, parse_query_text
 from mapshelf.snapshot.format.records import encode_record, record_title, slug, with_base_url
 from mapshelf.snapshot.read import Page
 from mapshelf.store.merge import References, created
@@ -192,33 +192,33 @@ def test_rating_is_a_share(up: int, down: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "parts"),
+    ("text", "terms"),
     [
         ("", []),
         ("  !? ", []),
-        ("Tea", [Part(("tea",), prefix=True)]),
-        ("tea pot", [Part(("tea",)), Part(("pot",), prefix=True)]),
-        ("tea ", [Part(("tea",))]),
-        ('"tea pot"', [Part(("tea", "pot"), exact=True)]),
-        ('"tea pot', [Part(("tea", "pot"), exact=True)]),
-        ("-tea", [Part(("tea",), excluded=True, exact=True)]),
+        ("Tea", [QueryTerm(("tea",), prefix=True)]),
+        ("tea pot", [QueryTerm(("tea",)), QueryTerm(("pot",), prefix=True)]),
+        ("tea ", [QueryTerm(("tea",))]),
+        ('"tea pot"', [QueryTerm(("tea", "pot"), exact=True)]),
+        ('"tea pot', [QueryTerm(("tea", "pot"), exact=True)]),
+        ("-tea", [QueryTerm(("tea",), excluded=True, exact=True)]),
         (
             '-"tea pot" x',
-            [Part(("tea", "pot"), excluded=True, exact=True), Part(("x",), prefix=True)],
+            [QueryTerm(("tea", "pot"), excluded=True, exact=True), QueryTerm(("x",), prefix=True)],
         ),
-        ("a-b", [Part(("a", "b"), prefix=True, together="ab")]),
-        ("TeaPot.", [Part(("teapot",), prefix=True)]),
-        ("TeaPot", [Part(("teapot",), prefix=True, pieces=("tea", "pot"))]),
-        ("- tea", [Part(("tea",), prefix=True)]),
+        ("a-b", [QueryTerm(("a", "b"), prefix=True, joined="ab")]),
+        ("TeaPot.", [QueryTerm(("teapot",), prefix=True)]),
+        ("TeaPot", [QueryTerm(("teapot",), prefix=True, subwords=("tea", "pot"))]),
+        ("- tea", [QueryTerm(("tea",), prefix=True)]),
         ('""', []),
-        ("日", [Part(("日",), prefix=True)]),
-        ("日 x", [Part(("日",), prefix=True), Part(("x",), prefix=True)]),
-        ("日本", [Part(("日本",))]),
-        ("日本 x2", [Part(("日本",)), Part(("x2",), prefix=True, pieces=("x", "2"))]),
+        ("日", [QueryTerm(("日",), prefix=True)]),
+        ("日 x", [QueryTerm(("日",), prefix=True), QueryTerm(("x",), prefix=True)]),
+        ("日本", [QueryTerm(("日本",))]),
+        ("日本 x2", [QueryTerm(("日本",)), QueryTerm(("x2",), prefix=True, subwords=("x", "2"))]),
     ],
 )
-def test_parse_text(text: str, parts: list[Part]) -> None:
-    assert [*parse_text(text)] == parts
+def test_parse_text(text: str, terms: list[QueryTerm]) -> None:
+    assert [*parse_query_text(text)] == terms
 
 
 @pytest.fixture

@@ -22,7 +22,7 @@ from mapshelf.snapshot.format.manifest import verify
 from mapshelf.snapshot.format.records import encode_record
 from mapshelf.snapshot.read import Page, Record, Snapshot
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
-from mapshelf.text.normalize import fold
+from mapshelf.text.normalize import normalize
 from tests.indexing import index_words
 
 ALL = 10**9
@@ -89,7 +89,7 @@ def titles(snapshot: Snapshot, **query: Any) -> list[str]:
 
 def in_order(maps: list[Map], order: str) -> list[Map]:
     if order == "alpha":
-        return sorted(maps, key=lambda one: (fold(one.title), one.title, one.file_id))
+        return sorted(maps, key=lambda one: (normalize(one.title), one.title, one.file_id))
     keys: dict[str, Callable[[Map], float]] = {
         "downloads": lambda one: one.downloads,
         "views": lambda one: one.views,
@@ -150,7 +150,7 @@ def prove_searches(snapshot: Snapshot, world: World, words: list[str]) -> None:
     maps = world.maps()
     held = {one.file_id: _words(world, one) for one in maps}
     for text in [*words, *(f"{a} {b}" for a, b in pairwise(words))]:
-        *whole, last = fold(text).split()
+        *whole, last = normalize(text).split()
         found = [
             one
             for one in maps

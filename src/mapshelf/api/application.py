@@ -43,7 +43,7 @@ from mapshelf.model import User
 from mapshelf.settings import Settings
 from mapshelf.store import Store
 from mapshelf.visits import Sender
-from mapshelf.visits.visitor_key import place_of
+from mapshelf.visits.visitor_key import client_address
 
 T = TypeVar("T")
 
@@ -111,7 +111,7 @@ class Application:
         """
         forwarded = sender.header(b"x-forwarded-for")
         return self._streams.sending(
-            place_of(sender.address(), forwarded, self._settings.trusted_proxies)
+            client_address(sender.address(), forwarded, self._settings.trusted_proxies)
         )
 
     async def answer(self, read: Callable[[T], Request], asked: T) -> tuple[Response, Headers]:

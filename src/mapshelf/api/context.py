@@ -12,7 +12,7 @@ from mapshelf.api.queues import Queues
 from mapshelf.api.store_connection import StoreConnection
 from mapshelf.disk_cache import DiskCache
 from mapshelf.model import VisitKind
-from mapshelf.render.render_worker import Studio
+from mapshelf.render.render_worker import RenderWorker
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.visits import VisitCounter
@@ -49,7 +49,7 @@ class Context:
     store: StoreConnection
     queues: Queues
     documents: Documents
-    render_worker: Studio
+    render_worker: RenderWorker
     visits: VisitCounter
     health: NodeHealth
 
@@ -79,7 +79,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         documents=Documents(
             DiskCache(settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS), queues.documents
         ),
-        render_worker=Studio(DiskCache(settings.thumbnails, THUMBNAILS_SIZE)),
+        render_worker=RenderWorker(DiskCache(settings.thumbnails, THUMBNAILS_SIZE)),
         visits=VisitCounter(store.get, settings.trusted_proxies, clock, counting=counting),
         health=NodeHealth(snapshot, settings, store),
     )

@@ -16,13 +16,13 @@ from mapshelf.errors import (
     BodyTooLarge,
     ClientDisconnected,
     Ending,
-    FileReplaced,
     InvalidParameter,
     InvalidToken,
     MalformedRequest,
     MethodNotAllowed,
     NotFound,
     Overloaded,
+    PreviewChanged,
     SnapshotError,
     SnapshotMissing,
     StoreDamaged,
@@ -69,7 +69,7 @@ TABLE: Final[dict[type[Exception], ErrorRow]] = {
     ClientDisconnected: ErrorRow(503, 503, "temporarily_unavailable", "The client hung up."),
     Ending: ErrorRow(503, 503, "temporarily_unavailable", "This node is ending; ask another."),
     StoreUnavailable: UNAVAILABLE,
-    FileReplaced: UNAVAILABLE,
+    PreviewChanged: UNAVAILABLE,
 }
 FAULT: Final = ErrorRow(500, 500, "server_error", "Something went wrong on our side.")
 

@@ -1,12 +1,11 @@
 """``GET /thumbnails/{ID}.png`` and ``.svg``: the picture of a map.
 
-Lists of maps name these addresses, and pages of other people show them: no token is asked for, and
-anybody may keep a copy for a while. In a private catalogue they take a token, and only whoever
-showed one may keep a copy, no cache that others share. The validator is the key of the picture,
-made from what the picture is made from, so it changes when the map does.
+Lists of maps contain these addresses, and other sites show them: they need no token, and any cache
+may keep them for a while. In a private catalogue they need a token, and shared caches may not keep
+them. The ETag is the key of the picture, made from its inputs, so it changes when the map does.
 
-Usually that is the picture we draw. With ``source=file`` it is the one that the map's file carries,
-if it does: never the bytes of the file, but a copy (``readers.pictures``).
+By default it is the picture that we draw. With ``source=file`` it is the preview in the map's file,
+if there is one: decoded and encoded again, never the original bytes (``readers.pictures``).
 """
 
 from dataclasses import dataclass
@@ -22,8 +21,8 @@ from mapshelf.api.map_detail import find_map
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.outline_codec import outline_picture
 from mapshelf.query import read_parameters
-from mapshelf.render.render_request import WIDTHS, Copy, Order
-from mapshelf.render.render_worker import Picture, Studio
+from mapshelf.render.render_request import WIDTHS, PreviewRequest, RenderRequest
+from mapshelf.render.render_worker import Picture, RenderWorker
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.snapshot.read import Record
 from mapshelf.store.contract import Maps
@@ -31,7 +30,7 @@ from mapshelf.store.contract import Maps
 DEFAULT_WIDTH: Final = 320
 
 MAXIMUM_AGE: Final = 600
-"""Seconds for which a picture may be shown again without asking whether it has changed."""
+"""Seconds for which a cache may reuse a picture without revalidating it."""
 
 MEDIA_TYPES: Final = {"png": b"image/png", "svg": b"image/svg+xml"}
 
@@ -46,18 +45,15 @@ PRIVATE: Final[Headers] = (
     (b"cache-control", b"private, max-age=%d" % MAXIMUM_AGE),
     (b"vary", b"Authorization"),
 )
-"""Who may keep a picture, of a catalogue for anybody and of a private one."""
+"""Caching headers of a public catalogue and of a private one."""
 
 _HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; sandbox")
-"""An SVG that is opened by itself is a document, and must not be able to do what documents can."""
+"""Opened by itself, an SVG is a document: forbid all that documents can do."""
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
-    """Which picture of a map is asked for; see ``render.order.Order``.
-
-    ``source`` is one of ``SOURCES``.
-    """
+class PictureQuery:
+    """The parameters of a request; see ``RenderRequest``. ``source`` is one of ``SOURCES``."""
 
     width: int
     theme: str
@@ -75,13 +71,13 @@ async def show_thumbnail(context: Context, request: Request) -> Response:
 
     def make() -> Response | Deferred:
         drawn = Deferred(context.queues.drawings, partial(draw_thumbnail, *wanted))
-        return kept_thumbnail(*wanted) or drawn
+        return cached_thumbnail(*wanted) or drawn
 
     return await current.response(request, context.queues.thumbnails, make)
 
 
-def parse_picture(query_string: bytes, picture_format: str) -> Asked:
-    """Return what a request asks for.
+def parse_picture(query_string: bytes, picture_format: str) -> PictureQuery:
+    """Parse the parameters of a request.
 
     Raises:
         InvalidParameter: a value the interface does not offer.
@@ -96,57 +92,57 @@ def parse_picture(query_string: bytes, picture_format: str) -> Asked:
     source = values.get("source", DRAWN)
     if source not in SOURCES:
         raise InvalidParameter(f"The source value must be one of {', '.join(SOURCES)}.")
-    return Asked(int(width), theme, picture_format, source)
+    return PictureQuery(int(width), theme, picture_format, source)
 
 
-def kept_thumbnail(
-    studio: Studio, store: Maps, record: Record, asked: Asked, caching: Headers
+def cached_thumbnail(
+    worker: RenderWorker, store: Maps, record: Record, asked: PictureQuery, caching: Headers
 ) -> Response | None:
-    """Return the picture of a map if it has been made before; ``caching`` says who may keep it.
+    """Return the picture of a map if it is cached, with the headers ``caching``.
 
     Raises:
-        NotFound: the file of the map carries none, and that is what is asked for.
+        NotFound: ``source=file``, and the file of the map has no preview.
     """
     if asked.source == FROM_FILE:
-        kept = studio.kept_copy(_copy(store, record, asked))
+        cached = worker.cached_preview(_preview_request(store, record, asked))
     else:
-        kept = studio.kept(_order(store, record, asked))
-    return None if kept is None else _response(kept, asked.format, caching)
+        cached = worker.cached(_render_request(store, record, asked))
+    return None if cached is None else _response(cached, asked.format, caching)
 
 
 def draw_thumbnail(
-    studio: Studio, store: Maps, record: Record, asked: Asked, caching: Headers
+    worker: RenderWorker, store: Maps, record: Record, asked: PictureQuery, caching: Headers
 ) -> Response:
-    """Return the picture of a map, made now if need be; ``caching`` says who may keep it.
+    """Return the picture of a map, from the cache or made now, with the headers ``caching``.
 
     Raises:
-        NotFound: as ``kept_thumbnail``.
+        NotFound: as ``cached_thumbnail``.
     """
     if asked.source == FROM_FILE:
-        copy = _copy(store, record, asked)
-        file = None if studio.has_refused(copy) else store.content(record.file_id)
-        picture = studio.copy(copy, file) if file else None
+        request = _preview_request(store, record, asked)
+        file = None if worker.has_refused(request) else store.content(record.file_id)
+        picture = worker.preview(request, file) if file else None
         if picture is None:
-            raise _nothing_carried()
+            raise _no_preview()
         return _response(picture, asked.format, caching)
-    return _response(studio.picture(_order(store, record, asked)), asked.format, caching)
+    return _response(worker.picture(_render_request(store, record, asked)), asked.format, caching)
 
 
-def _copy(store: Maps, record: Record, asked: Asked) -> Copy:
+def _preview_request(store: Maps, record: Record, asked: PictureQuery) -> PreviewRequest:
     outline = store.outline(record.file_id)
     digest = outline_picture(outline) if outline else ""
-    if not digest or asked.format != "png":  # what files carry is made of pixels
-        raise _nothing_carried()
-    return Copy(digest, asked.width)
+    if not digest or asked.format != "png":  # previews are made of pixels
+        raise _no_preview()
+    return PreviewRequest(digest, asked.width)
 
 
-def _nothing_carried() -> NotFound:
+def _no_preview() -> NotFound:
     return NotFound("The file of this map carries no picture.")
 
 
-def _order(store: Maps, record: Record, asked: Asked) -> Order:
+def _render_request(store: Maps, record: Record, asked: PictureQuery) -> RenderRequest:
     found = orjson.loads(record.body)
-    return Order(
+    return RenderRequest(
         outline=store.outline(record.file_id),
         title=found["Title"],
         owner=found["Owner"],

@@ -1,1 +1,1 @@
-"""Our own formats: outlines as bytes, maps as lines of JSON."""
+"""Our own formats: encoded outlines, and records of maps as NDJSON."""

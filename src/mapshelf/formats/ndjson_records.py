@@ -1,8 +1,8 @@
-"""Records: maps as lines of JSON, to move a catalogue or to fill one from another system.
+"""Records: maps as NDJSON, to move a catalogue or to import one from another system.
 
-A record is an object with the keys of a Map (``docs/api.md``), every value a string,
-and ``Template`` besides. Each key is one row of ``FIELDS``, which says how its text is read and
-how it is written; the API writes the same texts.
+A record is a JSON object with the keys of a Map (``docs/api.md``) and ``Template``. All values are
+strings. Each key is one row of ``FIELDS``, which says how to read and write it. The API uses the
+same texts.
 """
 
 import re
@@ -19,10 +19,10 @@ from mapshelf.errors import InvalidRecord
 from mapshelf.model import LARGEST_COUNT, LARGEST_ID, Map, MapDraft, is_user_name
 
 LARGEST_SIZE: Final = 10**14 - 1
-"""Sizes go up to here, in hundredths of a kilobyte."""
+"""Largest size, in hundredths of a kilobyte."""
 
 LONGEST_TEXT: Final = 1 << 18
-"""Bytes of a value. What is within is so when it is exported, too."""
+"""Bytes of a value, in imports and exports."""
 
 LONGEST_LINE: Final = 1 << 24
 """Bytes of a record: all values at their longest, with most characters escaped."""
@@ -53,7 +53,7 @@ class Field:
 
 
 def parse_record(line: bytes) -> tuple[MapDraft, list[str]]:
-    """Read one line; return what it says of a map, and the keys in it that mean nothing to us.
+    """Read one line; return the draft of a map, and the unknown keys.
 
     Raises:
         InvalidRecord: it is no record; the message says which key is wrong and why.
@@ -77,8 +77,8 @@ def parse_record(line: bytes) -> tuple[MapDraft, list[str]]:
 def format_record(found: Map) -> bytes:
     """Return a map as one line.
 
-    Addresses that Mapshelf itself makes up are left out, so that a catalogue can move to another
-    base URL.
+    Addresses that Mapshelf generates are left out, so that the catalogue can move to another base
+    URL.
     """
     record = {field.key: field.write(getattr(found, field.name)) for field in FIELDS}
     return orjson.dumps({key: text for key, text in record.items() if text or key not in _OWN_URLS})

@@ -1,8 +1,8 @@
-"""Outlines as bytes, for the store and for passing between processes.
+"""Encode outlines as bytes, for the store and for other processes.
 
-The tree is written flat (each topic names its parent's position) because nested forms are
-limited by the recursion of pickle and json, and deep maps are real. Deflate takes it to about a
-fifth: outlines are the bulk of a catalogue's store.
+The tree is written flat: each topic has the position of its parent. Nested data would hit the
+recursion limits of pickle and json, because maps can be deep. Deflate reduces the size to a fifth:
+outlines are most of the data in a store.
 """
 
 import zlib
@@ -15,17 +15,17 @@ from mapshelf.errors import StoreDamaged
 from mapshelf.model import Outline, Topic
 
 FORMAT: Final = 3
-"""Written first in every encoded outline; a reader of another version refuses it."""
+"""Version of the encoding, in every encoded outline."""
 
 READABLE: Final = (2, FORMAT)
-"""Formats that can be read: 2 had no language."""
+"""Versions that can be decoded: 2 had no language."""
 
 
 LONGEST_TEXT: Final = 4 << 20
 """Characters of one map that go into the search index."""
 
 FACTS: Final = tuple(fact.name for fact in fields(Outline) if fact.name != "roots")
-"""What an outline tells of the map as a whole."""
+"""The facts about the map as a whole."""
 
 
 def encode_outline(outline: Outline) -> bytes:
@@ -83,7 +83,7 @@ def outline_picture(data: bytes) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Passages:
-    """What a map says in its topics, for the search index.
+    """The texts of a map's topics, for the search index.
 
     Attributes:
         shallow: texts of the central and the main topics.
@@ -99,7 +99,7 @@ class Passages:
 def outline_passages(data: bytes) -> Passages:
     """Return texts and notes of all topics in ``data``.
 
-    At most ``LONGEST_TEXT`` characters, so that one map cannot hold up all others.
+    At most ``LONGEST_TEXT`` characters, so that one map cannot delay all others.
 
     Raises:
         StoreDamaged: as ``decode_outline``.

@@ -70,7 +70,7 @@ class Candidate:
 
 
 Lister = Callable[[str], list[Member]]
-"""Tells what is in a bundle; raises ``UnreadableFile``."""
+"""Tells what is in an archive; raises ``UnreadableFile``."""
 
 
 def scan(
@@ -85,7 +85,7 @@ def scan(
     for named in paths:
         top = top_of(named)
         if members and Path(top).suffix.lower() == BUNDLE:
-            yield from _bundled(top, members, report)
+            yield from _in_archive(top, members, report)
             continue
         for path in _files(Path(top), report):
             if path in seen:
@@ -141,16 +141,16 @@ def time_of(nanoseconds: int) -> int:
     return max(-LAST_TIME, min(LAST_TIME, nanoseconds))
 
 
-def _bundled(bundle: str, members: Lister, report: Report) -> Iterator[Candidate]:
+def _in_archive(archive: str, members: Lister, report: Report) -> Iterator[Candidate]:
     try:
-        modified = time_of(os.stat(bundle).st_mtime_ns)
-        for member in _maps_among(members(bundle)):
-            path = os.path.join(bundle, member.name)
+        modified = time_of(os.stat(archive).st_mtime_ns)
+        for member in _maps_among(members(archive)):
+            path = os.path.join(archive, member.name)
             yield Candidate(path, printable(member.name), member.size, modified)
     except OSError as error:
-        report.note(Verdict.REFUSED, printable(bundle), _reason(error))
+        report.note(Verdict.REFUSED, printable(archive), _reason(error))
     except UnreadableFile as error:
-        report.note(Verdict.REFUSED, printable(bundle), str(error))
+        report.note(Verdict.REFUSED, printable(archive), str(error))
 
 
 def _maps_among(members: list[Member]) -> Iterator[Member]:
@@ -169,7 +169,7 @@ def _maps_among(members: list[Member]) -> Iterator[Member]:
 def is_gone(path: bytes) -> bool:
     """Tell whether nothing is at ``path`` for sure; what cannot be looked at may be there.
 
-    What was in a bundle is there as long as the bundle is.
+    The files in an archive are there as long as the archive is.
     """
     try:
         os.lstat(path)

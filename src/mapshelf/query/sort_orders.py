@@ -15,7 +15,7 @@ from typing import Final
 
 from mapshelf.model import Map
 from mapshelf.query.rating import rating
-from mapshelf.text.normalize import fold
+from mapshelf.text.normalize import normalize
 
 _HALF: Final = 1 << 32
 
@@ -50,7 +50,7 @@ class SortOrder:
 
 def _title_start(found: Map) -> int:
     """Return the first bytes of the folded title as a number. UTF-8 sorts by code point."""
-    return int.from_bytes(fold(found.title).encode()[:8].ljust(8, b"\0"))
+    return int.from_bytes(normalize(found.title).encode()[:8].ljust(8, b"\0"))
 
 
 def _count_and_file_id(count: int, file_id: int) -> int:

@@ -1,9 +1,10 @@
-"""Map files of any format to outlines: the table of readers, and ``read``.
+"""Read map files of any format as outlines: the table of readers, and ``read``.
 
-This package exists so that nothing else in Mapshelf needs to know that formats differ. A format
-is one module and one row of ``READERS``. What a file is, its content decides: extensions lie.
+No other package needs to know the formats. Each format is one module in ``formats/`` and one row
+of ``READERS``. The format is detected from the content of a file, because extensions are
+unreliable.
 
-Everything here is free of files and processes; ``mapshelf.readers.sandboxed_reader`` adds those.
+This module opens no files and starts no processes; ``readers.sandboxed_reader`` does.
 """
 
 from collections.abc import Callable
@@ -38,9 +39,9 @@ from mapshelf.readers.formats import (
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.text_cleaning import clean, one_line
-from mapshelf.readers.unsupported import refusal
+from mapshelf.readers.unsupported import unsupported_error
 
-__all__ = ["READERS", "Limits", "Reader", "carried_picture", "read"]
+__all__ = ["READERS", "Limits", "Reader", "preview_png", "read"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +49,16 @@ class Reader:
     """A format that can be read.
 
     Attributes:
-        name: what people call the format.
-        suffixes: extensions its files bear, in small letters: what is looked at in a folder.
-        sniff: tells whether a file is of this format, at little cost.
-        read: makes an outline of a file for which ``sniff`` said yes. Raises only
-            ``UnreadableFile`` and its kinds.
-        shared: extensions, in small letters, that its files share with many others. Of these a
-            folder offers only files whose beginning ``sniff`` recognises.
-        main: name of the file with the map in it, in small letters, where a document may be a
-            folder that bears one of ``suffixes`` (on a Mac such a folder looks like a file).
-        pictures: where in its archives there may be a picture of the map, the best place first.
+        name: the usual name of the format.
+        suffixes: its file extensions, in lower case: such files are imported from folders.
+        sniff: returns whether a file has this format; fast.
+        read: reads a file that ``sniff`` accepted. Raises only ``UnreadableFile`` and its
+            subclasses.
+        shared: extensions, in lower case, that many other files have, too. Such files are imported
+            from folders only if ``sniff`` accepts their beginning.
+        main: the name of the file with the map, in lower case, if a document may be a folder with
+            one of ``suffixes`` (macOS shows such a folder as a file).
+        pictures: names of members of its archives that may be a preview, the best first.
     """
 
     name: str
@@ -122,22 +123,27 @@ READERS: Final = (
     Reader("MindMup", (".mup",), mindmup.sniff, mindmup.read),
     Reader("KityMinder, Naotu", (".km",), kityminder.sniff, kityminder.read),
 )
-"""Asked in this order; the first that recognises a file reads it.
+"""In this order; the first whose ``sniff`` accepts a file reads it.
 
-Mindomo comes before FreeMind, whose root element has the same name; texts come last.
+Mindomo is before FreeMind, because their root elements have the same name.
 """
 
 
 def read(
     data: bytes, limits: Limits, readers: tuple[Reader, ...] = READERS, name: str = ""
 ) -> Outline:
-    """Return the outline of the map file whose content is ``data`` and that is called ``name``.
+    """Return the outline of a map file.
 
-    Text in it is clean (see ``readers.parsing.text_cleaning.clean``); the outline has at least one
-    root.
+    It has at least one root, and its texts are clean (``readers.parsing.text_cleaning.clean``).
+
+    Args:
+        data: the content of the file.
+        limits: how much reading it may cost.
+        readers: the formats to try.
+        name: the name of the file, for formats that cannot be detected without it.
 
     Raises:
-        NotAMap: it is something else; the message says what, where that can be seen.
+        NotAMap: it is something else; the message says what, if that is known.
         BrokenFile: it is a map, but damaged.
         TooLarge: it exceeds one of ``limits``.
         UnreadableFile: it is a map of a format for which there is no reader.
@@ -160,30 +166,30 @@ def _read(content: Content, readers: tuple[Reader, ...]) -> Outline:
                 software_version=_label(outline.software_version),
                 author=_label(outline.author),
                 copyright=_label(outline.copyright),
-                picture=pictures.digest_of(content.archive, reader.pictures, content.limits),
+                picture=pictures.preview_digest(content.archive, reader.pictures, content.limits),
             )
-    raise refusal(content)
+    raise unsupported_error(content)
 
 
-def carried_picture(
+def preview_png(
     data: bytes,
     digest: str,
     limits: Limits,
     size: tuple[int, int],
     name: str = "",
 ) -> bytes:
-    """Return the picture that a map file carries as a PNG of at most ``size`` (width, height).
+    """Return the preview in a map file as a PNG of at most ``size`` (width, height) in pixels.
 
     Raises:
-        FileReplaced: it is another than that with ``digest`` (``Outline.picture``).
-        UnreadableFile: it carries none, or none that is sound; or the file is no map.
+        PreviewChanged: its digest is not ``digest`` (``Outline.picture``).
+        UnreadableFile: the file has no usable preview, or is no map.
     """
     content = Content(data, limits, name)
     reader = next((reader for reader in READERS if reader.sniff(content)), None)
-    found = pictures.carried(content.archive, reader.pictures) if reader else None
+    found = pictures.find_preview(content.archive, reader.pictures) if reader else None
     if found is None:
         raise BrokenFile("it carries no picture")
-    return pictures.fitted(found, digest, limits, *size)
+    return pictures.fit_preview(found, digest, limits, *size)
 
 
 def _label(text: str) -> str:

@@ -1,14 +1,14 @@
-"""Pictures that map files carry: what the program that wrote a file saw when it was saved.
+"""Previews: pictures of the map that some map files contain.
 
-Many archives have one, for the file manager of a desktop. It shows what our own drawing does not,
-colours and icons and where the author put things, so pages offer it as well. It is never given out
-as it is: a picture from a stranger may be a bomb, a script or another format than it says. Here it
-is decoded whole, under limits, and what comes out of that is written anew without anything else
-that was in it. Only the two formats that programs write are taken, and only still ones; whatever is
-wrong with a picture costs nothing but the picture.
+Many programs add one to their archives for the desktop's file manager. It shows what our drawing
+does not: colours, icons, and where the author placed the topics. So pages offer it as well, but
+never the original bytes: a picture from an untrusted file may be a bomb, a script, or of another
+format than it says. Here it is decoded under limits and encoded again without anything else that
+was in it. Only PNG and JPEG are accepted, and no animations. A bad picture costs nothing but the
+picture.
 
-Pillow does the decoding. It speaks thirty formats, of which two are let in here; and it works in
-child processes only (``readers.sandbox``, ``render.studio``).
+Pillow does the decoding. It knows thirty formats, of which two are enabled here, and it runs in
+child processes only (``readers.sandboxed_reader``, ``render.render_worker``).
 """
 
 import hashlib
@@ -17,7 +17,7 @@ import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from mapshelf.errors import BrokenFile, FileReplaced, TooLarge, UnreadableFile
+from mapshelf.errors import BrokenFile, PreviewChanged, TooLarge, UnreadableFile
 from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.zip_files import Archive
 
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 _SIGNATURES: Final = {b"\x89PNG\r\n\x1a\n": "PNG", b"\xff\xd8\xff": "JPEG"}
 _SCAN: Final = b"\xff\xda"
 _MOST_SCANS: Final = 64
-"""Passes over a JPEG; encoders make some ten, and each costs as much as the whole picture."""
+"""Most scans of a JPEG; encoders make some ten, and each costs as much as the whole picture."""
 
 _PAPER: Final = (255, 255, 255)
-"""What is behind see-through pictures: most are dark lines that were meant for a white window."""
+"""The background of transparent pictures: most are dark lines made for a white window."""
 
 
-def carried(archive: Archive | None, names: Iterable[str]) -> bytes | None:
-    """Return the picture in ``archive`` under the first of ``names``, as it is.
+def find_preview(archive: Archive | None, names: Iterable[str]) -> bytes | None:
+    """Return the bytes of the first of ``names`` in ``archive``, ``None`` if it has none.
 
-    A document that is a folder may be in the archive as that folder.
+    The names may lie in a folder: some documents are folders that were zipped whole.
 
     Raises:
-        UnreadableFile: it is there, but cannot be read or is too large.
+        UnreadableFile: the picture cannot be read or is too large.
     """
     if archive is None:
         return None
@@ -50,13 +50,13 @@ def carried(archive: Archive | None, names: Iterable[str]) -> bytes | None:
     return None
 
 
-def digest_of(archive: Archive | None, names: Iterable[str], limits: Limits) -> str:
-    """Return a digest of the picture that ``archive`` carries, empty if it has none that is sound.
+def preview_digest(archive: Archive | None, names: Iterable[str], limits: Limits) -> str:
+    """Return the SHA-256 of the preview in ``archive``, empty if it has no usable one.
 
-    Nothing is raised for a picture: the map is not lost for it.
+    Never raises for a bad picture: the map can be read without it.
     """
     try:
-        data = carried(archive, names)
+        data = find_preview(archive, names)
         if data is None:
             return ""
         _decoded(data, limits)
@@ -65,19 +65,18 @@ def digest_of(archive: Archive | None, names: Iterable[str], limits: Limits) -> 
     return hashlib.sha256(data).hexdigest()
 
 
-def fitted(data: bytes, digest: str, limits: Limits, width: int, height: int) -> bytes:
-    """Return a picture as a PNG that fits into so many pixels; a smaller one stays as it is.
+def fit_preview(data: bytes, digest: str, limits: Limits, width: int, height: int) -> bytes:
+    """Return a preview as a PNG of at most ``width`` x ``height``; a smaller one is not enlarged.
 
     Raises:
-        FileReplaced: it is another picture than the one with ``digest``: the map was replaced
-            since the caller read its outline.
-        BrokenFile: it is damaged, or not of a kind that is taken.
+        PreviewChanged: its digest is not ``digest``; the map has been replaced.
+        BrokenFile: it is damaged, or neither PNG nor JPEG.
         TooLarge: it exceeds one of ``limits``.
     """
     from PIL import Image  # noqa: PLC0415 - most children never need it
 
     if hashlib.sha256(data).hexdigest() != digest:
-        raise FileReplaced("the map is being replaced")
+        raise PreviewChanged("the map is being replaced")
     picture = _decoded(data, limits)
     picture.thumbnail((width, height), Image.Resampling.LANCZOS)
     whole = picture.convert("RGBA")

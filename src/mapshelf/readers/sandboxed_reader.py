@@ -1,15 +1,15 @@
-"""Map files read where they can do no harm: in child processes with little to spend.
+"""Read map files in sandboxed child processes.
 
-The limits of ``readers.parsing.limits`` are kept by our own code and bound what we thought of.
-For what we did not think of (a parser that loops, crashes or swallows memory) there is the
-operating system: each file is read by a child with a limit on processor time, memory and time on
-the clock, that may write no file. A child that breaks a limit costs its own file and no other.
+Our own code enforces ``readers.parsing.limits``. The operating system covers what we did not think
+of, such as a parser that loops, crashes or takes all memory: each file is read by a child process
+with limits on processor time, memory and clock time, which cannot write files. A file that exceeds
+a limit is refused; the others are not affected.
 
-* ``mapshelf.sandbox.pool`` has the children. When their pool breaks for good (one died before it
-  could say which file it had) a new one takes over, and each unfinished file is tried once more.
-* Answers are flat values: the outline travels encoded, since nested objects overflow pickle.
-* Answers come in the order of the questions, so an import gives the same result each time. Only
-  few files are ever under way, so memory does not grow with the folder.
+* The children come from ``mapshelf.sandbox.pool``. If the pool breaks (a child died before it
+  reported which file it had), a new one is started, and each unfinished file is tried once more.
+* Results are flat: the outline is sent encoded, because deeply nested objects overflow pickle.
+* Results come in the order of the files, so an import gives the same result each time. Only a few
+  files are in progress at a time, so memory does not grow with the folder.
 """
 
 import hashlib
@@ -31,14 +31,14 @@ from mapshelf.errors import TooLarge, UnreadableFile
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.readers import READERS, Reader, read, summary
 from mapshelf.readers.parsing.limits import MIB, Limits
-from mapshelf.readers.parsing.topic_ids import identify
+from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 from mapshelf.readers.zip_import import Member, list_members, open_regular, read_member, split_path
 from mapshelf.sandbox.pool import ConfinedPool, processor_time
 
 _LOG: Final = logging.getLogger(__name__)
 
 _LOOK_AHEAD: Final = 8
-"""Files under way for each child: enough to keep it busy while another has a slow one."""
+"""Files in progress for each child: enough to keep it busy while another has a slow one."""
 
 _DESCRIPTORS: Final = 32
 _TRIES: Final = 2
@@ -90,15 +90,15 @@ Result = ReadFile | RefusedFile
 
 
 def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) -> Result:
-    """Read the file at ``path`` in this process, under the limits that need no other process.
+    """Read the file at ``path`` in this process, under the limits that need no child process.
 
-    This is what each child does. It never raises for what a file holds or where it lies: symbolic
-    links are followed, pipes and devices refused without waiting for them.
+    Each child calls this. It never raises, whatever the file is: it follows symbolic links, and
+    refuses pipes and devices without waiting for them.
     """
     try:
         data, status = _load(path, limits)
         outline = read(data, limits, readers, os.path.basename(path))
-        identify(outline)
+        assign_topic_ids(outline)
         outline = replace(outline, language=summary.language(outline))
         return ReadFile(
             path=path,
@@ -159,9 +159,9 @@ class SandboxedReader:
         self._pool.stop()
 
     def read(self, paths: Iterable[str]) -> Iterator[Result]:
-        """Yield a result for each of ``paths``, in their order, as soon as it is there.
+        """Yield a result for each of ``paths``, in their order, as soon as it is ready.
 
-        ``paths`` is consumed a few files ahead of what was yielded, so it may be endless.
+        ``paths`` may be endless: it is consumed only a few files ahead of the results.
         """
         pending: deque[tuple[str, Future[Result]]] = deque()
         for path in paths:
@@ -172,10 +172,10 @@ class SandboxedReader:
             yield self._result(*pending.popleft())
 
     def members(self, path: str) -> list[Member]:
-        """Return the files in the bundle at ``path`` (see ``mapshelf.readers.zip_import``).
+        """Return the files in the zip archive at ``path`` (see ``mapshelf.readers.zip_import``).
 
         Raises:
-            UnreadableFile: it is no bundle, or breaks a limit.
+            UnreadableFile: it is no zip archive, or exceeds a limit.
         """
         try:
             arguments = (path, self._limits)
@@ -201,7 +201,7 @@ class SandboxedReader:
             return RefusedFile(path, "the process reading it crashed")
 
     def _answer(self, path: str, future: "Future[Result]") -> Result:
-        """Return what the child said, or why it said nothing; only a broken pool is raised."""
+        """Return the child's result, or why there is none; raises only if the pool is broken."""
         try:
             return future.result()
         except TimeoutError:
@@ -227,9 +227,9 @@ class SandboxedReader:
 
 
 def _load(path: str, limits: Limits) -> tuple[bytes, os.stat_result]:
-    bundled = split_path(path)
-    if bundled:
-        return read_member(*bundled, limits)
+    in_archive = split_path(path)
+    if in_archive:
+        return read_member(*in_archive, limits)
     with open_regular(path) as (file, status):
         if status.st_size > limits.file:
             raise _too_large(limits)

@@ -1,8 +1,7 @@
-"""What the catalogue shows of a map, drawn from its outline.
+"""The title, description and language of a map, from its outline.
 
-A map file has no title or description of its own; people take its central topic for the one and
-what hangs on it for the other, and so does this module, in one place for every format. Nor does
-a file tell its language, which its words do.
+Map files have no title or description. For every format, the central topic serves as the title, and
+its note or its children as the description. The language is detected from the texts.
 """
 
 from collections.abc import Iterable
@@ -12,7 +11,7 @@ from typing import Final
 from mapshelf.model import Outline
 from mapshelf.readers.parsing.notes import MARKERS
 from mapshelf.readers.parsing.text_cleaning import clean, one_line
-from mapshelf.text.language_detection import LOOKED_AT, guess_language
+from mapshelf.text.language_detection import SAMPLE_LENGTH, guess_language
 
 MAX_TITLE: Final = 500
 """Characters of a title; real ones have under a hundred."""
@@ -51,7 +50,7 @@ def description(outline: Outline) -> str:
 def language(outline: Outline) -> str:
     """Return the ISO 639-1 code of the language the topics and notes are in, empty when unsure."""
     parts: list[str] = []
-    missing = LOOKED_AT
+    missing = SAMPLE_LENGTH
     for _, topic in outline.topics():
         if missing <= 0:
             break

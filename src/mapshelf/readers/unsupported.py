@@ -1,8 +1,8 @@
-"""What a file is that no reader knows, for the message that refuses it.
+"""Say what a file is that no reader accepts.
 
-Map extensions are shared: ``.mm`` is Objective-C++ too, ``.wxml`` a WeChat template, and a clone
-without Git LFS leaves pointers in place of maps. Saying which spares people the search. A row of
-the tables is a sign at the beginning of a file, or a member of an archive, and what it tells.
+Other files share the extensions of maps: ``.mm`` is Objective-C++, ``.wxml`` a WeChat template, and
+a clone without Git LFS has pointers instead of maps. A precise message saves people the search.
+Each row of the tables is a pattern, or a member of an archive, and what the file is.
 """
 
 import re
@@ -37,7 +37,7 @@ _SIGNS: Final = (
         "it looks like Objective-C or C++ source text",
     ),
 )
-"""Patterns for the first bytes of a file → what the file is. The first that matches counts."""
+"""Patterns for the first bytes of a file → what the file is. The first match counts."""
 
 _WECHAT: Final = "it looks like a WeChat template"
 
@@ -63,10 +63,10 @@ _OTHER_ARCHIVES: Final = (
 _COMPILED: Final = tuple((re.compile(sign, re.DOTALL), what) for sign, what in _SIGNS)
 
 
-def refusal(content: Content) -> NotAMap:
-    """Return the error to raise for ``content``, which no reader recognised."""
+def unsupported_error(content: Content) -> NotAMap:
+    """Return the error to raise for a file that no reader accepted."""
     if content.archive is not None:
-        return _archive_refusal(content.archive.names)
+        return _archive_error(content.archive.names)
     head = content.data[:_HEAD]
     for sign, what in _COMPILED:
         if sign.match(head):
@@ -74,7 +74,7 @@ def refusal(content: Content) -> NotAMap:
     return _not_a_map(_kind_of_text(content))
 
 
-def _archive_refusal(names: frozenset[str]) -> NotAMap:
+def _archive_error(names: frozenset[str]) -> NotAMap:
     for member, what in _OTHER_ARCHIVES:
         if member in names:
             return _not_a_map(what)

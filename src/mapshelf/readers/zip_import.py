@@ -1,9 +1,8 @@
-"""Many map files in one zip: an archive that people send each other in place of a folder.
+"""Import the map files in a zip archive, which people send instead of a folder.
 
-A member is addressed like a file in a folder (``maps.zip/plans/garden.mm``), so that whoever
-imports need not know the difference. Unlike the archives that some formats are, a bundle may be
-larger than memory: it is read in place, one member at a time, and nothing is ever unpacked to
-disk.
+A member is addressed like a file in a folder (``maps.zip/plans/garden.mm``), so the importer need
+not know the difference. Unlike a map file that is an archive itself, such an archive may be larger
+than memory: it is read in place, one member at a time, and nothing is unpacked to disk.
 """
 
 import os
@@ -22,7 +21,6 @@ from mapshelf.readers.parsing.limits import KIB, MIB, Limits
 from mapshelf.readers.parsing.zip_files import DAMAGE, plain_name, refuse_locked
 
 MAXIMUM_MEMBERS: Final = 100_000
-"""Most members of a bundle."""
 
 _HEADER: Final = 30
 """Least bytes of the header before a member's content (APPNOTE 4.3.7)."""
@@ -32,14 +30,14 @@ _PIECE: Final = 64 * KIB
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file in a bundle: its path below the bundle, and its size unpacked, as the bundle says."""
+    """A file in an archive: its path there, and its unpacked size as the archive gives it."""
 
     name: str
     size: int
 
 
 def split_path(path: str) -> tuple[str, str] | None:
-    """Return the bundle that ``path`` leads into and the member, ``None`` if it leads into none."""
+    """Split a path into the archive and the member, ``None`` if it leads into no archive."""
     pure = PurePath(path)
     for parent in pure.parents:
         if os.path.isfile(parent):
@@ -70,15 +68,15 @@ def open_regular(path: str) -> Iterator[tuple[BinaryIO, os.stat_result]]:
 
 
 def list_members(path: str) -> list[Member]:
-    """Return the files in the bundle at ``path``, in their order there.
+    """Return the files in the archive at ``path``, in their order there.
 
     Raises:
         BrokenFile: it is no zip file, is damaged, or a member's name leads out of it.
         TooLarge: it has more than ``MAXIMUM_MEMBERS``.
         OSError: it cannot be opened.
     """
-    with open_regular(path) as (file, _), _opened(file) as bundle:
-        members = [member for member in bundle.infolist() if not member.is_dir()]
+    with open_regular(path) as (file, _), _opened(file) as archive:
+        members = [member for member in archive.infolist() if not member.is_dir()]
         if len(members) > MAXIMUM_MEMBERS:
             raise TooLarge(f"the archive has more than {MAXIMUM_MEMBERS:,} members")
         _refuse_overlaps(members)
@@ -91,32 +89,32 @@ def list_members(path: str) -> list[Member]:
 
 
 def read_member(path: str, name: str, limits: Limits) -> tuple[bytes, os.stat_result]:
-    """Return what a member holds, and the state of the bundle's file.
+    """Return the content of a member, and the state of the archive's file.
 
     Raises:
         BrokenFile: it is missing, damaged or encrypted.
         TooLarge: it unpacks to more than a file may hold.
-        OSError: the bundle cannot be opened.
+        OSError: the archive cannot be opened.
     """
-    with open_regular(path) as (file, status), _opened(file) as bundle:
-        for member in bundle.infolist():
+    with open_regular(path) as (file, status), _opened(file) as archive:
+        for member in archive.infolist():
             if plain_name(member.filename) == name:
                 refuse_locked(member, name)
-                return _unpacked(bundle, member, limits), status
+                return _unpacked(archive, member, limits), status
     raise BrokenFile(f"the archive lacks {name}")
 
 
 @contextmanager
 def _opened(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
     try:
-        with zipfile.ZipFile(file) as bundle:
-            yield bundle
+        with zipfile.ZipFile(file) as archive:
+            yield archive
     except DAMAGE as error:
         raise BrokenFile("the archive is damaged or cut short") from error
 
 
 def _refuse_overlaps(members: list[zipfile.ZipInfo]) -> None:
-    """Refuse a bundle whose members share their bytes, as bombs do to be small."""
+    """Refuse an archive whose members share their bytes, as bombs do to be small."""
     spans = sorted(
         (member.header_offset, member.header_offset + _HEADER + member.compress_size)
         for member in members
@@ -125,10 +123,10 @@ def _refuse_overlaps(members: list[zipfile.ZipInfo]) -> None:
         raise BrokenFile("the archive is damaged: its members overlap")
 
 
-def _unpacked(bundle: zipfile.ZipFile, member: zipfile.ZipInfo, limits: Limits) -> bytes:
+def _unpacked(archive: zipfile.ZipFile, member: zipfile.ZipInfo, limits: Limits) -> bytes:
     pieces: list[bytes] = []
     size = 0
-    with bundle.open(member) as stream:
+    with archive.open(member) as stream:
         while piece := stream.read(_PIECE):
             size += len(piece)
             if size > limits.file:

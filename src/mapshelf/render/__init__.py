@@ -1,5 +1,5 @@
 """Pictures of maps: from an outline to SVG and PNG.
 
-``branches`` decides what is shown, ``layout`` where it lies, ``svg`` and ``png`` draw it.
-``thumbnail`` puts them together for small pictures.
+``visible_topics`` decides what is shown, ``layout`` where, and ``svg`` and ``png`` draw it.
+``thumbnail`` combines them for small pictures.
 """

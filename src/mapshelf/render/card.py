@@ -1,7 +1,7 @@
-"""What stands for a map of which we have no topics: its title, and whose it is.
+"""The picture of a map without an outline: a card with its title, owner and category.
 
-Records come without files, and a picture must be there for them too: a card in the colours of the
-maps, with a small one sketched on it, that nobody takes for something that failed to load.
+Records come without files, but lists show a picture for each. The card has the colours of maps and
+a small sketch of one, so that it does not look like a picture that failed to load.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from mapshelf.render.wrapping import wrapped
 from mapshelf.writers.plain import one_line
 
 _UNIT: Final = 320.0
-"""Width of the card as it is described here."""
+"""The width for which all other numbers here are given."""
 
 _LEFT: Final = 26.0
 _TEXT_WIDTH: Final = 268.0
@@ -30,19 +30,19 @@ _SKETCH: Final = (
 _LEAVES: Final = ((276, 26), (282, 46), (276, 66), (196, 32), (196, 60))
 
 
-def drawn(title: str, facts: Sequence[str], frame: svg.Frame, manner: svg.Manner) -> Iterable[str]:
+def drawn(title: str, facts: Sequence[str], frame: svg.Frame, style: svg.Style) -> Iterable[str]:
     """Yield a card.
 
     Args:
         title: of the map.
-        facts: what is said below it; empty ones are left out.
+        facts: shown below the title; empty ones are left out.
         frame: the picture.
-        manner: how to draw.
+        style: how to draw it.
     """
     scale = frame.width / _UNIT
     height = frame.height / scale
     title = one_line(title)
-    colour = _colour(title, manner)
+    colour = _colour(title, style)
     yield f'<g transform="scale({scale:.4f})">\n'
     yield (
         f'<rect width="{svg.number(_UNIT)}" height="{svg.number(height)}" fill="{colour}"'
@@ -50,14 +50,14 @@ def drawn(title: str, facts: Sequence[str], frame: svg.Frame, manner: svg.Manner
         f'<rect width="6" height="{svg.number(height)}" fill="{colour}"/>\n'
     )
     yield from _sketch(colour)
-    yield from _title(title, height, manner)
-    yield from _facts([one_line(fact) for fact in facts if fact.strip()], height, manner)
+    yield from _title(title, height, style)
+    yield from _facts([one_line(fact) for fact in facts if fact.strip()], height, style)
     yield "</g>\n"
 
 
-def _colour(title: str, manner: svg.Manner) -> str:
+def _colour(title: str, style: svg.Style) -> str:
     digest = hashlib.blake2b(title.encode(), digest_size=2).digest()
-    branches = manner.theme.branches
+    branches = style.theme.branches
     return branches[int.from_bytes(digest, "big") % len(branches)]
 
 
@@ -70,23 +70,23 @@ def _sketch(colour: str) -> Iterable[str]:
     )
 
 
-def _title(title: str, height: float, manner: svg.Manner) -> Iterable[str]:
-    """Yield the title in the largest letters that leave room for all of it."""
+def _title(title: str, height: float, style: svg.Style) -> Iterable[str]:
+    """Yield the title in the largest letters at which all of it fits."""
     bold = font(bold=True)
     for size, most in zip(_TITLE_SIZES, _TITLE_LINES, strict=True):
         lines = wrapped(title, bold, _TEXT_WIDTH / size, most)
         if not lines or not lines[-1].text.endswith("…"):
             break
     top = height * 0.56 - len(lines) * size * LINE_HEIGHT / 2
-    look = f' fill="{manner.theme.text}" font-weight="600"'
+    look = f' fill="{style.theme.text}" font-weight="600"'
     for row, line in enumerate(lines):
         y = top + (row + 0.8) * size * LINE_HEIGHT
-        yield svg.text_line(line.text, svg.Place(_LEFT, y, line.width * size), size, manner, look)
+        yield svg.text_line(line.text, svg.Place(_LEFT, y, line.width * size), size, style, look)
 
 
-def _facts(facts: Sequence[str], height: float, manner: svg.Manner) -> Iterable[str]:
+def _facts(facts: Sequence[str], height: float, style: svg.Style) -> Iterable[str]:
     regular = font(bold=False)
     lines = wrapped(" · ".join(facts), regular, _TEXT_WIDTH / _SIZE, 1)
     for line in lines:
         place = svg.Place(_LEFT, height - 22, line.width * _SIZE)
-        yield svg.text_line(line.text, place, _SIZE, manner, f' fill="{manner.theme.quiet}"')
+        yield svg.text_line(line.text, place, _SIZE, style, f' fill="{style.theme.quiet}"')

@@ -1,8 +1,7 @@
-"""Which way the people who wrote a map read: the picture is mirrored for those who read leftwards.
+"""Detect maps in scripts written from right to left, whose pictures are mirrored.
 
-The first strong characters decide, as in the Unicode bidirectional algorithm (UAX 9), but by
-majority over the topics near the centre: many maps in Arabic or Hebrew have an English name in the
-middle.
+The first strong character decides, as in the Unicode bidirectional algorithm (UAX 9), but by a
+majority of the topics near the centre: many maps in Arabic or Hebrew have an English title.
 """
 
 import unicodedata
@@ -11,25 +10,22 @@ from typing import Final
 
 from mapshelf.model import Topic
 
-_TOPICS: Final = 200
-"""How many topics are asked."""
-
-_SAMPLE: Final = 200
-"""Characters of each that are looked at."""
+_TOPICS: Final = 200  # examined in a map
+_SAMPLE: Final = 200  # characters examined of each
 
 LEFTWARDS: Final = ("\u202b", "\u202c")
-"""What a line is put between that is to be read from right to left as a whole."""
+"""Control characters around a line that reads from right to left as a whole."""
 
 
 def reads_leftwards(root: Topic) -> bool:
-    """Tell whether most topics of a map begin in a script written from right to left."""
+    """Tell whether most topics of a map start in a script written from right to left."""
     asked = islice(_by_level(root), _TOPICS)
     directions = [first_direction(topic.text) for topic in asked]
     return directions.count("R") > directions.count("L")
 
 
 def first_direction(text: str) -> str:
-    """Return "L" or "R" after the first letter that has a direction, "" if none has one."""
+    """Return "L" or "R" for the first character with a direction, "" if there is none."""
     for character in text[:_SAMPLE]:
         match unicodedata.bidirectional(character):
             case "L":

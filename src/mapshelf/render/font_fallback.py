@@ -1,12 +1,12 @@
-"""Fonts of the system for the letters that our own lacks: Chinese, Arabic, emoji, signs.
+"""System fonts for characters that our own font lacks: Chinese, Arabic, emoji, symbols.
 
-A font with all the scripts of the world would be a hundred megabytes, so these come from the
-system, if it has them. They are looked for by the names under which distributions install them
-(``docs/operating.md`` names the packages), in a fixed order, so that a machine always takes the
-same ones. Looking into every font there is would find more, and take seconds.
+A font with all scripts would take a hundred megabytes, so these come from the system, if it has
+them. They are searched by the file names that distributions use (``docs/operating.md`` lists the
+packages), in a fixed order, so that a machine always takes the same ones. Opening every installed
+font would find more, but would take seconds.
 
-What no font has is not drawn as empty boxes: a line of letters becomes a bar of its length, and
-a lone sign is left out.
+Text that no font can draw is never shown as empty boxes: a line of letters becomes a bar of the
+same length, and a single symbol is left out.
 """
 
 import os
@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 from fontTools.ttLib import TTCollection, TTFont, TTLibError
 
 from mapshelf.render.fonts import font, is_emoji, is_invisible
-from mapshelf.render.svg import Run, Setting
+from mapshelf.render.svg import FontRuns, Run
 
 FOLDERS: Final = (
     "/usr/share/fonts",
@@ -56,7 +56,7 @@ _JAPANESE: Final = range(0x3040, 0x3100)
 _KOREAN: Final = range(0xAC00, 0xD7B0)
 
 _BAR_FROM: Final = 0.5
-"""Share of letters that cannot be drawn from which on the whole line is a bar."""
+"""If at least this share of its letters cannot be drawn, the whole line becomes a bar."""
 
 
 class Face(NamedTuple):
@@ -64,8 +64,8 @@ class Face(NamedTuple):
 
     Attributes:
         path: of the file.
-        families: names of the fonts in it, by which SVG asks for them.
-        characters: what they have.
+        families: names of the fonts in it, as SVG refers to them.
+        characters: the codes of their characters.
     """
 
     path: str
@@ -74,7 +74,7 @@ class Face(NamedTuple):
 
 
 class SystemFonts:
-    """The fonts of this system that we know by name, opened when first needed."""
+    """The fonts of this system with a known file name, opened when first needed."""
 
     def __init__(self, folders: Sequence[str] = FOLDERS) -> None:
         self._folders = folders
@@ -107,33 +107,34 @@ class SystemFonts:
         return self._opened[name]
 
 
-class Letters:
-    """Says how each line of one map is drawn, and remembers the files that takes."""
+class FontFallback:
+    """Chooses the fonts for each line of one map, and collects the font files in ``files``."""
 
     def __init__(self, fonts: SystemFonts, text: str) -> None:
         """Prepare for a map.
 
         Args:
-            fonts: those of the system.
-            text: a sample of the map; Chinese and Japanese share characters that look different.
+            fonts: the fonts of the system.
+            text: a sample of the map. Chinese and Japanese share characters that look different,
+                and this decides which font is used.
         """
         self._fonts = fonts
         self._text = text
         self.files: dict[str, None] = {}
 
-    def __call__(self, text: str) -> Setting:
-        """Return how a line is set."""
+    def __call__(self, text: str) -> FontRuns:
+        """Return the runs of a line."""
         if font(bold=False).characters.issuperset(text):
-            return Setting((Run(text),), fitted=False)
+            return FontRuns((Run(text),), fitted=False)
         drawn = list(self._drawn(text))
         lost = sum(map(str.isalpha, text)) - sum(character.isalpha() for _, character in drawn)
         if lost and lost >= _BAR_FROM * sum(map(str.isalpha, text)):
-            return Setting((), fitted=False)
+            return FontRuns((), fitted=False)
         runs = tuple(
             Run("".join(character for _, character in part), family)
             for family, part in groupby(drawn, key=lambda one: one[0])
         )
-        return Setting(runs or (Run(""),), fitted=len(runs) == 1 and bool(runs[0].family))
+        return FontRuns(runs or (Run(""),), fitted=len(runs) == 1 and bool(runs[0].family))
 
     def _drawn(self, text: str) -> Iterator[tuple[str, str]]:
         """Yield the characters that can be drawn, each with the font it is drawn with."""
@@ -141,7 +142,7 @@ class Letters:
         for character in text:
             if character in own:
                 family = ""
-            elif not is_invisible(character):  # those are part of what they stand beside
+            elif not is_invisible(character):  # those belong to their neighbours
                 face = self._fonts.face(character)
                 if face is None:
                     continue
@@ -150,7 +151,7 @@ class Letters:
             yield family, character
 
     def _family(self, face: Face) -> str:
-        """Return which font of a collection to take."""
+        """Return the name of the font to use in a collection."""
         if len(face.families) == 1:
             return face.families[0]
         named = (name for name in face.families if name.endswith(self._han))
@@ -158,7 +159,7 @@ class Letters:
 
     @cached_property
     def _han(self) -> str:
-        """The end of the name of the font for the map's way of writing Chinese characters."""
+        """The suffix of the font name for the map's variant of Chinese characters."""
         codes = set(map(ord, self._text))
         if not codes.isdisjoint(_JAPANESE):
             return " JP"
@@ -167,7 +168,7 @@ class Letters:
 
 @cache
 def system_fonts() -> SystemFonts:
-    """Return the fonts of this system; what was found stays known."""
+    """Return the fonts of this system, searched once in a process."""
     return SystemFonts()
 
 
@@ -186,7 +187,7 @@ def _candidates(character: str) -> Iterator[str]:
 
 
 def _read(path: str) -> Face | None:
-    """Return what is in a font file; ``None`` if it is none that can be read."""
+    """Return the font in a file, ``None`` if it cannot be read."""
     try:
         with open(path, "rb") as file:
             if path.endswith(".ttc"):

@@ -1,8 +1,8 @@
-"""How wide text is, so that boxes fit it and lines break where they should.
+"""Measure text, so that it fits its box and lines break in the right places.
 
-Pictures are laid out by the measures of one font that comes with Mapshelf, whatever the machine
-has: so the same map gives the same picture everywhere. Characters that this font does not have are
-estimated; whoever draws them makes them as wide as they were taken to be (``svg``).
+Layouts use the metrics of one font that comes with Mapshelf, so the same map gives the same picture
+on every machine. The width of characters that this font lacks is estimated, and ``svg`` stretches
+them to that width.
 """
 
 import re
@@ -33,14 +33,14 @@ _UNKNOWN: Final = 0.6
 """Estimated widths, in font sizes."""
 
 _JOINED: Final = re.compile("\u200d.|[\U0001f3fb-\U0001f3ff]", re.DOTALL)
-"""What is shown as one with the picture before it: a family, a colour of skin."""
+"""Shown as one with the emoji before it: a family, a skin tone."""
 
 _FLAG_LETTERS: Final = range(0x1F1E6, 0x1F200)
 """Two of them are shown as one flag."""
 
 
 class Font:
-    """One face of the font, as far as layout needs to know it."""
+    """The metrics of one face of the font."""
 
     def __init__(self, path: str) -> None:
         # Loaded with the first layout: workers start sooner without it.
@@ -56,14 +56,14 @@ class Font:
         self.characters: Final = frozenset(map(chr, characters))
 
     def width(self, text: str) -> float:
-        """Return how wide ``text`` is on one line, in font sizes."""
+        """Return the width of ``text`` on one line, in font sizes."""
         if not text.isascii():
             text = _JOINED.sub("", text)
         return sum(map(self._widths.__getitem__, text))
 
 
 class _Widths(dict[str, float]):
-    """The widths of characters; those of others are estimated when they are first asked for."""
+    """The widths of characters; those the font lacks are estimated on first access."""
 
     def __missing__(self, character: str) -> float:
         width = self[character] = _estimate(character)
@@ -72,17 +72,17 @@ class _Widths(dict[str, float]):
 
 @cache
 def font(*, bold: bool) -> Font:
-    """Return a face. It is read once in the life of a process."""
+    """Return a face, which is read once in a process."""
     return Font(FILES[bold])
 
 
 def is_invisible(character: str) -> bool:
-    """Tell whether ``character`` takes no room of its own: marks, joiners, selectors."""
+    """Tell whether ``character`` has no width: marks, joiners, selectors."""
     return unicodedata.category(character) in ("Mn", "Me", "Cf", "Cc")
 
 
 def is_emoji(character: str) -> bool:
-    """Tell whether ``character`` is of the blocks of pictures."""
+    """Tell whether ``character`` is in the emoji blocks."""
     return "\U0001f000" <= character <= "\U0001faff"
 
 

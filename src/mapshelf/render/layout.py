@@ -1,13 +1,12 @@
-"""Where everything in the picture of a map lies: the arithmetic, free of any drawing.
+"""Compute where everything in the picture of a map is placed, without drawing it.
 
-The centre is in the middle. The main branches stand on both sides of it, in their order, divided
-so that both are about as high; in maps written from right to left the first half is on the left.
-A topic stands in the middle of the height its children take, its children beside it. All of it is
-in one unit, the pixel of a picture that is drawn at its own size; the origin is the centre of the
-map.
+The central topic is in the middle. The main branches are on both sides of it, in their order,
+divided so that both sides are about equally high; in maps written from right to left the first half
+is on the left. Children are beside their topic, and the topic is at the middle of their height.
+The unit is a pixel at full size; the origin is the centre of the map.
 
-The same layout serves thumbnails, where ``branches`` has left out what there is no room for, and
-the map's page, which shows everything.
+Thumbnails use the layout for the topics that ``visible_topics`` chose, and the page of a map for
+all of them.
 """
 
 from collections.abc import Sequence
@@ -16,14 +15,14 @@ from itertools import pairwise, starmap
 from typing import Final, NamedTuple
 
 from mapshelf.render.fonts import font
-from mapshelf.render.visible_topics import Branch
+from mapshelf.render.visible_topics import VisibleTopic
 from mapshelf.render.wrapping import STRETCH, Line, wrapped
 
 LINE_HEIGHT: Final = 1.28
 """From one baseline to the next, in font sizes."""
 
 COUNT_SIZE: Final = 0.82
-"""Size of the letters of a count, in those of the topic it stands beside."""
+"""Font size of a count, in font sizes of its topic."""
 
 COUNT_PADDING: Final = 5.0
 """On each side of a count."""
@@ -32,13 +31,12 @@ COUNT_GAP: Final = 4.0
 """Between a topic and its count."""
 
 TWIG: Final = 9.0
-"""Length of the twigs that show that there is more."""
+"""Length of the twigs that stand for hidden topics."""
 
 _TWIGS: Final = 3
-"""More than this many would not be told apart."""
+"""Most twigs: more could not be told apart."""
 
-_EMPTY_WIDTH: Final = 12.0
-"""Of a topic that says nothing."""
+_EMPTY_WIDTH: Final = 12.0  # of a topic without text
 
 
 class Kind(NamedTuple):
@@ -95,10 +93,10 @@ PAGE: Final = Look(
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A topic in its place.
+    """A topic with its place.
 
     Attributes:
-        branch: what is drawn.
+        topic: what is drawn.
         depth: 0 for the centre.
         parent: position of its parent among the nodes, -1 for the centre.
         main: which main branch it belongs to, counted from 0; -1 for the centre.
@@ -117,7 +115,7 @@ class Node:
         y: upper end.
     """
 
-    branch: Branch
+    topic: VisibleTopic
     depth: int
     parent: int
     main: int
@@ -178,8 +176,8 @@ class Layout:
         return self.bottom - self.top
 
 
-def layout(root: Branch, look: Look, *, right_to_left: bool = False) -> Layout:
-    """Return where everything lies."""
+def layout(root: VisibleTopic, look: Look, *, right_to_left: bool = False) -> Layout:
+    """Return the places of all topics."""
     nodes = _nodes(root, look)
     for node in reversed(nodes):
         node.reach = max(node.height, _height(node.children))
@@ -193,33 +191,33 @@ def layout(root: Branch, look: Look, *, right_to_left: bool = False) -> Layout:
     )
 
 
-def _nodes(root: Branch, look: Look) -> list[Node]:
-    """Return a node for each branch, measured, but without a place."""
+def _nodes(root: VisibleTopic, look: Look) -> list[Node]:
+    """Return a node for each topic, measured, but without a place."""
     nodes: list[Node] = []
     pending = [(root, -1)]
     while pending:
-        branch, parent = pending.pop()
+        topic, parent = pending.pop()
         above = nodes[parent] if parent >= 0 else None
-        node = _node(branch, parent, above.depth + 1 if above else 0, look)
+        node = _node(topic, parent, above.depth + 1 if above else 0, look)
         if above:
             node.main = above.main if node.depth > 1 else len(above.children)
             above.children.append(node)
-        pending.extend((child, len(nodes)) for child in reversed(branch.children))
+        pending.extend((child, len(nodes)) for child in reversed(topic.children))
         nodes.append(node)
     return nodes
 
 
-def _node(branch: Branch, parent: int, depth: int, look: Look) -> Node:
+def _node(topic: VisibleTopic, parent: int, depth: int, look: Look) -> Node:
     kind = look.kind(depth)
-    lines = wrapped(branch.text, font(bold=kind.bold), kind.width, kind.lines, kind.stretch)
-    if not lines and not branch.others:
+    lines = wrapped(topic.text, font(bold=kind.bold), kind.width, kind.lines, kind.stretch)
+    if not lines and not topic.others:
         lines = (Line("", _EMPTY_WIDTH / kind.size),)
     text_width = kind.size * max((line.width for line in lines), default=0.0)
-    counted = branch.hidden > 0 and (kind.counted or branch.others)
-    count = f"+{branch.hidden}" if counted else ""
-    twigs = 0 if counted else min(branch.hidden, _TWIGS)
+    counted = topic.hidden > 0 and (kind.counted or topic.others)
+    count = f"+{topic.hidden}" if counted else ""
+    twigs = 0 if counted else min(topic.hidden, _TWIGS)
     node = Node(
-        branch, depth, parent, -1, kind, lines, text_width, count, _count_width(count, kind), twigs
+        topic, depth, parent, -1, kind, lines, text_width, count, _count_width(count, kind), twigs
     )
     if lines:
         node.width = node.body = text_width + 2 * kind.across

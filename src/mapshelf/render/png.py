@@ -1,13 +1,12 @@
-"""SVG as PNG, by resvg, with fonts of which we know what they have.
+"""Convert SVG to PNG with resvg, using only fonts that we choose.
 
-resvg looks for letters a font lacks in every font of the system, for each piece of text anew,
-which takes longer than all the rest; and it draws empty boxes where it finds none. So the fonts
-are chosen here (``lettering``), and resvg is given just these files: a map in Latin letters is
-drawn the same on every machine.
+For characters that a font lacks, resvg searches every font of the system for each piece of text,
+which takes longer than all the rest, and draws empty boxes if it finds none. So ``font_fallback``
+chooses the fonts, and resvg gets only their files: a map in Latin letters looks the same on every
+machine.
 
-What resvg gives has three bytes a pixel and an alpha channel, for drawings of a dozen colours and
-their shades. With a palette they take less than half on the disk and on the way to a reader, and
-nobody sees the difference.
+resvg writes full colour with alpha, but drawings have a dozen colours and their shades. With a
+palette they take less than half the bytes, and nobody sees the difference.
 """
 
 import io
@@ -20,15 +19,15 @@ from PIL import Image
 from mapshelf.render.fonts import FAMILY, FILES
 
 COLOURS: Final = 64
-"""Of a palette. More make pictures larger by a fifth; only emoji would look different."""
+"""Colours of a palette. More would make pictures a fifth larger and improve only emoji."""
 
 
 def rasterised(svg: str, files: Iterable[str] = ()) -> bytes:
-    """Return ``svg`` as a PNG of the size it says.
+    """Return ``svg`` as a PNG of its own size.
 
     Args:
-        svg: a picture as ``mapshelf.render.svg`` writes it.
-        files: fonts it needs besides our own.
+        svg: a picture from ``mapshelf.render.svg``.
+        files: font files it needs besides our own.
     """
     return _with_palette(
         resvg_py.svg_to_bytes(
@@ -43,7 +42,7 @@ def rasterised(svg: str, files: Iterable[str] = ()) -> bytes:
 
 def _with_palette(png: bytes) -> bytes:
     with Image.open(io.BytesIO(png), formats=("PNG",)) as picture:
-        whole = picture.convert("RGB")  # its ground is drawn, so nothing shows through
+        whole = picture.convert("RGB")  # its background is opaque
     # Without dithering, flat parts stay flat.
     few = whole.quantize(COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     _set_ground(few, whole)
@@ -53,7 +52,7 @@ def _with_palette(png: bytes) -> bytes:
 
 
 def _set_ground(few: Image.Image, whole: Image.Image) -> None:
-    """Give ``few`` the very ground of ``whole``, which is that of pages: a palette has means."""
+    """Restore the exact background, which is that of pages: a palette holds averages."""
     corner = (0, 0)
     number, ground = few.getpixel(corner), whole.getpixel(corner)
     palette = few.getpalette()

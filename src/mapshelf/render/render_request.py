@@ -1,10 +1,10 @@
-"""What picture is wanted, as it travels to the process that makes it.
+"""What picture is wanted, as it is sent to the process that makes it.
 
-Most are drawn from the outline (``Order``). Some map files carry a picture of their own, of which a
-copy can be had (``Copy``).
+Most pictures are drawn from the outline (``RenderRequest``). Some map files carry a preview, a
+picture of their own, which is offered in our sizes (``PreviewRequest``).
 
-It is apart from the drawing, so that the processes that only ask for pictures need not load what
-draws them.
+This is separate from the drawing, so that a process that only asks for pictures does not load the
+code that draws them.
 """
 
 from dataclasses import dataclass
@@ -12,29 +12,24 @@ from typing import Final
 
 import xxhash
 
-WIDTHS: Final = (160, 320, 640, 1280)
-"""Pixels; the height is three quarters of it (``height``)."""
+WIDTHS: Final = (160, 320, 640, 1280)  # pixels; ``height`` gives the height
+FORMATS: Final = ("png", "svg")
+
+RENDER_VERSION: Final = 2
+"""Increase it with every change of what pictures look like: cached pictures are then remade."""
 
 
 def height(width: int) -> int:
-    """Return the height of a picture."""
+    """Return the height of a picture: three quarters of its width."""
     return width * 3 // 4
 
 
-FORMATS: Final = ("png", "svg")
-
-EDITION: Final = 2
-"""Raised with every change of what pictures look like: those that are kept are then made anew."""
-
-
 @dataclass(frozen=True, slots=True)
-class Order:
-    """A picture to be made.
-
-    It goes to another process, so it is flat.
+class RenderRequest:
+    """A picture to be drawn. All values are flat, because they go to another process.
 
     Attributes:
-        outline: the map, as ``outline_codec.encode_outline`` gives it; ``None`` if it has none.
+        outline: the map, encoded by ``outline_codec.encode_outline``; ``None`` if it has none.
         title: of the map.
         owner: of the map.
         category: of the map.
@@ -52,17 +47,17 @@ class Order:
     format: str
 
     def key(self) -> str:
-        """Return what two orders share if, and only if, they give the same picture."""
+        """Return a cache key: two requests share it if, and only if, their pictures are equal."""
         facts = (self.width, self.theme, self.format, self.title)
         beside = () if self.outline else (self.owner, self.category)
-        digest = xxhash.xxh3_128(repr((EDITION, *facts, *beside)).encode("utf-8", "replace"))
+        digest = xxhash.xxh3_128(repr((RENDER_VERSION, *facts, *beside)).encode("utf-8", "replace"))
         digest.update(self.outline or b"")
         return digest.hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Copy:
-    """The picture that a map file carries, wanted anew at a size that fits ``width``.
+class PreviewRequest:
+    """The preview in a map file, as a PNG that fits ``width``.
 
     Attributes:
         digest: of the picture in the file (``Outline.picture``).
@@ -73,5 +68,6 @@ class Copy:
     width: int
 
     def key(self) -> str:
-        """Return what two copies share if, and only if, they are the same."""
-        return xxhash.xxh3_128_hexdigest(repr((EDITION, "copy", self.digest, self.width)).encode())
+        """Return a cache key, as ``RenderRequest.key`` does."""
+        facts = (RENDER_VERSION, "copy", self.digest, self.width)
+        return xxhash.xxh3_128_hexdigest(repr(facts).encode())

@@ -1,10 +1,9 @@
-"""Where pictures are made while the service goes on: in a child process, each of them once.
+"""Draw pictures in a child process, each of them once.
 
-Drawing takes ten to a hundred milliseconds of pure Python and Rust; in a thread of a worker it
-would hold up the requests that take microseconds. The child is confined, because what it draws
-came from strangers: a map that takes too long or too much gets the card of a map without topics
-(``card``), and is not tried again by this process. Copies of pictures that files carry are made
-there, too.
+Drawing takes ten to a hundred milliseconds of Python and Rust. In a thread of a worker it would
+delay requests that take microseconds. The child is sandboxed, because the maps it draws are
+untrusted: a map that exceeds a limit gets the card of a map without topics (``card``), and this
+process does not try it again. Previews from map files are decoded in the same child.
 """
 
 import logging
@@ -14,37 +13,35 @@ from threading import Lock
 from typing import Final, NamedTuple
 
 from mapshelf.disk_cache import DiskCache
-from mapshelf.errors import StoreDamaged, UnreadableFile
+from mapshelf.errors import PreviewChanged, StoreDamaged, StoreUnavailable, UnreadableFile
 from mapshelf.model import OriginalFile
-from mapshelf.render.render_request import Copy, Order, height
+from mapshelf.render.render_request import PreviewRequest, RenderRequest, height
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 MEMORY: Final = 768 << 20
-"""Bytes a picture may take: mapped fonts count, and those for Chinese are large."""
+"""Bytes for one picture: mapped fonts count, and those for Chinese are large."""
 
-CPU_SECONDS: Final = 10
-WALL_SECONDS: Final = 30.0
-"""What a picture may take of the processor, and by the clock."""
+CPU_SECONDS: Final = 10  # of processor time for one picture
+WALL_SECONDS: Final = 30.0  # by the clock
 
 _DESCRIPTORS: Final = 64
-_REFUSED: Final = 1000
-"""Most orders to remember that could not be drawn."""
+_REFUSED: Final = 1000  # most keys of pictures to remember that could not be made
 
 _FAILURES: Final = (*FAILURES, StoreDamaged)
-"""What becomes of the child, or of what it is given."""
+"""How a picture can fail: the child exceeds a limit or dies, or its input is damaged."""
 
 log = logging.getLogger(__name__)
 
 
 class Picture(NamedTuple):
-    """A picture, and the key of the order that it fulfils."""
+    """A picture, and the key of its request."""
 
     key: str
     body: bytes
 
 
-class Studio:
-    """Makes pictures and keeps them. It may be used from several threads."""
+class RenderWorker:
+    """Makes pictures and caches them. It may be used from several threads."""
 
     def __init__(self, cache: DiskCache) -> None:
         self._cache = cache
@@ -52,50 +49,47 @@ class Studio:
         self._drawing = Lock()
         self._refused: set[str] = set()
 
-    def kept(self, order: Order) -> Picture | None:
-        """Return the picture if it has been made."""
-        key = self._possible(order).key()
-        body = self._cache.get(key)
-        return None if body is None else Picture(key, body)
+    def cached(self, request: RenderRequest) -> Picture | None:
+        """Return the picture if it is in the cache."""
+        return self._cached(self._drawable(request).key())
 
-    def picture(self, order: Order) -> Picture:
-        """Return the picture, made now if need be; whoever asks meanwhile waits for the same.
+    def picture(self, request: RenderRequest) -> Picture:
+        """Return the picture, from the cache or drawn now; if a map cannot be drawn, its card.
 
-        A map that cannot be drawn gets its card.
+        Calls wait for each other, so no picture is drawn twice.
 
         Raises:
-            StoreUnavailable: the studio has been closed.
+            StoreUnavailable: this worker has been closed.
         """
         with self._drawing:
-            return self.kept(order) or self._made(self._possible(order))
+            return self.cached(request) or self._drawn(self._drawable(request))
 
-    def has_refused(self, copy: Copy) -> bool:
-        """Tell whether it is known that the picture cannot be shown."""
-        return copy.key() in self._refused
+    def has_refused(self, request: PreviewRequest) -> bool:
+        """Tell whether this preview is known to be unusable."""
+        return request.key() in self._refused
 
-    def kept_copy(self, copy: Copy) -> Picture | None:
-        """Return the copy if it has been made."""
-        key = copy.key()
-        body = self._cache.get(key)
-        return None if body is None else Picture(key, body)
+    def cached_preview(self, request: PreviewRequest) -> Picture | None:
+        """Return the preview if it is in the cache."""
+        return self._cached(request.key())
 
-    def copy(self, copy: Copy, file: OriginalFile) -> Picture | None:
-        """Return a copy of the picture in a map file, made now if need be.
+    def preview(self, request: PreviewRequest, file: OriginalFile) -> Picture | None:
+        """Return the preview in a map file, from the cache or decoded now.
 
-        It is ``None`` if the file carries no picture that can be shown.
+        It is ``None`` if the file has no usable preview.
 
         Raises:
-            StoreUnavailable: the studio has been closed.
-            FileReplaced: the map has another file now.
+            StoreUnavailable: this worker has been closed, or the file has been replaced.
         """
-        key = copy.key()
+        key = request.key()
         with self._drawing:
-            kept = self.kept_copy(copy)
-            if kept or self.has_refused(copy):
-                return kept
+            cached = self._cached(key)
+            if cached or self.has_refused(request):
+                return cached
             try:
-                arguments = (copy, file.content, file.name)
-                picture = Picture(key, self._child.call(_copy, arguments, WALL_SECONDS))
+                arguments = (request, file.content, file.name)
+                picture = Picture(key, self._child.call(_preview, arguments, WALL_SECONDS))
+            except PreviewChanged as error:
+                raise StoreUnavailable("the map is being replaced") from error
             except (*_FAILURES, UnreadableFile) as error:
                 log.warning("the picture in %r cannot be shown: %s", file.name, _cause(error))
                 self._refuse(key)
@@ -104,22 +98,26 @@ class Studio:
             return picture
 
     def close(self) -> None:
-        """End the child; what it was drawing is not made, and nothing more is."""
+        """End the child. The picture it is working on is not finished, and no more are made."""
         self._child.close()
 
-    def _possible(self, order: Order) -> Order:
-        """Return ``order``, or that for a card if the map could not be drawn before."""
-        return replace(order, outline=None) if order.key() in self._refused else order
+    def _cached(self, key: str) -> Picture | None:
+        body = self._cache.get(key)
+        return None if body is None else Picture(key, body)
 
-    def _made(self, order: Order) -> Picture:
+    def _drawable(self, request: RenderRequest) -> RenderRequest:
+        """Return ``request``, or the one for a card if the map could not be drawn before."""
+        return replace(request, outline=None) if request.key() in self._refused else request
+
+    def _drawn(self, request: RenderRequest) -> Picture:
         try:
-            picture = Picture(order.key(), self._child.call(_draw, (order,), WALL_SECONDS))
+            picture = Picture(request.key(), self._child.call(_draw, (request,), WALL_SECONDS))
         except _FAILURES as error:
-            if order.outline is None:
+            if request.outline is None:
                 raise
-            log.warning("the map %r cannot be drawn: %s", order.title[:80], _cause(error))
-            self._refuse(order.key())
-            return self._made(replace(order, outline=None))
+            log.warning("the map %r cannot be drawn: %s", request.title[:80], _cause(error))
+            self._refuse(request.key())
+            return self._drawn(replace(request, outline=None))
         self._cache.put(*picture)
         return picture
 
@@ -133,23 +131,25 @@ def _cause(error: BaseException) -> str:
     return str(error) or type(error).__name__
 
 
-def _draw(order: Order) -> bytes:
-    """Make a picture, in the child, which alone loads what that takes."""
+# --- In the child, which alone loads what drawing takes ------------------------------------------
+
+
+def _draw(request: RenderRequest) -> bytes:
     from mapshelf.render.font_fallback import system_fonts  # noqa: PLC0415
     from mapshelf.render.thumbnail import thumbnail  # noqa: PLC0415
 
     with processor_time(CPU_SECONDS):
-        return thumbnail(order, system_fonts())
+        return thumbnail(request, system_fonts())
 
 
-def _copy(copy: Copy, content: bytes, name: str) -> bytes:
-    """Make a copy of the picture in a file, likewise; ``content`` is zlib-compressed."""
-    from mapshelf.readers import Limits, carried_picture  # noqa: PLC0415
+def _preview(request: PreviewRequest, content: bytes, name: str) -> bytes:
+    """Return the preview in a file; ``content`` is the file, zlib-compressed."""
+    from mapshelf.readers import Limits, preview_png  # noqa: PLC0415
 
     with processor_time(CPU_SECONDS):
         try:
             data = zlib.decompress(content)
         except zlib.error as error:
             raise StoreDamaged("a file in the store cannot be unpacked") from error
-        box = (copy.width, height(copy.width))
-        return carried_picture(data, copy.digest, Limits(), box, name=name)
+        box = (request.width, height(request.width))
+        return preview_png(data, request.digest, Limits(), box, name=name)

@@ -1,11 +1,11 @@
-"""A layout as SVG: lines, boxes and words, and nothing that could do anything.
+"""Write a layout as SVG that is safe to show, whatever the map contains.
 
-* No script, no style sheet, no link, no reference to anything outside, not even to a font: what
-  is drawn is all in the attributes. So a page may show it, whatever the map says.
-* Text is cleaned of what XML forbids and of characters that reorder the text around them, and
-  escaped.
-* Every line of text says how wide it is to be, so that boxes fit it with any font.
-* Numbers have one decimal, and everything is written in the order of the map: the same layout
+* There is no script, style sheet, link, or reference to anything outside, not even to a font.
+  Everything is in attributes.
+* Text is escaped. Characters that XML forbids, and those that reorder the text around them, are
+  removed.
+* Every line of text declares its width, so that it fits its box in any font.
+* Numbers have one decimal, and everything is written in the order of the map, so the same layout
   gives the same bytes.
 """
 
@@ -20,7 +20,7 @@ from mapshelf.render.themes import Theme
 from mapshelf.writers.markup import attribute, escaped
 
 FAMILIES: Final = f"'{FAMILY}', 'Noto Sans', system-ui, sans-serif"
-"""What browsers may draw the text with."""
+"""The fonts that browsers may use."""
 
 _STROKES: Final = (0.0, 2.6, 1.7, 1.3, 1.1)
 """Width of the line to a topic, by its depth."""
@@ -32,32 +32,32 @@ _ROUND: Final = 0.45
 
 
 class Run(NamedTuple):
-    """Part of a line, and the font it is drawn with; empty for that of all text."""
+    """A part of a line in one font; ``family`` is empty for the default font."""
 
     text: str
     family: str = ""
 
 
-class Setting(NamedTuple):
-    """How a line is set.
+class FontRuns(NamedTuple):
+    """A line of text, divided into runs of one font each.
 
     Attributes:
-        runs: its parts; none if it cannot be drawn at all.
-        fitted: whether it is made as wide as it was taken to be, whatever the font. resvg cannot
-            do that with several fonts in a line, and ours needs it not.
+        runs: the runs; none if the line cannot be drawn.
+        fitted: whether the line is stretched to its computed width, whatever the font. resvg
+            cannot do that for several fonts in a line, and our own font does not need it.
     """
 
     runs: tuple[Run, ...]
     fitted: bool
 
 
-Lettering = Callable[[str], Setting]
-"""Says how a line of text is set."""
+ChooseFonts = Callable[[str], FontRuns]
+"""Divides a line of text into runs."""
 
 
-def any_font(text: str) -> Setting:
-    """Leave it to whoever shows the picture to find fonts."""
-    return Setting((Run(text),), fitted=True)
+def any_font(text: str) -> FontRuns:
+    """Leave the choice of fonts to the program that shows the picture."""
+    return FontRuns((Run(text),), fitted=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ class Frame:
     Attributes:
         width: of the picture in pixels.
         height: likewise.
-        x: where the origin of the layout lies in it.
+        x: the place of the layout's origin in it.
         y: likewise.
         scale: pixels for each unit of the layout.
     """
@@ -80,22 +80,22 @@ class Frame:
 
 
 @dataclass(frozen=True, slots=True)
-class Manner:
+class Style:
     """How to draw.
 
     Attributes:
         theme: the colours.
-        lettering: the fonts.
-        identified: whether topics bear their ids, for scripts that fold and find them.
+        choose_fonts: chooses the fonts of each line.
+        identified: whether topics carry their ids, for scripts that fold and find them.
     """
 
     theme: Theme
-    lettering: Lettering = any_font
+    choose_fonts: ChooseFonts = any_font
     identified: bool = False
 
 
 def document(title: str, frame: Frame, theme: Theme, content: Iterable[str]) -> str:
-    """Return an SVG document of its own around what is drawn."""
+    """Return a complete SVG document with ``content``."""
     width, height = number(frame.width), number(frame.height)
     return "".join(
         (
@@ -109,30 +109,30 @@ def document(title: str, frame: Frame, theme: Theme, content: Iterable[str]) -> 
     )
 
 
-def drawn(placed: Layout, frame: Frame, manner: Manner) -> Iterable[str]:
-    """Yield a whole layout: the lines first, since boxes lie on them."""
+def drawn(placed: Layout, frame: Frame, style: Style) -> Iterable[str]:
+    """Yield a layout as SVG: lines first, because boxes cover them."""
     yield (
         f'<g transform="translate({number(frame.x)} {number(frame.y)})'
         f' scale({frame.scale:.4f})">\n<g fill="none" stroke-linecap="round">\n'
     )
     for node in placed.nodes[1:]:
-        yield _connection(node, placed.nodes[node.parent], manner.theme)
+        yield _connection(node, placed.nodes[node.parent], style.theme)
         if node.twigs:
-            yield _twigs(node, manner.theme)
+            yield _twigs(node, style.theme)
     yield "</g>\n"
     for node in placed.nodes:
-        yield _topic(node, manner)
+        yield _topic(node, style)
     yield "</g>\n"
 
 
 class Place(NamedTuple):
-    """Where a line of text stands.
+    """The place of a line of text.
 
     Attributes:
         x: its left end.
         y: its baseline.
-        width: how wide it is taken to be.
-        anchor: the end that is to be at its place in any font: "start" (left), "middle", "end".
+        width: its computed width.
+        anchor: the point that stays in place in any font: "start" (left), "middle", "end".
     """
 
     x: float
@@ -141,29 +141,29 @@ class Place(NamedTuple):
     anchor: str = "start"
 
 
-def text_line(text: str, place: Place, size: float, manner: Manner, look: str) -> str:
+def text_line(text: str, place: Place, size: float, style: Style, look: str) -> str:
     """Return a line of text.
 
     Args:
-        text: what it says.
-        place: where it stands.
-        size: of the letters.
-        manner: how to draw.
-        look: further attributes, with a blank before each.
+        text: the text.
+        place: where to draw it.
+        size: the font size.
+        style: how to draw it.
+        look: further attributes, each with a leading blank.
     """
     if not text.strip():
         return ""
-    setting = manner.lettering(text)
-    if not setting.runs:
+    font_runs = style.choose_fonts(text)
+    if not font_runs.runs:
         return _bar(place, size, look)
     x = place.x + _ANCHORS[place.anchor] * place.width
     if place.anchor != "start":
         look += f' text-anchor="{place.anchor}"'
-    if setting.fitted:
+    if font_runs.fitted:
         look += f' textLength="{number(place.width)}" lengthAdjust="spacingAndGlyphs"'
     return (
         f'<text x="{number(x)}" y="{number(place.y)}" font-size="{number(size)}"{look}>'
-        f"{_content(text, setting.runs)}</text>\n"
+        f"{_content(text, font_runs.runs)}</text>\n"
     )
 
 
@@ -187,7 +187,7 @@ def _run(run: Run, text: str) -> str:
 
 
 def _bar(place: Place, size: float, look: str) -> str:
-    """Return what stands for text that no font here can draw: that there is some, and how long."""
+    """Return a bar in place of text that no font can draw, as long as the text."""
     height = 0.5 * size
     y = place.y - 0.55 * size
     return (
@@ -203,7 +203,7 @@ def _colour(node: Node, theme: Theme) -> str:
 
 
 def _connection(node: Node, parent: Node, theme: Theme) -> str:
-    """Return the line from a topic's parent, going on below it if it is not in a box."""
+    """Return the line from a topic's parent, continued below the topic if it has no box."""
     end = node.near
     start, height = _departure(node, parent)
     bend = start + 0.55 * (end - start)
@@ -223,7 +223,7 @@ def _connection(node: Node, parent: Node, theme: Theme) -> str:
 
 
 def _twigs(node: Node, theme: Theme) -> str:
-    """Return short lines at a topic's end that show that there is more below it."""
+    """Return short lines at a topic's end that stand for hidden topics."""
     start, height = node.near + node.side * node.body, node.joint
     path = ""
     for twig in range(node.twigs):
@@ -234,7 +234,7 @@ def _twigs(node: Node, theme: Theme) -> str:
 
 
 def _departure(node: Node, parent: Node) -> tuple[float, float]:
-    """Return where the line to a topic leaves its parent."""
+    """Return where the line to a topic starts at its parent."""
     if parent.depth == 0:
         # From inside the centre, so that lines to far branches do not bunch at its side.
         return node.side * 0.3 * parent.body, 0.0
@@ -242,12 +242,12 @@ def _departure(node: Node, parent: Node) -> tuple[float, float]:
     return far, parent.joint
 
 
-def _topic(node: Node, manner: Manner) -> str:
-    colour = _colour(node, manner.theme)
-    inside = "".join((*_box(node, manner.theme, colour), *_text(node, manner)))
-    inside += _count(node, manner, colour)
-    if manner.identified:
-        return f"<g{attribute('data-topic', node.branch.id)}>\n{inside}</g>\n"
+def _topic(node: Node, style: Style) -> str:
+    colour = _colour(node, style.theme)
+    inside = "".join((*_box(node, style.theme, colour), *_text(node, style)))
+    inside += _count(node, style, colour)
+    if style.identified:
+        return f"<g{attribute('data-topic', node.topic.id)}>\n{inside}</g>\n"
     return inside
 
 
@@ -261,8 +261,8 @@ def _box(node: Node, theme: Theme, colour: str) -> Iterable[str]:
         )
 
 
-def _text(node: Node, manner: Manner) -> Iterable[str]:
-    kind, theme = node.kind, manner.theme
+def _text(node: Node, style: Style) -> Iterable[str]:
+    kind, theme = node.kind, style.theme
     fill = theme.text
     if kind.boxed:
         fill = theme.on_centre if node.depth == 0 else theme.on_branch
@@ -274,11 +274,11 @@ def _text(node: Node, manner: Manner) -> Iterable[str]:
         anchor = "middle" if kind.boxed else "end" if node.side < 0 else "start"
         x = node.left + kind.across + _ANCHORS[anchor] * (node.text_width - width)
         place = Place(x, y, width, anchor)
-        yield text_line(line.text, place, kind.size, manner, f' fill="{fill}"{weight}')
+        yield text_line(line.text, place, kind.size, style, f' fill="{fill}"{weight}')
         y += height
 
 
-def _count(node: Node, manner: Manner, colour: str) -> str:
+def _count(node: Node, style: Style, colour: str) -> str:
     if not node.count:
         return ""
     size = node.kind.size * COUNT_SIZE
@@ -293,4 +293,4 @@ def _count(node: Node, manner: Manner, colour: str) -> str:
     width = node.count_width - 2 * COUNT_PADDING
     place = Place(x + COUNT_PADDING, y + 0.35 * size, width, "middle")
     look = f' fill="{colour}" font-weight="{BOLD_WEIGHT}"'
-    return box + text_line(node.count, place, size, manner, look)
+    return box + text_line(node.count, place, size, style, look)

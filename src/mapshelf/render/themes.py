@@ -1,8 +1,7 @@
-"""The colours of pictures, on a light and on a dark ground.
+"""The colours of pictures on a light and on a dark background.
 
-Main branches take them in turn, in an order in which neighbours differ for people who see few
-colours too. White letters on any of the light theme's, and dark ones on any of the dark theme's,
-have a contrast of at least 4.5 to 1 (WCAG 2, level AA); ``tests/render`` computes it.
+Main branches take them in turn. Neighbours differ for colour-blind people, too. Text on any of them
+has a contrast of at least 4.5 to 1 (WCAG 2, level AA), which ``tests/render`` checks.
 """
 
 from dataclasses import dataclass

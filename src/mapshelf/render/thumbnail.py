@@ -1,8 +1,8 @@
-"""The thumbnail of a map: as much of it as can be read at this size, and a card if there is none.
+"""The thumbnail of a map: as many topics as can be read at its size, or a card without an outline.
 
-Each size shows a map of its own: the largest has room for ten times the topics of the smallest.
-What fits is found by trying: levels, rows and the width of text are given up one after the other
-until the smallest letters are large enough.
+The largest size has room for ten times as many topics as the smallest. What fits is found by trial:
+levels, rows and the width of text are reduced one after the other until the smallest letters are
+large enough.
 """
 
 from collections.abc import Sequence
@@ -14,10 +14,10 @@ from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import Outline, Topic
 from mapshelf.render import card, svg
 from mapshelf.render.direction import reads_leftwards
-from mapshelf.render.font_fallback import Letters, SystemFonts
+from mapshelf.render.font_fallback import FontFallback, SystemFonts
 from mapshelf.render.layout import Kind, Layout, Look, layout
 from mapshelf.render.png import rasterised
-from mapshelf.render.render_request import Order
+from mapshelf.render.render_request import RenderRequest
 from mapshelf.render.themes import THEMES
 from mapshelf.render.visible_topics import Room, sizes, summarised
 from mapshelf.render.wrapping import STRETCH
@@ -26,10 +26,10 @@ from mapshelf.writers.plain import sound
 _ASPECT: Final = 0.75
 
 _SMALLEST: Final = {160: 5.2, 320: 7.1, 640: 8.6, 1280: 10.0}
-"""Size in pixels that letters of ordinary topics must have, by the width of the picture."""
+"""Smallest font size of ordinary topics in pixels, by the width of the picture."""
 
 _COMFORT: Final = 1.6
-"""Letters so many times larger than the smallest that are allowed need not be larger still."""
+"""FontFallback so many times larger than the smallest that are allowed need not be larger still."""
 
 _MARGIN: Final = 0.03
 """Around the map, in widths of the picture."""
@@ -43,57 +43,57 @@ _ORDINARY: Final = 10.3
 _DEEPEST: Final = {160: 2, 320: 3, 640: 5, 1280: 8}
 """Levels below the centre, at most."""
 
-_FEWEST: Final = 4
-"""Rows that are shown in any case."""
+_FEWEST: Final = 4  # rows that are always shown
 
 _STEP: Final = 0.85
-"""By how much rows are given up at once, at most: a level that does not fit may fit with fewer."""
+"""Rows are reduced to this share at most in one step: a level may fit with fewer rows."""
 
-_ROW: Final = 17.0
-"""Height of a row with one line, with what is between rows."""
+_ROW: Final = 17.0  # height of a row with one line, with its gap
 
 
-def thumbnail(order: Order, fonts: SystemFonts) -> bytes:
-    """Return the picture, the same bytes each time.
+def thumbnail(request: RenderRequest, fonts: SystemFonts) -> bytes:
+    """Return the picture; the same request always gives the same bytes.
 
     Raises:
         StoreDamaged: the outline cannot be read.
     """
-    outline = decode_outline(order.outline) if order.outline else None
-    letters = Letters(fonts, _sample(outline, order.title)) if order.format == "png" else None
-    manner = svg.Manner(THEMES[order.theme], letters or svg.any_font)
-    text = _map(outline, order, manner) if outline else _card(order, manner)
+    outline = decode_outline(request.outline) if request.outline else None
+    letters = (
+        FontFallback(fonts, _sample(outline, request.title)) if request.format == "png" else None
+    )
+    style = svg.Style(THEMES[request.theme], letters or svg.any_font)
+    text = _map(outline, request, style) if outline else _card(request, style)
     return text.encode() if letters is None else rasterised(text, letters.files)
 
 
-def _map(outline: Outline, order: Order, manner: svg.Manner) -> str:
-    width, height = order.width, round(order.width * _ASPECT)
+def _map(outline: Outline, request: RenderRequest, style: svg.Style) -> str:
+    width, height = request.width, round(request.width * _ASPECT)
     at, root = _main_sheet(outline)
     if not sound(root.text).strip():
-        root = replace(root, text=order.title)
+        root = replace(root, text=request.title)
     placed = _fitting(root, width, height)
     frame = _frame(placed, width, height)
-    content = [*svg.drawn(placed, frame, manner)]
+    content = [*svg.drawn(placed, frame, style)]
     if len(outline.roots) > 1:
-        content.append(_dots(at, len(outline.roots), frame, manner))
-    return svg.document(order.title, frame, manner.theme, content)
+        content.append(_dots(at, len(outline.roots), frame, style))
+    return svg.document(request.title, frame, style.theme, content)
 
 
-def _card(order: Order, manner: svg.Manner) -> str:
-    height = round(order.width * _ASPECT)
-    frame = svg.Frame(order.width, height, 0, 0, 1)
-    content = card.drawn(order.title, (order.owner, order.category), frame, manner)
-    return svg.document(order.title, frame, manner.theme, content)
+def _card(request: RenderRequest, style: svg.Style) -> str:
+    height = round(request.width * _ASPECT)
+    frame = svg.Frame(request.width, height, 0, 0, 1)
+    content = card.drawn(request.title, (request.owner, request.category), frame, style)
+    return svg.document(request.title, frame, style.theme, content)
 
 
 def _main_sheet(outline: Outline) -> tuple[int, Topic]:
-    """Return the first sheet that has more than a title, and which it is."""
+    """Return the first sheet that has more than a title, with its number."""
     sheets = enumerate(outline.roots)
     return next(((at, root) for at, root in sheets if root.children), (0, outline.roots[0]))
 
 
 class Bounds(NamedTuple):
-    """The room for a map in a picture, in pixels."""
+    """The room for a map in a picture, in pixels. The methods return pixels for each unit."""
 
     width: float
     height: float
@@ -176,7 +176,7 @@ def _frame(placed: Layout, width: int, height: int) -> svg.Frame:
     )
 
 
-def _dots(at: int, count: int, frame: svg.Frame, manner: svg.Manner) -> str:
+def _dots(at: int, count: int, frame: svg.Frame, style: svg.Style) -> str:
     """Return a dot for each sheet of the file, the one that is shown filled."""
     most = 9
     radius = frame.width / 160
@@ -184,7 +184,7 @@ def _dots(at: int, count: int, frame: svg.Frame, manner: svg.Manner) -> str:
     y = frame.height - 2 * radius
     return "".join(
         f'<circle cx="{svg.number(x + 3.2 * radius * place)}" cy="{svg.number(y)}"'
-        f' r="{svg.number(radius)}" fill="{manner.theme.quiet}"'
+        f' r="{svg.number(radius)}" fill="{style.theme.quiet}"'
         f' fill-opacity="{1 if place == min(at, most - 1) else 0.35}"/>\n'
         for place in range(min(count, most))
     )

@@ -1,9 +1,9 @@
-"""What of a map is drawn: all of it on its page, what can be read in a thumbnail.
+"""Which topics of a map are drawn: all on its page, in a thumbnail as many as can be read.
 
-A picture of three hundred pixels has room for some thirty topics. A map with more is not made
-smaller until it is grey noise: topics near the centre are shown, those below them counted. Room is
-given out level by level and evenly, so that a branch with a hundred topics does not take it from
-one with three, and the picture keeps the shape of the map.
+A picture of three hundred pixels has room for some thirty topics. A larger map is not shrunk until
+nobody can read it: the topics near the root are shown, and those below them are counted. Room is
+given to the levels one by one, and evenly within a level. So a topic with a hundred children does
+not take the room of one with three, and the picture keeps the shape of the map.
 """
 
 from collections.abc import Mapping
@@ -13,27 +13,26 @@ from typing import Final, NamedTuple
 from mapshelf.model import Topic
 from mapshelf.writers.plain import sound
 
-LONGEST_TEXT: Final = 2000
-"""Characters of a topic that are drawn; its page has all of them in words."""
+LONGEST_TEXT: Final = 2000  # characters of a topic that are drawn; the page has all as text
 
 
 @dataclass(slots=True)
-class Branch:
-    """A topic as it is drawn.
+class VisibleTopic:
+    """A topic that is drawn.
 
     Attributes:
-        text: what it says.
-        id: id of the topic.
+        text: the text of the topic.
+        id: the id of the topic.
         hidden: how many topics below it are not shown.
-        others: whether it is no topic, but stands for the siblings that are not shown.
-        children: those that are, in order.
+        others: whether it stands for siblings that are not shown instead of a topic.
+        children: the topics shown below it, in order.
     """
 
     text: str
     id: str = ""
     hidden: int = 0
     others: bool = False
-    children: list["Branch"] = field(default_factory=list)
+    children: list["VisibleTopic"] = field(default_factory=list)
 
 
 class Room(NamedTuple):
@@ -48,34 +47,34 @@ class Room(NamedTuple):
     depth: int
 
 
-def whole(root: Topic) -> Branch:
-    """Return all of a map."""
-    top = _branch(root)
+def whole(root: Topic) -> VisibleTopic:
+    """Return all topics of a map."""
+    top = _visible(root)
     pending = [(root, top)]
     while pending:
-        topic, branch = pending.pop()
-        branch.children = [_branch(child) for child in topic.children]
-        pending.extend(zip(topic.children, branch.children, strict=True))
+        topic, visible = pending.pop()
+        visible.children = [_visible(child) for child in topic.children]
+        pending.extend(zip(topic.children, visible.children, strict=True))
     return top
 
 
 def sizes(root: Topic) -> dict[int, int]:
-    """Return how many topics there are at and below each topic, by its ``id()``."""
+    """Return the number of topics in each subtree, by the ``id()`` of its root topic."""
     found: dict[int, int] = {}
     for topic in reversed([topic for _, topic in root.walk()]):
         found[id(topic)] = 1 + sum(found[id(child)] for child in topic.children)
     return found
 
 
-def summarised(root: Topic, size: Mapping[int, int], room: Room) -> Branch:
-    """Return as much of a map as there is room for, with counts of the rest.
+def summarised(root: Topic, size: Mapping[int, int], room: Room) -> VisibleTopic:
+    """Return as many topics of a map as there is room for, with counts of the rest.
 
     Args:
         root: the central topic.
-        size: as ``sizes`` gives it.
+        size: the result of ``sizes``.
         room: how much may be shown.
     """
-    top = _branch(root)
+    top = _visible(root)
     top.hidden = size[id(root)] - 1
     level = [(root, top)]
     free = room.rows - 1
@@ -84,55 +83,55 @@ def summarised(root: Topic, size: Mapping[int, int], room: Room) -> Branch:
     return top
 
 
-_Level = list[tuple[Topic, Branch]]
+_Level = list[tuple[Topic, VisibleTopic]]
 
 
 def _unfold(level: _Level, size: Mapping[int, int], free: int) -> tuple[_Level, int]:
-    """Show the children of one level, as far as rows are free; return the next, and what is left.
+    """Show the children of one level while rows are free; return the next level and the free rows.
 
-    A topic without children shown has a row, which the first of them takes over.
+    A topic takes one row; its first child takes that row over.
     """
-    parents = [(topic, branch) for topic, branch in level if topic.children]
+    parents = [(topic, visible) for topic, visible in level if topic.children]
     rows: dict[int, int] = {}
-    # The smallest are served first: what they leave of their share is for the others.
+    # Smallest first: what they do not use of their share goes to the others.
     by_need = sorted(parents, key=lambda parent: len(parent[0].children))
     for left, (topic, _) in zip(range(len(by_need), 0, -1), by_need, strict=True):
         rows[id(topic)] = _rows(len(topic.children), free // left + 1)
         if not rows[id(topic)]:
-            break  # the others need no less, and would get what this one could not use
+            break  # the others need at least as many, and have no more
         free -= rows[id(topic)] - 1
     following: _Level = []
-    for topic, branch in parents:
+    for topic, visible in parents:
         if rows.get(id(topic)):
-            following.extend(_show(topic, branch, size, rows[id(topic)]))
+            following.extend(_show(topic, visible, size, rows[id(topic)]))
     return following, free
 
 
 def _rows(children: int, available: int) -> int:
-    """Return how many rows a topic gets for its children; 0 to show none of them."""
+    """Return how many rows a topic gets for its children; 0 to show none."""
     if children <= available:
         return children
     return available if available >= _FEWEST else 0
 
 
-def _show(topic: Topic, branch: Branch, size: Mapping[int, int], rows: int) -> _Level:
-    """Give ``branch`` children for all its rows; the last may stand for those without one."""
+def _show(topic: Topic, visible: VisibleTopic, size: Mapping[int, int], rows: int) -> _Level:
+    """Add children to ``visible`` for all its rows; the last may stand for those without one."""
     count = len(topic.children)
     named = count if rows == count else rows - 1
-    children = [(child, _branch(child)) for child in topic.children[:named]]
+    children = [(child, _visible(child)) for child in topic.children[:named]]
     for child, shown in children:
         shown.hidden = size[id(child)] - 1
-    branch.children = [shown for _, shown in children]
-    branch.hidden = 0
+    visible.children = [shown for _, shown in children]
+    visible.hidden = 0
     if named < count:
         others = sum(size[id(child)] for child in topic.children[named:])
-        branch.children.append(Branch("", hidden=others, others=True))
+        visible.children.append(VisibleTopic("", hidden=others, others=True))
     return children
 
 
 _FEWEST: Final = 2
-"""Rows that it takes to show some children and the number of the others."""
+"""Rows needed to show some children and the number of the others."""
 
 
-def _branch(topic: Topic) -> Branch:
-    return Branch(sound(topic.text[:LONGEST_TEXT]).strip(), topic.id)
+def _visible(topic: Topic) -> VisibleTopic:
+    return VisibleTopic(sound(topic.text[:LONGEST_TEXT]).strip(), topic.id)

@@ -1,9 +1,8 @@
-"""Text broken into lines of a certain width.
+"""Break text into lines of a given width.
 
-Breaks fall at blanks, after hyphens and slashes, and between the characters of scripts that write
-without blanks; a word that is too long for a line is cut. The Unicode rules for line breaking
-(UAX 14) know much more, but topics are short, and a table of that size would be a dependency for
-the few who notice.
+Lines break at blanks, after hyphens and slashes, and between characters of scripts without blanks.
+A word that is too long for a line is divided. The Unicode rules for line breaking (UAX 14) cover
+much more, but topics are short, and tables of that size would be a dependency for few cases.
 """
 
 import re
@@ -31,14 +30,14 @@ _CLOSING: Final = "、。，．：；？！）」』】〉》〕…・ー々)\\]
 """Never at the beginning of a line."""
 
 _CLUSTER: Final = rf"(?:[\U0001f1e6-\U0001f1ff]{{2}}|.)[{_EXTENDS}]*(?:\u200d.[{_EXTENDS}]*)*"
-"""What a reader takes for one character."""
+"""A grapheme: what a person sees as one character."""
 
 _PIECES: Final = re.compile(
     rf"\s+|[{_UNSPACED}][{_EXTENDS}]*[{_CLOSING}]*|(?:(?![{_UNSPACED}\s]){_CLUSTER})+?"
     rf"(?:(?<=[-/_])(?=\w)|(?=[{_UNSPACED}\s])|\Z)",
     re.DOTALL,
 )
-"""What lines are put together from: blanks, and what is not to be broken."""
+"""The units of lines: blanks, and text without a place to break."""
 
 _EVEN: Final = 1.12
 """Room for each line, in shares of the whole, when lines are made equally long."""
@@ -55,7 +54,7 @@ class Line:
 
 
 STRETCH: Final = 2.0
-"""How much wider lines may be for the sake of a long word, if there is no other reason."""
+"""How much wider lines may be by default for the sake of a long word."""
 
 
 def wrapped(
@@ -70,8 +69,8 @@ def wrapped(
         most: lines at most; what is beyond is cut, and an ellipsis says so.
         stretch: how much wider lines may be for the sake of a long word.
     """
-    # Nothing behind this can be reached: the narrowest letters are a fifth as wide as they are
-    # high, and a text that takes up no room at all is not to be gone through to its end.
+    # Text beyond this cannot be shown: the narrowest letters are a fifth as wide as they are high.
+    # A long text of invisible characters must not be processed to its end.
     longest = int(most * (8 * width + 8))
     if len(text) > longest:
         text = "".join(_CLUSTERS.findall(text[:longest].rstrip("\u200d"))[:-1])

@@ -1,20 +1,19 @@
-"""Child processes that work on what strangers wrote, with little to spend.
+"""Child processes for untrusted input, with limits from the operating system.
 
-Reading a map file and drawing one are both done by children that the operating system limits in
-memory, processor time and time on the clock, and that may write no file: what our own code does
-not think of costs one file or one picture, never the service.
+Map files are read and drawn in child processes with limits on memory, processor time and clock
+time, which cannot write files. An input that our own code does not handle costs one file or one
+picture, never the service.
 
-* Children are spawned, not forked: they start with nothing of the parent in memory and no
-  descriptor but the pool's pipes. They are kept for many tasks, since starting one costs more
-  than reading a hundred maps; so processor time is granted anew for each task, by moving the
-  soft limit on, and withdrawn before the answer is sent, so that no child dies half-way through.
-* pebble runs them, because the standard library's pools can neither end a task that takes too
+* Children are spawned, not forked: they have nothing of the parent's memory, and no descriptors but
+  the pool's pipes. Each does many tasks, because starting one costs more than reading a hundred
+  maps. So each task gets its own processor time, by raising the soft limit. The limit is lifted
+  before the result is sent, so that no child dies while sending.
+* pebble runs them, because the pools of the standard library can neither end a task that takes too
   long nor survive the death of a worker.
-* The memory limit counts from what the child occupies at its start: with the spawn method Python
-  imports the parent's main module into it, whatever that may load.
-* An interrupt from the keyboard reaches the whole process group. Children are started with it
-  blocked, so the parent alone decides what happens; if the parent vanishes, their pipe closes
-  and they end by themselves.
+* The memory limit counts from the child's size at its start: with the spawn method, Python imports
+  the parent's main module into it, whatever that loads.
+* An interrupt from the keyboard reaches the whole process group. Children start with it blocked, so
+  the parent decides what happens. If the parent dies, their pipe closes and they end.
 """
 
 import math
@@ -37,12 +36,11 @@ from mapshelf.errors import StoreUnavailable
 T = TypeVar("T")
 
 FAILURES: Final = (TimeoutError, ProcessExpired, BrokenProcessPool, MemoryError)
-"""What is raised when a child came to its end over a task, or to one of its limits."""
+"""Raised when a child dies during a task, or exceeds a limit."""
 
 _TRIES: Final = 2
 _NICENESS: Final = 5
-"""How far a ``ConfinedChild`` stands back: what takes seconds must not slow what takes
-microseconds."""
+"""Of a ``ConfinedChild``: tasks of seconds must not slow requests of microseconds."""
 
 
 class ConfinedPool:
@@ -53,9 +51,9 @@ class ConfinedPool:
 
         Args:
             workers: number of children.
-            memory: bytes each may occupy besides those it occupies at its start.
-            descriptors: files and pipes each may have open.
-            niceness: how far each stands back behind other processes.
+            memory: bytes that each may add to its size at the start.
+            descriptors: files and pipes that each may have open.
+            niceness: of each.
         """
         self._workers = workers
         self._limits = (memory, descriptors, niceness)
@@ -111,7 +109,7 @@ class ConfinedPool:
 
 
 class ConfinedChild:
-    """One child that does what whole threads wait for. It may be used from several threads."""
+    """One child, whose callers wait for the result. It may be used from several threads."""
 
     def __init__(self, memory: int, descriptors: int) -> None:
         """Prepare the child; the limits are those of ``ConfinedPool``."""
@@ -178,7 +176,7 @@ class _Children(SpawnContext):
 
 
 def _confine(memory: int, descriptors: int, niceness: int) -> None:
-    """Give up, for good, what a child needs not have."""
+    """Set the permanent limits of this child process."""
     os.nice(niceness)
     _forbid_more(resource.RLIMIT_CORE, 0)
     _forbid_more(resource.RLIMIT_FSIZE, 0)
@@ -201,7 +199,7 @@ def _address_space() -> int:
 
 @contextmanager
 def processor_time(seconds: int) -> Iterator[None]:
-    """Grant so many seconds of processor time for what is done in the context."""
+    """Limit the processor time used in the context."""
     _, hard = resource.getrlimit(resource.RLIMIT_CPU)
     used = resource.getrusage(resource.RUSAGE_SELF)
     allowed = math.ceil(used.ru_utime + used.ru_stime) + seconds

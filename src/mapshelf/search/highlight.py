@@ -1,8 +1,8 @@
-"""Where in a text the words of a search stand, to show people why a map was found.
+"""Find the terms of a query in one text, to show why a map was found.
 
-The rules are those of the search index, applied to one text: words as they are written, other forms
-of them, beginnings, what is written together. What is shown must be the author's own writing, so
-every word is traced back from its folded form to the characters it was made from.
+The rules are those of the search index, applied to one text: exact words, other forms of them,
+prefixes, joined words. People must see the text as its author wrote it, so each normalized word is
+traced back to the characters it came from.
 """
 
 import re
@@ -14,33 +14,38 @@ from html import escape
 from itertools import pairwise
 from typing import Final
 
-from mapshelf.search.query_parser import Part
-from mapshelf.text.normalize import SEPARATOR, composed, fold, is_unspaced, placed_words
+from mapshelf.search.query_parser import QueryTerm
+from mapshelf.text.normalize import (
+    SEPARATOR,
+    is_unspaced,
+    normalize,
+    normalize_keeping_accents,
+    word_spans,
+)
 from mapshelf.text.stemming import (
-    CUT_AT_THE_FRONT,
+    PREFIX_STRIPPING,
     STEM,
     joined_words,
-    pieces_of,
-    roots_of,
+    stem_words,
     stems,
+    subwords,
     with_unknown,
 )
 
-_STRETCH: Final = re.compile(r"\S+")
+_CHUNK: Final = re.compile(r"\S+")
 _LETTERS: Final = re.compile(r"[^\W_]+")
 
-# What becomes one letter with the one before it, though it is no mark: the vowels and finals of
-# Hangul in pieces, the voicing marks of narrow kana, and narrow Hangul.
+# Characters that combine with the one before them, though their category is not "mark": vowels and
+# finals of decomposed Hangul, the voicing marks of half-width kana, and half-width Hangul.
 _COMPOSING: Final = re.compile("[\u1160-\u11ff\ud7b0-\ud7fb\uff9e\uff9f\uffa0-\uffdc]")
 
-
-# What ``forms`` joins words over.
+# The characters over which ``stemming.joined_words`` joins.
 _JOINTS: Final = re.compile("[-._@'\u2019+&]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
-    """A stretch of a text, from ``start`` up to ``end``, that the search means."""
+class Highlight:
+    """A part of a text, from ``start`` up to ``end``, that matches the query."""
 
     start: int
     end: int
@@ -48,7 +53,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class _Word:
-    """A word of the index where it stands in a text; ``first_end`` is the end of its first sign."""
+    """A word of a text; ``first_end`` is the end of its first character."""
 
     start: int
     first_end: int
@@ -60,203 +65,211 @@ class _Word:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
-    """A stretch that says a part of the search, by the number of that part."""
+class _Match:
+    """A part of a text that matches a term; ``term`` is its number."""
 
     start: int
     end: int
-    part: int
+    term: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Reading:
-    """What stands between two blanks: its words, if rows are looked for, and what each says."""
+class _Chunk:
+    """What stands between two blanks: its words, if rows are looked for, and its matches."""
 
     words: list[_Word]
-    said: list[_Said]
+    matches: list[_Match]
 
 
-class Marker:
-    """Marks texts for one search."""
+class Highlighter:
+    """Finds the terms of one query in texts. Terms that are excluded do not count."""
 
-    def __init__(self, parts: Sequence[Part], languages: Iterable[str]) -> None:
+    def __init__(self, terms: Sequence[QueryTerm], languages: Iterable[str]) -> None:
+        """Prepare for a query.
+
+        Args:
+            terms: the parsed query.
+            languages: the languages that the maps are in, as ISO 639-1 codes.
+        """
         self._languages = with_unknown(languages)
-        self._parts = [part for part in parts if not part.excluded]
+        self._terms = [term for term in terms if not term.excluded]
         self._stems = [
-            stems(part.words[0], self._languages) if part.has_forms else frozenset()
-            for part in self._parts
+            stems(term.words[0], self._languages) if term.has_forms else frozenset()
+            for term in self._terms
         ]
-        self._roots = [
-            roots_of(part.words[0], found)
-            for part, found in zip(self._parts, self._stems, strict=True)
+        self._stem_words = [
+            stem_words(term.words[0], found)
+            for term, found in zip(self._terms, self._stems, strict=True)
         ]
         self._initials = {stem.rpartition(STEM)[2][:1] for found in self._stems for stem in found}
-        self._keeps_initials = CUT_AT_THE_FRONT.isdisjoint(self._languages)
-        self._clues = [part.words[0][:2] for part in self._parts]
-        self._beginnings = [re.compile(rf"\b{re.escape(part.words[0])}") for part in self._parts]
+        self._keeps_initials = PREFIX_STRIPPING.isdisjoint(self._languages)
+        self._first_letters = [term.words[0][:2] for term in self._terms]
+        self._beginnings = [re.compile(rf"\b{re.escape(term.words[0])}") for term in self._terms]
         self._rows = [
-            (number, words, part.prefix and words is part.words)
-            for number, part in enumerate(self._parts)
-            for words in (part.words, part.pieces)
+            (number, words, term.prefix and words is term.words)
+            for number, term in enumerate(self._terms)
+            for words in (term.words, term.subwords)
             if len(words) > 1
         ]
-        # Pairs of signs have no other forms: what they say is looked up, for there are many.
+        # Character pairs have no other forms. There are many, so they are looked up here.
         self._pairs: dict[str, list[int]] = {}
-        self._signs: dict[str, list[int]] = {}
-        for number, part in enumerate(self._parts):
-            if len(part.words) == 1 and is_unspaced(part.words[0]):
-                table = self._signs if part.is_character else self._pairs
-                table.setdefault(part.words[0], []).append(number)
-        self._readings: dict[str, _Reading] = {}
+        self._characters: dict[str, list[int]] = {}
+        for number, term in enumerate(self._terms):
+            if len(term.words) == 1 and is_unspaced(term.words[0]):
+                table = self._characters if term.is_character else self._pairs
+                table.setdefault(term.words[0], []).append(number)
+        self._chunks: dict[str, _Chunk] = {}
 
     def __len__(self) -> int:
-        """Return how many parts of the search can be marked."""
-        return len(self._parts)
+        """Return how many terms can be highlighted."""
+        return len(self._terms)
 
-    def hinted(self, texts: list[str]) -> list[str]:
-        """Return those of ``texts`` that may say all parts, by a look that takes a microsecond.
+    def candidates(self, texts: list[str]) -> list[str]:
+        """Return those of ``texts`` that may match all terms, by a test of a microsecond each.
 
-        Those come first in which words begin as they are searched for. One that is left out does
-        not say all, but for the few forms that change one of the first two letters (dying for
-        die); one that is returned may not, either.
+        Texts in which words start with the searched words come first. The test is not exact: it
+        returns some texts that do not match, and misses the few forms that differ in their first
+        two letters (``dying`` for ``die``).
         """
-        # All at once: folding them one by one takes three times as long.
-        closed = _JOINTS.sub("", fold(SEPARATOR.join(texts))).split(SEPARATOR)
-        if not self._keeps_initials or len(closed) != len(texts):
+        # All at once: normalizing them one by one takes three times as long.
+        normalized = _JOINTS.sub("", normalize(SEPARATOR.join(texts))).split(SEPARATOR)
+        if not self._keeps_initials or len(normalized) != len(texts):
             return texts
-        hinted: tuple[list[str], list[str]] = ([], [])
-        for text, folded in zip(texts, closed, strict=True):
-            if all(clue in folded for clue in self._clues):
-                begun = all(beginning.search(folded) for beginning in self._beginnings)
-                hinted[not begun].append(text)
-        return hinted[False] + hinted[True]
+        candidates: tuple[list[str], list[str]] = ([], [])
+        for text, plain in zip(texts, normalized, strict=True):
+            if all(letters in plain for letters in self._first_letters):
+                begun = all(beginning.search(plain) for beginning in self._beginnings)
+                candidates[not begun].append(text)
+        return candidates[False] + candidates[True]
 
-    def said(self, text: str) -> frozenset[int]:
-        """Return the numbers of the parts that ``text`` says."""
-        return frozenset(found.part for found in self._found(text))
+    def matched_terms(self, text: str) -> frozenset[int]:
+        """Return the numbers of the terms that occur in ``text``."""
+        return frozenset(match.term for match in self._matches(text))
 
-    def marks(self, text: str) -> list[Mark]:
-        """Return the marks in ``text``, in order, none overlapping another."""
-        marks: list[Mark] = []
-        for start, end in sorted({(found.start, found.end) for found in self._found(text)}):
-            if marks and start < marks[-1].end:
-                marks[-1] = Mark(marks[-1].start, max(end, marks[-1].end))
+    def highlights(self, text: str) -> list[Highlight]:
+        """Return the parts of ``text`` that match, in order; overlapping ones are merged."""
+        highlights: list[Highlight] = []
+        for start, end in sorted({(match.start, match.end) for match in self._matches(text)}):
+            if highlights and start < highlights[-1].end:
+                highlights[-1] = Highlight(highlights[-1].start, max(end, highlights[-1].end))
             else:
-                marks.append(Mark(start, end))
-        return marks
+                highlights.append(Highlight(start, end))
+        return highlights
 
-    def _found(self, text: str) -> Iterator[_Said]:
-        """Yield all that is said, in no order; one may overlap another."""
+    def _matches(self, text: str) -> Iterator[_Match]:
+        """Yield all matches, in no order; they may overlap."""
         words: list[_Word] = []
-        for stretch in _STRETCH.finditer(text):
-            reading, start = self._reading(stretch[0]), stretch.start()
-            for said in reading.said:
-                yield _Said(said.start + start, said.end + start, said.part)
-            words += [word.moved(start) for word in reading.words]
-        for part, row, unfinished in self._rows:
-            yield from (_Said(*span, part) for span in _row_spans(words, row, unfinished))
+        for found in _CHUNK.finditer(text):
+            chunk, start = self._chunk(found[0]), found.start()
+            for match in chunk.matches:
+                yield _Match(match.start + start, match.end + start, match.term)
+            words += [word.moved(start) for word in chunk.words]
+        for term, row, unfinished in self._rows:
+            yield from (_Match(*span, term) for span in _row_spans(words, row, unfinished))
 
-    def _reading(self, stretch: str) -> _Reading:
-        """Return what stands between two blanks, read once for all texts."""
-        reading = self._readings.get(stretch)
-        if reading is None:
-            reading = self._readings[stretch] = self._read(stretch)
-        return reading
+    def _chunk(self, text: str) -> _Chunk:
+        """Return what stands between two blanks, analysed once for all texts."""
+        chunk = self._chunks.get(text)
+        if chunk is None:
+            chunk = self._chunks[text] = self._analysed(text)
+        return chunk
 
-    def _read(self, stretch: str) -> _Reading:
-        folded, starts, ends = _folded(stretch)
+    def _analysed(self, text: str) -> _Chunk:
+        normalized, starts, ends = _normalized_with_places(text)
         words: list[_Word] = []
-        said: list[_Said] = []
-        for first, last, word in placed_words(folded):
+        matches: list[_Match] = []
+        for first, last, word in word_spans(normalized):
             start, first_end, end = starts[first], ends[first], ends[last - 1]
             if self._rows:
                 words.append(_Word(start, first_end, end, word))
             if is_unspaced(word):
-                said += [_Said(start, end, number) for number in self._pairs.get(word, ())]
-                said += [_Said(start, first_end, number) for number in self._signs.get(word[0], ())]
+                matches += [_Match(start, end, number) for number in self._pairs.get(word, ())]
+                alone = self._characters.get(word[0], ())
+                matches += [_Match(start, first_end, number) for number in alone]
             else:
-                meant = self._meant_by(word, stretch[start:end])
-                said += [_Said(start, end, number) for number in meant]
-        for first, last, word in joined_words(folded):
+                numbers = self._terms_matching(word, text[start:end])
+                matches += [_Match(start, end, number) for number in numbers]
+        for first, last, word in joined_words(normalized):
             start, end = starts[first], ends[last - 1]
-            apart = {one.part for one in said if start <= one.start and one.end <= end}
-            _, _, written = next(joined_words(composed(stretch[start:end])), (0, 0, word))
-            meant = self._meant_by(word, written)
-            said += [_Said(start, end, number) for number in meant if number not in apart]
-        return _Reading(words, said)
+            inside = {match.term for match in matches if start <= match.start and match.end <= end}
+            accented = normalize_keeping_accents(text[start:end])
+            _, _, written = next(joined_words(accented), (0, 0, word))
+            numbers = self._terms_matching(word, written)
+            matches += [_Match(start, end, number) for number in numbers if number not in inside]
+        return _Chunk(words, matches)
 
-    def _meant_by(self, word: str, written: str) -> Iterator[int]:
-        """Yield the parts that a word stands for by itself."""
-        pieces = [piece for letters in _LETTERS.findall(written) for piece in pieces_of(letters)]
-        forms = {word, *map(fold, pieces)}
-        found = frozenset().union(*map(self._stems_of, (written, *pieces)))
-        for number, part in enumerate(self._parts):
-            stem = found & self._stems[number] or forms & self._roots[number]
-            if stem or part.together in forms or _says(forms, part):
+    def _terms_matching(self, word: str, written: str) -> Iterator[int]:
+        """Yield the numbers of the terms that a word matches by itself."""
+        parts = [part for letters in _LETTERS.findall(written) for part in subwords(letters)]
+        forms = {word, *map(normalize, parts)}
+        found = frozenset().union(*map(self._stems_of, (written, *parts)))
+        for number, term in enumerate(self._terms):
+            stem = found & self._stems[number] or forms & self._stem_words[number]
+            if stem or term.joined in forms or _is_word_of(term, forms):
                 yield number
 
     def _stems_of(self, word: str) -> frozenset[str]:
-        """Return the stems of a word as written, none if they cannot be those searched for."""
-        plain = composed(word)
+        """Return the stems of a word as written; none if they cannot be searched for."""
+        plain = normalize_keeping_accents(word)
         if self._keeps_initials and plain.isascii() and plain[:1] not in self._initials:
             return frozenset()
         return stems(plain, self._languages)
 
 
-def marked(text: str, marks: Iterable[Mark]) -> str:
-    """Return ``text`` as HTML in which the marks are ``mark`` elements and all else is escaped."""
+def highlighted(text: str, highlights: Iterable[Highlight]) -> str:
+    """Return ``text`` as HTML: the highlights in ``mark`` elements, everything escaped."""
     pieces, end = [], 0
-    for mark in marks:
-        pieces += [escape(text[end : mark.start]), "<mark>", escape(text[mark.start : mark.end])]
+    for found in highlights:
+        pieces += [escape(text[end : found.start]), "<mark>", escape(text[found.start : found.end])]
         pieces.append("</mark>")
-        end = mark.end
+        end = found.end
     return "".join([*pieces, escape(text[end:])])
 
 
-def _says(forms: set[str], part: Part) -> bool:
-    """Tell whether one of the forms of a word is the only word of a part, or begins so."""
-    if len(part.words) > 1:
+def _is_word_of(term: QueryTerm, forms: set[str]) -> bool:
+    """Tell whether one of ``forms`` is the only word of ``term``, or starts with it."""
+    if len(term.words) > 1:
         return False
-    if part.prefix:
-        return any(form.startswith(part.words[0]) for form in forms)
-    return part.words[0] in forms
+    if term.prefix:
+        return any(form.startswith(term.words[0]) for form in forms)
+    return term.words[0] in forms
 
 
 def _row_spans(
     words: Sequence[_Word], row: Sequence[str], unfinished: bool
 ) -> Iterator[tuple[int, int]]:
-    """Yield from where to where the words of ``row`` follow each other, the last maybe begun."""
+    """Yield where the words of ``row`` follow each other; the last may be a prefix."""
     *whole, last = row
     for place in range(len(words) - len(whole)):
         final = words[place + len(whole)]
         if not (final.word.startswith(last) if unfinished else final.word == last):
             continue
         if all(words[place + i].word == word for i, word in enumerate(whole)):
-            lone = len(last) == 1 and is_unspaced(last)
-            yield words[place].start, final.first_end if lone else final.end
+            single = len(last) == 1 and is_unspaced(last)
+            yield words[place].start, final.first_end if single else final.end
 
 
-def _folded(stretch: str) -> tuple[str, list[int], list[int]]:
-    """Return a stretch folded, and where what each of its characters was made from starts, ends."""
-    if stretch.isascii():
-        places = list(range(len(stretch) + 1))
-        return fold(stretch), places[:-1], places[1:]
-    bounds = [place for place, sign in enumerate(stretch) if not place or not _composes(sign)]
-    bounds.append(len(stretch))
-    pieces = [_fold_sign(stretch[a:b]) for a, b in pairwise(bounds)]
-    folded = fold(stretch)
-    if "".join(pieces) != folded:
-        # Signs that change each other in a way we do not know of: then they are marked as one.
-        bounds, pieces = [0, len(stretch)], [folded]
+def _normalized_with_places(text: str) -> tuple[str, list[int], list[int]]:
+    """Return a text normalized, and for each character where its source starts and ends."""
+    if text.isascii():
+        places = list(range(len(text) + 1))
+        return normalize(text), places[:-1], places[1:]
+    bounds = [place for place, sign in enumerate(text) if not place or not _composes(sign)]
+    bounds.append(len(text))
+    pieces = [_normalized_character(text[a:b]) for a, b in pairwise(bounds)]
+    normalized = normalize(text)
+    if "".join(pieces) != normalized:
+        # Characters that change each other in an unknown way: they are highlighted as one.
+        bounds, pieces = [0, len(text)], [normalized]
     starts = [start for start, piece in zip(bounds, pieces, strict=False) for _ in piece]
     ends = [end for end, piece in zip(bounds[1:], pieces, strict=True) for _ in piece]
-    return folded, starts, ends
+    return normalized, starts, ends
 
 
 @lru_cache(1 << 14)
-def _fold_sign(sign: str) -> str:
-    return fold(sign)
+def _normalized_character(character: str) -> str:
+    return normalize(character)
 
 
-def _composes(sign: str) -> bool:
-    return unicodedata.category(sign).startswith("M") or _COMPOSING.match(sign) is not None
+def _composes(character: str) -> bool:
+    return unicodedata.category(character).startswith("M") or bool(_COMPOSING.match(character))

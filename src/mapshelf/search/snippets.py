@@ -1,33 +1,56 @@
-"""The topics of a map that a search means, with the way to them from the root."""
+"""The topics of a map that match a query, each with its path from the root."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
+from typing import Final, NamedTuple
 
+from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import Outline, Topic
-from mapshelf.search.highlight import Mark, Marker, marked
+from mapshelf.search.highlight import Highlight, Highlighter, highlighted
 
-LONGEST_EXCERPT: Final = 300
-"""Characters of a text that are shown."""
+LONGEST_EXCERPT: Final = 300  # characters of a text that are shown
 
 BEFORE: Final = 60
-"""Characters shown before the first mark, where a text is too long to be shown whole."""
+"""Characters shown before the first highlight, if a text is too long to be shown whole."""
 
-LONGEST_STEP: Final = 100
-"""Characters shown of each topic on the way."""
+LONGEST_STEP: Final = 100  # characters shown of each topic on the path
+
+
+class SnippetBudget(NamedTuple):
+    """How much work snippets may cost.
+
+    Attributes:
+        snippets: the most for one map.
+        outline_bytes: bytes of the largest encoded outline that is searched.
+        topics_per_map: topics searched in one map.
+        topics_per_answer: topics searched in all maps of an answer together. Maps for which nothing
+            is left are in the answer without snippets.
+    """
+
+    snippets: int
+    outline_bytes: int
+    topics_per_map: int
+    topics_per_answer: int
+
+
+API_BUDGET: Final = SnippetBudget(3, 256 << 10, 10_000, 10_000)
+"""``GET /search``: up to 50 maps, one second in all. Few maps have a tenth of these bytes."""
+
+PAGE_BUDGET: Final = SnippetBudget(3, 64 << 10, 1_000, 24_000)
+"""The library page: 24 maps, and a person who waits for it while typing."""
 
 
 @dataclass(frozen=True, slots=True)
-class Branch:
-    """A topic that a search means.
+class Snippet:
+    """A topic that matches a query. Its fields are the keys of the JSON of ``GET /search``.
 
     Attributes:
-        id: the topic's.
-        path: texts of the topics from the root down to the one above it.
-        text: what it says, or an excerpt.
-        marked: the same as HTML, all escaped but for ``mark`` elements around what was meant.
-        note: an excerpt of its note in the same form, empty if nothing in it was meant.
+        id: the id of the topic.
+        path: the texts of the topics from the root down to its parent.
+        text: the text of the topic, or an excerpt.
+        marked: the same as HTML, all escaped, with highlights in ``mark`` elements.
+        note: an excerpt of its note as such HTML, empty if nothing in the note matches.
     """
 
     id: str
@@ -37,84 +60,113 @@ class Branch:
     note: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Way:
-    """A topic and the way to it: long ways share their beginnings, for maps are large and deep."""
+class SnippetFinder:
+    """Finds the snippets of the maps of one answer, within one budget."""
 
-    above: "_Way | None"
+    def __init__(self, highlighter: Highlighter, budget: SnippetBudget) -> None:
+        self._highlighter = highlighter
+        self._budget = budget
+        self._topics_left = budget.topics_per_answer
+
+    def find(self, title: str, load: Callable[[], bytes | None]) -> list[Snippet]:
+        """Return the snippets of a map.
+
+        Args:
+            title: the title of the map.
+            load: returns its encoded outline; called only if it is needed.
+
+        Raises:
+            StoreDamaged: the outline cannot be decoded.
+        """
+        encoded = load() if len(self._highlighter) and self._topics_left > 0 else None
+        if not encoded or len(encoded) > self._budget.outline_bytes:
+            return []
+        outline = decode_outline(encoded)
+        most = min(self._topics_left, self._budget.topics_per_map)
+        self._topics_left -= min(outline.topic_count, self._budget.topics_per_map)
+        return best_snippets(outline, self._highlighter, title, self._budget.snippets, most)
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """A topic and the path to it. Paths share their beginnings, because maps are large and deep."""
+
+    above: "_Path | None"
     topic: Topic
 
-    def path(self) -> list[str]:
+    def texts(self) -> list[str]:
         """Return the texts of the topics above, from the root down."""
         texts: list[str] = []
-        way = self.above
-        while way:
-            texts.append(_step(way.topic.text))
-            way = way.above
+        path = self.above
+        while path:
+            texts.append(_step(path.topic.text))
+            path = path.above
         return texts[::-1]
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    way: _Way
-    merit: tuple[int, int, int, int]
-    says: tuple[str, str]
+    path: _Path
+    rank: tuple[int, int, int, int]
+    content: tuple[str, str]
 
 
-def best_branches(
-    outline: Outline, marker: Marker, title: str, count: int, most: int
-) -> list[Branch]:
-    """Return up to ``count`` topics that say most of what ``marker`` marks, the shallow first.
+def best_snippets(
+    outline: Outline, highlighter: Highlighter, title: str, count: int, most: int
+) -> list[Snippet]:
+    """Return the ``count`` topics that match the most terms, those near the root first.
 
-    A topic's own text goes before its note. What another one or the map's ``title`` says already is
-    left out, unless a note says more. Only the first ``most`` topics are looked at.
+    A match in the text of a topic ranks before one in its note. A topic with the same text as the
+    map's ``title`` or a better topic is left out, unless its note matches, too. Only the first
+    ``most`` topics are searched.
     """
     best: list[_Found] = []
-    said = {(title, "")}
-    for found in sorted(_found(outline, marker, most), key=lambda found: found.merit):
-        if found.says not in said:
-            said.add(found.says)
+    seen = {(title, "")}
+    for found in sorted(_found(outline, highlighter, most), key=lambda found: found.rank):
+        if found.content not in seen:
+            seen.add(found.content)
             best.append(found)
         if len(best) == count:
             break
-    return [_branch(found.way, marker) for found in best]
+    return [_snippet(found.path, highlighter) for found in best]
 
 
-def _found(outline: Outline, marker: Marker, most: int) -> Iterator[_Found]:
-    ways: list[_Way | None] = [None]
+def _found(outline: Outline, highlighter: Highlighter, most: int) -> Iterator[_Found]:
+    paths: list[_Path | None] = [None]
     for place, (depth, topic) in enumerate(islice(outline.topics(), most)):
-        del ways[depth + 1 :]
-        way = _Way(ways[depth], topic)
-        ways.append(way)
-        in_text, in_note = marker.said(topic.text), marker.said(topic.note)
+        del paths[depth + 1 :]
+        path = _Path(paths[depth], topic)
+        paths.append(path)
+        in_text = highlighter.matched_terms(topic.text)
+        in_note = highlighter.matched_terms(topic.note)
         if in_text or in_note:
-            merit = (-len(in_text | in_note), -len(in_text), depth, place)
-            yield _Found(way, merit, (topic.text, topic.note if in_note else ""))
+            rank = (-len(in_text | in_note), -len(in_text), depth, place)
+            yield _Found(path, rank, (topic.text, topic.note if in_note else ""))
 
 
-def _branch(way: _Way, marker: Marker) -> Branch:
-    topic = way.topic
-    text, marks = _excerpt(topic.text, marker.marks(topic.text))
-    note, in_note = _excerpt(topic.note, marker.marks(topic.note))
-    shown = marked(note, in_note) if in_note else ""
-    return Branch(topic.id, way.path(), text, marked(text, marks), shown)
+def _snippet(path: _Path, highlighter: Highlighter) -> Snippet:
+    topic = path.topic
+    text, in_text = _excerpt(topic.text, highlighter.highlights(topic.text))
+    note, in_note = _excerpt(topic.note, highlighter.highlights(topic.note))
+    note = highlighted(note, in_note) if in_note else ""
+    return Snippet(topic.id, path.texts(), text, highlighted(text, in_text), note)
 
 
 def _step(text: str) -> str:
     return text if len(text) <= LONGEST_STEP else text[: LONGEST_STEP - 1] + "…"
 
 
-def _excerpt(text: str, marks: Sequence[Mark]) -> tuple[str, list[Mark]]:
-    """Return the part of a long text that has the first mark, with the marks in it."""
+def _excerpt(text: str, highlights: Sequence[Highlight]) -> tuple[str, list[Highlight]]:
+    """Return the part of a long text around the first highlight, and the highlights in it."""
     if len(text) <= LONGEST_EXCERPT:
-        return text, list(marks)
-    first = marks[0].start if marks else 0
+        return text, list(highlights)
+    first = highlights[0].start if highlights else 0
     start = max(0, min(first - BEFORE, len(text) - LONGEST_EXCERPT))
     end = start + LONGEST_EXCERPT
     shift = (start > 0) - start
     moved = [
-        Mark(mark.start + shift, min(mark.end, end) + shift)
-        for mark in marks
-        if start <= mark.start < end
+        Highlight(found.start + shift, min(found.end, end) + shift)
+        for found in highlights
+        if start <= found.start < end
     ]
     return "…" * (start > 0) + text[start:end] + "…" * (end < len(text)), moved

@@ -1,7 +1,6 @@
-"""What people see: the library, the page of each map, feeds, and what embeds a map elsewhere.
+"""Web pages: the library, the page of each map, feeds, and embedding in other sites.
 
-It stands on the API: the same query, the same snapshot, the same errors, with pages around them.
-The API knows nothing of it, and is whole without.
+They use the query, the snapshot and the errors of the API. The API does not depend on them.
 """
 
 from mapshelf.site.pages import private_routes, site_routes

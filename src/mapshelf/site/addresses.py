@@ -1,8 +1,8 @@
-"""Where everything on the pages is: the one place that puts addresses together.
+"""All addresses on pages are made here.
 
-Links on pages have no host, so that they work under any name the service is reached by; what other
-people's programs get (feeds, previews, embeds) has the configured one. Each list has one address,
-whichever way it was found: that of an owner is ``/owners/…``, not ``/?owner=…``.
+Links on pages have no host, so that they work under any host name of the service. Addresses for
+other programs (feeds, link previews, embeds) have the configured base URL. Each list has one
+canonical address: that of an owner is ``/owners/…``, not ``/?owner=…``.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from urllib.parse import quote, urlencode, urlsplit
 from mapshelf.snapshot.format.records import slug
 
 SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
-"""Of links in maps that can be followed; all others are shown as text."""
+"""Schemes of links in maps that can be followed; other links are shown as text."""
 
 
 class Addresses:
@@ -21,10 +21,10 @@ class Addresses:
     def __init__(self, base_url: str) -> None:
         self.base_url: Final = base_url
         self.root: Final = urlsplit(base_url).path
-        """What comes before every path."""
+        """The prefix of every path."""
 
     def absolute(self, address: str) -> str:
-        """Return an address of ours for use anywhere."""
+        """Return one of our addresses with the base URL."""
         return self.base_url + address.removeprefix(self.root)
 
     def map(self, public_id: str, title: str) -> str:
@@ -40,12 +40,12 @@ class Addresses:
         colours = f"&theme={theme}" if theme else ""
         return f"{self.root}/thumbnails/{public_id}.{kind}?w={width}{colours}"
 
-    def carried(self, public_id: str, width: int) -> str:
-        """Return the picture that the file of a map carries."""
+    def preview(self, public_id: str, width: int) -> str:
+        """Return the preview in the file of a map."""
         return f"{self.root}/thumbnails/{public_id}.png?source=file&w={width}"
 
-    def drawing(self, public_id: str) -> str:
-        """Return what the script draws a map from."""
+    def map_data(self, public_id: str) -> str:
+        """Return the data from which the script draws a map."""
         return f"{self.root}/site/maps/{public_id}.json"
 
     def library(self, given: Mapping[str, str], offset: int = 0) -> str:
@@ -66,7 +66,7 @@ class Addresses:
     @staticmethod
     def _place(given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
         rest = dict(given)
-        # A path of dots alone would be taken for a way up.
+        # A path of dots alone would mean a parent folder.
         if "owner" in rest and rest["owner"].strip("."):
             return f"/owners/{quote(rest.pop('owner'), safe='')}", rest
         if "category" in rest:
@@ -76,7 +76,7 @@ class Addresses:
 
 def safe_link(link: str) -> str | None:
     """Return a link of a map if it leads to a page or a mailbox, ``None`` if it must not be one."""
-    # Browsers leave out these characters wherever they stand, so "java\nscript:" is a scheme too.
+    # Browsers ignore these characters everywhere, so "java\nscript:" is a scheme too.
     plain = "".join(character for character in link if character.isprintable()).strip()
     scheme, colon, rest = plain.partition(":")
     if not colon or scheme.lower() not in SAFE_SCHEMES or not rest.strip("/"):

@@ -1,9 +1,8 @@
-"""Style sheets, scripts, icon and fonts: files of packages, each under an address of its content.
+"""Static files: style sheets, scripts, icon and fonts.
 
-The address holds a digest of all of them, so browsers keep them for a year and still get new ones
-with the first page of a new version. The fonts are those pictures are measured by (``render``), so
-the letters of a map on its page fit the room that was made for them. What shows the reference of
-the API is Swagger UI, of which the two files that it takes are served, and nothing else there is.
+Their addresses contain a digest of all of them. So browsers keep them for a year, and still load
+new ones with the first page of a new version. The fonts are those of ``render``, so text on the
+page of a map fits its measured boxes. The reference of the API uses two files of Swagger UI.
 """
 
 from dataclasses import dataclass, field
@@ -30,23 +29,23 @@ _FOREVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
 _HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'")
 
 _VIEWER: Final = {"swagger.css": "swagger_style.css", "swagger.js": "swagger_bundle.js"}
-"""Files of Swagger UI, as we call them and as ``offapi`` does."""
+"""Files of Swagger UI: our name → the name in the package ``offapi``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Assets:
-    """All files by their names, and the digest that stands in their addresses."""
+    """All files by name, and the digest in their addresses."""
 
     bodies: dict[str, bytes]
     edition: str
     _made: dict[tuple[str, bool], Response] = field(default_factory=dict)
 
     def is_made(self, edition: str, name: str) -> bool:
-        """Tell whether a file need not be compressed any more to be answered."""
+        """Tell whether the response for a file is ready."""
         return (name, edition == self.edition) in self._made or name not in self.bodies
 
     def response(self, edition: str, name: str) -> Response:
-        """Return a file; of an old page it may be the wrong edition, but never one kept for long.
+        """Return a file. An address with an old digest gets the current file, without long caching.
 
         Raises:
             NotFound: there is no such file.
@@ -79,7 +78,7 @@ def load_assets() -> Assets:
 
 
 def _viewer_folder() -> Path:
-    """Return where the files of Swagger UI are; importing their package would fill templates."""
+    """Return the folder of Swagger UI, without importing its package, which renders templates."""
     spec = find_spec("offapi")
     assert spec is not None
     assert spec.submodule_search_locations is not None

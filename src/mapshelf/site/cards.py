@@ -1,7 +1,7 @@
-"""A map as it stands in a list: its facts as pages show them, with addresses of ours.
+"""A map in a list: its facts as pages show them, with our own addresses.
 
-Records may bring addresses of their own for picture and page. Pages do not use them: a picture from
-elsewhere would tell a stranger who looks at what, and an address may be anything.
+Records may have their own addresses for picture and page. Pages do not use them: a picture from
+another host would tell it who looks at what, and the address may be anything.
 """
 
 from dataclasses import dataclass
@@ -10,20 +10,20 @@ from typing import Any
 import orjson
 from markupsafe import Markup
 
-from mapshelf.search.snippets import Branch
+from mapshelf.search.snippets import Snippet
 from mapshelf.site.addresses import Addresses
 from mapshelf.snapshot.read import Record
 
 
 @dataclass(frozen=True, slots=True)
 class FoundTopic:
-    """A topic that a search meant.
+    """A topic that matches a search.
 
     Attributes:
-        address: of the map's page, opened there.
-        path: texts of the topics above it.
-        text: its own, marked.
-        note: an excerpt of its note, marked; empty if nothing in it was meant.
+        address: the map's page, opened at the topic.
+        path: the texts of the topics above it.
+        text: its text with highlights.
+        note: an excerpt of its note with highlights, empty if nothing in the note matches.
     """
 
     address: str
@@ -57,8 +57,8 @@ class Card:
     topics: list[FoundTopic]
 
 
-def card(record: Record, addresses: Addresses, branches: list[Branch]) -> Card:
-    """Return a map as a card, with the topics that were searched for."""
+def card(record: Record, addresses: Addresses, snippets: list[Snippet]) -> Card:
+    """Return a map as a card, with the topics that match the search."""
     found: dict[str, Any] = orjson.loads(record.body)
     public_id, title = found["ID"], found["Title"]
     return Card(
@@ -80,7 +80,7 @@ def card(record: Record, addresses: Addresses, branches: list[Branch]) -> Card:
         views=int(found["Views"]),
         downloads=int(found["Downloads"]),
         thumbs_up=int(found["ThumbsUp"]),
-        topics=[_topic(branch, public_id, title, addresses) for branch in branches],
+        topics=[_topic(snippet, public_id, title, addresses) for snippet in snippets],
     )
 
 
@@ -89,11 +89,11 @@ def iso_date(date: str) -> str:
     return date.replace(" ", "T") + "Z"
 
 
-def _topic(branch: Branch, public_id: str, title: str, addresses: Addresses) -> FoundTopic:
+def _topic(snippet: Snippet, public_id: str, title: str, addresses: Addresses) -> FoundTopic:
     return FoundTopic(
-        addresses.topic(public_id, title, branch.id),
-        branch.path,
-        # Both are escaped already, all but the marks (``snippets.Branch``).
-        Markup(branch.marked),  # noqa: S704
-        Markup(branch.note),  # noqa: S704
+        addresses.topic(public_id, title, snippet.id),
+        snippet.path,
+        # ``snippets.Snippet`` escapes both, except for its highlights.
+        Markup(snippet.marked),  # noqa: S704
+        Markup(snippet.note),  # noqa: S704
     )

@@ -1,6 +1,6 @@
-"""A list of maps as an Atom feed (RFC 4287): of the same list, by the same parameters.
+"""A list of maps as an Atom feed (RFC 4287), with the same parameters as the list.
 
-A feed is in the order of its list, by date if none is asked, so a reader of feeds sees what is new.
+The default order is by date, so that feed readers show new maps.
 """
 
 from dataclasses import replace
@@ -16,8 +16,7 @@ from mapshelf.site.messages import say
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.writers.plain import sound
 
-NEVER: Final = "1970-01-01T00:00:00Z"
-"""When a feed without entries was last updated."""
+NEVER: Final = "1970-01-01T00:00:00Z"  # the last update of a feed without entries
 
 
 def feed_values(snapshot: Snapshot, query: MapQuery, addresses: Addresses) -> dict[str, Any]:

@@ -1,49 +1,37 @@
-"""A list of maps as people browse it: cards, what they divide into, orders, pages.
+"""The library page: a list of maps as cards, with facets, orders and pagination.
 
-The parameters are those of ``GET /maps``, so an address of a page can be turned into one of the
-API by hand. How many maps a page shows is not the reader's to choose.
+The parameters are those of ``GET /maps``, except for ``limit``: you can turn the address of a page
+into one of the API by hand.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
-from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.query import ORDERS, MapQuery
-from mapshelf.search.highlight import Marker
-from mapshelf.search.snippets import Branch, best_branches
+from mapshelf.search.snippets import PAGE_BUDGET, SnippetFinder
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card
 from mapshelf.site.messages import say
-from mapshelf.snapshot.read import Facets, Record, Snapshot
+from mapshelf.snapshot.read import Facets, Snapshot
 from mapshelf.store.contract import Maps
 
-PAGE_SIZE: Final = 24
-"""Maps on a page: fills two, three, four or six columns."""
+PAGE_SIZE: Final = 24  # maps on a page: fills two, three, four or six columns
 
-BRANCHES: Final = 3
-"""Topics shown of each map that a search finds."""
-
-LARGE: Final = 1 << 16
-"""Bytes of an encoded outline that takes too long to look into while somebody waits for a page."""
-
-LOOKED_THROUGH: Final = 1000
-"""Topics that are looked through of each map."""
-
-AT_ONCE: Final = 8
-"""Values of a facet that are shown; the others are folded away."""
+AT_ONCE: Final = 8  # values of a facet that are shown; the others are folded away
 
 FACETS: Final = ("category", "software", "owner")
-"""Filters that lists are divided by.
+"""Filters with a list of their values.
 
-``GET /facets`` counts by licence and year as well. Those are left out here: no parameter of lists
-selects by them, and a count among links that leads nowhere is a riddle to whoever clicks on it.
+``GET /facets`` also counts licences and years. They are left out here: lists have no parameter for
+them, so they could not be links.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Something to choose: a value of a facet, an order. ``count`` is -1 where nothing counts."""
+    """A value of a facet, or an order; ``count`` is -1 where there is no count."""
 
     name: str
     address: str
@@ -53,7 +41,7 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Facet:
-    """What a list divides into by one filter, the frequent values first."""
+    """The values of one filter with their counts, the frequent first."""
 
     name: str
     title: str
@@ -63,25 +51,24 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A page of a list.
+    """What the template of the library page is filled with.
 
     Attributes:
-        title: what the list is.
-        text: what is searched for.
-        total: maps in the list.
-        asked: what was searched for in vain, if ``corrected`` is shown instead.
-        corrected: see there.
+        title: the heading of the list.
+        text: the query text.
+        total: how many maps the list has.
+        corrected: the corrected query text, if ``text`` matches nothing and this is shown instead.
         cards: the maps of this page.
-        facets: what the list divides into.
-        removals: the filters, each with the address of the list without it.
+        facets: the filters with their values.
+        removals: the active filters, each with the address of the list without it.
         orders: the orders, each with its address.
         hidden: parameters that a search in this list keeps.
-        address: of this page.
-        feed: of the list's feed.
-        page: number of this page, from 1.
-        pages: how many there are.
-        previous: address of the page before, empty if there is none.
-        following: address of the page after, likewise.
+        address: the address of this page.
+        feed: the address of the list's feed.
+        page: the number of this page, from 1.
+        pages: how many pages there are.
+        previous: the address of the previous page, empty on the first.
+        following: the address of the next page, empty on the last.
     """
 
     title: str
@@ -101,134 +88,127 @@ class Library:
     following: str
 
 
-class Librarian:
-    """Makes pages of the library from one snapshot."""
+def library_page(query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Addresses) -> Library:
+    """Return the page of the library that ``query`` asks for.
 
-    def __init__(self, snapshot: Snapshot, store: Maps, addresses: Addresses) -> None:
-        self._snapshot = snapshot
-        self._store = store
-        self._addresses = addresses
-
-    def library(self, query: MapQuery) -> Library:
-        """Return the page that ``query`` asks for.
-
-        Raises:
-            StoreUnavailable: the store cannot be reached.
-            StoreDamaged: an outline cannot be read.
-        """
-        query = replace(query, limit=PAGE_SIZE, offset=query.offset // PAGE_SIZE * PAGE_SIZE)
-        given = dict(query.given)
-        hits = self._snapshot.search(query, b"")
-        facets = self._facets(query, given)
-        removals = self._removals(given, facets)
-        pages = max(1, -(-hits.total // PAGE_SIZE))
-        page = query.offset // PAGE_SIZE + 1
-        return Library(
-            title=self._title(query, removals),
-            text=query.text,
-            total=hits.total,
-            corrected=hits.corrected,
-            cards=[self._card(record, hits.marker) for record in hits.records],
-            facets=facets,
-            removals=removals,
-            orders=self._orders(query, given),
-            hidden={name: value for name, value in given.items() if name != "query"},
-            address=self._addresses.library(given, query.offset),
-            feed=self._addresses.feed(given),
-            page=page,
-            pages=pages,
-            previous=self._addresses.library(given, (min(page, pages + 1) - 2) * PAGE_SIZE)
-            if page > 1
-            else "",
-            following=self._addresses.library(given, page * PAGE_SIZE) if page < pages else "",
-        )
-
-    def _card(self, record: Record, marker: Marker) -> Card:
-        return card(record, self._addresses, self._branches(record, marker))
-
-    def _branches(self, record: Record, marker: Marker) -> list[Branch]:
-        outline = self._store.outline(record.file_id) if len(marker) else None
-        if outline is None or len(outline) > LARGE:
-            return []
-        return best_branches(
-            decode_outline(outline), marker, record.title, BRANCHES, LOOKED_THROUGH
-        )
-
-    def _facets(self, query: MapQuery, given: Mapping[str, str]) -> list[Facet]:
-        found = self._snapshot.facets(query)
-        made = []
-        for name in FACETS:
-            # What else there is beside the value that is chosen is counted without it.
-            others = tuple(row for row in query.filters if row[0] != name)
-            facets = (
-                found if others == query.filters else self._snapshot.facets(_with(query, others))
+    Raises:
+        StoreUnavailable: the store cannot be reached.
+        StoreDamaged: an outline cannot be read.
+    """
+    query = replace(query, limit=PAGE_SIZE, offset=query.offset // PAGE_SIZE * PAGE_SIZE)
+    given = dict(query.given)
+    hits = snapshot.search(query, b"")
+    finder = SnippetFinder(hits.highlighter, PAGE_BUDGET)
+    facets = _facets(query, snapshot, store, addresses)
+    removals = _removals(given, facets, addresses)
+    pages = max(1, -(-hits.total // PAGE_SIZE))
+    page = query.offset // PAGE_SIZE + 1
+    return Library(
+        title=_title(query, removals),
+        text=query.text,
+        total=hits.total,
+        corrected=hits.corrected,
+        cards=[
+            card(
+                record, addresses, finder.find(record.title, partial(store.outline, record.file_id))
             )
-            choices = self._choices(name, self._values(name, facets), given)
-            # A value that all maps have divides nothing.
-            if len(choices) > 1 or any(one.chosen or one.count < found.total for one in choices):
-                title = say(f"facet.{name}")
-                made.append(Facet(name, title, choices[:AT_ONCE], choices[AT_ONCE:]))
-        return made
+            for record in hits.records
+        ],
+        facets=facets,
+        removals=removals,
+        orders=_orders(query, addresses),
+        hidden={name: value for name, value in given.items() if name != "query"},
+        address=addresses.library(given, query.offset),
+        feed=addresses.feed(given),
+        page=page,
+        pages=pages,
+        previous=addresses.library(given, (min(page, pages + 1) - 2) * PAGE_SIZE)
+        if page > 1
+        else "",
+        following=addresses.library(given, page * PAGE_SIZE) if page < pages else "",
+    )
 
-    def _values(self, name: str, facets: Facets) -> list[tuple[str, str, int]]:
-        """Return the values of a facet: what asks for each, its name, how many maps have it."""
-        if name == "owner":
-            return [(owner, owner, count) for owner, count in facets.owner]
-        tables = {
-            "category": (facets.category, self._store.categories),
-            "software": (facets.software, self._store.software),
-        }
-        counts, rows = tables[name]
-        names = {row.id: row.name for row in rows()}
-        return [(str(one), names.get(one, str(one)), count) for one, count in counts]
 
-    def _choices(
-        self, name: str, values: list[tuple[str, str, int]], given: Mapping[str, str]
-    ) -> list[Choice]:
-        choices = []
-        for key, label, count in values:
-            chosen = given.get(name, "").casefold() == key.casefold()
-            address = self._addresses.library({**given, name: key})
-            choices.append(Choice(label, address, count, chosen))
-        # What is chosen must be seen, however many are more frequent.
-        return sorted(choices, key=lambda choice: not choice.chosen)
+def _facets(query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Addresses) -> list[Facet]:
+    given = dict(query.given)
+    counted = snapshot.facets(query)
+    facets = []
+    for name in FACETS:
+        # The alternatives to a chosen value are counted without its filter.
+        others = tuple(row for row in query.filters if row[0] != name)
+        counts = counted if others == query.filters else snapshot.facets(_with(query, others))
+        choices = _choices(name, _values(name, counts, store), given, addresses)
+        # A value that all maps have divides nothing.
+        if len(choices) > 1 or any(one.chosen or one.count < counted.total for one in choices):
+            title = say(f"facet.{name}")
+            facets.append(Facet(name, title, choices[:AT_ONCE], choices[AT_ONCE:]))
+    return facets
 
-    def _removals(self, given: Mapping[str, str], facets: list[Facet]) -> list[Choice]:
-        names = {
-            facet.name: choice.name
-            for facet in facets
-            for choice in (*facet.first, *facet.more)
-            if choice.chosen
-        }
-        shown = {**{name: given[name] for name in FACETS if name in given}, **names}
-        if given.get("only_templates", "").lower() in ("1", "true"):
-            shown["only_templates"] = say("templates")
-        return [
-            Choice(label, self._addresses.library(_without(given, name)))
-            for name, label in shown.items()
-        ]
 
-    def _orders(self, query: MapQuery, given: Mapping[str, str]) -> list[Choice]:
-        usual = None if query.text else "date"
-        offered: tuple[str | None, ...] = (None,) if query.text else ()
-        offered += ("date", *(order for order in ORDERS if order != "date"))
-        choices = []
-        for order in offered:
-            rest = _without(given, "order_by")
-            if order is not None and order != usual:
-                rest["order_by"] = order
-            name = say(f"order.{order or 'relevance'}")
-            choices.append(Choice(name, self._addresses.library(rest), chosen=order == query.order))
-        return choices
+def _values(name: str, facets: Facets, store: Maps) -> list[tuple[str, str, int]]:
+    """Return the values of a facet: the parameter's value, the name, how many maps have it."""
+    if name == "owner":
+        return [(owner, owner, count) for owner, count in facets.owner]
+    tables = {
+        "category": (facets.category, store.categories),
+        "software": (facets.software, store.software),
+    }
+    counts, rows = tables[name]
+    names = {row.id: row.name for row in rows()}
+    return [(str(one), names.get(one, str(one)), count) for one, count in counts]
 
-    @staticmethod
-    def _title(query: MapQuery, removals: list[Choice]) -> str:
-        if query.text:
-            return say("maps.for", text=query.text)
-        if len(removals) == 1 and len(query.filters) == 1:
-            kind = "maps.of" if query.filters[0][0] == "owner" else "maps.in"
-            return say(kind, name=removals[0].name)
-        return say("maps.all")
+
+def _choices(
+    name: str,
+    values: list[tuple[str, str, int]],
+    given: Mapping[str, str],
+    addresses: Addresses,
+) -> list[Choice]:
+    choices = []
+    for key, label, count in values:
+        chosen = given.get(name, "").casefold() == key.casefold()
+        choices.append(Choice(label, addresses.library({**given, name: key}), count, chosen))
+    # The chosen value must be visible, however many are more frequent.
+    return sorted(choices, key=lambda choice: not choice.chosen)
+
+
+def _removals(given: Mapping[str, str], facets: list[Facet], addresses: Addresses) -> list[Choice]:
+    """Return the active filters, each with the address of the list without it."""
+    names = {
+        facet.name: choice.name
+        for facet in facets
+        for choice in (*facet.first, *facet.more)
+        if choice.chosen
+    }
+    shown = {**{name: given[name] for name in FACETS if name in given}, **names}
+    if given.get("only_templates", "").lower() in ("1", "true"):
+        shown["only_templates"] = say("templates")
+    return [
+        Choice(label, addresses.library(_without(given, name))) for name, label in shown.items()
+    ]
+
+
+def _orders(query: MapQuery, addresses: Addresses) -> list[Choice]:
+    default = None if query.text else "date"
+    offered: tuple[str | None, ...] = (None,) if query.text else ()
+    offered += ("date", *(order for order in ORDERS if order != "date"))
+    choices = []
+    for order in offered:
+        rest = _without(dict(query.given), "order_by")
+        if order is not None and order != default:
+            rest["order_by"] = order
+        name = say(f"order.{order or 'relevance'}")
+        choices.append(Choice(name, addresses.library(rest), chosen=order == query.order))
+    return choices
+
+
+def _title(query: MapQuery, removals: list[Choice]) -> str:
+    if query.text:
+        return say("maps.for", text=query.text)
+    if len(removals) == 1 and len(query.filters) == 1:
+        kind = "maps.of" if query.filters[0][0] == "owner" else "maps.in"
+        return say(kind, name=removals[0].name)
+    return say("maps.all")
 
 
 def _with(query: MapQuery, filters: tuple[tuple[str, int], ...]) -> MapQuery:

@@ -1,9 +1,9 @@
-"""What the script on a map's page draws from: every topic, measured.
+"""The data from which the script on a map's page draws the map: every topic, measured.
 
-The words are broken into lines and measured here, by the font that all pictures are measured by
-(``render``), because only the server knows them to be the same everywhere. Where the topics lie is
-computed again in the browser (``static/layout.js``), since folding a branch moves all others;
-a test holds that to be the arithmetic of ``render.layout``.
+The server breaks texts into lines and measures them in the font of ``render``, so that the result
+is the same in every browser. The browser computes the places of the topics (``static/layout.js``),
+because folding a branch moves all others. A test checks that it computes the same as
+``render.layout``.
 """
 
 from typing import Any
@@ -17,7 +17,7 @@ from mapshelf.render.layout import COUNT_GAP, COUNT_PADDING, COUNT_SIZE, LINE_HE
 from mapshelf.render.visible_topics import whole
 
 
-def drawing(outline: Outline) -> bytes:
+def map_data(outline: Outline) -> bytes:
     """Return all sheets of a map as JSON."""
     return orjson.dumps(
         {
@@ -45,7 +45,7 @@ def _sheet(root: Topic) -> dict[str, Any]:
         "topics": [
             [
                 node.parent,
-                node.branch.id,
+                node.topic.id,
                 round(node.body, 2),
                 round(node.height, 2),
                 [[line.text, round(line.width * node.kind.size, 2)] for line in node.lines],

@@ -1,4 +1,4 @@
-"""The page of one map: what is known of it, all it says, and what else there is like it."""
+"""The page of one map: its facts, all its topics, and related maps."""
 
 import re
 from dataclasses import dataclass
@@ -16,17 +16,12 @@ from mapshelf.site.outline import outline_html
 from mapshelf.site.responses import Templates, Values
 from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store.contract import Maps
-from mapshelf.text.normalize import fold
+from mapshelf.text.normalize import normalize
 from mapshelf.writers import WRITERS
 
-RELATED: Final = 6
-"""Maps shown as related, at most."""
-
-WORDS: Final = 4
-"""Words of a title that are looked for in other maps, the longest ones."""
-
-LONGEST_SUMMARY: Final = 200
-"""Characters of the description that other sites show."""
+RELATED: Final = 6  # most related maps shown
+WORDS: Final = 4  # words of the title searched in other maps, the longest ones
+LONGEST_SUMMARY: Final = 200  # characters of the description for other sites
 
 _WORD: Final = re.compile(r"\w{4,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
 
@@ -42,7 +37,7 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A line of what is known of a map; ``address`` is empty where there is nothing to open."""
+    """A fact about a map; ``address`` is empty if it has no link."""
 
     name: str
     value: str
@@ -52,23 +47,23 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class MapPage:
-    """What the page of a map is filled with.
+    """What the template of a map's page is filled with.
 
     Attributes:
         card: the map as in lists.
-        summary: what other sites show of it.
-        language: of what it says, empty if unknown.
-        facts: what is known of it.
+        summary: a short description for other sites.
+        language: ISO 639-1 code of the language of its topics, empty if unknown.
+        facts: what is known about it.
         elsewhere: the address of its page on another site, empty if it has none.
         downloads: its files.
-        outline: all it says, ``None`` if that is not known.
-        drawing: what the script draws from, empty likewise.
-        carried: the picture that its file carries, small and large; ``None`` if it carries none.
+        outline: all topics as HTML, ``None`` without an outline.
+        map_data: address of the data for the script, empty without an outline.
+        preview: addresses of the preview in its file, small and large; ``None`` if it has none.
         related: other maps.
-        embed: what to copy into other pages.
-        data: the page for search engines, in the words of schema.org.
-        oembed: address of what describes how to embed it.
-        said: the texts of the script.
+        embed: HTML to copy into other pages.
+        data: the map as schema.org describes it, for search engines.
+        oembed: the address of its oEmbed description.
+        messages: the messages of the script.
     """
 
     card: Card
@@ -78,18 +73,18 @@ class MapPage:
     elsewhere: str
     downloads: list[Download]
     outline: Markup | None
-    drawing: str
-    carried: tuple[str, str] | None
+    map_data: str
+    preview: tuple[str, str] | None
     related: list[Card]
     embed: str
     data: dict[str, Any]
     oembed: str
-    said: dict[str, str]
+    messages: dict[str, str]
 
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What snapshot and store tell of a map besides its outline. It may go to another process.
+    """All facts about a map but its outline. It may be sent to another process.
 
     Attributes:
         found: the Map object.
@@ -109,7 +104,7 @@ class Known:
 
 
 def known_of(record: Record, snapshot: Snapshot, store: Maps, addresses: Addresses) -> Known:
-    """Return what is known of a map.
+    """Return the facts about a map.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -131,7 +126,7 @@ def known_of(record: Record, snapshot: Snapshot, store: Maps, addresses: Address
 def large_map_body(
     outline: Outline, known: Known, base_url: str, common: Values, embedded: bool
 ) -> bytes:
-    """Return the page of a map, for a process that has nothing else to do with pages."""
+    """Return the page of a map, in a process that has no templates yet."""
     templates = Templates(common)
     return map_body(outline, known, Addresses(base_url), templates, embedded=embedded)
 
@@ -162,13 +157,13 @@ def _map_page(known: Known, outline: Outline | None, addresses: Addresses) -> Ma
         elsewhere=_elsewhere(known.found["URL"], addresses),
         downloads=_downloads(known, outline),
         outline=outline_html(outline) if outline else None,
-        drawing=addresses.drawing(shown.id) if outline else "",
-        carried=_carried(shown.id, outline, addresses),
+        map_data=addresses.map_data(shown.id) if outline else "",
+        preview=_preview(shown.id, outline, addresses),
         related=known.related,
         embed=embed_code(page, shown.title),
         data=_data(known, summary, outline, addresses),
         oembed=addresses.oembed(page),
-        said=dict(SCRIPT_ENGLISH),
+        messages=dict(SCRIPT_ENGLISH),
     )
 
 
@@ -194,7 +189,7 @@ def _facts(known: Known, outline: Outline | None) -> list[Fact]:
 
 
 def _elsewhere(url: str, addresses: Addresses) -> str:
-    """Return the page that the record names, if it is not ours."""
+    """Return the page of the map in its record, if it is not ours."""
     own = f"{addresses.root}/mindmaps/"
     address = safe_link(url) or ""
     return "" if url.startswith((own, "/mindmaps/")) else address
@@ -212,23 +207,25 @@ def _downloads(known: Known, outline: Outline | None) -> list[Download]:
     return files
 
 
-def _carried(
+def _preview(
     public_id: str, outline: Outline | None, addresses: Addresses
 ) -> tuple[str, str] | None:
     if outline is None or not outline.picture:
         return None
-    small, large = (addresses.carried(public_id, width) for width in (320, 1280))
+    small, large = (addresses.preview(public_id, width) for width in (320, 1280))
     return small, large
 
 
 def _related(
     record: Record, found: dict[str, str], snapshot: Snapshot, addresses: Addresses
 ) -> list[Card]:
-    """Return maps that share long words of the title, those of the same category first."""
+    """Return maps that share long words of the title, first those of the same category."""
     category = (("category", int(found["CategoryID"])),)
-    words = sorted(set(_WORD.findall(fold(found["Title"]))), key=lambda word: (-len(word), word))
+    words = sorted(
+        set(_WORD.findall(normalize(found["Title"]))), key=lambda word: (-len(word), word)
+    )
     queries = [
-        # The blank after the word says that it is complete.
+        # The blank after the word prevents a prefix search.
         MapQuery(f"{word} ", order=None, filters=filters, limit=RELATED + 1)
         for filters in (category, ())
         for word in words[:WORDS]

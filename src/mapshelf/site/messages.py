@@ -1,7 +1,7 @@
-"""Every word that Mapshelf itself says on its pages, in one place, ready to be translated.
+"""All messages of the pages, in one place, ready to be translated.
 
-A translation is another mapping with these keys. Texts with a number have two forms, for one and
-for any other. What the scripts say comes from here too: pages hand it to them as data.
+A translation is another mapping with these keys. Messages with a number have two forms, for one and
+for any other number. The messages of the scripts are here, too; pages pass them on as data.
 """
 
 from collections.abc import Mapping
@@ -76,8 +76,8 @@ ENGLISH: Final[Mapping[str, str]] = {
     "map.elsewhere": "Its page elsewhere",
     "map.download": "Download",
     "map.original": "Original file",
-    "map.carried": "Picture in the file",
-    "map.carried.alt": "The map “{title}” as the program that wrote its file showed it",
+    "map.preview": "Picture in the file",
+    "map.preview.alt": "The map “{title}” as the program that wrote its file showed it",
     "map.outline": "Everything in this map",
     "map.related": "Maps like this one",
     "map.untitled": "(a topic without words)",
@@ -101,7 +101,7 @@ ENGLISH: Final[Mapping[str, str]] = {
     "error.500": "Something went wrong on our side",
     "error.home": "To the library",
 }
-"""The texts of the pages."""
+"""The messages of the pages."""
 
 SCRIPT_ENGLISH: Final[Mapping[str, str]] = {
     "stage": "Interactive map. Arrow keys go from topic to topic, Space folds and unfolds, "
@@ -122,12 +122,12 @@ SCRIPT_ENGLISH: Final[Mapping[str, str]] = {
     "folded": "{count} topics folded",
     "level": "Level {level}",
 }
-"""The texts of the script that shows a map."""
+"""The messages of the script that shows a map."""
 
 
 def say(key: str, **values: object) -> str:
-    """Return the text ``key`` with ``values`` filled in."""
-    # Not str.format: what is filled in may itself hold braces, and comes from strangers.
+    """Return the message ``key`` with ``values`` filled in."""
+    # Not str.format: the values are untrusted and may contain braces.
     pieces = ENGLISH[key].split("{")
     filled = [pieces[0]]
     for piece in pieces[1:]:
@@ -137,5 +137,5 @@ def say(key: str, **values: object) -> str:
 
 
 def counted(key: str, count: int) -> str:
-    """Return the text ``key`` for so many."""
+    """Return the message ``key`` for this count."""
     return say(f"{key}.one" if count == 1 else f"{key}.other", count=f"{count:,}")

@@ -1,4 +1,4 @@
-"""``GET /oembed``: how to show a map inside a page of somebody else's (oembed.com, version 1.0)."""
+"""``GET /oembed``: how to embed a map in another site (oembed.com, version 1.0)."""
 
 import re
 from typing import Final
@@ -14,13 +14,13 @@ from mapshelf.site.messages import say
 
 WIDTH: Final = 800
 HEIGHT: Final = 600
-"""Pixels that a map gets unless it is asked for less."""
+"""Pixels of an embedded map, unless the client asks for less."""
 
 _MAP: Final = re.compile(r"/mindmaps/([^/]+)(?:/[^/]*)?")
 
 
 def asked_map(query_string: bytes, addresses: Addresses) -> str:
-    """Return the public id of the map that is to be embedded.
+    """Return the public id of the map to embed.
 
     Raises:
         NotFound: the address is not that of a map here.
@@ -72,7 +72,7 @@ def _split(url: str) -> tuple[str, str]:
 
 
 def _at_most(values: list[str] | None, usual: int) -> int:
-    """Return ``usual``, or what a client has room for if that is less."""
+    """Return ``usual``, or the client's maximum if that is less."""
     text = values[0] if values else ""
     digits = text.isascii() and text.isdigit() and 0 < len(text) < 6
     return max(1, min(usual, int(text))) if digits else usual

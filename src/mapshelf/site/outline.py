@@ -1,9 +1,8 @@
-"""The whole of a map as HTML: for readers without scripts, screen readers and search engines.
+"""All topics of a map as HTML, for browsers without scripts, screen readers and search engines.
 
-Written without recursion and without a template, because maps are deep and large. Topics deeper
-than ``DEEPEST`` stand in the list of those above them: browsers cut deeper nesting off. The notes
-were cleaned when the file was read; here they are cleaned again, since what stands in a store is
-not what must be trusted.
+It uses neither recursion nor a template, because maps are deep and large. Topics deeper than
+``DEEPEST`` are in the list of their ancestor, because browsers cut deeper nesting off. Notes were
+cleaned when the file was read. They are cleaned again here, because the store is not trusted.
 """
 
 from collections.abc import Iterable
@@ -18,33 +17,31 @@ from mapshelf.render.direction import reads_leftwards
 from mapshelf.site.addresses import SAFE_SCHEMES, safe_link
 from mapshelf.site.messages import say
 
-DEEPEST: Final = 100
-"""Levels of lists; browsers nest up to 512 elements."""
+DEEPEST: Final = 100  # levels of lists; browsers nest up to 512 elements
 
 INDENTED: Final = 8
-"""Levels below a main topic that are indented in full; more would not fit beside each other."""
+"""Levels below a main topic that are fully indented; more would not fit."""
 
-LARGE: Final = 600
-"""Topics of a map whose main branches are folded at first."""
+FOLDED_ABOVE: Final = 600  # topics; in a larger map, the main branches are folded at first
 
 RELATION: Final = "nofollow noopener noreferrer"
-"""What links of strangers say of themselves."""
+"""The ``rel`` of links in untrusted maps."""
 
 _SHOWN: Final = {
     *("a", "b", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "hr", "i", "li", "ol"),
     *("p", "pre", "s", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr"),
     *("u", "ul"),
 }
-"""Elements of notes. Headings are left out: those of the page must stay in order."""
+"""Elements kept in notes. Headings are removed: those of the page must stay in order."""
 
 
 def outline_html(outline: Outline) -> Markup:
     """Return every topic of every sheet, as nested lists."""
     known = {topic.id for _, topic in outline.topics()}
-    opened = "" if outline.topic_count > LARGE else " open"
+    opened = "" if outline.topic_count > FOLDED_ABOVE else " open"
     pieces: list[str] = []
     for root in outline.roots:
-        # Not "auto": browsers would look for the answer anew with each of ten thousand topics.
+        # Not "auto": browsers would determine it again for each of ten thousand topics.
         direction = "rtl" if reads_leftwards(root) else "ltr"
         pieces.append(f'<div class="sheet" id="{_anchor(root)}" dir="{direction}">')
         pieces.append(f'<p class="root">{_text(root)}</p>{_beside(root, known)}')
@@ -55,7 +52,7 @@ def outline_html(outline: Outline) -> Markup:
 
 
 def _main(main: Topic, known: set[str], opened: str) -> Iterable[str]:
-    """Yield a main branch, which can be folded if there is something below it."""
+    """Yield a main branch; it can be folded if it has children."""
     own = f"{_text(main)}"
     if not main.children:
         yield f'<div class="main" id="{_anchor(main)}"><p>{own}</p>{_beside(main, known)}</div>\n'
@@ -114,9 +111,9 @@ def _note(topic: Topic) -> str:
 
 
 def _followed(element: str, attribute: str, value: str) -> str | None:
-    """Return the address of a link in a note, ``None`` if it leads to something beside the file.
+    """Return the address of a link in a note, ``None`` if it is relative.
 
-    Such links were meant for the author's disk; here they would lead into our own addresses.
+    Relative links refer to the author's disk; here they would lead to our own addresses.
     """
     return safe_link(value)
 

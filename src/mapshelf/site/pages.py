@@ -1,11 +1,11 @@
-"""Every page and the address it is at.
+"""The routes of all pages.
 
-Pages are public. Where nothing of the catalogue may be, one is left: the reference of the API,
-which says the same everywhere.
+Pages are public. A private catalogue has only one: the reference of the API, which contains nothing
+of the catalogue.
 
-Pages are made in threads, since a page takes as long as a search, and what is finished is kept with
-the snapshot it was made from, like the answers of the API. What goes wrong is said in a page, by
-the same table of errors.
+Pages are made in threads, because a page takes as long as a search. Finished pages are cached with
+the snapshot they were made from, like the answers of the API. Errors are shown as pages, by the
+same table as in the API.
 """
 
 import asyncio
@@ -30,8 +30,8 @@ from mapshelf.site.addresses import Addresses
 from mapshelf.site.assets import load_assets
 from mapshelf.site.cards import card
 from mapshelf.site.feed import feed_values
-from mapshelf.site.library import Librarian, Library
-from mapshelf.site.map_data import drawing
+from mapshelf.site.library import Library, library_page
+from mapshelf.site.map_data import map_data
 from mapshelf.site.map_page import Known, known_of, large_map_body, map_body
 from mapshelf.site.oembed import asked_map, description
 from mapshelf.site.responses import (
@@ -51,8 +51,7 @@ from mapshelf.store.contract import Maps
 
 JSON: Final = b"application/json"
 
-MOST_ERRORS: Final = 100
-"""Pages of errors to keep."""
+MOST_ERRORS: Final = 100  # error pages cached
 
 Answer = Callable[[Request], Awaitable[Response]]
 
@@ -65,7 +64,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/feed.atom": pages.feed,
         "/oembed": pages.oembed,
         "/site/search": pages.results,
-        "/site/maps/{id}.json": pages.drawing,
+        "/site/maps/{id}.json": pages.map_data,
         "/owners/{name}": pages.library,
         "/categories/{name}": pages.library,
         "/mindmaps/{id}": pages.map,
@@ -77,7 +76,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
 
 
 def private_routes(context: Context) -> Mapping[str, Route]:
-    """Return the routes of the pages that show nothing of the catalogue."""
+    """Return the routes of a private catalogue."""
     return _reference_routes(Pages(context, private=True))
 
 
@@ -93,7 +92,7 @@ class Pages:
     """The pages of one application."""
 
     def __init__(self, context: Context, *, private: bool = False) -> None:
-        """Prepare them; ``private`` says that there is no library to lead to."""
+        """Prepare them; in a ``private`` catalogue they have no links to the library."""
         self._context = context
         self._queues = context.queues
         self._addresses = Addresses(context.settings.base_url)
@@ -104,7 +103,7 @@ class Pages:
         self._errors: dict[tuple[int, str], Response] = {}
 
     def guarded(self, answer: Answer) -> Operation:
-        """Return ``answer`` as a route, which says what goes wrong in a page."""
+        """Return ``answer`` as a route that shows errors as pages."""
 
         async def guard(context: Context, request: Request) -> Response:
             try:
@@ -144,10 +143,10 @@ class Pages:
             self._context.note_visit(request, record.file_id, VisitKind.VIEW)
         return response
 
-    async def drawing(self, request: Request) -> Response:
-        """Answer what the script on the page of a map draws from."""
+    async def map_data(self, request: Request) -> Response:
+        """Answer the data from which the script draws a map."""
         current = self._context.snapshot.get()
-        make = partial(self._drawing, _found(current, request.parts["id"]))
+        make = partial(self._map_data, _found(current, request.parts["id"]))
         return await current.response(request, self._queues.pages, make)
 
     async def outline(self, request: Request) -> Response:
@@ -178,7 +177,7 @@ class Pages:
         )
 
     async def asset(self, request: Request) -> Response:
-        """Answer a file that pages are made of."""
+        """Answer a static file."""
         edition, name = request.parts["edition"], request.parts["asset"]
         make = partial(self._assets.response, edition, name)
         if self._assets.is_made(edition, name):
@@ -188,7 +187,7 @@ class Pages:
     # -- made in threads ------------------------------------------------------------------
 
     def _listed(self, query: MapQuery, snapshot: Snapshot) -> Library:
-        return Librarian(snapshot, self._context.store.get(), self._addresses).library(query)
+        return library_page(query, snapshot, self._context.store.get(), self._addresses)
 
     def _library(self, query: MapQuery, snapshot: Snapshot) -> Response:
         return self._templates.page("library.html", {"library": self._listed(query, snapshot)})
@@ -224,18 +223,18 @@ class Pages:
                 kind = Kind(HTML, headers, compress=True)
                 return self._context.documents.of_outline(large_map_body, outline, facts, kind)
         except NotFound:
-            pass  # too large even for that: what else is known of it is shown
+            pass  # too large even for that: the page shows only its facts
         return page_response(200, self._map_body(None, known, embedded), headers)
 
-    def _drawing(self, record: Record) -> Response | Deferred:
+    def _map_data(self, record: Record) -> Response | Deferred:
         outline = self._outline(record)
         if is_large(outline):
-            return Deferred(self._queues.documents, partial(self._large_drawing, record))
-        return data_response(JSON, drawing(decode_outline(outline)))
+            return Deferred(self._queues.documents, partial(self._large_map_data, record))
+        return data_response(JSON, map_data(decode_outline(outline)))
 
-    def _large_drawing(self, record: Record) -> Response:
+    def _large_map_data(self, record: Record) -> Response:
         kind = Kind(JSON, (FRESH,), compress=True)
-        return self._context.documents.of_outline(drawing, self._outline(record), (), kind)
+        return self._context.documents.of_outline(map_data, self._outline(record), (), kind)
 
     def _outline(self, record: Record) -> bytes:
         outline = self._context.store.get().outline(record.file_id)
@@ -246,7 +245,7 @@ class Pages:
     # -- around them ----------------------------------------------------------------------
 
     async def _made(self, request: Request, make: Callable[[Snapshot], Response]) -> Response:
-        """Return what ``make`` makes of the current snapshot."""
+        """Return the result of ``make`` for the current snapshot."""
         current = self._context.snapshot.get()
         return await current.response(request, self._queues.pages, partial(make, current.snapshot))
 
@@ -262,7 +261,7 @@ class Pages:
         return response
 
     async def _error(self, status: int, message: str) -> Response:
-        """Return a page that says what is wrong. It must be there when all else has to wait."""
+        """Return an error page, without waiting in a queue."""
         response = self._errors.get((status, message))
         if response is None:
             response = await asyncio.to_thread(self._templates.error, status, message)
@@ -273,7 +272,7 @@ class Pages:
 
 
 def _found(current: CachedSnapshot, public_id: str) -> Record:
-    # Without the base URL: addresses of ours are told from others by having none.
+    # Without the base URL, our own addresses in the record are recognisable.
     return find_map(current, public_id, b"")
 
 
@@ -282,7 +281,7 @@ def _map_headers(embedded: bool) -> Headers:
 
 
 def _place_query(request: Request) -> MapQuery:
-    """Return what a list is of: its parameters, and the owner or the category its path names.
+    """Return the query of a list: its parameters, and the owner or category in its path.
 
     Raises:
         InvalidParameter: a value that lists do not have.

@@ -1,8 +1,8 @@
-"""Pages as answers: templates compiled once, and the headers that make hostile text harmless.
+"""Responses with pages: templates compiled once, and headers that make hostile text harmless.
 
-A page may run no script and apply no style but ours, load nothing from elsewhere, and be shown
-inside no other page, except one that is made for that. JSON-LD and other data stand in ``script``
-elements of a type that is no script: browsers do not run those, so the policy does not meet them.
+A page may run only our scripts, apply only our styles, load nothing from other hosts, and not be
+framed, except for a page made to be embedded. JSON-LD and other data are in ``script`` elements
+whose type is no script: browsers do not run them, so the policy does not apply.
 """
 
 import re
@@ -44,34 +44,34 @@ STRICT: Final[Headers] = (*_safety(), *_ALONE)
 """Headers of pages."""
 
 EMBEDDED: Final[Headers] = _safety(frames="*")
-"""Headers of pages that others may show inside theirs."""
+"""Headers of pages that other sites may embed."""
 
 REFERENCE: Final[Headers] = (*_safety(images=" data: blob:"), *_ALONE)
-"""Headers of the reference: Swagger UI has its icons in its style sheet, and shows the pictures
-that were tried from memory."""
+"""Headers of the reference: Swagger UI has icons in its style sheet (``data:``), and shows pictures
+from the API (``blob:``)."""
 
 HTML: Final = b"text/html; charset=utf-8"
 
 FRESH: Final = (b"cache-control", b"public, no-cache")
-"""Anybody may keep a copy, and must ask whether it is still right before using it again."""
+"""Any cache may keep a copy, and must revalidate it before each use."""
 
 _STRAY_PERCENT: Final = re.compile(rb"%(?![0-9A-Fa-f]{2})")
-"""A percent sign that stands for itself, as parsers of query strings take it."""
+"""A percent sign that stands for itself, as parsers of query strings read it."""
 
 Values = Mapping[str, Any]
-"""What a template is filled with."""
+"""The variables of a template."""
 
 
 class Templates:
     """The templates of the package."""
 
     def __init__(self, common: Values) -> None:
-        """Prepare them; ``common`` is what all of them may use."""
+        """Prepare them; ``common`` are variables of all templates."""
         self._common = common
 
     @cached_property
     def _environment(self) -> "Environment":
-        # Loaded with the first page: a worker that starts has requests waiting that need none.
+        # Loaded with the first page: the first requests of a new worker may not need it.
         from jinja2 import (  # noqa: PLC0415
             Environment,
             PackageLoader,
@@ -87,20 +87,20 @@ class Templates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        environment.globals.update(self._common, say=say, counted=counted, texts=ENGLISH)
+        environment.globals.update(self._common, say=say, counted=counted, messages=ENGLISH)
         return environment
 
     def text(self, name: str, values: Values) -> str:
-        """Return a template, filled."""
+        """Return a template filled with ``values``."""
         return self._environment.get_template(name).render(values)
 
     def page(self, name: str, values: Values, safety: Headers = STRICT) -> Response:
-        """Return a page with ``safety``, the headers that say what it may do."""
+        """Return a page with the headers ``safety``."""
         body = self.text(name, values).encode()
         return page_response(200, body, (*safety, FRESH))
 
     def error(self, status: int, message: str) -> Response:
-        """Return a page that says what is wrong."""
+        """Return an error page."""
         body = self.text("error.html", {"status": status, "message": message}).encode()
         extra = ((b"retry-after", b"1"),) if status == 503 else ()
         no_store = (b"cache-control", b"no-store")
@@ -108,25 +108,25 @@ class Templates:
 
 
 def page_response(status: int, body: bytes, headers: Headers) -> Response:
-    """Return HTML, with a validator unless it is about an error."""
+    """Return HTML, with an ETag unless it is an error."""
     validator = (etag(body),) if status == 200 else ()
     return packable(body_response(status, HTML, body, (*headers, *validator)))
 
 
 def fragment_response(body: bytes) -> Response:
-    """Return a part of a page, which by itself is nothing to look at."""
+    """Return a part of a page, for a script to insert."""
     return page_response(200, body, (*STRICT, FRESH))
 
 
 def data_response(media_type: bytes, body: bytes) -> Response:
-    """Return what programs read."""
+    """Return data for programs."""
     return packable(body_response(200, media_type, body, (FRESH, etag(body))))
 
 
 def redirect(address: str, query_string: bytes = b"") -> Response:
-    """Send the client to where it is now, with the query string it sent.
+    """Redirect to the current address, with the same query string.
 
-    Titles change there and back, so nobody may remember this for good.
+    It must not be cached without revalidation: a title may change back.
     """
     if query_string:
         address = f"{address}?{_quoted_query(query_string)}"
@@ -135,13 +135,13 @@ def redirect(address: str, query_string: bytes = b"") -> Response:
 
 
 def _quoted_query(query_string: bytes) -> str:
-    """Return a query string that means the same and has only the characters it may have.
+    """Return an equivalent query string with only the characters of RFC 3986, section 3.4.
 
-    Those are named in RFC 3986, 3.4. Clients send any bytes, some of which would end a header.
+    Clients send any bytes, some of which would end a header.
     """
     return quote(_STRAY_PERCENT.sub(b"%25", query_string), safe="%!$&'()*+,;=:@/?")
 
 
 def etag(body: bytes) -> tuple[bytes, bytes]:
-    """Return a validator for a body."""
+    """Return the ETag header of a body."""
     return b"etag", f'"{xxhash.xxh3_128_hexdigest(body)}"'.encode()

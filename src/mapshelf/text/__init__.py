@@ -1,1 +1,1 @@
-"""Words of any language: normalized, stemmed, and the language they are in."""
+"""Words of any language: normalization, stemming and language detection."""

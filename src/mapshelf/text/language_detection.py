@@ -1,11 +1,12 @@
-"""Which language a text is in, or that it cannot be told.
+"""Detect the language of a text, or find that it cannot be told.
 
-A wrong language is worse than none: whoever filters or stems by it loses the map. Topics are short,
-in capitals, full of addresses, commands and names, of which any language detector makes something.
-So such words are left out, and what remains has to be long enough and the guess near certain.
+A wrong language is worse than none: a filter or a stemmer that goes by it misses the map. Topics
+are short, often in capitals, and full of addresses, commands and names, for which every detector
+returns some language. So such words are removed first, the rest must be long enough, and the
+detector must be nearly certain.
 
-The guess is that of CLD3, the small neural network that Chromium carried. It works offline, and
-adds three megabytes to a process (``docs/dependencies.md`` compares it with others).
+The detector is CLD3, the small neural network that Chromium used. It works offline and adds three
+megabytes to a process (``docs/dependencies.md`` compares it with others).
 """
 
 import re
@@ -13,40 +14,38 @@ from typing import Final
 
 import gcld3
 
-LOOKED_AT: Final = 20_000
-"""Characters of a text that are looked at. CLD3 itself takes samples of ten thousand bytes."""
+SAMPLE_LENGTH: Final = 20_000  # characters examined; CLD3 itself samples ten thousand bytes
 
-_SAMPLED: Final = 1_000
-_ENOUGH: Final = 20
-_CERTAIN: Final = 0.9
+_CLD3_BYTES: Final = 1_000  # that CLD3 looks at
+_MIN_LETTERS: Final = 20
+_MIN_PROBABILITY: Final = 0.9
 
-_IDEOGRAPHS: Final = 0x2E80
-"""From here on a character says about as much as four letters do."""
+_IDEOGRAPHS: Final = 0x2E80  # from this code on, a character carries as much as four letters
 
 _NO_WORD: Final = re.compile(r"[/\\@_{}<>=|#$%&*+~^`\d]|\w[.:(\[]\w|[a-z][A-Z]|www\.")
-"""Marks of addresses, paths, commands, names in programs."""
+"""Signs of addresses, paths, commands and identifiers."""
 
 _CURRENT: Final = {"iw": "he", "jw": "jv", "fil": "tl"}
-"""Codes of CLD3 → those of ISO 639-1, where it has others (``iw`` and ``jw`` were withdrawn)."""
+"""Codes of CLD3 → ISO 639-1, where they differ (``iw`` and ``jw`` were withdrawn)."""
 
 
 def guess_language(text: str) -> str:
-    """Return the ISO 639-1 code of the language most of ``text`` is in, empty when unsure.
+    """Return the ISO 639-1 code of the main language of ``text``, empty if unsure.
 
-    Any text will do: one that is no text has no language. Languages without a code of two letters,
-    and languages in a script that is not theirs, count as unsure.
+    Never fails. The result is empty, too, for languages without a two-letter code and for languages
+    written in a foreign script.
     """
-    words = " ".join(word for word in text[:LOOKED_AT].split() if not _NO_WORD.search(word))
-    if _weight(words) < _ENOUGH:
+    words = " ".join(word for word in text[:SAMPLE_LENGTH].split() if not _NO_WORD.search(word))
+    if _weight(words) < _MIN_LETTERS:
         return ""
-    # One for each call, which takes 0.03 ms: nothing says that threads may share it.
-    detector = gcld3.NNetLanguageIdentifier(min_num_bytes=0, max_num_bytes=_SAMPLED)
+    # A new one each time (0.03 ms): nothing documents that threads may share it.
+    detector = gcld3.NNetLanguageIdentifier(min_num_bytes=0, max_num_bytes=_CLD3_BYTES)
     guess = detector.FindLanguage(words.encode(errors="ignore"))
     code: str = _CURRENT.get(guess.language, guess.language)
-    certain = guess.is_reliable and guess.probability >= _CERTAIN
+    certain = guess.is_reliable and guess.probability >= _MIN_PROBABILITY
     return code if certain and len(code) == 2 else ""
 
 
 def _weight(text: str) -> int:
-    """Return how many letters there are to judge by."""
+    """Return how many letters there are to judge by; ideographs count four times."""
     return sum(4 if ord(sign) >= _IDEOGRAPHS else 1 for sign in text if sign.isalpha())

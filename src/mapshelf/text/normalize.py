@@ -1,9 +1,9 @@
-"""One idea of when two texts are the same, for sorting titles and for finding words.
+"""Normalize text and split it into words, for sorting titles and for search.
 
-Case, accents, width and compatibility forms do not count. Scripts that write without spaces are
-cut into overlapping pairs of characters, because no dictionary is at hand and a two-character
-word is common there; everything else is cut into words. Regular expressions do the work in C:
-a tokenizer library for every script would be a large dependency for a small gain here.
+Case, accents, width and compatibility forms are removed. Scripts written without spaces are split
+into overlapping pairs of characters: there is no dictionary for them here, and words of two
+characters are common. All other text is split into words. Regular expressions do this fast; a
+tokenizer library for every script would be a large dependency for a small gain.
 """
 
 import re
@@ -33,81 +33,80 @@ _BEYOND: Final = re.compile("[\u0900-\U0010ffff]")
 _PLAIN_WORD: Final = re.compile(r"[^\W_]+|\x1f")
 
 SEPARATOR: Final = "\x1f"
-"""Stands between texts that have nothing to do with each other, so that no phrase spans them."""
+"""Separates unrelated texts, so that no phrase matches across them."""
 
-LONGEST_WORD: Final = 64
-"""Words are cut to this many characters, in maps and in queries alike."""
+LONGEST_WORD: Final = 64  # characters; longer words are cut, in maps and in queries alike
 
 LONGEST_QUERY: Final = 500
-"""Characters of a query after folding, which can make eighteen of one."""
+"""Characters of a normalized query; normalizing can turn one character into eighteen."""
 
 
-def fold(text: str) -> str:
+def normalize(text: str) -> str:
     """Return ``text`` without case, accents, width and compatibility forms."""
     if text.isascii():
         return text.lower()
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    decomposed = unicodedata.normalize("NFD", folded)
+    casefolded = unicodedata.normalize("NFKC", text).casefold()
+    decomposed = unicodedata.normalize("NFD", casefolded)
     return unicodedata.normalize("NFC", _ACCENTS.sub("", decomposed))
 
 
-def composed(text: str) -> str:
-    """Return ``text`` in small letters of one width, with its accents: as stemmers know words."""
+def normalize_keeping_accents(text: str) -> str:
+    """Return ``text`` normalized but for its accents, which stemmers need."""
     if text.isascii():
         return text.lower()
-    folded = unicodedata.normalize("NFKC", text).casefold()
-    return _ACCENTS.sub("", unicodedata.normalize("NFC", folded))
+    casefolded = unicodedata.normalize("NFKC", text).casefold()
+    return _ACCENTS.sub("", unicodedata.normalize("NFC", casefolded))
 
 
-def spelt_words(composed_text: str) -> list[str]:
-    """Return the words of a text in small letters, in their order and with their accents.
+def split_words(text: str) -> list[str]:
+    """Return the words of a text from ``normalize_keeping_accents``, in their order.
 
-    A run of an unspaced script gives its overlapping pairs and its last character: so every
-    character of it begins a word, and is found alone as a prefix.
+    A run of an unspaced script gives its overlapping pairs and its last character. So each of its
+    characters starts a word, and can be found alone as a prefix.
     """
-    if has_unspaced(composed_text):
-        return [word for run in _runs(composed_text) for word in (*run.words, *run.ending)]
-    pattern = _SPACED_WORD if _BEYOND.search(composed_text) else _PLAIN_WORD
-    return [word[:LONGEST_WORD] for word in pattern.findall(composed_text)]
+    if has_unspaced(text):
+        return [word for run in _runs(text) for word in (*run.words, *run.ending)]
+    pattern = _SPACED_WORD if _BEYOND.search(text) else _PLAIN_WORD
+    return [word[:LONGEST_WORD] for word in pattern.findall(text)]
 
 
 def query_words(text: str) -> list[str]:
-    """Return the words that a map must hold, one after the other, to match ``text``."""
+    """Return the words that a map must contain in a row to match ``text``."""
     if text.isascii():  # as most are: the same, in a third of the time
         return [word[:LONGEST_WORD] for word in _PLAIN_WORD.findall(_cut(text.lower()))]
-    runs = list(_runs(_cut(fold(text))))
-    # What follows a run shows that it ends there; the last one may go on in the map.
+    runs = list(_runs(_cut(normalize(text))))
+    # A run followed by another one ends there; the last one may continue in the map.
     ended = [word for run in runs[:-1] for word in (*run.words, *run.ending)]
     return ended + [word for run in runs[-1:] for word in (run.words or run.ending)]
 
 
-def _cut(folded: str) -> str:
-    return folded[:LONGEST_QUERY].replace(SEPARATOR, " ")
+def _cut(normalized: str) -> str:
+    return normalized[:LONGEST_QUERY].replace(SEPARATOR, " ")
 
 
-def placed_words(folded: str) -> Iterator[tuple[int, int, str]]:
-    """Yield the words of a folded text as the index has them, each with its start and end."""
-    for match in _WORD.finditer(folded):
+def word_spans(normalized: str) -> Iterator[tuple[int, int, str]]:
+    """Yield the words of a normalized text as they are indexed, each with its start and end."""
+    for match in _WORD.finditer(normalized):
         start, end = match.span()
         if match["unspaced"]:
             for place in range(start, end):
-                yield place, min(place + 2, end), folded[place : min(place + 2, end)]
+                yield place, min(place + 2, end), normalized[place : min(place + 2, end)]
         else:
             yield start, end, match[0][:LONGEST_WORD]
 
 
 def has_unspaced(text: str) -> bool:
-    """Tell whether some of ``text`` is in a script without spaces."""
+    """Tell whether any character of ``text`` belongs to a script without spaces."""
     return not text.isascii() and _UNSPACED_CHARACTER.search(text) is not None
 
 
 def is_unspaced(word: str) -> bool:
-    """Tell whether ``word`` is a pair of characters, or one, of a script without spaces."""
+    """Tell whether ``word`` is one character, or a pair, of a script without spaces."""
     return _UNSPACED_CHARACTER.match(word) is not None
 
 
 class _Run:
-    """A run of one kind of script: its words, and what is besides needed to find its last one."""
+    """A run of one kind of script: its words, and ``ending``, which is indexed in addition."""
 
     __slots__ = ("ending", "words")
 
@@ -120,6 +119,6 @@ class _Run:
             self.ending = []
 
 
-def _runs(folded: str) -> Iterator[_Run]:
-    for match in _WORD.finditer(folded):
+def _runs(text: str) -> Iterator[_Run]:
+    for match in _WORD.finditer(text):
         yield _Run(match[0], unspaced=match["unspaced"] is not None)

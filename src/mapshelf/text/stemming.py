@@ -1,13 +1,12 @@
-"""Other ways to write a word, so that a search finds what it means and not only what it says.
+"""Stems and other variants of words, so that a search for one form finds the others.
 
-Inflected forms meet in their stem (plan, plans, planning; Planung, Planungen). A stem is written
-with a mark and its language before it, so that it never passes for a word, nor for a stem of
-another language. What stands together without a space (camelCase, hyphens, dots, addresses) is
-found by its pieces and as a whole.
+Inflected forms share a stem (plan, plans, planning; Planung, Planungen). A stem carries a tag with
+its language, so that it is never taken for a word, nor for a stem of another language. Words
+joined without a space (camelCase, hyphens, dots, addresses) are found by their parts and as a
+whole.
 
-A map's words get the stems of its own language: with those of every language ``data`` would find
-``date``. A query has no language, so it is looked up with the stems that it has in each of those
-that the maps are in.
+The words of a map are stemmed in the map's own language: stemmed in every language, ``data`` would
+match ``date``. A query has no language, so it is stemmed in each language that the maps are in.
 """
 
 import re
@@ -21,22 +20,21 @@ import Stemmer
 from mapshelf.text.normalize import (
     LONGEST_WORD,
     SEPARATOR,
-    composed,
-    fold,
     has_unspaced,
     is_unspaced,
+    normalize,
+    normalize_keeping_accents,
 )
 
 STEM: Final = "~"
-"""Stands before a stem, and between its language and it: ``~en~plan``, ``~~plan`` where the
-language is not known, ``~план`` in other scripts than Latin, which tell it."""
+"""Starts the tag of a stem and ends it: ``~en~plan``; ``~~plan`` where the language is unknown;
+``~план`` in scripts other than Latin, where the script decides the stemmer."""
 
-SHORTEST_STEMMED: Final = 3
-"""Shorter words have no inflected forms worth the mistakes."""
+SHORTEST_STEMMED: Final = 3  # letters; stemming shorter words does more harm than good
 
 LONGEST_ENDING: Final = 3
-"""Letters that a word has more than its stem if that may be a word of the same meaning: longer
-endings seldom are inflections (``mind`` of ``mindfulness``)."""
+"""Letters removed from a word at which its stem may still be a word of the same meaning. Longer
+endings are seldom inflections (``mind`` of ``mindfulness``)."""
 
 LANGUAGES: Final = {
     "ca": "catalan",
@@ -61,27 +59,26 @@ LANGUAGES: Final = {
     "sv": "swedish",
     "tr": "turkish",
 }
-"""Stemmers of languages in Latin letters, by the code of ISO 639-1."""
+"""Stemmers of languages in Latin letters, by ISO 639-1 code."""
 
-UNKNOWN: Final = ""
-"""Stands for the code of a language that is not known."""
+UNKNOWN: Final = ""  # in place of a code, where the language is not known
 
 STEMMERS_OF: Final = {
     **{code: (name,) for code, name in LANGUAGES.items()},
     UNKNOWN: ("english", "german"),
 }
-"""Stemmers for words in Latin letters by language. Where it is not known, those two confuse the
-fewest words."""
+"""Stemmers for words in Latin letters, by language. If the language is unknown, these two confuse
+the fewest words."""
 
 CACHED_WORDS: Final = 1 << 13
-"""Words whose forms are kept at hand for searches. With eight times as many, going through them for
-garbage stops a worker for a tenth of a second."""
+"""Words whose stems are cached for searches. With eight times as many, a garbage collection stops
+a worker for a tenth of a second."""
 
-KEPT_WORDS: Final = 1 << 18
-"""Words whose forms are kept at hand while an index is built, 50 MB. A large map may add more."""
+CACHED_INDEX_WORDS: Final = 1 << 18
+"""Words whose stems are cached while an index is built: 50 MB. One large map may exceed it."""
 
-CUT_AT_THE_FRONT: Final = frozenset({"id", "nl"})
-"""Languages whose stems lack beginnings too; in all others they keep the first letter in a-z."""
+PREFIX_STRIPPING: Final = frozenset({"id", "nl"})
+"""Languages whose stemmers remove prefixes, too. All others keep a first letter in a-z."""
 
 _LATIN: Final = re.compile("[a-z\u00df-\u024f]")
 
@@ -93,81 +90,81 @@ SCRIPTS: Final = (
     (re.compile("[\u0900-\u097f]"), ("hindi",)),
     (re.compile("[\u0b80-\u0bff]"), ("tamil",)),
 )
-"""Stemmers for words that hold a letter of another script."""
+"""Stemmers for words with a letter of another script."""
 
 _TOKEN: Final = re.compile(r"[^\W_]+")
-# Case and digits count inside a word only: "MindMap" and "XMLFile2", but not "Mind" and "MAP".
+# Case and digits divide a word only inside it: "MindMap" and "XMLFile2", but not "Mind", "MAP".
 _SMALL: Final = "a-z\u00df-\u00f6\u00f8-\u00ff\u0430-\u045f"
 _CAPITAL: Final = "A-Z\u00c0-\u00d6\u00d8-\u00de\u0410-\u042f\u0400-\u040f"
-_PIECE: Final = re.compile(
+_SUBWORD: Final = re.compile(
     rf"[{_CAPITAL}]+(?=[{_CAPITAL}][{_SMALL}])|[{_CAPITAL}]?[{_SMALL}]+|[{_CAPITAL}]+|\d+"
 )
 _JOINED: Final = re.compile(r"\b\w++(?:[-._@'\u2019+&]\w++)+")
 _JOINT: Final = re.compile(r"[\W_]+")
 
 
-def made_of(text: str, composed_text: str, spelt: Iterable[str]) -> set[str]:
-    """Return the words of a text with what they are made of and make, in small letters.
+def word_variants(text: str, normalized: str, words: Iterable[str]) -> set[str]:
+    """Return the different words of a text, their subwords, and the words that they join to.
 
-    Pairs of characters of an unspaced script are left out: they have no other forms.
+    Character pairs of unspaced scripts are left out: they have no variants.
 
     Args:
-        text: what a map says.
-        composed_text: the same as ``composed`` gives it.
-        spelt: the same as ``spelt_words`` gives it.
+        text: the text as written.
+        normalized: the result of ``normalize_keeping_accents`` for it.
+        words: the result of ``split_words`` for that.
     """
-    words = set(spelt)
-    if has_unspaced(composed_text):
-        words = {word for word in words if not is_unspaced(word)}
-    words.discard(SEPARATOR)
+    variants = set(words)
+    if has_unspaced(normalized):
+        variants = {word for word in variants if not is_unspaced(word)}
+    variants.discard(SEPARATOR)
     tokens = set(_TOKEN.findall(text))
-    # That most are in one piece is seen here, which takes less than a call for each.
-    words.update(
-        *[pieces_of(one) for one in tokens if one[1:] != one[1:].lower() or not one.isalpha()]
+    # Most have no subwords; testing that here is faster than calling ``subwords`` for each.
+    variants.update(
+        *[subwords(one) for one in tokens if one[1:] != one[1:].lower() or not one.isalpha()]
     )
-    words.update([word for _, _, word in joined_words(composed_text)])
-    return words
+    variants.update([word for _, _, word in joined_words(normalized)])
+    return variants
 
 
-class IndexForms:
-    """Finds the forms of words for the index, and keeps those of many words at hand.
+class IndexStemmer:
+    """Normalizes and stems words for the index, and caches the results.
 
-    Most of any text is made of the same few thousand words; whoever builds an index has one of
-    these for as long as that takes.
+    Most of any text consists of the same few thousand words. Use one instance for as long as an
+    index is being built.
     """
 
     def __init__(self) -> None:
-        self._folded = _Folded(fold)
-        self._stems: dict[str, _Kept] = {}
+        self._normalized = _NormalizedWords(normalize)
+        self._stems: dict[str, _Cache] = {}
 
-    def folded(self, words: Iterable[str]) -> list[str]:
-        """Return words in small letters without their accents."""
-        return list(map(self._folded.__getitem__, words))
+    def normalized(self, words: Iterable[str]) -> list[str]:
+        """Return words from ``split_words`` without their accents."""
+        return list(map(self._normalized.__getitem__, words))
 
     def stems(self, words: Iterable[str], language: str) -> set[str]:
-        """Return the stems of words that are in small letters, accents and all.
+        """Return the tagged stems of words from ``split_words``.
 
         Args:
             words: the words.
-            language: that of the map, as in ``LANGUAGES``; anything else counts as unknown.
+            language: the language of the map, a key of ``LANGUAGES``; any other counts as unknown.
         """
         code = language if language in LANGUAGES else UNKNOWN
-        kept = self._stems.get(code)
-        if kept is None:
-            kept = self._stems[code] = _Kept(lambda word: " ".join(stems_of(word, (code,))))
-        found = set(" ".join(map(kept.__getitem__, words)).split())
-        self._let_go()
+        cache = self._stems.get(code)
+        if cache is None:
+            cache = self._stems[code] = _Cache(lambda word: " ".join(stems_of(word, (code,))))
+        found = set(" ".join(map(cache.__getitem__, words)).split())
+        self._limit_cache()
         return found
 
-    def _let_go(self) -> None:
-        """Forget all words once they are too many; those that are frequent are soon back."""
-        if len(self._folded) + sum(map(len, self._stems.values())) > KEPT_WORDS:
-            self._folded.clear()
+    def _limit_cache(self) -> None:
+        """Clear the cache once it is too large; frequent words are soon back."""
+        if len(self._normalized) + sum(map(len, self._stems.values())) > CACHED_INDEX_WORDS:
+            self._normalized.clear()
             self._stems.clear()
 
 
-class _Kept(dict[str, str]):
-    """What a function gives for words, worked out when it is first asked for."""
+class _Cache(dict[str, str]):
+    """The results of a function for words, computed on first access."""
 
     def __init__(self, function: Callable[[str], str]) -> None:
         super().__init__()
@@ -178,96 +175,97 @@ class _Kept(dict[str, str]):
         return found
 
 
-class _Folded(_Kept):
-    """Words without their accents. Pairs of characters have none, and are too many to be kept."""
+class _NormalizedWords(_Cache):
+    """Words without accents. Character pairs have none, and are too many to cache."""
 
     def __missing__(self, word: str) -> str:
         return word if is_unspaced(word) else super().__missing__(word)
 
 
 def query_stems(word: str, languages: Iterable[str]) -> list[str]:
-    """Return the stems that stand for ``word`` in any of these languages, or an unknown one."""
-    return sorted(stems(composed(word), with_unknown(languages)))
+    """Return the tagged stems of ``word`` in each of ``languages``, and without a language."""
+    return sorted(stems(normalize_keeping_accents(word), with_unknown(languages)))
 
 
-def roots_of(word: str, marked_stems: Iterable[str]) -> set[str]:
-    """Return the stems of a word that may be words themselves, without their marks.
+def stem_words(word: str, tagged_stems: Iterable[str]) -> set[str]:
+    """Return those stems of a word, untagged, that may be words themselves.
 
-    A word of one language is often found in a map of another, where it has another stem:
-    ``projects`` is to find ``project`` there, too.
+    A word of one language often occurs in a map in another, where it has another stem. ``projects``
+    must still find ``project`` there.
     """
-    roots = {stem.removeprefix(STEM).partition(STEM)[2] for stem in marked_stems}
-    return {root for root in roots - {"", word} if len(word) - len(root) <= LONGEST_ENDING}
+    untagged = {stem.removeprefix(STEM).partition(STEM)[2] for stem in tagged_stems}
+    return {stem for stem in untagged - {"", word} if len(word) - len(stem) <= LONGEST_ENDING}
 
 
 def with_unknown(languages: Iterable[str]) -> tuple[str, ...]:
-    """Return those of ``languages`` that have stems, and the unknown one."""
+    """Return those of ``languages`` that have a stemmer, and ``UNKNOWN``."""
     return tuple(sorted({UNKNOWN, *LANGUAGES.keys() & set(languages)}))
 
 
-def pieces_of(word: str) -> tuple[str, ...]:
-    """Return the pieces of a word in camelCase, in small letters; none if it is in one piece."""
+def subwords(word: str) -> tuple[str, ...]:
+    """Return the parts of a word in camelCase, in lower case; none if it has only one."""
     if word.isalpha() and (word[1:].islower() or word.isupper()):
         return ()
-    # Longer ones are no words, and would fill the memory of those that are.
-    return _pieces(word) if len(word) <= LONGEST_WORD else ()
+    # Longer ones are no words, and would fill the cache.
+    return _subwords(word) if len(word) <= LONGEST_WORD else ()
 
 
 @lru_cache(CACHED_WORDS)
-def _pieces(word: str) -> tuple[str, ...]:
-    pieces = tuple(piece.lower() for piece in _PIECE.findall(word))
-    return pieces if len(pieces) > 1 and sum(map(len, pieces)) == len(word) else ()
+def _subwords(word: str) -> tuple[str, ...]:
+    parts = tuple(part.lower() for part in _SUBWORD.findall(word))
+    return parts if len(parts) > 1 and sum(map(len, parts)) == len(word) else ()
 
 
 def joined_words(text: str) -> Iterator[tuple[int, int, str]]:
-    """Yield what hyphens, dots and so on join in ``text`` as one word, with its start and end."""
+    """Yield the words that hyphens, dots and so on join, written as one, with start and end."""
     for match in _JOINED.finditer(text):
         yield *match.span(), _JOINT.sub("", match[0])[:LONGEST_WORD]
 
 
-def written_together(text: str) -> str:
-    """Return what hyphens and dots join in ``text`` as one word, empty if that is not all of it."""
-    found = _JOINED.search(composed(text))
-    if found is None or _JOINT.sub("", found[0]) != _JOINT.sub("", composed(text)):
+def joined_word(text: str) -> str:
+    """Return ``text`` as one word, empty unless all of it is joined by hyphens, dots and so on."""
+    normalized = normalize_keeping_accents(text)
+    found = _JOINED.search(normalized)
+    if found is None or _JOINT.sub("", found[0]) != _JOINT.sub("", normalized):
         return ""
-    return fold(_JOINT.sub("", found[0])[:LONGEST_WORD])
+    return normalize(_JOINT.sub("", found[0])[:LONGEST_WORD])
 
 
 def stems_of(word: str, languages: tuple[str, ...]) -> frozenset[str]:
-    """Return the marked stems of a word in small letters, accents and all.
+    """Return the tagged stems of a word from ``split_words``.
 
-    A word with accents has the stems it would have without them too, since people leave them out.
+    A word with accents also gets the stems of its spelling without them: people leave them out.
 
     Args:
         word: the word.
-        languages: the languages whose stems it is to have if it is in Latin letters.
+        languages: the languages to stem it in if it is in Latin letters.
     """
     found: set[str] = set()
-    for spelling in {word, fold(word)}:
+    for spelling in {word, normalize(word)}:
         long_enough = len(spelling) >= SHORTEST_STEMMED
-        marked = _marked_stems(spelling, languages) if long_enough else ()
-        # A spelling without stems has itself, whatever stems the other one has.
-        found |= set(marked) or {STEM + fold(spelling)}
+        tagged = _tagged_stems(spelling, languages) if long_enough else ()
+        # A spelling without stems is its own stem, whatever stems the other one has.
+        found |= set(tagged) or {STEM + normalize(spelling)}
     return frozenset(found)
 
 
 stems = lru_cache(CACHED_WORDS)(stems_of)
-"""The same, kept at hand for those who read the same words again and again."""
+"""``stems_of``, cached, for callers that meet the same words again and again."""
 
 
-def _marked_stems(word: str, languages: Iterable[str]) -> Iterator[str]:
-    """Yield the stems of a word; those of other scripts than Latin belong to no language."""
+def _tagged_stems(word: str, languages: Iterable[str]) -> Iterator[str]:
+    """Yield the stems of a word; in scripts other than Latin, stems have no language."""
     if _LATIN.search(word):
         for code in languages:
             for name in STEMMERS_OF[code]:
-                yield f"{STEM}{code}{STEM}{fold(_stem(name, word))}"
+                yield f"{STEM}{code}{STEM}{normalize(_stem(name, word))}"
         return
     for name in next((names for pattern, names in SCRIPTS if pattern.search(word)), ()):
-        yield STEM + fold(_stem(name, word))
+        yield STEM + normalize(_stem(name, word))
 
 
 class _Stemmers(threading.local):
-    """The stemmers of this thread: they keep a state of their own while at work."""
+    """One set of stemmers for each thread: a stemmer is not thread-safe."""
 
     def __init__(self) -> None:
         self.by_name: dict[str, Stemmer.Stemmer] = {}
@@ -279,7 +277,7 @@ _STEMMERS: Final = _Stemmers()
 def _stem(name: str, word: str) -> str:
     stemmer = _STEMMERS.by_name.get(name)
     if stemmer is None:
-        # It keeps nothing at hand: ``stems`` does.
+        # Without a cache of its own: ``stems`` has one.
         stemmer = _STEMMERS.by_name[name] = Stemmer.Stemmer(name, 0)
     stem: str = stemmer.stemWord(word)
     return stem

@@ -1,4 +1,4 @@
-"""Counting who looks at maps and takes them along, without knowing who anybody is."""
+"""Count views and downloads of maps without identifying anybody."""
 
 from mapshelf.visits.bot_filter import Sender
 from mapshelf.visits.counter import VisitCounter

@@ -1,9 +1,9 @@
-"""The visits a worker has seen, on their way into the store.
+"""Collect the visits that a worker sees, and write them to the store.
 
-Noting a visit is a look at headers and a hash in memory, so no page waits for it, and none fails
-because of it. Every few seconds what has come together is handed over in one transaction. The
-store alone decides what counts, for it sees all workers: a visit handed over twice counts once, so
-whatever may have been lost on the way is simply sent again.
+To note a visit takes a look at headers and a hash in memory. So no page waits for it, and none
+fails because of it. Every few seconds, the collected visits are written in one transaction. The
+store decides what counts, because it sees all workers: a visit that is written twice counts once,
+so after a failure the same visits are simply sent again.
 """
 
 import asyncio
@@ -18,43 +18,37 @@ from mapshelf.clock import milliseconds
 from mapshelf.errors import StoreError
 from mapshelf.model import DAY, HOUR, Visit, VisitKind
 from mapshelf.store.contract import VisitCounts
-from mapshelf.visits.bot_filter import LONGEST_AGENT, Sender, is_robot, may_count
-from mapshelf.visits.visitor_key import Network, place_of, visit_key, visitor_of
+from mapshelf.visits.bot_filter import LONGEST_AGENT, Sender, is_bot, may_count
+from mapshelf.visits.visitor_key import Network, client_address, visit_key, visitor_of
 
-WRITTEN_EVERY: Final = 2.0
-"""Seconds between writes: what a crash may lose."""
+WRITTEN_EVERY: Final = 2.0  # seconds between writes: what a crash may lose
 
-WAITING: Final = 5000
-"""Visits that may wait in a worker; more do not count."""
+WAITING: Final = 5000  # visits that may wait in a worker; more do not count
 
-REMEMBERED: Final = 50_000
-"""Visits of which a worker knows that the store has them, and need not hear of them again."""
+REMEMBERED: Final = 50_000  # visits that a worker knows to be in the store, and does not send again
 
 MOST: Final = 250_000
 """Visits the store remembers for two hours, a few dozen bytes each; more do not count."""
 
-AHEAD: Final = 600_000
-"""Milliseconds before its day begins at which a salt is fetched."""
+AHEAD: Final = 600_000  # milliseconds before its day at which a salt is fetched
 
-PATIENCE: Final = 1.0
-"""Seconds to wait for a salt before the first request."""
+PATIENCE: Final = 1.0  # seconds to wait for a salt before the first request
 
-TOLD_EVERY: Final = 60_000
-"""Milliseconds between lines in the log about visits that do not count."""
+LOGGED_EVERY: Final = 60_000  # milliseconds between log lines about visits that do not count
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """A visit, and the User-Agent it was made with until it is known to be no robot's."""
+    """A visit, and its User-Agent, until that is known to be no bot's."""
 
     visit: Visit
     agent: bytes
 
 
 class VisitCounter:
-    """Notes visits and hands them over; used from one event loop."""
+    """Notes visits and writes them to the store; used from one event loop."""
 
     def __init__(
         self,
@@ -67,11 +61,10 @@ class VisitCounter:
         """Prepare to count.
 
         Args:
-            store: gives the store, or raises ``StoreUnavailable``.
-            trusted: networks of the proxies whose word on addresses is taken.
-            clock: gives the present time in milliseconds since 1970-01-01 UTC.
-            counting: whether there is anything to count; if not, this only sees to it that the
-                store forgets what it knows of earlier visits.
+            store: returns the store, or raises ``StoreUnavailable``.
+            trusted: networks of trusted proxies.
+            clock: returns the time in milliseconds since 1970-01-01 UTC.
+            counting: whether to count. If not, this only makes the store forget earlier visits.
         """
         self._store = store
         self._trusted = trusted
@@ -83,19 +76,19 @@ class VisitCounter:
         self._counted: set[bytes] = set()
         self._hour = -1
         self._dropped = 0
-        self._told = 0
+        self._logged = 0
         self._behind = False
         self._ended = False
-        # Of its own: what waits for the store must hold up nothing else.
+        # A thread of its own: waiting for the store must not delay anything else.
         self._thread = ThreadPoolExecutor(1, "visits")
 
     def note(self, sender: Sender, file_id: int, kind: VisitKind) -> None:
-        """Note that the request of ``sender`` was answered, if it is one that counts."""
+        """Note a visit if the request of ``sender`` counts."""
         try:
             if self._counting and may_count(sender, kind):
                 self._note(sender, file_id, kind)
         except Exception:
-            # Whatever it is, the page that was asked for is there and must be sent.
+            # Whatever it is, the page must be sent.
             log.exception("a visit could not be noted")
 
     def _note(self, sender: Sender, file_id: int, kind: VisitKind) -> None:
@@ -105,9 +98,9 @@ class VisitCounter:
             self._dropped += 1
             return
         agent = sender.header(b"user-agent")[:LONGEST_AGENT]
-        place = place_of(sender.address(), sender.header(b"x-forwarded-for"), self._trusted)
+        address = client_address(sender.address(), sender.header(b"x-forwarded-for"), self._trusted)
         hour = now // HOUR
-        key = visit_key(salt, visitor_of(place, agent), file_id, kind, hour)
+        key = visit_key(salt, visitor_of(address, agent), file_id, kind, hour)
         if key in self._waiting or key in self._counted:
             return
         if len(self._waiting) >= WAITING:
@@ -116,7 +109,7 @@ class VisitCounter:
         self._waiting[key] = _Noted(Visit(key, file_id, kind, hour), agent)
 
     async def follow(self) -> None:
-        """Hand over what was noted, every now and then, until cancelled."""
+        """Write what was noted every few seconds, until cancelled."""
         while True:
             try:
                 await self.write()
@@ -126,12 +119,12 @@ class VisitCounter:
             await asyncio.sleep(WRITTEN_EVERY)
 
     async def begun(self) -> None:
-        """Wait until visits can be noted, but not for long."""
+        """Wait until visits can be noted, for ``PATIENCE`` seconds at most."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._begun.wait(), PATIENCE)
 
     async def write(self) -> None:
-        """Hand over what was noted; what the store does not take waits for the next time."""
+        """Write what was noted; if the store fails, it waits for the next time."""
         now = self._clock()
         self._drop_late(now // HOUR)
         noted = dict(self._waiting)
@@ -143,28 +136,28 @@ class VisitCounter:
                     self._thread, self._hand_over, list(noted.values()), days, now
                 )
             except StoreError as error:
-                self._tell_behind(error)
+                self._log_delay(error)
             else:
                 self._forget(noted, now // HOUR)
                 self._dropped += refused
                 self._behind = False
-        self._tell_dropped(now)
+        self._log_dropped(now)
 
     async def stop(self) -> None:
-        """Hand over what is left, and end; doing so again does nothing."""
+        """Write what is left, and end. May be called again."""
         if self._ended:
             return
         self._ended = True
         await self.write()
-        self._told = 0
+        self._logged = 0
         self._dropped += len(self._waiting)
-        self._tell_dropped(self._clock())
+        self._log_dropped(self._clock())
         self._thread.shutdown(wait=True)
 
     def _hand_over(self, noted: Sequence[_Noted], days: set[int], now: int) -> int:
-        """Give visits to the store, in a thread; return how many it had no room for."""
+        """Write visits to the store, in a thread; return how many it had no room for."""
         store = self._store()
-        visits = [one.visit for one in noted if not is_robot(one.agent)]
+        visits = [one.visit for one in noted if not is_bot(one.agent)]
         self._salts = {day: self._salts.get(day) or store.visitor_salt(day) for day in days}
         return store.count_visits(visits, now, MOST)
 
@@ -177,21 +170,21 @@ class VisitCounter:
         self._counted.update(noted)
 
     def _drop_late(self, hour: int) -> None:
-        """Drop what the store would not count any more."""
+        """Drop visits that the store would no longer count."""
         late = [key for key, one in self._waiting.items() if one.visit.hour < hour - 1]
         for key in late:
             del self._waiting[key]
         self._dropped += len(late)
 
-    def _tell_behind(self, error: StoreError) -> None:
+    def _log_delay(self, error: StoreError) -> None:
         if not self._behind and self._waiting:
             log.warning("%d visits wait to be counted: %s", len(self._waiting), error)
             self._behind = True
 
-    def _tell_dropped(self, now: int) -> None:
-        if self._dropped and now - self._told >= TOLD_EVERY:
+    def _log_dropped(self, now: int) -> None:
+        if self._dropped and now - self._logged >= LOGGED_EVERY:
             log.warning(
                 "%d visits were not counted: the store was away, or there were too many",
                 self._dropped,
             )
-            self._dropped, self._told = 0, now
+            self._dropped, self._logged = 0, now

@@ -1,4 +1,4 @@
-"""Who a visitor is, as far as is needed to count everybody once, and not a bit further."""
+"""Keys that count each visitor once, without telling who they are."""
 
 from collections.abc import Sequence
 from hashlib import blake2b
@@ -17,40 +17,36 @@ from mapshelf.model import VisitKind
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-HOUSEHOLD: Final = 64
-"""Bits of an IPv6 address that tell one connection from another: a device makes up the rest."""
+NETWORK_BITS: Final = 64
+"""Bits of an IPv6 address that identify a connection: devices choose the rest at random."""
 
-MOST_PROXIES: Final = 20
-"""Proxies a request is believed to have come through."""
-
-KEY_LENGTH: Final = 16
-"""Bytes of a key."""
+MOST_PROXIES: Final = 20  # examined in X-Forwarded-For
+KEY_LENGTH: Final = 16  # bytes
 
 
-def visitor_of(place: str, agent: bytes) -> bytes:
-    """Return what tells a visitor from others: where he is, and what he looks with."""
-    return place.encode() + b"\n" + agent
+def visitor_of(address: str, agent: bytes) -> bytes:
+    """Return what distinguishes visitors: their address and their browser."""
+    return address.encode() + b"\n" + agent
 
 
 def visit_key(salt: bytes, visitor: bytes, file_id: int, kind: VisitKind, hour: int) -> bytes:
-    """Return what tells a visit from all others that count.
+    """Return the key of a visit; visits with the same key count once.
 
-    The map and the hour are part of it, so that two keys never show that they are of one visitor.
-    Without the salt, nobody can find out whose one is.
+    It includes the map and the hour, so that no two keys show that they are of the same visitor.
+    Without the salt, nobody can find out who it was.
     """
-    told = f"{kind.value}\n{file_id}\n{hour}\n".encode() + visitor
-    return blake2b(told, key=salt, digest_size=KEY_LENGTH).digest()
+    facts = f"{kind.value}\n{file_id}\n{hour}\n".encode() + visitor
+    return blake2b(facts, key=salt, digest_size=KEY_LENGTH).digest()
 
 
-def place_of(peer: str, forwarded: bytes, trusted: Sequence[Network]) -> str:
-    """Return the address or network a request came from, empty if that cannot be told.
+def client_address(peer: str, forwarded: bytes, trusted: Sequence[Network]) -> str:
+    """Return the address of the client, for IPv6 its network; empty if it is unknown.
 
     Args:
-        peer: the address at the other end of the connection.
-        forwarded: X-Forwarded-For, to which every proxy appends whom it was asked by. So the last
-            entry that is no trusted proxy is the client; what stands before it anybody may have
-            written.
-        trusted: the networks of proxies that are believed.
+        peer: the address of the peer.
+        forwarded: X-Forwarded-For, to which every proxy appends the address of its client. So the
+            last entry that is not a trusted proxy is the client. Entries before it may be forged.
+        trusted: the networks of trusted proxies.
     """
     found = _parsed(peer)
     hops = forwarded.decode("latin-1").rsplit(",", MOST_PROXIES) if trusted else []
@@ -59,7 +55,7 @@ def place_of(peer: str, forwarded: bytes, trusted: Sequence[Network]) -> str:
         if further is None:
             break
         found = further
-    return "" if found is None else _place(found)
+    return "" if found is None else _counted_address(found)
 
 
 def _parsed(text: str) -> Address | None:
@@ -80,7 +76,7 @@ def _is_among(found: Address, networks: Sequence[Network]) -> bool:
     return any(found in network for network in networks)
 
 
-def _place(found: Address) -> str:
+def _counted_address(found: Address) -> str:
     if found.version == 4:
         return str(found)
-    return str(ip_network((found, HOUSEHOLD), strict=False))
+    return str(ip_network((found, NETWORK_BITS), strict=False))

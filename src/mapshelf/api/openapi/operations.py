@@ -14,11 +14,11 @@ from mapshelf.api.openapi.responses import (
     reference,
     response,
 )
-from mapshelf.api.search import BRANCHES
 from mapshelf.api.thumbnails import MAXIMUM_AGE, MEDIA_TYPES
 from mapshelf.api.thumbnails import PARAMETERS as OF_PICTURES
 from mapshelf.query import Filter
 from mapshelf.render.render_request import FORMATS
+from mapshelf.search.snippets import API_BUDGET
 from mapshelf.snapshot.read.facets import MOST_VALUES
 from mapshelf.writers import Writer
 
@@ -109,8 +109,8 @@ def _lists(filters: Sequence[Filter]) -> dict[str, Operation]:
             "getSearch",
             "Search inside maps",
             "The maps that GET /maps answers to the same parameters, each with up to "
-            f"{BRANCHES} topics that say most of what was searched for. Topics that say what the "
-            "title says already are left out.",
+            f"{API_BUDGET.snippets} topics that say most of what was searched for. Topics that say "
+            "what the title says already are left out.",
             response("The maps of this page, in order.", LIST, json_content("Hits")),
             of_list,
             "ListNotModified",

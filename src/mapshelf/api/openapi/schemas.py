@@ -5,10 +5,9 @@ from typing import Any, Final
 
 from mapshelf.api.errors import ErrorRow
 from mapshelf.api.openapi.responses import reference
-from mapshelf.api.search import BRANCHES
 from mapshelf.model import MAP_KEYS, USER_KEYS
 from mapshelf.query import MAXIMUM_LIMIT
-from mapshelf.search.snippets import LONGEST_EXCERPT, LONGEST_STEP
+from mapshelf.search.snippets import API_BUDGET, LONGEST_EXCERPT, LONGEST_STEP
 from mapshelf.snapshot.read.facets import MOST_VALUES
 from mapshelf.writers.outline_json import FORMAT, VERSION
 
@@ -93,7 +92,7 @@ def _searching() -> Json:
                 "map": reference("schemas", "Map"),
                 "topics": {
                     "type": "array",
-                    "maxItems": BRANCHES,
+                    "maxItems": API_BUDGET.snippets,
                     "items": reference("schemas", "Branch"),
                     "description": "Its best matching topics. Empty if it has no outline, if only "
                     "its title or other facts match, or if nothing was searched for.",

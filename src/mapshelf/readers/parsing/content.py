@@ -1,7 +1,7 @@
-"""A file as the readers see it: its bytes, and views of them made once.
+"""The file that readers get: its bytes, and views of them that are computed once.
 
-Every reader asks the same questions to recognise its own (is it an archive, which members, what
-is the root element). Here each is answered at most once for a file, however many readers ask.
+Every reader asks the same questions to detect its format (is it an archive, which members does it
+have, what is the root element). Each is answered at most once for a file.
 """
 
 from functools import cached_property
@@ -19,8 +19,8 @@ class Content:
     Attributes:
         data: the bytes.
         limits: the limits.
-        name: how the file is called, without folders; empty if unknown. Only for formats whose
-            content says nothing of what it is meant to be.
+        name: the name of the file without folders, empty if unknown. Only for formats that cannot
+            be detected from the content.
     """
 
     def __init__(self, data: bytes, limits: Limits, name: str = "") -> None:

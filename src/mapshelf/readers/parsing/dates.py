@@ -1,8 +1,8 @@
-"""Times as map files write them: in half a dozen ways, and often without saying where.
+"""Parse the dates in map files, which come in half a dozen formats.
 
-Each format has its own way to say when, and so have different versions of one program. All are
-tried here, and a time that cannot be read is no reason to refuse a map, so nothing here fails.
-What the language or country of the author decides (``02/09/2017``) is never guessed at.
+Each file format writes dates in its own way, and so do different versions of one program. All of
+them are tried here. Nothing here fails, because a map is not refused for a bad date. A date that
+means different days in different countries (``02/09/2017``) is never guessed.
 """
 
 import re
@@ -16,11 +16,10 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _MILLISECOND: Final = timedelta(milliseconds=1)
 _LARGEST: Final = 10**13
 _LONGEST: Final = 100
-"""Characters of a time; JavaScript's, with the name of the time zone in brackets, have seventy."""
+"""Characters; the dates of JavaScript, which name the time zone in brackets, have seventy."""
 
 _DIGITS: Final = re.compile(r"[0-9]{9,13}")
-_SECONDS: Final = 11
-"""Up to so many digits mean seconds, more of them milliseconds."""
+_SECONDS: Final = 11  # up to so many digits are seconds, more are milliseconds
 
 _SLASHES: Final = re.compile(r"(\d{4})/(\d{2})/(\d{2})", re.ASCII)
 _ISO: Final = re.compile(r"\d{4}-?\d\d", re.ASCII)
@@ -31,12 +30,11 @@ _JAVASCRIPT: Final = re.compile(
 
 
 def milliseconds(value: object) -> int | None:
-    """Return the time ``value`` means in milliseconds since 1970-01-01 UTC, ``None`` if none.
+    """Return a date in milliseconds since 1970-01-01 UTC, ``None`` if ``value`` is no date.
 
-    Read are ISO 8601 (with a blank for the ``T``, slashes for the hyphens, or digits alone),
-    counts of seconds or milliseconds, the dates of mail and RSS (RFC 822), and those JavaScript
-    writes. A time without a zone is taken for UTC: files that leave it out tell nothing better.
-    Years no map can be from are not believed.
+    Accepted are ISO 8601 (also with a blank for the ``T``, slashes for the hyphens, or digits
+    alone), counts of seconds or milliseconds, the dates of mail and RSS (RFC 822), and those of
+    JavaScript. A time without a zone counts as UTC. Years before 1980 and from 2200 are rejected.
     """
     if isinstance(value, datetime):
         return _checked(value)

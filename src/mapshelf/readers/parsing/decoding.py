@@ -1,8 +1,8 @@
-"""Bytes to text, when what the file says about its encoding may be missing or wrong.
+"""Decode text whose declared encoding may be missing or wrong.
 
-Parsers that decode by themselves refuse what they cannot decode. Real maps lie: saved by an
-editor in the encoding of its country without saying so, or declared UTF-8 and not so. People
-expect them to open, if with a few odd letters, so decoding is done here and cannot fail.
+Parsers that decode by themselves refuse what they cannot decode. But real maps are often saved in
+a national encoding without a declaration, or declare UTF-8 wrongly. People expect them to open, if
+with a few wrong letters. So decoding is done here, and never fails.
 """
 
 import codecs

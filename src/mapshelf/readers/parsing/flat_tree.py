@@ -1,10 +1,9 @@
-"""Trees out of files that hold none: lists of topics that name a level or a parent.
+"""Build trees from flat lists of topics, each with a level or with the key of its parent.
 
-Texts tell depth by indentation or by how often a sign is repeated; drawing programs write their
-shapes one after the other and let each name the one it hangs on. Neither can be walked as it
-stands, and both can be made to contradict themselves: levels that are left out, parents that do
-not exist, families that are their own ancestors. That is settled here, once for all such formats:
-whatever a file says, every topic in it gets exactly one place.
+Text formats show the level by indentation or repeated characters. Drawing programs write a list of
+shapes, each with a reference to its parent. Both can be inconsistent: missing levels, missing
+parents, cycles. This module handles that for all such formats: every topic in a file gets exactly
+one place.
 """
 
 from collections.abc import Iterable, Sequence

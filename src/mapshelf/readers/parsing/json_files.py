@@ -1,8 +1,8 @@
-"""JSON from strangers: the standard parser, with its surprises taken away.
+"""Parse untrusted JSON with the standard parser, under limits.
 
-orjson is faster but refuses what real maps hold: raw control characters, lone surrogates, numbers
-beyond 64 bits. ``json`` accepts them; what remains to be done is to bound size and depth, and to
-keep numbers of thousands of digits away from ``int``.
+orjson is faster, but it refuses what real maps contain: raw control characters, lone surrogates,
+numbers beyond 64 bits. ``json`` accepts them. This module limits size and depth, and keeps numbers
+of thousands of digits away from ``int``.
 """
 
 import json

@@ -1,10 +1,9 @@
-"""How much an untrusted file may cost, in one place.
+"""How much reading an untrusted file may cost, in one place.
 
-A map file comes from anywhere, and every format here can be made to say little and mean much:
-nested archives, deep trees, a million empty elements. Each parser of this package takes the same
-``Limits`` and stops at the first that is passed, so that the worst file costs what these numbers
-say and no more. They are far above real maps: of some 1,700 read while writing this, the largest
-had 6,394 topics, the deepest 33 levels, and the fattest unpacked to 6 MB.
+In every format, a small file can describe something huge: nested archives, deep trees, a million
+empty elements. Each parser takes the same ``Limits`` and stops at the first that is exceeded, so
+these numbers bound the cost of the worst file. They are far above real maps: of 1,700 that we
+examined, the largest had 6,394 topics, the deepest 33 levels, and one unpacked to 6 MB.
 """
 
 from dataclasses import dataclass

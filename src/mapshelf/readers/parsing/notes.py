@@ -1,8 +1,8 @@
-"""A topic's note, put together from wherever a format keeps what people wrote about a topic.
+"""Build the note of a topic from all that a format stores about it.
 
-Notes come as plain text and as HTML, next to labels, attributes and task data that have no place
-of their own in an outline and would be lost. Each is wanted twice, plain for the search and as
-HTML for the page; this keeps the two in step, so that neither says less than the other.
+Besides notes in plain text or HTML, these are labels, attributes and task data, which have no place
+of their own in an outline. A note is needed twice: as plain text for search and as HTML for the
+page. This class builds both together, so that they have the same content.
 """
 
 import html
@@ -13,7 +13,7 @@ from xml.etree.ElementTree import Element
 from mapshelf.readers.parsing.text_cleaning import element_to_html, element_to_text, html_to_text
 
 MARKERS: Final = "Markers"
-"""Name of the fact that lists the pictograms beside a topic."""
+"""Name of the fact that lists the icons of a topic."""
 
 
 class Note:

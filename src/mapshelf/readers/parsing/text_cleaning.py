@@ -1,13 +1,13 @@
-"""Text as people see it, out of what files hold.
+"""Clean the text and HTML of map files.
 
-Every text of a map passes through ``clean`` once, in the one place where trees are built, so
-that nothing behind the readers has to think of NUL, lone surrogates or characters that reverse
-the line. Rich text is reduced to plain text here too. The standard library's HTML parser is
-enough for that: what comes out is never used as HTML again.
+Every text of a map passes through ``clean`` once, where trees are built. So no code after the
+readers has to handle NUL, lone surrogates or characters that reverse a line. Rich text is converted
+to plain text here, too. The standard library's HTML parser is good enough for that, because the
+result is never used as HTML.
 
-HTML that is to be shown is cleaned by nh3. It parses as browsers do, which takes time that grows
-with the square of the depth (ten seconds for 256 KiB of ``<div>``), so what it gets is first
-written anew: balanced, shallow, and without the elements that would not be shown anyway.
+HTML that is shown is cleaned by nh3. It parses like browsers, in time quadratic in the depth (ten
+seconds for 256 KiB of ``<div>``). So its input is rewritten first: balanced, shallow, and without
+elements that would be removed anyway.
 """
 
 import re

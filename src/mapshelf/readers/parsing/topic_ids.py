@@ -1,8 +1,8 @@
-"""An id for every topic, the same each time its file is read.
+"""Give every topic an id that is the same each time its file is read.
 
-Links to a topic must survive the next import. A topic keeps the id its file gives it; where the
-file gives none, or the same one twice, the id is made from the words on the way from the root, so
-that it stays while its siblings come and go.
+Links to a topic must survive the next import. A topic keeps the id from its file. If the file gives
+none, or gives it twice, the id is made from the texts on the path from the root. So it does not
+change when siblings are added or removed.
 """
 
 import hashlib
@@ -12,11 +12,11 @@ from typing import Final
 from mapshelf.model import Outline, Topic
 
 _LENGTH: Final = 6
-"""Bytes of a made id: with a hundred thousand topics, one in fifty thousand files has a clash."""
+"""Bytes of such an id: with 100,000 topics, ids collide in one of 50,000 files."""
 
 
-def identify(outline: Outline) -> None:
-    """Give every topic of ``outline`` an id of its own, in place."""
+def assign_topic_ids(outline: Outline) -> None:
+    """Give every topic of ``outline`` a unique id, in place."""
     taken: set[str] = set()
     topics = list(_with_paths(outline))
     for topic, _ in topics:
@@ -31,15 +31,15 @@ def identify(outline: Outline) -> None:
 
 
 def _with_paths(outline: Outline) -> list[tuple[Topic, bytes]]:
-    """Return every topic with a digest of the words that lead to it."""
+    """Return every topic with a digest of the texts on its path from the root."""
     found: list[tuple[Topic, bytes]] = []
     pending = [(list(outline.roots), b"")]
     while pending:
         siblings, above = pending.pop()
-        said: Counter[str] = Counter()
+        seen: Counter[str] = Counter()
         for topic in siblings:
-            said[topic.text] += 1
-            words = f"{said[topic.text]}\0{topic.text}".encode()
+            seen[topic.text] += 1
+            words = f"{seen[topic.text]}\0{topic.text}".encode()
             path = hashlib.blake2b(above + words, digest_size=16).digest()
             found.append((topic, path))
             pending.append((topic.children, path))
@@ -47,7 +47,7 @@ def _with_paths(outline: Outline) -> list[tuple[Topic, bytes]]:
 
 
 def _unused(path: bytes, taken: set[str]) -> str:
-    """Return an id made from ``path``; from its digest, should another topic have that one."""
+    """Return an id made from ``path``, or from its digest if that id is taken."""
     made = f"t{path[:_LENGTH].hex()}"
     while made in taken:
         path = hashlib.blake2b(path, digest_size=16).digest()

@@ -1,8 +1,7 @@
-"""How every reader builds its topics: one loop, counted and cleaned.
+"""Build the topics of every format in one loop, with limits and clean text.
 
-Formats differ in what a topic looks like and where its children are; they do not differ in how a
-tree is walked, how many topics are too many, or what text is fit to keep. A reader brings the two
-functions that know its format, and cannot forget the rest.
+Formats differ only in how a topic is written and where its children are. A reader passes two
+functions for these, and gets the traversal, the limits and the cleaning of text from here.
 """
 
 from collections.abc import Callable, Iterable

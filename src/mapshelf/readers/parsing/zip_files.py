@@ -1,8 +1,8 @@
-"""Archives from strangers: members read into memory, counted while they unpack.
+"""Read untrusted zip archives into memory, under limits.
 
-``zipfile`` finds the members; it does not notice entries that share their bytes (before Python
-3.11.8), believes the sizes in the headers, and would unpack 4 GB when asked. Here nothing is ever
-written to disk, so names that climb out of a folder are only names.
+``zipfile`` finds the members, but it does not notice overlapping entries (before Python 3.11.8),
+trusts the sizes in the headers, and would unpack 4 GB. Here bytes are counted while they are
+unpacked. Nothing is written to disk, so names like ``../x`` are harmless.
 """
 
 import io
@@ -21,7 +21,7 @@ _ENCRYPTED: Final = 0x1
 _METHODS: Final = frozenset({zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED})
 _PIECE: Final = 64 * KIB
 
-# Whatever zipfile and the codecs below it raise for archives that are not what they should be.
+# All that zipfile and its codecs raise for damaged archives.
 DAMAGE: Final = (
     zipfile.BadZipFile,
     zlib.error,

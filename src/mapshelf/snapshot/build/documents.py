@@ -19,8 +19,8 @@ from mapshelf.snapshot.format.text_fields import (
     order_field,
     precedence,
 )
-from mapshelf.text.normalize import SEPARATOR, composed, spelt_words
-from mapshelf.text.stemming import IndexForms, made_of
+from mapshelf.text.normalize import SEPARATOR, normalize_keeping_accents, split_words
+from mapshelf.text.stemming import IndexStemmer, word_variants
 
 COUNTED_TITLE: Final = 12
 """Words of a title that count as its length; longer titles count as this long."""
@@ -69,14 +69,14 @@ class _Zone:
     """
 
     words: list[str]
-    spelt: set[str]
+    variants: set[str]
 
 
 class Documents:
     """Makes documents of maps, and caches the forms of words meanwhile."""
 
     def __init__(self) -> None:
-        self._forms = IndexForms()
+        self._stemmer = IndexStemmer()
 
     def of(self, indexed: Indexed) -> Document:
         """Return the document of a map."""
@@ -87,10 +87,10 @@ class Documents:
         branches = self._zone(_separated((*passages.shallow, *about)))
         topics = self._zone(_separated(passages.deep))
         level = popularity(found)
-        title_words = {*title.words, *self._forms.folded(title.spelt)}
-        spelt = title.spelt | description.spelt | branches.spelt | topics.spelt
-        words = title_words.union(self._forms.folded(spelt))
-        stems = self._forms.stems(spelt, passages.language)
+        title_words = {*title.words, *self._stemmer.normalized(title.variants)}
+        variants = title.variants | description.variants | branches.variants | topics.variants
+        words = title_words.union(self._stemmer.normalized(variants))
+        stems = self._stemmer.stems(variants, passages.language)
         alone = {*title.words, *description.words, *branches.words, *topics.words}
         fields: Fields = {
             "slot": indexed.slot,
@@ -102,7 +102,7 @@ class Documents:
             "branches": " ".join(branches.words),
             "topics": " ".join(topics.words),
             "title_forms": " ".join(
-                title_words | self._forms.stems(title.spelt, passages.language)
+                title_words | self._stemmer.stems(title.variants, passages.language)
             ),
             "forms": " ".join(words | stems),
             PIECES: " ".join(words - alone),
@@ -113,10 +113,10 @@ class Documents:
         return Document(fields, words)
 
     def _zone(self, text: str) -> _Zone:
-        whole = composed(text)
-        spelt = spelt_words(whole)
-        words = spelt if whole.isascii() else self._forms.folded(spelt)
-        return _Zone(words, made_of(text, whole, spelt))
+        whole = normalize_keeping_accents(text)
+        accented = split_words(whole)
+        words = accented if whole.isascii() else self._stemmer.normalized(accented)
+        return _Zone(words, word_variants(text, whole, accented))
 
 
 def _separated(texts: Iterable[str]) -> str:

@@ -24,7 +24,7 @@ from mapshelf.snapshot.format.stored_order import (
     StoredOrder,
     order_folder,
 )
-from mapshelf.text.normalize import fold
+from mapshelf.text.normalize import normalize
 
 MANY: Final = 2048
 """Changes above which an order is rewritten when it has more than any other."""
@@ -193,4 +193,4 @@ class OrdersWriter:
 
     def _read_title_key(self, slot: int) -> tuple[str, str, int]:
         (title,) = self._titles([slot])
-        return fold(title), title, int(self._columns["file_id"][slot])
+        return normalize(title), title, int(self._columns["file_id"][slot])

@@ -16,7 +16,7 @@ import orjson
 
 from mapshelf.formats.ndjson_records import format_date, format_id, format_size
 from mapshelf.model import Map
-from mapshelf.text.normalize import fold
+from mapshelf.text.normalize import normalize
 
 BASE_URL: Final = b"\x01"
 """The placeholder for the base URL in an encoded record."""
@@ -93,7 +93,7 @@ def page_path(record: Map) -> str:
 
 def slug(title: str) -> str:
     """Return the words of ``title`` joined by hyphens, for a readable URL."""
-    words = _SEPARATORS.sub("-", fold(title[: 4 * SLUG_LENGTH])).strip("-")
+    words = _SEPARATORS.sub("-", normalize(title[: 4 * SLUG_LENGTH])).strip("-")
     return words[:SLUG_LENGTH].rstrip("-") or "map"
 
 

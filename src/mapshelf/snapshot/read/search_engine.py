@@ -14,7 +14,7 @@ from typing import Final
 import numpy as np
 
 from mapshelf.query import SORT_ORDERS, MapQuery
-from mapshelf.search.query_parser import Part, parse_text
+from mapshelf.search.query_parser import QueryTerm, parse_query_text
 from mapshelf.snapshot.format.columns import Array
 from mapshelf.snapshot.format.term_dictionary import TermDictionary
 from mapshelf.snapshot.format.text_fields import LONGEST_BEGINNING
@@ -51,13 +51,13 @@ class SearchResult:
     Attributes:
         total: the number of all matches.
         slots: the maps of the page.
-        parts: what was searched for, after any correction.
+        terms: what was searched for, after any correction.
         corrected: whether the spelling was corrected, because nothing matched.
     """
 
     total: int
     slots: list[int]
-    parts: tuple[Part, ...] = ()
+    terms: tuple[QueryTerm, ...] = ()
     corrected: bool = False
 
 
@@ -69,94 +69,96 @@ class SearchEngine:
         self._text = text
         self._spelling = Spelling(text, dictionary)
         self._ordered: OrderedDict[tuple[object, ...], Array] = OrderedDict()
-        self._corrections: OrderedDict[str, tuple[Part, ...] | None] = OrderedDict()
+        self._corrections: OrderedDict[str, tuple[QueryTerm, ...] | None] = OrderedDict()
         self._lock = threading.Lock()
 
     def is_light(self, query: MapQuery) -> bool:
         """Return whether ``query`` takes hardly longer than a list without a text."""
-        parts = parse_text(query.text)
+        terms = parse_query_text(query.text)
         # Several words may match nothing together, and then have to be corrected.
-        if len(parts) != 1 or (query.order and query.offset + query.limit > FIRST_PAGES):
+        if len(terms) != 1 or (query.order and query.offset + query.limit > FIRST_PAGES):
             return False
-        (part,) = parts
+        (term,) = terms
         # Phrases and exclusions cost more than the number of matches tells. So do long prefixes,
         # as all words with them are looked up.
-        if len(part.words) > 1 or part.pieces or part.excluded:
+        if len(term.words) > 1 or term.subwords or term.excluded:
             return False
-        if part.prefix and len(part.words[0]) > LONGEST_BEGINNING:
+        if term.prefix and len(term.words[0]) > LONGEST_BEGINNING:
             return False
         exact = query.order is None or query.order in _SEARCH_KEYS_DIFFER
-        return 0 < self._text.most_matches(part) <= (LIGHT if exact else LIGHT_IN_ORDER)
+        return 0 < self._text.most_matches(term) <= (LIGHT if exact else LIGHT_IN_ORDER)
 
     def select(self, query: MapQuery, *, correct: bool = True) -> SearchResult:
         """Return the page for ``query``; if nothing matches and ``correct``, for its correction."""
         if not query.text:
             selection = self._listing.select(query)
             return SearchResult(selection.total, selection.slots)
-        parts = parse_text(query.text)
-        found = self._select(parts, query)
-        return self._corrected(parts, query) or found if correct and not found.total else found
+        terms = parse_query_text(query.text)
+        found = self._select(terms, query)
+        return self._corrected(terms, query) or found if correct and not found.total else found
 
     def all_matching(self, query: MapQuery) -> Array:
         """Return the slots of all maps that match ``query``, unordered."""
         if not query.text:
             return self._listing.all_matching(query)
         found = self.select(replace(query, order=None, limit=0, offset=0))
-        return self._text.matching(found.parts, query.filters)
+        return self._text.matching(found.terms, query.filters)
 
     def titled(self, query: MapQuery, limit: int) -> list[int]:
         """Return slots of maps whose titles match the words typed so far, best first."""
-        return self._text.titled(parse_text(query.text), query.filters, limit)
+        return self._text.titled(parse_query_text(query.text), query.filters, limit)
 
-    def _select(self, parts: tuple[Part, ...], query: MapQuery) -> SearchResult:
+    def _select(self, terms: tuple[QueryTerm, ...], query: MapQuery) -> SearchResult:
         if query.order is None:
-            found = self._text.best(parts, query.filters, query.offset, query.limit)
-            return SearchResult(found.total, found.slots, parts)
+            found = self._text.best(terms, query.filters, query.offset, query.limit)
+            return SearchResult(found.total, found.slots, terms)
         end = query.offset + query.limit
         if end > FIRST_PAGES:
-            slots = self._in_order(parts, query.filters, query.order)
-            return SearchResult(len(slots), slots[query.offset : end].tolist(), parts)
-        first = self._text.first(parts, query.filters, query.order, max(1, end))
+            slots = self._in_order(terms, query.filters, query.order)
+            return SearchResult(len(slots), slots[query.offset : end].tolist(), terms)
+        first = self._text.first(terms, query.filters, query.order, max(1, end))
         page = first.before
         if first.tied_keys:
             page = self._listing.rank(query.order, np.array(page, "<u4")).tolist()
         page = [*page, *self._listing.rank(query.order, first.tied).tolist()]
-        return SearchResult(first.total, page[query.offset : end], parts)
+        return SearchResult(first.total, page[query.offset : end], terms)
 
-    def _corrected(self, parts: tuple[Part, ...], query: MapQuery) -> SearchResult | None:
+    def _corrected(self, terms: tuple[QueryTerm, ...], query: MapQuery) -> SearchResult | None:
         """Return the page for the correction of a search without matches, if there is one."""
         with self._lock:
-            # The key is the text, which takes far less memory than hundreds of parts.
+            # The key is the text, which takes far less memory than hundreds of terms.
             cached = query.text in self._corrections
             correction = self._corrections.get(query.text)
         if cached:
             return replace(self._select(correction, query), corrected=True) if correction else None
-        found = self._first_correction(parts, query)
+        found = self._first_correction(terms, query)
         with self._lock:
-            self._corrections[query.text] = found.parts if found else None
+            self._corrections[query.text] = found.terms if found else None
             if len(self._corrections) > CORRECTIONS:
                 self._corrections.popitem(last=False)
         return found
 
-    def _first_correction(self, parts: tuple[Part, ...], query: MapQuery) -> SearchResult | None:
+    def _first_correction(
+        self, terms: tuple[QueryTerm, ...], query: MapQuery
+    ) -> SearchResult | None:
         """Return the page for the first correction that matches any map."""
-        if query.filters and self._text.count(parts, ()):
+        if query.filters and self._text.count(terms, ()):
             return None  # it has matches, which do not pass the filters
-        for candidate in self._spelling.candidates(parts):
+        for candidate in self._spelling.candidates(terms):
             found = replace(self._select(candidate, query), corrected=True)
             if found.total or (query.filters and self._text.count(candidate, ())):
                 return found
         return None
 
     def _in_order(
-        self, parts: tuple[Part, ...], filters: tuple[tuple[str, int], ...], order: str
+        self, terms: tuple[QueryTerm, ...], filters: tuple[tuple[str, int], ...], order: str
     ) -> Array:
         """Return the slots of all matches in order; recent results are cached for paging."""
-        key = (parts, filters, order)
+        key = (terms, filters, order)
         with self._lock:
             slots = self._ordered.pop(key, None)
         if slots is None:
-            slots = self._listing.rank(order, self._text.matching(parts, filters))
+            slots = self._listing.rank(order, self._text.matching(terms, filters))
         with self._lock:
             self._ordered[key] = slots
             while len(self._ordered) > 1 and self._cache_is_full():

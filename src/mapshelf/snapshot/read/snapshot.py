@@ -10,7 +10,7 @@ from typing import Final
 
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.query import MapQuery, owner_key
-from mapshelf.search.highlight import Marker
+from mapshelf.search.highlight import Highlighter
 from mapshelf.snapshot.format.columns import load_codes, load_columns, map_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
 from mapshelf.snapshot.format.manifest import (
@@ -79,7 +79,7 @@ class Hits:
 
     total: int
     records: list[Record]
-    marker: Marker
+    highlighter: Highlighter
     corrected: str = ""
 
 
@@ -110,7 +110,7 @@ class Snapshot:
         self._facets: dict[tuple[object, ...], Facets] = {}
         sizes = {len(self._listing), len(self._text), len(self._id_index)}
         if sizes != {manifest["maps"]}:
-            raise SnapshotDamaged("the parts of the snapshot hold different numbers of maps")
+            raise SnapshotDamaged("the terms of the snapshot hold different numbers of maps")
 
     def __len__(self) -> int:
         return len(self._listing)
@@ -139,8 +139,8 @@ class Snapshot:
             body = self._record(slot)
             file_id, _ = record_ids(body)
             records.append(Record(file_id, with_base_url(body, base_url)))
-        marker = Marker(found.parts, self._text.languages)
-        return Hits(found.total, records, marker, _correction(found))
+        highlighter = Highlighter(found.terms, self._text.languages)
+        return Hits(found.total, records, highlighter, _correction(found))
 
     def titled(self, query: MapQuery, limit: int) -> list[str]:
         """Return titles that match the words typed so far, best first."""
@@ -194,4 +194,4 @@ class Snapshot:
 
 
 def _correction(found: SearchResult) -> str:
-    return " ".join(map(str, found.parts)) if found.corrected else ""
+    return " ".join(map(str, found.terms)) if found.corrected else ""

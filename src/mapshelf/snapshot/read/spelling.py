@@ -9,10 +9,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from mapshelf.search.query_parser import Part
+from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.term_dictionary import TermDictionary
 from mapshelf.snapshot.read.text_index import TextIndex
-from mapshelf.text.stemming import query_stems, roots_of
+from mapshelf.text.stemming import query_stems, stem_words
 
 FAR_MORE: Final = 8
 """A known word is only replaced by one that at least this many times as many maps have."""
@@ -31,21 +31,21 @@ class Spelling:
         self._index = index
         self._dictionary = dictionary
 
-    def candidates(self, parts: tuple[Part, ...]) -> Iterator[tuple[Part, ...]]:
-        """Yield corrections of ``parts``, which match no map."""
-        places = [i for i, part in enumerate(parts) if _is_correctable(part)][:MOST_WORDS]
-        unknown = [i for i in places if len(parts) == 1 or not self._index.count([parts[i]], ())]
+    def candidates(self, terms: tuple[QueryTerm, ...]) -> Iterator[tuple[QueryTerm, ...]]:
+        """Yield corrections of ``terms``, which match no map."""
+        places = [i for i, term in enumerate(terms) if _is_correctable(term)][:MOST_WORDS]
+        unknown = [i for i in places if len(terms) == 1 or not self._index.count([terms[i]], ())]
         if unknown:
-            words = {i: parts[i].words[0] for i in unknown}
+            words = {i: terms[i].words[0] for i in unknown}
             better = {i: self._better(word, 1) or self._root(word) for i, word in words.items()}
             if all(better.values()):
-                yield tuple(_with_word(part, better.get(i)) for i, part in enumerate(parts))
+                yield tuple(_with_word(term, better.get(i)) for i, term in enumerate(terms))
             return
         for i in places:
-            frequency = self._index.frequency(parts[i].words[0])
-            word = self._better(parts[i].words[0], FAR_MORE * max(1, frequency))
+            frequency = self._index.frequency(terms[i].words[0])
+            word = self._better(terms[i].words[0], FAR_MORE * max(1, frequency))
             if word:
-                yield (*parts[:i], _with_word(parts[i], word), *parts[i + 1 :])
+                yield (*terms[:i], _with_word(terms[i], word), *terms[i + 1 :])
 
     def _better(self, word: str, least: int) -> str | None:
         """Return the nearest word to ``word`` that at least ``least`` maps have.
@@ -65,15 +65,15 @@ class Spelling:
 
         Its maps may be in another language than the one in which it is the root.
         """
-        roots = roots_of(word, query_stems(word, self._index.languages))
+        roots = stem_words(word, query_stems(word, self._index.languages))
         held = {root: self._index.holding(root) for root in roots}
         root = max(sorted(held), key=held.__getitem__, default="")
         return root if held.get(root) else None
 
 
-def _is_correctable(part: Part) -> bool:
-    return len(part.words) == 1 and not part.exact and not part.excluded
+def _is_correctable(term: QueryTerm) -> bool:
+    return len(term.words) == 1 and not term.exact and not term.excluded
 
 
-def _with_word(part: Part, word: str | None) -> Part:
-    return replace(part, words=(word,), pieces=(), written=word) if word else part
+def _with_word(term: QueryTerm, word: str | None) -> QueryTerm:
+    return replace(term, words=(word,), subwords=(), written=word) if word else term

@@ -10,7 +10,7 @@ import tantivy
 from tantivy import DocAddress, Order, Query
 
 from mapshelf.query import SORT_ORDERS
-from mapshelf.search.query_parser import Part
+from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.columns import Array
 from mapshelf.snapshot.format.text_fields import (
     PRECEDENCE,
@@ -84,26 +84,26 @@ class TextIndex:
         """Return how many maps have ``word``, alone or as a part of another word."""
         return _count(self._searcher.search(self._query_builder.holding(word), limit=1))
 
-    def most_matches(self, part: Part) -> int:
-        """Return an upper bound for the number of maps that match ``part``, a single word."""
-        return self._query_builder.most_matches(part)
+    def most_matches(self, term: QueryTerm) -> int:
+        """Return an upper bound for the number of maps that match ``term``, a single word."""
+        return self._query_builder.most_matches(term)
 
     @property
     def languages(self) -> list[str]:
         """The codes of those languages of the maps that have stemming."""
         return self._query_builder.languages
 
-    def titled(self, parts: Sequence[Part], filters: Filters, limit: int) -> list[int]:
+    def titled(self, terms: Sequence[QueryTerm], filters: Filters, limit: int) -> list[int]:
         """Return slots of maps whose titles match, best first; ``limit`` is at least 1."""
-        query = self._query_builder.in_title(parts, filters)
+        query = self._query_builder.in_title(terms, filters)
         hits = self._searcher.search(query, limit, count=False).hits
         return [slot_of(precedence) for precedence in self._precedences(hits)]
 
-    def count(self, parts: Sequence[Part], filters: Filters) -> int:
+    def count(self, terms: Sequence[QueryTerm], filters: Filters) -> int:
         """Return how many maps match."""
-        return _count(self._searcher.search(self._query_builder.matching(parts, filters), limit=1))
+        return _count(self._searcher.search(self._query_builder.matching(terms, filters), limit=1))
 
-    def best(self, parts: Sequence[Part], filters: Filters, offset: int, limit: int) -> Found:
+    def best(self, terms: Sequence[QueryTerm], filters: Filters, offset: int, limit: int) -> Found:
         """Return a page of the maps that match, the most relevant first.
 
         The engine ranks by score alone. Hits are taken in blocks, always the same ones whatever
@@ -111,17 +111,17 @@ class TextIndex:
         (see ``text_fields.precedence``).
         """
         if limit == 0 or offset >= len(self):
-            return Found(self.count(parts, filters), [])
+            return Found(self.count(terms, filters), [])
         first = offset // BLOCK * BLOCK
         last = -(-(offset + limit) // BLOCK) * BLOCK
-        query = self._query_builder.scored(parts, filters)
+        query = self._query_builder.scored(terms, filters)
         result = self._searcher.search(query, limit=min(last, len(self)) - first, offset=first)
         start = offset - first
         return Found(_count(result), self._ranked(result.hits, start, start + limit))
 
-    def first(self, parts: Sequence[Part], filters: Filters, order: str, count: int) -> First:
+    def first(self, terms: Sequence[QueryTerm], filters: Filters, order: str, count: int) -> First:
         """Return at least the first ``count`` matches, as far as search keys decide."""
-        query, field = self._query_builder.matching(parts, filters), order_field(order)
+        query, field = self._query_builder.matching(terms, filters), order_field(order)
         direction = Order.Asc if order in _ASCENDING else Order.Desc
         result = self._searcher.search(
             query, limit=count + 1, order_by_field=field, order=direction
@@ -136,9 +136,9 @@ class TextIndex:
         before = list(map(slot_of, self._precedences(hits)))
         return First(_count(result), before, tied_keys, tied)
 
-    def matching(self, parts: Sequence[Part], filters: Filters) -> Array:
+    def matching(self, terms: Sequence[QueryTerm], filters: Filters) -> Array:
         """Return the slots of all matches, unordered."""
-        return self._all_slots(self._query_builder.matching(parts, filters))
+        return self._all_slots(self._query_builder.matching(terms, filters))
 
     def _all_slots(self, query: Query) -> Array:
         total = _count(self._searcher.search(query, limit=1))

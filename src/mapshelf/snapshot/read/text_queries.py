@@ -1,6 +1,6 @@
-"""Builds Tantivy queries from the parts of a search text.
+"""Builds Tantivy queries from the terms of a search text.
 
-For every part a map must match one of several clauses, whose scores add up: the words as written,
+For every term a map must match one of several clauses, whose scores add up: the words as written,
 their other forms, and the words that the last one is a prefix of. Tantivy is fastest with clauses
 over single terms, so forms and short prefixes are terms of fields of their own.
 """
@@ -11,7 +11,7 @@ from typing import Final
 import tantivy
 from tantivy import Occur, Query
 
-from mapshelf.search.query_parser import Part
+from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.text_fields import (
     BEGINNINGS,
     CHARACTER_WEIGHT,
@@ -28,7 +28,7 @@ from mapshelf.snapshot.format.text_fields import (
     name_of,
 )
 from mapshelf.text.normalize import is_unspaced
-from mapshelf.text.stemming import LANGUAGES, query_stems, roots_of
+from mapshelf.text.stemming import LANGUAGES, query_stems, stem_words
 
 MOST_ENDINGS: Final = 4096
 """Most words looked up for a prefix, the most frequent ones; there are seldom half as many."""
@@ -47,67 +47,67 @@ class QueryBuilder:
         self._searcher = searcher
         self.languages = [code for code in LANGUAGES if searcher.doc_freq(LANGUAGE, code)]
 
-    def scored(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
-        """Return the query for maps that match all parts and all filters, with scores."""
-        return self._query(parts, filters, self._part, ranked=True)
+    def scored(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Query:
+        """Return the query for maps that match all terms and all filters, with scores."""
+        return self._query(terms, filters, self._part, ranked=True)
 
-    def matching(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
+    def matching(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Query:
         """Return a faster query for the same maps as ``scored``, whose scores mean nothing."""
-        return self._query(parts, filters, self._matching, ranked=False)
+        return self._query(terms, filters, self._matching, ranked=False)
 
     def _query(
         self,
-        parts: Sequence[Part],
+        terms: Sequence[QueryTerm],
         filters: tuple[tuple[str, int], ...],
-        clauses_of: Callable[[Part], Clauses],
+        clauses_of: Callable[[QueryTerm], Clauses],
         *,
         ranked: bool,
     ) -> Query:
-        wanted = [part for part in parts if not part.excluded]
-        if not parts:
+        wanted = [term for term in terms if not term.excluded]
+        if not terms:
             return Query.empty_query()
         clauses: Clauses = []
         if len(wanted) == 1:
             clauses.append((Occur.Must, _any([*clauses_of(wanted[0]), *self._name(wanted)])))
         elif wanted:
-            clauses += [(Occur.Must, _any(clauses_of(part))) for part in wanted]
+            clauses += [(Occur.Must, _any(clauses_of(term))) for term in wanted]
             clauses += self._name(wanted) + self._title_phrase(wanted) if ranked else []
         else:
             clauses.append((Occur.Must, Query.all_query()))
-        clauses += self._limits(parts, filters)
+        clauses += self._limits(terms, filters)
         return Query.boolean_query(clauses) if len(clauses) > 1 else clauses[0][1]
 
     def holding(self, word: str) -> Query:
         """Return the query for maps that have ``word`` among their forms."""
         return Query.term_query(self._schema, "forms", word)
 
-    def in_title(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Query:
-        """Return the query for maps whose titles match all parts that are not excluded."""
+    def in_title(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Query:
+        """Return the query for maps whose titles match all terms that are not excluded."""
         wanted: Clauses = [
-            (Occur.Must, _any(self._in_title(part))) for part in parts if not part.excluded
+            (Occur.Must, _any(self._in_title(term))) for term in terms if not term.excluded
         ]
         if not wanted:
             return Query.empty_query()
-        return Query.boolean_query([*wanted, *self._limits(parts, filters)])
+        return Query.boolean_query([*wanted, *self._limits(terms, filters)])
 
-    def _limits(self, parts: Sequence[Part], filters: tuple[tuple[str, int], ...]) -> Clauses:
-        """Return clauses for excluded parts and for filters."""
-        excluded = [part for part in parts if part.excluded]
-        clauses: Clauses = [(Occur.MustNot, _any(self._matching(part))) for part in excluded]
+    def _limits(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Clauses:
+        """Return clauses for excluded terms and for filters."""
+        excluded = [term for term in terms if term.excluded]
+        clauses: Clauses = [(Occur.MustNot, _any(self._matching(term))) for term in excluded]
         clauses += [(Occur.Must, self._having(filter_field(name), key)) for name, key in filters]
         return clauses
 
-    def most_matches(self, part: Part) -> int:
-        """Return an upper bound for the number of maps that match ``part``, a single word."""
+    def most_matches(self, term: QueryTerm) -> int:
+        """Return an upper bound for the number of maps that match ``term``, a single word."""
         frequency = self._searcher.doc_freq
-        (word,) = part.words
+        (word,) = term.words
         if is_unspaced(word):
             # Pairs of characters are indexed as prefixes, and have no other forms.
             return frequency("beginnings", word)
         found = frequency("forms", word)
-        if part.has_forms:
+        if term.has_forms:
             found = max(found, sum(frequency("forms", form) for form in self._forms(word)))
-        if part.prefix:
+        if term.prefix:
             found += frequency("beginnings", word[:LONGEST_BEGINNING])
         return found
 
@@ -118,35 +118,35 @@ class QueryBuilder:
     def _having(self, field: str, key: int) -> Query:
         return Query.const_score_query(Query.term_query(self._schema, field, key), 0.0)
 
-    def _part(self, part: Part) -> Clauses:
-        clauses = self._as_written(part)
-        if not part.exact and not part.is_character:
-            clauses += self._other_forms(part, FORMS)
+    def _part(self, term: QueryTerm) -> Clauses:
+        clauses = self._as_written(term)
+        if not term.exact and not term.is_character:
+            clauses += self._other_forms(term, FORMS)
         return clauses
 
-    def _matching(self, part: Part) -> Clauses:
+    def _matching(self, term: QueryTerm) -> Clauses:
         """Return fewer clauses than ``_part`` for the same maps.
 
         The field of forms has all words of a map and their stems. It cannot match phrases, and
         scripts without spaces have no forms.
         """
-        if len(part.words) > 1 or is_unspaced(part.words[0]):
-            return self._part(part)
-        if part.exact:
-            return self._words(["forms"], part.words)
-        return self._other_forms(part, ["forms"])
+        if len(term.words) > 1 or is_unspaced(term.words[0]):
+            return self._part(term)
+        if term.exact:
+            return self._words(["forms"], term.words)
+        return self._other_forms(term, ["forms"])
 
-    def _other_forms(self, part: Part, fields: Sequence[str]) -> Clauses:
-        """Return clauses for a part in all forms except as written."""
+    def _other_forms(self, term: QueryTerm, fields: Sequence[str]) -> Clauses:
+        """Return clauses for a term in all forms except as written."""
         clauses: Clauses = []
-        if part.has_forms:
-            clauses += self._words(fields, self._forms(part.words[0]))
-        if part.together:
-            clauses += self._words(fields, [part.together])
-        if part.pieces:
-            clauses += self._in_zones(part.pieces)
-        if part.prefix:
-            clauses += self._prefix(part)
+        if term.has_forms:
+            clauses += self._words(fields, self._forms(term.words[0]))
+        if term.joined:
+            clauses += self._words(fields, [term.joined])
+        if term.subwords:
+            clauses += self._in_zones(term.subwords)
+        if term.prefix:
+            clauses += self._prefix(term)
         return clauses
 
     def _forms(self, word: str) -> list[str]:
@@ -158,28 +158,28 @@ class QueryBuilder:
         stems = query_stems(word, self.languages)
         known = frequency("forms", word) > 0
         likely = [stem for stem in stems if known or frequency("forms", stem)]
-        return [*stems, *sorted(roots_of(word, likely))]
+        return [*stems, *sorted(stem_words(word, likely))]
 
-    def _in_title(self, part: Part) -> Clauses:
+    def _in_title(self, term: QueryTerm) -> Clauses:
         clauses = [
-            (Occur.Should, Query.boost_query(self._word_or_phrase("title", part.words), 2.0))
+            (Occur.Should, Query.boost_query(self._word_or_phrase("title", term.words), 2.0))
         ]
-        if part.has_forms:
-            clauses += self._words(["title_forms"], self._forms(part.words[0]))
-        if part.prefix:
+        if term.has_forms:
+            clauses += self._words(["title_forms"], self._forms(term.words[0]))
+        if term.prefix:
             # The prefix of the last of several words may match anywhere: this only completes them.
-            beginning = part.words[-1][:LONGEST_TITLE_BEGINNING]
+            beginning = term.words[-1][:LONGEST_TITLE_BEGINNING]
             clauses += self._words(["title_beginnings"], [beginning])
         return clauses
 
-    def _as_written(self, part: Part) -> Clauses:
-        """Return clauses for the words of a part as written."""
-        if part.is_character:
-            begun = self._words(BEGINNINGS, part.words)
+    def _as_written(self, term: QueryTerm) -> Clauses:
+        """Return clauses for the words of a term as written."""
+        if term.is_character:
+            begun = self._words(BEGINNINGS, term.words)
             return [(occur, Query.boost_query(one, CHARACTER_WEIGHT)) for occur, one in begun]
-        clauses = self._in_zones(part.words)
-        if part.exact and len(part.words) == 1:
-            clauses += self._words([PIECES], part.words)
+        clauses = self._in_zones(term.words)
+        if term.exact and len(term.words) == 1:
+            clauses += self._words([PIECES], term.words)
         return clauses
 
     def _in_zones(self, words: Sequence[str]) -> Clauses:
@@ -208,19 +208,19 @@ class QueryBuilder:
     def _word(self, field: str, word: str) -> Query:
         return Query.boost_query(Query.term_query(self._schema, field, word), WEIGHTS[field])
 
-    def _name(self, wanted: Sequence[Part]) -> Clauses:
-        words = [word for part in wanted for word in part.words]
+    def _name(self, wanted: Sequence[QueryTerm]) -> Clauses:
+        words = [word for term in wanted for word in term.words]
         return self._words([NAME], [name_of(words)])
 
-    def _title_phrase(self, wanted: Sequence[Part]) -> Clauses:
-        words = [word for part in wanted for word in part.words]
+    def _title_phrase(self, wanted: Sequence[QueryTerm]) -> Clauses:
+        words = [word for term in wanted for word in term.words]
         phrase = Query.phrase_query(self._schema, "title", [*words])
         return [(Occur.Should, Query.boost_query(phrase, PHRASE_WEIGHT))]
 
     # -- prefixes -------------------------------------------------------------------------
 
-    def _prefix(self, part: Part) -> Clauses:
-        *whole, last = part.words
+    def _prefix(self, term: QueryTerm) -> Clauses:
+        *whole, last = term.words
         if whole:
             rows = [self._phrase_with_prefix(zone, whole, last) for zone in ZONES]
             return [(Occur.Should, row) for row in rows]

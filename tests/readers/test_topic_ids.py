@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.model import Outline, Topic
-from mapshelf.readers.parsing.topic_ids import identify
+from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 
 TREES = st.recursive(
     st.builds(Topic, st.sampled_from(["a", "b", ""]), st.sampled_from(["", "", "x", "y"])),
@@ -19,7 +19,7 @@ TREES = st.recursive(
 
 def ids(*roots: Topic) -> list[str]:
     outline = Outline(roots)
-    identify(outline)
+    assign_topic_ids(outline)
     return [topic.id for _, topic in outline.topics()]
 
 

@@ -1,4 +1,4 @@
-"""Letters that our font lacks come from the system, and are never drawn as empty boxes."""
+"""FontFallback that our font lacks come from the system, and are never drawn as empty boxes."""
 
 from pathlib import Path
 
@@ -7,12 +7,12 @@ from fontTools.fontBuilder import FontBuilder
 from fontTools.pens.ttGlyphPen import TTGlyphPen
 
 from mapshelf.model import Topic
-from mapshelf.render.font_fallback import Letters, SystemFonts
-from mapshelf.render.svg import Run, Setting
+from mapshelf.render.font_fallback import FontFallback, SystemFonts
+from mapshelf.render.svg import FontRuns, Run
 from mapshelf.render.thumbnail import thumbnail
-from tests.render.trees import order
+from tests.render.trees import render_request
 
-BAR = Setting((), fitted=False)
+BAR = FontRuns((), fitted=False)
 
 
 def make_font(path: Path, family: str, characters: str) -> None:
@@ -47,27 +47,27 @@ def fonts(tmp_path: Path) -> SystemFonts:
 
 
 @pytest.mark.parametrize(
-    ("text", "setting"),
+    ("text", "font_runs"),
     [
-        ("Latin, Ελληνικά, Русский", Setting((Run("Latin, Ελληνικά, Русский"),), fitted=False)),
-        ("日本", Setting((Run("日本", "Fallback"),), fitted=True)),
-        ("in 日本!", Setting((Run("in "), Run("日本", "Fallback"), Run("!")), fitted=False)),
-        ("אב", Setting((Run("אב", "Noto Sans Hebrew"),), fitted=True)),
-        ("\U0001f600", Setting((Run("\U0001f600", "Noto Emoji"),), fitted=True)),
-        ("hi \U0001f680", Setting((Run("hi "),), fitted=False)),
-        ("\U0001f680", Setting((Run(""),), fitted=False)),
+        ("Latin, Ελληνικά, Русский", FontRuns((Run("Latin, Ελληνικά, Русский"),), fitted=False)),
+        ("日本", FontRuns((Run("日本", "Fallback"),), fitted=True)),
+        ("in 日本!", FontRuns((Run("in "), Run("日本", "Fallback"), Run("!")), fitted=False)),
+        ("אב", FontRuns((Run("אב", "Noto Sans Hebrew"),), fitted=True)),
+        ("\U0001f600", FontRuns((Run("\U0001f600", "Noto Emoji"),), fitted=True)),
+        ("hi \U0001f680", FontRuns((Run("hi "),), fitted=False)),
+        ("\U0001f680", FontRuns((Run(""),), fitted=False)),
         ("กขค", BAR),
         ("中文", BAR),
         ("日中", BAR),
-        ("long word 中", Setting((Run("long word "),), fitted=False)),
+        ("long word 中", FontRuns((Run("long word "),), fitted=False)),
     ],
 )
-def test_how_lines_are_set(fonts: SystemFonts, text: str, setting: Setting) -> None:
-    assert Letters(fonts, text)(text) == setting
+def test_how_lines_are_set(fonts: SystemFonts, text: str, font_runs: FontRuns) -> None:
+    assert FontFallback(fonts, text)(text) == font_runs
 
 
 def test_only_the_files_that_are_needed_are_used(fonts: SystemFonts) -> None:
-    letters = Letters(fonts, "")
+    letters = FontFallback(fonts, "")
     letters("Latin")
     assert not letters.files
     letters("日")
@@ -75,7 +75,7 @@ def test_only_the_files_that_are_needed_are_used(fonts: SystemFonts) -> None:
 
 
 def test_a_font_of_the_system_changes_the_pixels(fonts: SystemFonts) -> None:
-    wanted = order(Topic("日本"), 320, "png")
+    wanted = render_request(Topic("日本"), 320, "png")
     assert thumbnail(wanted, fonts) != thumbnail(wanted, SystemFonts(()))
-    latin = order(Topic("Latin"), 320, "png")
+    latin = render_request(Topic("Latin"), 320, "png")
     assert thumbnail(latin, fonts) == thumbnail(latin, SystemFonts(()))

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.model import VisitKind
-from mapshelf.visits.visitor_key import place_of, visit_key
+from mapshelf.visits.visitor_key import client_address, visit_key
 
 PROXIES = tuple(map(ip_network, ("127.0.0.1", "10.0.0.0/8", "fd00::/8")))
 
@@ -42,17 +42,17 @@ ADDRESSES = st.ip_addresses().map(str)
     ],
 )
 def test_where_a_request_comes_from(peer: str, forwarded: str, place: str) -> None:
-    assert place_of(peer, forwarded.encode(), PROXIES) == place
+    assert client_address(peer, forwarded.encode(), PROXIES) == place
 
 
 @given(peer=ADDRESSES, forwarded=st.binary(max_size=60))
 def test_without_a_trusted_proxy_nothing_that_is_said_matters(peer: str, forwarded: bytes) -> None:
-    assert place_of(peer, forwarded, ()) == place_of(peer, b"", ())
+    assert client_address(peer, forwarded, ()) == client_address(peer, b"", ())
 
 
 @given(peer=st.text(max_size=30), forwarded=st.binary(max_size=80))
 def test_anything_may_be_sent(peer: str, forwarded: bytes) -> None:
-    place_of(peer, forwarded, PROXIES)
+    client_address(peer, forwarded, PROXIES)
 
 
 @given(lies=st.lists(ADDRESSES, max_size=40), last=st.integers(1, 254))
@@ -60,12 +60,12 @@ def test_what_a_client_claims_to_have_come_through_is_not_believed(
     lies: list[str], last: int
 ) -> None:
     forwarded = ", ".join([*lies, f"198.51.100.{last}"])
-    assert place_of("127.0.0.1:9", forwarded.encode(), PROXIES) == f"198.51.100.{last}"
+    assert client_address("127.0.0.1:9", forwarded.encode(), PROXIES) == f"198.51.100.{last}"
 
 
 def test_a_long_list_of_proxies_is_followed_so_far() -> None:
     forwarded = ",".join(["198.51.100.7", *["10.0.0.1"] * 5000])
-    assert place_of("127.0.0.1", forwarded.encode(), PROXIES) == "10.0.0.1"
+    assert client_address("127.0.0.1", forwarded.encode(), PROXIES) == "10.0.0.1"
 
 
 def test_a_key_tells_apart_what_counts_apart_and_nothing_else() -> None:

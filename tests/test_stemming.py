@@ -6,19 +6,25 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mapshelf.text.normalize import LONGEST_WORD, SEPARATOR, composed, fold, is_unspaced
+from mapshelf.text.normalize import (
+    LONGEST_WORD,
+    SEPARATOR,
+    is_unspaced,
+    normalize,
+    normalize_keeping_accents,
+)
 from mapshelf.text.stemming import (
-    CUT_AT_THE_FRONT,
     LANGUAGES,
+    PREFIX_STRIPPING,
     SCRIPTS,
     STEM,
     UNKNOWN,
+    joined_word,
     joined_words,
-    pieces_of,
     query_stems,
     stems,
+    subwords,
     with_unknown,
-    written_together,
 )
 from tests.indexing import index_forms, index_words
 
@@ -26,7 +32,7 @@ from tests.indexing import index_forms, index_words
 def meets(asked: str, held: str, language: str, others: Iterable[str] = ()) -> bool:
     """Tell whether a search for one word finds a map in ``language`` that says the other."""
     found = index_forms(held, language)
-    word = fold(asked)
+    word = normalize(asked)
     return bool(found & {word, *query_stems(word, {language, *others})})
 
 
@@ -90,7 +96,7 @@ def test_every_language_and_script_has_a_stemmer() -> None:
 
 @given(st.text("abcdefghijklmnopqrstuvwxyz", min_size=1, max_size=12))
 def test_stems_begin_as_their_words_do_but_for_some_languages(word: str) -> None:
-    kept = tuple(code for code in with_unknown(LANGUAGES) if code not in CUT_AT_THE_FRONT)
+    kept = tuple(code for code in with_unknown(LANGUAGES) if code not in PREFIX_STRIPPING)
     assert {stem.rpartition(STEM)[2][0] for stem in stems(word, kept)} == {word[0]}
 
 
@@ -100,7 +106,7 @@ def test_stemmers_that_cut_at_the_front() -> None:
 
 
 @pytest.mark.parametrize(
-    ("word", "pieces"),
+    ("word", "parts"),
     [
         ("MindMap", ("mind", "map")),
         ("mindMapTool", ("mind", "map", "tool")),
@@ -118,8 +124,8 @@ def test_stemmers_that_cut_at_the_front() -> None:
         ("Ab" * 33, ()),
     ],
 )
-def test_pieces(word: str, pieces: tuple[str, ...]) -> None:
-    assert pieces_of(word) == pieces
+def test_subwords(word: str, parts: tuple[str, ...]) -> None:
+    assert subwords(word) == parts
 
 
 @pytest.mark.parametrize(
@@ -136,7 +142,7 @@ def test_pieces(word: str, pieces: tuple[str, ...]) -> None:
     ],
 )
 def test_written_together(text: str, whole: str) -> None:
-    assert written_together(text) == whole
+    assert joined_word(text) == whole
 
 
 def test_joined_words_have_places() -> None:
@@ -157,5 +163,5 @@ def test_stems_are_marked_and_forms_are_single_words(text: str, language: str) -
 def test_every_word_meets_itself_in_every_language(word: str) -> None:
     for language in (*LANGUAGES, ""):
         asked = index_words(word)
-        if len(asked) == 1 and composed(word).isalpha():
+        if len(asked) == 1 and normalize_keeping_accents(word).isalpha():
             assert meets(asked[0], word, language), language

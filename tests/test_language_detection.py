@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from mapshelf.model import Outline, Topic
 from mapshelf.readers.summary import language
-from mapshelf.text.language_detection import LOOKED_AT, guess_language
+from mapshelf.text.language_detection import SAMPLE_LENGTH, guess_language
 
 SENTENCES = {
     "ar": "ماذا نريد أن نحقق معا في العام القادم",
@@ -71,7 +71,7 @@ def test_addresses_and_commands_do_not_count() -> None:
 
 
 def test_only_the_beginning_of_a_long_text_is_looked_at() -> None:
-    assert guess_language("1 " * (LOOKED_AT // 2) + SENTENCES["es"]) == ""
+    assert guess_language("1 " * (SAMPLE_LENGTH // 2) + SENTENCES["es"]) == ""
 
 
 @given(st.text(st.characters(), max_size=60))

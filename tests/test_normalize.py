@@ -6,12 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.text.normalize import LONGEST_WORD, SEPARATOR, fold, query_words
+from mapshelf.text.normalize import LONGEST_WORD, SEPARATOR, normalize, query_words
 from tests.indexing import index_words
 
 
 @pytest.mark.parametrize(
-    ("text", "folded"),
+    ("text", "normalized"),
     [
         ("", ""),
         ("Tea", "tea"),
@@ -39,13 +39,13 @@ from tests.indexing import index_words
         ("مُحَمَّد", "محمد"),
     ],
 )
-def test_fold(text: str, folded: str) -> None:
-    assert fold(text) == folded
+def test_normalize(text: str, normalized: str) -> None:
+    assert normalize(text) == normalized
 
 
 @given(st.text(st.characters(max_codepoint=127)))
-def test_ascii_folds_as_any_other_text(text: str) -> None:
-    assert fold(text) == fold(text + "日")[:-1] == text.lower()
+def test_ascii_is_normalized_as_any_other_text(text: str) -> None:
+    assert normalize(text) == normalize(text + "日")[:-1] == text.lower()
 
 
 # Four letters have an upper case that is another letter, or none of their own.
@@ -54,9 +54,9 @@ LATIN = st.characters(categories=["Lu", "Ll"], max_codepoint=0x24F, exclude_char
 
 @given(st.text(LATIN))
 def test_case_and_accents_do_not_count(text: str) -> None:
-    assert fold(text.upper()) == fold(text)
-    assert fold(unicodedata.normalize("NFD", text)) == fold(text)
-    assert fold(fold(text)) == fold(text)
+    assert normalize(text.upper()) == normalize(text)
+    assert normalize(unicodedata.normalize("NFD", text)) == normalize(text)
+    assert normalize(normalize(text)) == normalize(text)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,72 @@
+"""The worker makes each picture once, and has one for every map."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mapshelf.disk_cache import DiskCache
+from mapshelf.errors import StoreUnavailable
+from mapshelf.render import render_worker as module
+from mapshelf.render.render_request import RenderRequest
+from mapshelf.render.render_worker import RenderWorker
+from tests.render.trees import render_request, tree
+
+
+@pytest.fixture
+def worker(tmp_path: Path) -> Iterator[RenderWorker]:
+    made = RenderWorker(DiskCache(tmp_path, 1 << 20))
+    yield made
+    made.close()
+
+
+def test_a_picture_is_made_once(worker: RenderWorker, monkeypatch: pytest.MonkeyPatch) -> None:
+    wanted = render_request(tree(3))
+    assert worker.cached(wanted) is None
+    picture = worker.picture(wanted)
+    assert picture.key == wanted.key()
+    assert picture.body.startswith(b"<svg")
+    assert worker.cached(wanted) == picture
+    monkeypatch.setattr(module, "_draw", draw_nothing)
+    assert worker.picture(wanted) == picture
+    assert worker.picture(replace(wanted, width=160)).body == b"nothing"
+
+
+def draw_nothing(request: RenderRequest) -> bytes:
+    return b"nothing"
+
+
+def draw_cards_only(request: RenderRequest) -> bytes:
+    """Be busy for long with any map; cards are done at once."""
+    while request.outline is not None:
+        time.sleep(0.01)
+    return b"card of " + request.title.encode()
+
+
+def test_a_map_that_takes_too_long_gets_its_card_and_is_not_tried_again(
+    worker: RenderWorker, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    worker.picture(render_request(None))  # starts the child
+    monkeypatch.setattr(module, "_draw", draw_cards_only)
+    monkeypatch.setattr(module, "WALL_SECONDS", 1.0)
+    wanted = render_request(tree(3))
+    assert worker.picture(wanted).body == b"card of A title"
+    assert len(caplog.records) == 1
+    assert "A title" in caplog.text
+    monkeypatch.setattr(module, "WALL_SECONDS", 30.0)
+    assert worker.picture(wanted) == worker.cached(wanted) == worker.cached(render_request(None))
+    assert len(caplog.records) == 1
+
+
+def test_a_damaged_outline_gets_the_card_of_the_map(worker: RenderWorker) -> None:
+    damaged = replace(render_request(None), outline=b"damaged")
+    assert worker.picture(damaged) == worker.picture(render_request(None))
+
+
+def test_a_closed_worker_makes_nothing(worker: RenderWorker) -> None:
+    worker.picture(render_request(None))
+    worker.close()
+    with pytest.raises(StoreUnavailable):
+        worker.picture(render_request(tree(2)))
