@@ -58,8 +58,8 @@ class Settings:
         return self.data / "draining"
 
     @property
-    def token_mark(self) -> Path:
-        """The file in which the workers share what they know of the standing of all tokens."""
+    def tokens_version(self) -> Path:
+        """The file in which the workers share the version of the tokens that they know."""
         return self.data / "token-mark"
 
     @property

@@ -121,7 +121,7 @@ def test_headers_take_no_memory(shelf: Shelf) -> None:
     token = shelf.token()
 
     async def use(sizes: Iterable[int]) -> None:
-        authenticator = Authenticator(shelf.store, shelf.settings.token_mark)
+        authenticator = Authenticator(shelf.store, shelf.settings.tokens_version)
         await authenticator.user(f"Bearer {token}".encode())
         tracemalloc.start()
         try:
@@ -145,7 +145,7 @@ def test_one_token_does_not_make_others_forgotten(
     token, other = shelf.token(), shelf.token()
 
     async def use() -> None:
-        authenticator = Authenticator(shelf.store, shelf.settings.token_mark)
+        authenticator = Authenticator(shelf.store, shelf.settings.tokens_version)
         await authenticator.user(other.encode())
         for size in range(1, 100):
             await authenticator.user(f"Bearer{' ' * size}{token}".encode())
@@ -157,7 +157,7 @@ def test_one_token_does_not_make_others_forgotten(
 
 def test_last_use_is_noted(shelf: Shelf) -> None:
     used, unused = shelf.token(), shelf.token()
-    authenticator = Authenticator(shelf.store, shelf.settings.token_mark)
+    authenticator = Authenticator(shelf.store, shelf.settings.tokens_version)
     before = now()
     user = asyncio.run(authenticator.user(f"Bearer {used}".encode()))
     assert user.name == READER
@@ -183,7 +183,7 @@ def test_last_use_that_cannot_be_noted_is_logged_and_forgotten(
     shelf: Shelf, caplog: pytest.LogCaptureFixture
 ) -> None:
     token = shelf.token()
-    authenticator = Authenticator(shelf.store, shelf.settings.token_mark)
+    authenticator = Authenticator(shelf.store, shelf.settings.tokens_version)
     asyncio.run(authenticator.user(token.encode()))
     shelf.store.close()
     authenticator.write_use()

@@ -272,7 +272,7 @@ class Application:
     async def _opens_store(self) -> bool:
         try:
             self._store = await asyncio.to_thread(open_store, self._settings.database)
-            self._authenticator = Authenticator(self._store, self._settings.token_mark)
+            self._authenticator = Authenticator(self._store, self._settings.tokens_version)
             self._tasks.append(asyncio.create_task(self._authenticator.note_use()))
             self._tasks.append(asyncio.create_task(self._visits.follow()))
             await self._visits.begun()
