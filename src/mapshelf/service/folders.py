@@ -11,7 +11,7 @@ from typing import Final
 from watchfiles import watch
 
 from mapshelf.errors import StoreError
-from mapshelf.importer import Follower
+from mapshelf.importer import FolderSync
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.service.process import end_with_parent, set_up_logging, stop_event
 from mapshelf.service.retrying import Retrying
@@ -38,24 +38,24 @@ def follow_folders(settings: Settings, folders: list[Path]) -> None:
     while not stop.is_set():
         try:
             with closing(open_store(settings.database)) as store, SandboxedReader() as reader:
-                _follow(Follower(store, reader, folders), folders, stop, retrying)
+                _follow(FolderSync(store, reader, folders), folders, stop, retrying)
         except StoreError as error:
             stop.wait(retrying.failed(str(error)))
 
 
 def _follow(
-    follower: Follower, folders: list[Path], stop: threading.Event, retrying: Retrying
+    folder_sync: FolderSync, folders: list[Path], stop: threading.Event, retrying: Retrying
 ) -> None:
-    due = time.monotonic() + _look(follower, retrying)
+    due = time.monotonic() + _look(folder_sync, retrying)
     for changed in _ticks(folders, stop):
         if changed or time.monotonic() >= due:
-            due = time.monotonic() + _look(follower, retrying)
+            due = time.monotonic() + _look(folder_sync, retrying)
 
 
-def _look(follower: Follower, retrying: Retrying) -> float:
+def _look(folder_sync: FolderSync, retrying: Retrying) -> float:
     """Look at the folders once; return the seconds until they are looked at again."""
     try:
-        interval = TICK if follower.look() else LATER
+        interval = TICK if folder_sync.sync() else LATER
     except (StoreError, OSError) as error:
         return min(LATER, retrying.failed(str(error)))
     retrying.worked()
