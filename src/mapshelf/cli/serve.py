@@ -12,7 +12,8 @@ from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final
 
-from mapshelf.cli.common import catalogue_options, whole_number
+from mapshelf.cli.argument_types import whole_number
+from mapshelf.cli.catalogue_options import add_catalogue_options
 from mapshelf.errors import InvalidSetting, StoreUnavailable
 from mapshelf.service.data_folder import data_folder
 from mapshelf.service.descriptors import raise_limit
@@ -39,7 +40,7 @@ log = logging.getLogger(__name__)
 
 def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    catalogue_options(parser)
+    add_catalogue_options(parser)
     parser.add_argument("folders", metavar="FOLDER", nargs="*", type=Path)
     parser.add_argument("--host", default=DEFAULT_HOST, help=f"default {DEFAULT_HOST}")
     parser.add_argument(
