@@ -7,14 +7,14 @@ from collections.abc import Iterator
 import pytest
 
 from mapshelf.errors import CannotListen
-from mapshelf.service.listening import SILENCE, bound_socket, listen
+from mapshelf.service.listening import USER_TIMEOUT, ListenAddress, bind_socket, listen
 
 HOST = "127.0.0.1"
 
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    with bound_socket(HOST, [HOST], 0) as made:
+    with bind_socket(ListenAddress(HOST, (HOST,), 0)) as made:
         listen(made)
         yield made
 
@@ -26,18 +26,18 @@ def test_the_kernel_cuts_connections_whose_clients_take_nothing(listener: socket
         with connection:
             found = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
 
-    assert found == SILENCE
+    assert found == USER_TIMEOUT
 
 
 def test_the_port_is_nobody_elses(listener: socket.socket) -> None:
     with pytest.raises(CannotListen, match="Address already in use"):
-        bound_socket(HOST, [HOST], listener.getsockname()[1])
+        bind_socket(ListenAddress(HOST, (HOST,), listener.getsockname()[1]))
 
 
 def test_of_two_that_bind_a_port_at_once_one_listens() -> None:
-    with bound_socket(HOST, [HOST], 0) as first:
+    with bind_socket(ListenAddress(HOST, (HOST,), 0)) as first:
         port = first.getsockname()[1]
-        with bound_socket(HOST, [HOST], port) as second:
+        with bind_socket(ListenAddress(HOST, (HOST,), port)) as second:
             listen(first)
             with pytest.raises(CannotListen, match="Address already in use"):
                 listen(second)
@@ -45,5 +45,5 @@ def test_of_two_that_bind_a_port_at_once_one_listens() -> None:
 
 def test_the_first_address_where_the_port_is_free_is_taken(listener: socket.socket) -> None:
     port = listener.getsockname()[1]
-    with bound_socket("localhost", [HOST, "::1"], port) as other:
+    with bind_socket(ListenAddress("localhost", (HOST, "::1"), port)) as other:
         assert other.getsockname()[:2] == ("::1", port)

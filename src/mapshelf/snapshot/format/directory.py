@@ -34,10 +34,10 @@ from mapshelf.errors import (
     SnapshotMissing,
     SnapshotUnavailable,
 )
-from mapshelf.settings import CURRENT
 from mapshelf.snapshot.format.columns import COLUMNS, column_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
 from mapshelf.snapshot.format.shortage import snapshot_error
+from mapshelf.snapshot_pointer import POINTER
 
 FORMAT: Final = 9
 """Version of everything a snapshot holds; one of another version is built anew."""
@@ -62,7 +62,7 @@ class SnapshotDirectory:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._pointer = path / CURRENT
+        self._pointer = path / POINTER
         self._complaint = path / "refused"
 
     def current(self) -> str:
