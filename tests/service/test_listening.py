@@ -6,8 +6,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from mapshelf.errors import CannotListen
-from mapshelf.service.listening import USER_TIMEOUT, ListenAddress, bind_socket, listen
+from mapshelf.errors import CannotListen, InvalidSetting
+from mapshelf.service.listening import (
+    USER_TIMEOUT,
+    ListenAddress,
+    bind_socket,
+    listen,
+    local_address,
+    resolve_address,
+)
 
 HOST = "127.0.0.1"
 
@@ -47,3 +54,29 @@ def test_the_first_address_where_the_port_is_free_is_taken(listener: socket.sock
     port = listener.getsockname()[1]
     with bind_socket(ListenAddress("localhost", (HOST, "::1"), port)) as other:
         assert other.getsockname()[:2] == ("::1", port)
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000"),
+        ("::1", "http://[::1]:8000"),
+        ("0.0.0.0", "http://localhost:8000"),
+        ("::", "http://localhost:8000"),
+        ("localhost", "http://localhost:8000"),
+    ],
+)
+def test_the_url_reaches_the_service_from_this_machine(host: str, url: str) -> None:
+    assert resolve_address(host, 8000).url == url
+
+
+@pytest.mark.parametrize("host", ["", "nowhere.invalid", "a" * 70, "fe80::1%lo"])
+def test_a_host_without_an_address_to_listen_on_is_refused(host: str) -> None:
+    with pytest.raises(InvalidSetting, match="listen"):
+        resolve_address(host, 8000)
+
+
+@pytest.mark.parametrize(("host", "local"), [("0.0.0.0", "127.0.0.1"), (HOST, HOST)])
+def test_a_bound_socket_has_an_address_on_this_machine(host: str, local: str) -> None:
+    with bind_socket(ListenAddress(host, (host,), 0)) as bound:
+        assert local_address(bound) == (local, bound.getsockname()[1])

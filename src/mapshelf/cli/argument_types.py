@@ -9,12 +9,12 @@ from mapshelf.model import is_user_name
 def user_name(text: str) -> str:
     """Accept a username."""
     if not is_user_name(text):
-        raise argparse.ArgumentTypeError("a username is one printable line without outer blanks")
+        raise argparse.ArgumentTypeError("a username is one printable line, without spaces around it")
     return text
 
 
 def category_name(text: str) -> str:
-    """Accept the name of a category, without outer blanks."""
+    """Accept the name of a category, and remove spaces around it."""
     if not text.strip() or not text.isprintable():
         raise argparse.ArgumentTypeError("a category is one printable line")
     return text.strip()

@@ -38,5 +38,5 @@ def open_catalogue(given: argparse.Namespace, *, create: bool = False) -> Iterat
 
 def _folder(text: str) -> Path:
     if not text:
-        raise argparse.ArgumentTypeError("a folder must have a name")
+        raise argparse.ArgumentTypeError("the name of the folder is empty")
     return Path(text)

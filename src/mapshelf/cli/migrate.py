@@ -25,7 +25,7 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 def _url(text: str) -> str:
     if not text:
-        raise argparse.ArgumentTypeError("a catalogue must have a name")
+        raise argparse.ArgumentTypeError("the name of the catalogue is empty")
     return text if "://" in text else sqlite_url(Path(text).expanduser())
 
 

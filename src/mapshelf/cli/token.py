@@ -29,7 +29,7 @@ MAX_LIFETIME: Final = 36_500
 def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-    create = actions.add_parser("create", help="print a new token, once")
+    create = actions.add_parser("create", help="create a token and print it, this one time")
     add_catalogue_options(create)
     create.add_argument("user", metavar="USER", type=user_name)
     create.add_argument("--label", default="", type=one_line, help="what the token is for")
@@ -38,14 +38,14 @@ def define(parser: argparse.ArgumentParser) -> None:
         metavar="DAYS",
         type=whole_number(MAX_LIFETIME),
         default=DEFAULT_LIFETIME,
-        help=f"days until it is refused, default {DEFAULT_LIFETIME}",
+        help=f"days until it expires, default {DEFAULT_LIFETIME}",
     )
     create.set_defaults(run=_create)
     listing = actions.add_parser("list", help="show the tokens of a user")
     add_catalogue_options(listing)
     listing.add_argument("user", metavar="USER", type=user_name)
     listing.set_defaults(run=_list)
-    revoke = actions.add_parser("revoke", help="refuse a token from now on")
+    revoke = actions.add_parser("revoke", help="revoke a token")
     add_catalogue_options(revoke)
     revoke.add_argument("token_id", metavar="TOKEN_ID", type=whole_number(LARGEST_ID))
     revoke.set_defaults(run=_revoke)

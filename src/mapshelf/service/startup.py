@@ -77,7 +77,7 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
             children,
             drain_seconds=options.drain_seconds,
             on_drain=partial(_mark_draining, settings),
-            # Whoever connects during the shutdown is refused, instead of waiting for nobody.
+            # New connections are refused during the shutdown, instead of waiting in vain.
             on_stop=listener.close,
         )
         try:
