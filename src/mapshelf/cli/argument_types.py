@@ -9,7 +9,9 @@ from mapshelf.model import is_user_name
 def user_name(text: str) -> str:
     """Accept a username."""
     if not is_user_name(text):
-        raise argparse.ArgumentTypeError("a username is one printable line, without spaces around it")
+        raise argparse.ArgumentTypeError(
+            "a username is one printable line without spaces around it"
+        )
     return text
 
 
