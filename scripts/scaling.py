@@ -22,11 +22,11 @@ CHANGES: Final = 5000
 BUILDER: Final = 500_000_000
 """Bytes of memory a builder has besides: the index it is writing, and words it keeps at hand."""
 
-LOOK_INTERVAL: Final = 0.1
-REST_SHARE: Final = 1.0
-LONGEST_REST: Final = 0.5
+MIN_BUILD_INTERVAL: Final = 0.1
+PAUSE_SHARE: Final = 1.0
+MAX_PAUSE: Final = 0.5
 """Least seconds between snapshots, and rest for each second of building, as in
-``service/building.py``."""
+``service/build_process.py``."""
 
 MOST: Final = 20_000
 """Changes in one snapshot, as in ``snapshot/build/builder.py``."""
@@ -73,7 +73,7 @@ def lags(costs: Costs, maps: int, rate: float) -> list[float]:
         took = costs.publishing(maps, len(taken))
         now += took
         found += (now - arrival for arrival in taken)
-        now += max(LOOK_INTERVAL, min(LONGEST_REST, REST_SHARE * took))
+        now += max(MIN_BUILD_INTERVAL, min(MAX_PAUSE, PAUSE_SHARE * took))
     return sorted(found)
 
 

@@ -1,4 +1,4 @@
-"""What the operator decides, gathered once by the command line and passed on from there."""
+"""The settings of an installation: created once by the command line, and passed on from there."""
 
 import os
 import re
@@ -18,22 +18,22 @@ _BASE_URL: Final = re.compile(
     r"(?:/(?:[a-z0-9._~!$&'()*+,;=:@/-]|%[0-9a-f]{2})*)?",
     re.IGNORECASE | re.ASCII,
 )
-"""RFC 3986, without users, passwords, queries and fragments."""
+"""A URL of RFC 3986 without user, password, query and fragment."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How this installation runs.
+    """The settings of an installation, and where its files are.
 
     Attributes:
         data: folder for everything Mapshelf writes.
         database: URL of the store, see ``store.open_store``.
         base_url: where clients reach the service, without a slash at the end.
         cors_origin: origin whose pages may call the API, ``*`` for any, empty for none.
-        private: whether nothing of the catalogue is shown without a token: neither pages nor feeds
-            nor pictures.
+        private: whether the catalogue, its pages, feeds and pictures included, is only shown with a
+            token.
         counting: whether visits to pages are counted.
-        trusted_proxies: networks of the proxies whose word is taken on where a request comes from.
+        trusted_proxies: networks of the proxies that are trusted to name the client's address.
     """
 
     data: Path
@@ -46,12 +46,12 @@ class Settings:
 
     @property
     def lock(self) -> Path:
-        """The file that tells that a service uses the data folder, by a lock on it."""
+        """The file that a service locks while it uses the data folder."""
         return self.data / "serve.lock"
 
     @property
     def draining(self) -> Path:
-        """The file that is there while this installation is about to end."""
+        """The file that exists while the service is draining."""
         return self.data / "draining"
 
     @property
@@ -66,36 +66,36 @@ class Settings:
 
     @property
     def thumbnails(self) -> Path:
-        """The folder of the pictures that have been made."""
+        """The folder of rendered thumbnails."""
         return self.data / "thumbnails"
 
     @property
     def documents(self) -> Path:
-        """The folder of the pages and files of large maps that have been made."""
+        """The folder of cached pages and files of large maps."""
         return self.data / "documents"
 
 
 def snapshots_folder(data: Path) -> Path:
-    """Return the folder of the snapshots in the folder for everything Mapshelf writes."""
+    """Return the folder of the snapshots in the data folder."""
     return data / "snapshots"
 
 
 def sqlite_url(data: Path) -> str:
-    """Return the URL of the SQLite database that ``data`` holds unless told otherwise."""
+    """Return the URL of the default database: SQLite in the data folder."""
     return "sqlite://" + quote(os.fsencode(data.absolute() / "catalogue.db"))
 
 
 def without_password(url: str) -> str:
-    """Return the URL of a database as it may be shown."""
+    """Return the URL of a database without its password."""
     url = re.sub(r"(?<=//)([^/?#@:]*):[^/?#]*@", r"\1@", url)
     return re.sub(r"([?&](?:ssl)?password=)[^&]*", r"\1...", url)
 
 
 def checked_network(text: str) -> IPv4Network | IPv6Network:
-    """Return the network, or the single address, that ``text`` names.
+    """Return ``text`` as a network; a single address is one, too.
 
     Raises:
-        InvalidSetting: it names none.
+        InvalidSetting: it is neither.
     """
     try:
         return ip_network(text.strip())
@@ -106,19 +106,19 @@ def checked_network(text: str) -> IPv4Network | IPv6Network:
 
 
 def checked_base_url(url: str) -> str:
-    """Return ``url`` without a slash at the end.
+    """Return a base URL without a slash at the end.
 
     Raises:
-        InvalidSetting: it is not the absolute http(s) address of a service.
+        InvalidSetting: it is not an absolute HTTP(S) URL.
     """
     found = _BASE_URL.fullmatch(url)
     if not found:
         raise InvalidSetting(f"the base URL must be like https://maps.example.org, not {url!r}")
     if found["port"] and not 0 < int(found["port"]) < 2**16:
-        raise InvalidSetting(f"the base URL has a port that is none: {url!r}")
+        raise InvalidSetting(f"the base URL has an invalid port: {url!r}")
     if found["ipv6"] is not None:
         try:
             IPv6Address(found["ipv6"])
         except AddressValueError as error:
-            raise InvalidSetting(f"the base URL has an address that is none: {url!r}") from error
+            raise InvalidSetting(f"the base URL has an invalid IPv6 address: {url!r}") from error
     return url.rstrip("/")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.service.descriptors import LEAST
+from mapshelf.service.descriptors import MIN_DESCRIPTORS
 from tests.cli.process import EXAMPLES, PATIENCE, Mapshelf, Service, free_port, serving, wait_for
 from tests.cli.test_commands import write_map
 
@@ -27,7 +27,7 @@ def allowing(descriptors: int, *, kind: str = "") -> list[str]:
 def test_too_few_are_told_in_a_line(mapshelf: Mapshelf) -> None:
     command = mapshelf.command("serve", "--port", str(free_port()))
     done = subprocess.run(
-        [*allowing(LEAST - 1), *command],
+        [*allowing(MIN_DESCRIPTORS - 1), *command],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -35,7 +35,8 @@ def test_too_few_are_told_in_a_line(mapshelf: Mapshelf) -> None:
     )
     assert done.returncode == 1
     assert done.stderr == (
-        f"mapshelf: {LEAST - 1} file descriptors are too few, {LEAST} are needed:"
+        f"mapshelf: {MIN_DESCRIPTORS - 1} file descriptors are too few,"
+        f" {MIN_DESCRIPTORS} are needed:"
         " raise the limit (ulimit -n, or LimitNOFILE of systemd)\n"
     )
 
@@ -47,7 +48,7 @@ def test_as_many_are_taken_as_the_system_lets_one_have(mapshelf: Mapshelf) -> No
         wait_for(lambda: service.total() > 10)
 
 
-@pytest.mark.parametrize("descriptors", [LEAST, 512])
+@pytest.mark.parametrize("descriptors", [MIN_DESCRIPTORS, 512])
 def test_connections_leave_enough_for_snapshots(
     mapshelf: Mapshelf, tmp_path: Path, descriptors: int
 ) -> None:

@@ -98,7 +98,9 @@ def test_a_full_disk_is_told_once_and_building_goes_on_when_there_is_room(
 
     text = log.read_text()
     assert "Traceback" not in text
-    assert text.count(f"building goes on later: the disk of {mapshelf.data} is full") == 1
+    assert (
+        text.count(f"building failed and will be retried: the disk of {mapshelf.data} is full") == 1
+    )
 
 
 def fill(path: Path) -> None:
@@ -129,5 +131,9 @@ def test_a_damaged_database_found_by_a_new_worker_is_told_in_a_line(
 
     text = log.read_text()
     assert "Traceback" not in text
-    for line in ("building goes on later", "importing goes on later", "the store is opened when"):
+    for line in (
+        "building failed and will be retried",
+        "importing failed and will be retried",
+        "the store is opened when",
+    ):
         assert text.count(f"{line}") == 1, text

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.importer import Follower
+from mapshelf.importer import FolderSync
 from mapshelf.model import MapDraft, Outcome
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.settings import sqlite_url
@@ -50,14 +50,14 @@ def test_what_leaves_the_folder_leaves_the_catalogue(store: Store, folder: Path)
     old_map(folder / "a.mm", "A")
     old_map(folder / "below" / "b.mm", "B")
     with SandboxedReader(workers=1) as reader:
-        follower = Follower(store, reader, [folder])
-        follower.look()
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
         assert {found.title for found in store.maps(0, 10)} == {"A", "B"}
         shutil.rmtree(folder / "below")
-        follower.look()
+        folder_sync.sync()
         assert {found.title for found in store.maps(0, 10)} == {"A"}
         (folder / "a.mm").unlink()
-        follower.look()
+        folder_sync.sync()
         assert not store.maps(0, 10)
 
 
@@ -72,38 +72,38 @@ def test_a_document_that_is_a_folder_is_followed(store: Store, folder: Path) -> 
         os.utime(main, (LONG_AGO, LONG_AGO + len(title)))
 
     with SandboxedReader(workers=1) as reader:
-        follower = Follower(store, reader, [folder])
+        folder_sync = FolderSync(store, reader, [folder])
         write("Rome")
-        follower.look()
+        folder_sync.sync()
         (before,) = store.maps(0, 10)
         assert (before.title, before.category, before.software) == ("Rome", "Education", "MindNode")
         write("Rome and Naples")
-        follower.look()
+        folder_sync.sync()
         main.parent.rename(folder / "Education" / "Italy.mindnode")
-        follower.look()
+        folder_sync.sync()
         (after,) = store.maps(0, 10)
         assert (after.title, after.id) == ("Rome and Naples", before.id)
         shutil.rmtree(folder / "Education" / "Italy.mindnode")
-        follower.look()
+        folder_sync.sync()
         assert not store.maps(0, 10)
 
 
 def test_maps_of_other_folders_are_left_alone(store: Store, folder: Path, tmp_path: Path) -> None:
     beside = old_map(tmp_path / "maps beside" / "c.mm", "C")
     with SandboxedReader(workers=1) as reader:
-        Follower(store, reader, [beside.parent]).look()
+        FolderSync(store, reader, [beside.parent]).sync()
         beside.unlink()
-        Follower(store, reader, [folder]).look()
+        FolderSync(store, reader, [folder]).sync()
     assert {found.title for found in store.maps(0, 10)} == {"C"}
 
 
 def test_a_folder_that_is_away_removes_nothing(store: Store, folder: Path) -> None:
     old_map(folder / "a.mm", "A")
     with SandboxedReader(workers=1) as reader:
-        follower = Follower(store, reader, [folder])
-        follower.look()
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
         folder.rename(folder.with_name("away"))
-        follower.look()
+        folder_sync.sync()
         assert {found.title for found in store.maps(0, 10)} == {"A"}
 
 
@@ -112,13 +112,13 @@ def test_a_disk_that_is_away_when_following_begins_removes_nothing(
 ) -> None:
     path = old_map(folder / "a.mm", "A")
     with SandboxedReader(workers=1) as reader:
-        Follower(store, reader, [folder]).look()
+        FolderSync(store, reader, [folder]).sync()
         path.unlink()
-        follower = Follower(store, reader, [folder])
-        follower.look()
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
         assert {found.title for found in store.maps(0, 10)} == {"A"}
         old_map(folder / "b.mm", "B")
-        follower.look()
+        folder_sync.sync()
     assert {found.title for found in store.maps(0, 10)} == {"B"}
 
 
@@ -132,10 +132,10 @@ def test_a_disk_that_goes_away_removes_nothing(store: Store, folder: Path) -> No
         old_map(disk / "a.mm", "A")
         old_map(folder / "b.mm", "B")
         with SandboxedReader(workers=1) as reader:
-            follower = Follower(store, reader, [folder])
-            follower.look()
+            folder_sync = FolderSync(store, reader, [folder])
+            folder_sync.sync()
             subprocess.run(["umount", disk], check=True)
-            follower.look()
+            folder_sync.sync()
             assert {found.title for found in store.maps(0, 10)} == {"A", "B"}
     finally:
         subprocess.run(["umount", disk], check=False, stderr=subprocess.DEVNULL)
@@ -148,10 +148,10 @@ def test_a_folder_may_be_spelled_in_any_way(store: Store, folder: Path) -> None:
     link.symlink_to(folder)
     with SandboxedReader(workers=1) as reader:
         for spelling in (folder, folder / ".." / folder.name, link):
-            Follower(store, reader, [spelling]).look()
+            FolderSync(store, reader, [spelling]).sync()
         assert len(store.maps(0, 10)) == 2
         path.unlink()
-        Follower(store, reader, [folder / ".." / folder.name]).look()
+        FolderSync(store, reader, [folder / ".." / folder.name]).sync()
     assert {found.title for found in store.maps(0, 10)} == {"B"}
 
 
@@ -160,8 +160,8 @@ def test_a_folder_renamed_while_it_is_imported_keeps_its_maps(
 ) -> None:
     old_map(folder / "a" / "1.mm", "A")
     with SandboxedReader(workers=1) as reader:
-        follower = Follower(store, reader, [folder])
-        follower.look()
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
         (before,) = store.maps(0, 10)
         old_map(folder / "2.mm", "B")
         put = store.put_maps
@@ -172,8 +172,8 @@ def test_a_folder_renamed_while_it_is_imported_keeps_its_maps(
             return put(drafts)
 
         monkeypatch.setattr(store, "put_maps", rename_meanwhile)
-        follower.look()
-        follower.look()
+        folder_sync.sync()
+        folder_sync.sync()
     assert before.id in {found.id for found in store.maps(0, 10)}
     assert len(store.maps(0, 10)) == 2
 
@@ -186,21 +186,21 @@ def test_a_file_with_an_odd_time_is_taken_like_any_other(
     seconds = (year - 1970) * 365 * 86_400
     os.utime(path, (seconds, seconds))
     with SandboxedReader(workers=1) as reader:
-        follower = Follower(store, reader, [folder])
-        follower.look()
-        follower.look()
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
+        folder_sync.sync()
     assert {found.title for found in store.maps(0, 10)} == {"A"}
 
 
 def test_a_renamed_file_keeps_its_map(store: Store, folder: Path) -> None:
     path = old_map(folder / "a.mm", "A")
     with SandboxedReader(workers=1) as reader:
-        follower = Follower(store, reader, [folder])
-        follower.look()
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
         (before,) = store.maps(0, 10)
         (folder / "Science").mkdir()
         path.rename(folder / "Science" / "b.mm")
-        follower.look()
+        folder_sync.sync()
     (after,) = store.maps(0, 10)
     assert (after.id, after.category) == (before.id, "Science")
 
@@ -211,8 +211,8 @@ def test_a_rename_that_is_cut_short_is_taken_up(
     """The importer may die after a map has followed its file, and before it is written anew."""
     path = old_map(folder / "a.mm", "A")
     with SandboxedReader(workers=1) as reader:
-        follower = Follower(store, reader, [folder])
-        follower.look()
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
         (before,) = store.maps(0, 10)
         (folder / "Science").mkdir()
         renamed = path.rename(folder / "Science" / "b.mm")
@@ -220,8 +220,8 @@ def test_a_rename_that_is_cut_short_is_taken_up(
         with monkeypatch.context() as patch:
             patch.setattr(store, "put_maps", dying)
             with pytest.raises(KeyboardInterrupt):
-                Follower(store, reader, [folder]).look()
-        Follower(store, reader, [folder]).look()
+                FolderSync(store, reader, [folder]).sync()
+        FolderSync(store, reader, [folder]).sync()
     (after,) = store.maps(0, 10)
     assert (after.id, after.category) == (before.id, "Science")
     assert after.date_added == 1_500_000_000_000
@@ -234,31 +234,31 @@ def dying(drafts: Sequence[MapDraft]) -> list[Outcome]:
 def test_a_copy_is_a_map_of_its_own(store: Store, folder: Path) -> None:
     path = old_map(folder / "a.mm", "A")
     with SandboxedReader(workers=1) as reader:
-        follower = Follower(store, reader, [folder])
-        follower.look()
+        folder_sync = FolderSync(store, reader, [folder])
+        folder_sync.sync()
         shutil.copy2(path, folder / "b.mm")
-        follower.look()
+        folder_sync.sync()
     assert len({found.id for found in store.maps(0, 10)}) == 2
 
 
 def test_a_file_is_not_read_while_it_is_written(store: Store, folder: Path) -> None:
     with SandboxedReader(workers=1) as reader:
-        follower = Follower(store, reader, [folder])
+        folder_sync = FolderSync(store, reader, [folder])
         path = write_map(folder / "a.mm", "Half")
-        assert follower.look()
+        assert folder_sync.sync()
         write_map(path, "Wholly copied")
-        assert follower.look()
+        assert folder_sync.sync()
         assert not store.maps(0, 10)
-        assert not follower.look()
+        assert not folder_sync.sync()
     assert {found.title for found in store.maps(0, 10)} == {"Wholly copied"}
 
 
 def test_a_look_at_what_has_not_changed_changes_nothing(store: Store, folder: Path) -> None:
     old_map(folder / "a.mm", "A")
     with SandboxedReader(workers=1) as reader:
-        Follower(store, reader, [folder]).look()
+        FolderSync(store, reader, [folder]).sync()
         before = store.revision()
-        Follower(store, reader, [folder]).look()
+        FolderSync(store, reader, [folder]).sync()
     assert store.revision() == before
 
 

@@ -6,15 +6,22 @@ from collections.abc import Iterator
 
 import pytest
 
-from mapshelf.errors import CannotListen
-from mapshelf.service.listening import SILENCE, bound_socket, listen
+from mapshelf.errors import CannotListen, InvalidSetting
+from mapshelf.service.listening import (
+    USER_TIMEOUT,
+    ListenAddress,
+    bind_socket,
+    listen,
+    local_address,
+    resolve_address,
+)
 
 HOST = "127.0.0.1"
 
 
 @pytest.fixture
 def listener() -> Iterator[socket.socket]:
-    with bound_socket(HOST, [HOST], 0) as made:
+    with bind_socket(ListenAddress(HOST, (HOST,), 0)) as made:
         listen(made)
         yield made
 
@@ -26,18 +33,18 @@ def test_the_kernel_cuts_connections_whose_clients_take_nothing(listener: socket
         with connection:
             found = connection.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
 
-    assert found == SILENCE
+    assert found == USER_TIMEOUT
 
 
 def test_the_port_is_nobody_elses(listener: socket.socket) -> None:
     with pytest.raises(CannotListen, match="Address already in use"):
-        bound_socket(HOST, [HOST], listener.getsockname()[1])
+        bind_socket(ListenAddress(HOST, (HOST,), listener.getsockname()[1]))
 
 
 def test_of_two_that_bind_a_port_at_once_one_listens() -> None:
-    with bound_socket(HOST, [HOST], 0) as first:
+    with bind_socket(ListenAddress(HOST, (HOST,), 0)) as first:
         port = first.getsockname()[1]
-        with bound_socket(HOST, [HOST], port) as second:
+        with bind_socket(ListenAddress(HOST, (HOST,), port)) as second:
             listen(first)
             with pytest.raises(CannotListen, match="Address already in use"):
                 listen(second)
@@ -45,5 +52,31 @@ def test_of_two_that_bind_a_port_at_once_one_listens() -> None:
 
 def test_the_first_address_where_the_port_is_free_is_taken(listener: socket.socket) -> None:
     port = listener.getsockname()[1]
-    with bound_socket("localhost", [HOST, "::1"], port) as other:
+    with bind_socket(ListenAddress("localhost", (HOST, "::1"), port)) as other:
         assert other.getsockname()[:2] == ("::1", port)
+
+
+@pytest.mark.parametrize(
+    ("host", "url"),
+    [
+        ("127.0.0.1", "http://127.0.0.1:8000"),
+        ("::1", "http://[::1]:8000"),
+        ("0.0.0.0", "http://localhost:8000"),
+        ("::", "http://localhost:8000"),
+        ("localhost", "http://localhost:8000"),
+    ],
+)
+def test_the_url_reaches_the_service_from_this_machine(host: str, url: str) -> None:
+    assert resolve_address(host, 8000).url == url
+
+
+@pytest.mark.parametrize("host", ["", "nowhere.invalid", "a" * 70, "fe80::1%lo"])
+def test_a_host_without_an_address_to_listen_on_is_refused(host: str) -> None:
+    with pytest.raises(InvalidSetting, match="listen"):
+        resolve_address(host, 8000)
+
+
+@pytest.mark.parametrize(("host", "local"), [("0.0.0.0", "127.0.0.1"), (HOST, HOST)])
+def test_a_bound_socket_has_an_address_on_this_machine(host: str, local: str) -> None:
+    with bind_socket(ListenAddress(host, (host,), 0)) as bound:
+        assert local_address(bound) == (local, bound.getsockname()[1])

@@ -113,7 +113,7 @@ def test_faults_are_told_apart_by_where_they_are(log: Log) -> None:
 
 
 def test_lines_about_each_file_of_an_import_are_all_written(log: Log) -> None:
-    logger = log.logger("mapshelf.importer.follow")
+    logger = log.logger("mapshelf.importer.folder_sync")
     for number in range(100):
         logger.warning("%s is refused: %s", number, "broken")
     assert len(log.lines) == 100

@@ -1,9 +1,8 @@
-"""The command line: what the operator says becomes settings here, and goes down from here.
+"""The command line: it turns options and environment variables into settings, and passes them on.
 
-One module a command, imported when it is asked for: the processes of ``serve`` import this module
-too, and start faster without what they do not need. The exit code is 0 when all was done, 1 when
-something was not (with the reason on the standard error stream), 2 when the command was used
-wrongly.
+There is one module per command, imported only when the command is run: the processes of ``serve``
+import this module, too, and start faster without the others. The exit code is 0 if everything was
+done, 1 if something was not (with the reason on standard error), 2 if the usage was wrong.
 """
 
 import argparse
@@ -21,31 +20,31 @@ from mapshelf.settings import sqlite_url
 
 COMMANDS: Final = {
     "serve": ("serve", "serve the catalogue, importing the folders given"),
-    "import": ("imports", "bring maps into the catalogue, each once"),
+    "import": ("import_command", "import maps into the catalogue, each once"),
     "export": ("export", "write all maps as lines of JSON (NDJSON)"),
     "user": ("user", "add, list and disable users"),
     "token": ("token", "create, list and revoke access tokens"),
     "migrate": ("migrate", "copy the catalogue into another database"),
     "check": ("check", "verify store, snapshot and settings"),
 }
-"""The module of each command, and what it does."""
+"""Each command with its module and its help."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command that ``arguments`` spell, by default those of the process."""
+    """Run a command and return its exit code; ``arguments`` default to those of the process."""
     given = _parse(sys.argv[1:] if arguments is None else arguments)
     try:
-        _find_catalogue(given)
+        _resolve_catalogue(given)
         code: int = given.run(given)
     except InvalidSetting as error:
         return _fail(error, 2)
     except MapshelfError as error:
         return _fail(error, 1)
     except BrokenPipeError:
-        # Whoever read our output has enough. Python would complain when it closes the stream.
+        # The reader of our output has closed it. Without this, Python would complain at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
-    except OSError as error:  # a full disk, a file that went away: nothing of ours to trace
+    except OSError as error:  # a full disk, a file that disappeared: no traceback for these
         return _fail(_translated(error), 1)
     except KeyboardInterrupt:
         return 130
@@ -62,17 +61,17 @@ def _fail(error: MapshelfError, code: int) -> int:
     return code
 
 
-def _find_catalogue(given: argparse.Namespace) -> None:
-    """Say in ``given`` which catalogue is meant, unless the command names two of its own."""
+def _resolve_catalogue(given: argparse.Namespace) -> None:
+    """Fill in the catalogue's folder and database, unless the command has options of its own."""
     if "database" in given:
         given.data, given.database = _catalogue(given.data, given.database)
 
 
 def _catalogue(data: Path | None, database: str | None) -> tuple[Path, str]:
-    """Return folder and database of the catalogue: what is said here beats the environment."""
+    """Return folder and database of the catalogue; options override the environment."""
     if database is None and data is None:
         database = os.environ.get("MAPSHELF_DATABASE") or None
-    folder = _sound(data or _default_data())
+    folder = _checked_folder(data or _default_data())
     return folder, sqlite_url(folder) if database is None else database
 
 
@@ -81,12 +80,12 @@ def _default_data() -> Path:
     return Path(configured) if configured else user_data_path("mapshelf", appauthor=False)
 
 
-def _sound(folder: Path) -> Path:
+def _checked_folder(folder: Path) -> Path:
     try:
         expanded = folder.expanduser()
         str(expanded).encode()
     except RuntimeError as error:
-        raise InvalidSetting(f"{str(folder)!r} names a home folder that is not there") from error
+        raise InvalidSetting(f"{str(folder)!r} names a home folder that does not exist") from error
     except UnicodeEncodeError as error:
         raise InvalidSetting(f"the data folder needs a UTF-8 name, not {str(folder)!r}") from error
     return expanded
@@ -106,7 +105,7 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
 
 
 class _Version(argparse.Action):
-    """Shows the version; reading it takes time that no other command should spend."""
+    """Shows the version, which takes time to read: other commands should not spend it."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         from importlib import metadata  # noqa: PLC0415

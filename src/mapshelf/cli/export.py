@@ -1,10 +1,10 @@
-"""``mapshelf export``: the catalogue as records, a line each."""
+"""``mapshelf export``: write the catalogue as records, one per line."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from mapshelf.cli.common import catalogue_options, opened
+from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.errors import CannotWrite
 from mapshelf.importer import export_records
 from mapshelf.store.contract import Maps
@@ -12,7 +12,7 @@ from mapshelf.store.contract import Maps
 
 def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    catalogue_options(parser)
+    add_catalogue_options(parser)
     parser.add_argument(
         "file", metavar="FILE", nargs="?", type=Path, help="default: standard output"
     )
@@ -20,7 +20,7 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    with opened(given) as store:
+    with open_catalogue(given) as store:
         if given.file is None:
             export_records(store, sys.stdout.buffer)
             sys.stdout.flush()
@@ -30,7 +30,7 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _export_to(store: Maps, path: Path) -> None:
-    """Write beside ``path`` first, so that an export that fails leaves an earlier one whole."""
+    """Write a temporary file first, so that a failed export leaves an earlier one intact."""
     unfinished = path.with_name(path.name + ".unfinished")
     try:
         with unfinished.open("wb") as file:

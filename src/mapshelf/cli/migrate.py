@@ -1,13 +1,11 @@
-"""``mapshelf migrate``: from one machine to many, and back."""
+"""``mapshelf migrate``: copy the catalogue, such as from SQLite to PostgreSQL or back."""
 
 import argparse
 import sys
 from contextlib import closing
 from pathlib import Path
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
+from mapshelf.cli.progress_bar import progress_bar
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
 from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
@@ -27,7 +25,7 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 def _url(text: str) -> str:
     if not text:
-        raise argparse.ArgumentTypeError("a catalogue must have a name")
+        raise argparse.ArgumentTypeError("the name of the catalogue is empty")
     return text if "://" in text else sqlite_url(Path(text).expanduser())
 
 
@@ -48,11 +46,6 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _move(source: Store, target: Store) -> None:
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
-    quiet = not console.is_terminal
-    with Progress(
-        *columns, TimeElapsedColumn(), console=console, transient=True, disable=quiet
-    ) as bar:
+    with progress_bar() as bar:
         task = bar.add_task("Moving maps", total=None)
         transfer_catalogue(source, target, lambda some: bar.advance(task, some))

@@ -1,7 +1,7 @@
-"""Getting maps into the store: folders of map files, and files of records."""
+"""Imports map files and records into the store, and exports records."""
 
-from mapshelf.importer.follow import Follower
-from mapshelf.importer.maps import Attribution, ImportStore, import_maps
+from mapshelf.importer.folder_sync import FolderSync
+from mapshelf.importer.map_files import Attribution, ImportStore, import_maps
 from mapshelf.importer.records import export_records, import_records
 from mapshelf.importer.report import Report
 from mapshelf.importer.scan import Candidate, scan
@@ -9,7 +9,7 @@ from mapshelf.importer.scan import Candidate, scan
 __all__ = [
     "Attribution",
     "Candidate",
-    "Follower",
+    "FolderSync",
     "ImportStore",
     "Report",
     "export_records",

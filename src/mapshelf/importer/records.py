@@ -1,4 +1,4 @@
-"""Records into the store, and out of it again: a catalogue as lines of JSON."""
+"""Import and export of records: a catalogue as NDJSON, one JSON object per line."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,23 +10,24 @@ from mapshelf.importer.report import Report, printable
 from mapshelf.model import MapDraft, Verdict
 from mapshelf.store.contract import Maps, MapWriter
 
-WRITTEN: Final = 500
+BATCH_SIZE: Final = 500
 """Records written in one transaction."""
 
-READ: Final = 1000
+PAGE_SIZE: Final = 1000
 """Maps read from the store at a time."""
 
 _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 
 
 def import_records(store: MapWriter, path: Path, report: Report) -> None:
-    """Bring the records in the file at ``path`` into ``store``.
+    """Import the records in the file at ``path`` into ``store``.
 
-    A bad line is noted in ``report`` under its number, and the others go in.
+    A bad line is noted in ``report`` with its number, and the others are imported.
 
     Raises:
-        UnreadableFile: the file cannot be opened or read; what was noted until then is safe.
-        StoreError: the store failed; what was noted as added or changed until then is safe.
+        UnreadableFile: the file cannot be opened or read; what was noted before is stored.
+        StoreError: the store failed; what was noted as added or changed before is
+            stored.
     """
     try:
         file = path.open("rb")
@@ -36,23 +37,23 @@ def import_records(store: MapWriter, path: Path, report: Report) -> None:
         drafts: dict[str, MapDraft] = {}
         for name, line in _lines(file, path):
             try:
-                drafts[name], strangers = parse_record(line)
+                drafts[name], unknown_keys = parse_record(line)
             except InvalidRecord as error:
                 report.note(Verdict.REFUSED, name, str(error))
                 continue
-            report.ignore(strangers)
-            if len(drafts) >= WRITTEN:
+            report.note_ignored(unknown_keys)
+            if len(drafts) >= BATCH_SIZE:
                 _write(store, drafts, report)
         _write(store, drafts, report)
 
 
 def export_records(store: Maps, file: BinaryIO) -> int:
-    """Write every map of ``store`` into ``file``, a line each; return how many there are."""
+    """Write every map of ``store`` into ``file``, one per line; return how many there are."""
     count, after = 0, 0
-    while some := store.maps(after, READ):
-        file.writelines(format_record(found) + b"\n" for found in some)
-        count += len(some)
-        after = some[-1].file_id
+    while page := store.maps(after, PAGE_SIZE):
+        file.writelines(format_record(found) + b"\n" for found in page)
+        count += len(page)
+        after = page[-1].file_id
     return count
 
 
@@ -62,9 +63,9 @@ def _unreadable(path: Path, done: str, error: OSError) -> UnreadableFile:
 
 
 def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the lines that are not blank, under a name that tells where they stand.
+    """Yield the lines that are not blank, each with file name and line number.
 
-    Of a line that is too long just its beginning is yielded, which is too long as well.
+    Of a line that is too long, only the beginning is yielded, which is too long as well.
 
     Raises:
         UnreadableFile: the file cannot be read further.

@@ -1,4 +1,4 @@
-"""What became of everything an import was given."""
+"""The result of an import: what was added, changed, unchanged and refused."""
 
 import os
 from collections import Counter
@@ -13,10 +13,10 @@ class Report:
     """The counts of an import, and every refusal with its reason.
 
     Attributes:
-        counts: how many things met each verdict.
+        counts: how many files or records got each verdict.
         refusals: what was refused, and why.
-        ignored: keys of records that mean nothing to us, and how often they occurred.
-        notify: called after each thing, to show progress.
+        ignored: unknown keys of records, and how often they occurred.
+        notify: called after each file or record, to show progress.
     """
 
     notify: Callable[[], None] = lambda: None
@@ -25,19 +25,19 @@ class Report:
     ignored: Counter[str] = field(default_factory=Counter)
 
     def note(self, verdict: Verdict, name: str, reason: str = "") -> None:
-        """Count one thing."""
+        """Count one file or record."""
         self.counts[verdict] += 1
         if verdict is Verdict.REFUSED:
             self.refusals.append((name, reason))
         self.notify()
 
     def note_all(self, names: Iterable[str], outcomes: Iterable[Outcome]) -> None:
-        """Count what the store made of a batch."""
+        """Count a batch that was written."""
         for name, outcome in zip(names, outcomes, strict=True):
             self.note(outcome.verdict, name, outcome.reason)
 
-    def ignore(self, keys: Iterable[str]) -> None:
-        """Count keys that mean nothing to us, in a record that was taken all the same."""
+    def note_ignored(self, keys: Iterable[str]) -> None:
+        """Count unknown keys of a record that was imported."""
         self.ignored.update(keys)
 
     @property
@@ -51,6 +51,6 @@ class Report:
 
 
 def printable(path: str | bytes) -> str:
-    """Return a path as it can be shown: names need be neither UTF-8 nor harmless."""
+    """Escape a path for display: names can contain control characters, or not be UTF-8."""
     text = os.fsencode(path).decode("utf-8", "backslashreplace")
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)

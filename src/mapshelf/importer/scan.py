@@ -1,12 +1,13 @@
-"""Finding the files of an import: those named, and those in the folders named.
+"""Finds the files of an import: those that the operator named, and those in named folders.
 
-In a folder the extension decides whether a file is looked at, since folders hold much that is no
-map and nobody wants to be told so; what it is, its content decides. Some maps bear an extension
-that stands for much else (Markdown, PlantUML): of these the beginning is looked at here, and the
-others are passed over in silence. A file that is named is always looked at. Some documents are
-folders that only look like files (on a Mac): of these the file with the map in it stands for the
-whole, so that nothing behind this module needs to know of them. Symbolic links in folders are not
-followed: they lead out of what the operator meant to publish.
+In folders, only files with the extension of a map format are candidates, because folders hold much
+else. Some extensions are also used for other things (Markdown, PlantUML): such a file must also
+begin like a map, or it is skipped without a message. A file that was named is always a candidate.
+What a candidate really is, a reader decides by its content.
+
+Some documents are folders that look like files (on a Mac). Such a document is represented by the
+file in it that holds the map, so that no other module needs to know. Symbolic links in folders are
+not followed, because they may lead to files that the operator did not mean to publish.
 """
 
 import os
@@ -25,25 +26,24 @@ from mapshelf.readers.parsing.limits import KIB
 from mapshelf.readers.zip_import import Member, split_path
 
 SUFFIXES: Final = tuple(suffix for reader in READERS for suffix in reader.suffixes)
-"""Extensions, in small letters, of the files that are looked at in folders."""
+"""Extensions of map files, in lower case."""
 
-SHARED: Final = tuple(suffix for reader in READERS for suffix in reader.shared)
-"""Extensions of which only files that begin like a map are looked at in folders."""
+SHARED_SUFFIXES: Final = tuple(suffix for reader in READERS for suffix in reader.shared)
+"""Extensions that other files use as well: these must begin like a map."""
 
-DOCUMENTS: Final = tuple(
+FOLDER_DOCUMENTS: Final = tuple(
     f"{suffix}/{reader.main}" for reader in READERS if reader.main for suffix in reader.suffixes
 )
-"""How paths end, in small letters, of files that hold the map of a document that is a folder."""
+"""Ends of paths, in lower case, of files that hold the map of a document that is a folder."""
 
 _HEAD: Final = 64 * KIB
+"""Bytes that decide whether a file with a shared extension begins like a map."""
 
-
-BUNDLE: Final = ".zip"
-"""Extension of the archives that are looked into when they are named."""
-
+ARCHIVE_SUFFIX: Final = ".zip"
+"""Extension of archives whose members are imported if the archive was named."""
 
 LAST_TIME: Final = 2**63 - 1
-"""Nanoseconds since 1970-01-01 UTC of the last time that is kept, in the year 2262."""
+"""Nanoseconds since 1970-01-01 UTC of the last time that is stored, in the year 2262."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,11 @@ class Candidate:
     """A file that may be a map.
 
     Attributes:
-        path: absolute.
-        name: path below the folder that was named, or the file's name if it was named itself.
+        path: absolute path.
+        name: path below the folder that was named, or the file's name if the file was named.
         size: bytes.
-        modified: modification time, see ``time_of``.
-        device: number of the file system it lies on.
+        modified: modification time, see ``storable_time``.
+        device: number of its file system.
     """
 
     path: str
@@ -64,28 +64,28 @@ class Candidate:
     modified: int
     device: int = 0
 
-    def is_still(self, source: Source | None) -> bool:
-        """Tell whether the file looks like it did when it was read as ``source``."""
+    def is_unchanged(self, source: Source | None) -> bool:
+        """Tell whether size and time are those of ``source``, the file when it was last read."""
         return source is not None and (source.size, source.modified) == (self.size, self.modified)
 
 
-Lister = Callable[[str], list[Member]]
-"""Tells what is in an archive; raises ``UnreadableFile``."""
+ListMembers = Callable[[str], list[Member]]
+"""Lists the members of an archive; raises ``UnreadableFile``."""
 
 
 def scan(
-    paths: Iterable[Path], report: Report, members: Lister | None = None
+    paths: Iterable[Path], report: Report, members: ListMembers | None = None
 ) -> Iterator[Candidate]:
     """Yield the files under ``paths``, each once, in a stable order.
 
-    A zip file that is named is looked into like a folder with ``members``, if that is given. What
-    cannot be looked at is noted in ``report``.
+    A zip file that was named is scanned like a folder if ``members`` is given. What cannot be
+    scanned is noted in ``report``.
     """
     seen: set[str] = set()
     for named in paths:
-        top = top_of(named)
-        if members and Path(top).suffix.lower() == BUNDLE:
-            yield from _in_archive(top, members, report)
+        top = resolve_path(named)
+        if members and Path(top).suffix.lower() == ARCHIVE_SUFFIX:
+            yield from _scan_archive(top, members, report)
             continue
         for path in _files(Path(top), report):
             if path in seen:
@@ -98,7 +98,7 @@ def scan(
                 continue
             whole = os.path.dirname(path) if _is_in_document(path) else path
             name = os.path.relpath(path, top if whole != top else os.path.dirname(top))
-            modified = time_of(status.st_mtime_ns)
+            modified = storable_time(status.st_mtime_ns)
             yield Candidate(path, printable(name), status.st_size, modified, status.st_dev)
 
 
@@ -113,7 +113,7 @@ def _files(path: Path, report: Report) -> Iterator[str]:
     for folder, subfolders, names in os.walk(path, onerror=refuse):
         subfolders[:] = sorted(name for name in subfolders if not name.startswith("."))
         main = [name for name in names if _is_in_document(os.path.join(folder, name))]
-        if main:  # what else is in a document is not for itself
+        if main:  # other files of a document are not maps of their own
             subfolders.clear()
         for name in main or sorted(names):
             found = Path(folder, name)
@@ -126,24 +126,24 @@ def _files(path: Path, report: Report) -> Iterator[str]:
 
 
 def folder_of(path: str) -> str:
-    """Return the name of the folder a map lies in; a document that is a folder is none."""
+    """Return the name of the folder a map is in, not counting a document that is a folder."""
     place = Path(path).parent
     return place.parent.name if _is_in_document(path) else place.name
 
 
-def top_of(named: Path) -> str:
-    """Return the one spelling of a path that was named, whatever links lead to it."""
+def resolve_path(named: Path) -> str:
+    """Return the canonical form of a path that was named, with all links resolved."""
     return os.path.realpath(named)
 
 
-def time_of(nanoseconds: int) -> int:
-    """Return a modification time as it is kept: file systems can tell times no store can hold."""
+def storable_time(nanoseconds: int) -> int:
+    """Return a modification time within the range of the store, which file systems can exceed."""
     return max(-LAST_TIME, min(LAST_TIME, nanoseconds))
 
 
-def _in_archive(archive: str, members: Lister, report: Report) -> Iterator[Candidate]:
+def _scan_archive(archive: str, members: ListMembers, report: Report) -> Iterator[Candidate]:
     try:
-        modified = time_of(os.stat(archive).st_mtime_ns)
+        modified = storable_time(os.stat(archive).st_mtime_ns)
         for member in _maps_among(members(archive)):
             path = os.path.join(archive, member.name)
             yield Candidate(path, printable(member.name), member.size, modified)
@@ -167,9 +167,9 @@ def _maps_among(members: list[Member]) -> Iterator[Member]:
 
 
 def is_gone(path: bytes) -> bool:
-    """Tell whether nothing is at ``path`` for sure; what cannot be looked at may be there.
+    """Tell whether there is certainly nothing at ``path``; in case of an error there may be.
 
-    The files in an archive are there as long as the archive is.
+    A member of an archive exists as long as the archive does.
     """
     try:
         os.lstat(path)
@@ -184,7 +184,7 @@ def is_gone(path: bytes) -> bool:
 
 def _is_in_document(path: str) -> bool:
     """Tell whether a file holds the map of a document that is a folder."""
-    return path.replace(os.sep, "/").lower().endswith(DOCUMENTS)
+    return path.replace(os.sep, "/").lower().endswith(FOLDER_DOCUMENTS)
 
 
 def _looks_like_a_map(name: str, path: Path) -> bool:
@@ -192,17 +192,17 @@ def _looks_like_a_map(name: str, path: Path) -> bool:
         return False
     lowered = name.lower()
     return lowered.endswith(SUFFIXES) or (
-        lowered.endswith(SHARED) and _begins_like_a_map(path, lowered)
+        lowered.endswith(SHARED_SUFFIXES) and _begins_like_a_map(path, lowered)
     )
 
 
 def _begins_like_a_map(path: Path, name: str) -> bool:
-    """Tell whether one of the readers that share an extension knows the beginning of a file."""
+    """Tell whether a reader that shares the file's extension recognizes its beginning."""
     try:
-        # Neither links nor pipes are followed or waited for.
+        # Do not follow a link that replaced the file, and do not wait for a pipe.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:
-            head = Content(file.read(_HEAD) if _is_ordinary(descriptor) else b"", Limits())
+            head = Content(file.read(_HEAD) if _is_regular(descriptor) else b"", Limits())
         return any(
             reader.sniff(head)
             for reader in READERS
@@ -212,7 +212,7 @@ def _begins_like_a_map(path: Path, name: str) -> bool:
         return False
 
 
-def _is_ordinary(descriptor: int) -> bool:
+def _is_regular(descriptor: int) -> bool:
     return stat.S_ISREG(os.fstat(descriptor).st_mode)
 
 

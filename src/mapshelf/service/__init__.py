@@ -1,1 +1,1 @@
-"""The processes of ``mapshelf serve``: one that builds, one that answers, one over both."""
+"""The processes of ``mapshelf serve``: a supervisor, a builder, a web server and an importer."""

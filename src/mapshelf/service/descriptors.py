@@ -1,8 +1,8 @@
 """File descriptors: how many this process may have, and how many of them may be connections.
 
-Systems often allow 1024 by default and many more to whoever asks. Whoever runs out of them can
-neither take connections nor open a snapshot, so connections get what is left when all else has
-had its share.
+Many systems allow 1024 by default, and more if a process asks. A worker without free descriptors
+can neither accept connections nor open a snapshot. So some are reserved, and the rest are for
+connections.
 """
 
 import resource
@@ -13,36 +13,36 @@ from typing import Final
 from mapshelf.errors import TooFewDescriptors
 
 RESERVED: Final = 256
-"""Descriptors of a worker that are not for connections. A snapshot takes about fifty, and there
-are three while one takes the place of another and requests still read the one before; the rest is
-for the store, its connections, what draws pictures, and Python itself."""
+"""Descriptors of a worker that are not for connections. A snapshot needs about fifty, and three can
+be open while one replaces another and requests still read the previous one. The others are for the
+store, the render worker, and Python itself."""
 
-FEWEST_CONNECTIONS: Final = 64
+MIN_CONNECTIONS: Final = 64
 """Connections that a worker must be able to hold to be of use."""
 
-LEAST: Final = RESERVED + FEWEST_CONNECTIONS
+MIN_DESCRIPTORS: Final = RESERVED + MIN_CONNECTIONS
 """Descriptors without which the service does not start."""
 
 
-def raise_limit() -> None:
-    """Take as many descriptors as the system lets this process and its children have.
+def raise_descriptor_limit() -> None:
+    """Raise the limit of this process and its children as far as the system allows.
 
     Raises:
-        TooFewDescriptors: they are not enough to serve.
+        TooFewDescriptors: it is still too low to serve.
     """
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    with suppress(ValueError, OSError):  # some systems allow less than they say: then all as it was
+    with suppress(ValueError, OSError):  # some systems refuse their own hard limit: keep the soft
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
-    if _limit() < LEAST:
+    if _limit() < MIN_DESCRIPTORS:
         raise TooFewDescriptors(
-            f"{_limit()} file descriptors are too few, {LEAST} are needed:"
+            f"{_limit()} file descriptors are too few, {MIN_DESCRIPTORS} are needed:"
             " raise the limit (ulimit -n, or LimitNOFILE of systemd)"
         )
 
 
-def connections(most: int) -> int:
-    """Return how many connections a worker of this process may hold, no more than ``most``."""
-    return max(FEWEST_CONNECTIONS, min(most, _limit() - RESERVED))
+def connection_limit(most: int) -> int:
+    """Return how many connections a worker of this process may hold, at most ``most``."""
+    return max(MIN_CONNECTIONS, min(most, _limit() - RESERVED))
 
 
 def _limit() -> int:

@@ -1,61 +1,106 @@
 """The one socket on which the service listens.
 
-The process over all others makes it and keeps it; workers inherit it. So a connection waits in the
-kernel, for whichever worker is free, while one of them dies and is replaced, or all of them are: no
-client is refused for that, and a port that was claimed once stays ours. Sockets of their own would
-share out connections more evenly where many come at once, but what waits at one whose worker is
-away would wait for the next worker while others have nothing to do.
+The supervisor creates it and keeps it open; workers inherit it. While a worker is respawned, or
+all of them are, connections wait in the kernel for the next free worker. So no client is refused
+and nobody else can take the port. With a socket for each worker, many connections at once would be
+spread more evenly, but those of a dead worker would wait for its successor while others are idle.
 """
 
 import socket
 import sys
+from dataclasses import dataclass
 from typing import Final
 
-from mapshelf.errors import CannotListen
+from mapshelf.errors import CannotListen, InvalidSetting
 
 BACKLOG: Final = 16_384
 """Connections that may wait to be accepted."""
 
-SILENCE: Final = 30_000
-"""Milliseconds for which a client may take nothing of what is sent to it. The kernel cuts it then:
-whoever reads slowly goes on, whoever has stopped does not hold a worker's memory for hours."""
+USER_TIMEOUT: Final = 30_000
+"""Milliseconds after which the kernel closes a connection whose client accepts no data. A slow
+client continues; one that has stopped does not hold a worker's memory for hours."""
+
+_WILDCARDS: Final = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 
 
-def bound_socket(name: str, hosts: list[str], port: int) -> socket.socket:
-    """Return a socket at ``port`` of the first of ``hosts`` where it is free; it listens later.
+@dataclass(frozen=True, slots=True)
+class ListenAddress:
+    """Where the service listens.
 
-    Args:
-        name: what the operator calls the host.
-        hosts: its IP addresses.
+    Attributes:
+        host: the name or address that the operator gave.
+        addresses: its IP addresses, in the order in which they are tried.
         port: the port.
+    """
+
+    host: str
+    addresses: tuple[str, ...]
+    port: int
+
+    @property
+    def url(self) -> str:
+        """A URL that reaches the service from this machine."""
+        if self.addresses[0] in _WILDCARDS:
+            return f"http://localhost:{self.port}"
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"http://{host}:{self.port}"
+
+
+def resolve_address(host: str, port: int) -> ListenAddress:
+    """Look up ``host``. IPv4 addresses come first because every client can reach them.
 
     Raises:
-        CannotListen: it is free at none.
+        InvalidSetting: the host has no address to listen on.
     """
-    refused = OSError()
-    for host in hosts:
-        made = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET)
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        raise InvalidSetting(f"{host!r} is not a host to listen on: {error}") from error
+    if any(len(address) == 4 and address[3] for *_, address in found):
+        raise InvalidSetting(f"{host!r} has a zone, which cannot be listened on")
+    found.sort(key=lambda one: one[0] != socket.AF_INET)
+    return ListenAddress(host, tuple(str(address[0]) for *_, address in found), port)
+
+
+def bind_socket(address: ListenAddress) -> socket.socket:
+    """Return a socket bound to the first IP address where the port is free. Listen on it later.
+
+    Raises:
+        CannotListen: the port is free on none of them.
+    """
+    failure = OSError()
+    for ip_address in address.addresses:
+        bound = socket.socket(socket.AF_INET6 if ":" in ip_address else socket.AF_INET)
         try:
-            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            made.bind((host, port))
+            bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            bound.bind((ip_address, address.port))
         except OSError as error:
-            made.close()
-            refused = error
+            bound.close()
+            failure = error
         else:
-            return made
-    raise CannotListen(f"cannot listen on {name} port {port}: {refused.strerror}") from refused
+            return bound
+    raise CannotListen(
+        f"cannot listen on {address.host} port {address.port}: {failure.strerror}"
+    ) from failure
 
 
 def listen(bound: socket.socket) -> None:
     """Let clients connect.
 
     Raises:
-        CannotListen: somebody else listens there since it was bound.
+        CannotListen: since the socket was bound, somebody else began to listen there.
     """
-    if sys.platform == "linux":  # connections inherit it there
-        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, SILENCE)
+    if sys.platform == "linux":  # where accepted connections inherit the option
+        bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, USER_TIMEOUT)
     try:
         bound.listen(BACKLOG)
     except OSError as error:
         host, port = bound.getsockname()[:2]
         raise CannotListen(f"cannot listen on {host} port {port}: {error.strerror}") from error
+
+
+def local_address(bound: socket.socket) -> tuple[str, int]:
+    """Return an IP address and port at which this machine reaches ``bound``."""
+    loopback = dict(zip(_WILDCARDS, ("127.0.0.1", "::1"), strict=True))
+    host, port = bound.getsockname()[:2]
+    return loopback.get(host, host), port

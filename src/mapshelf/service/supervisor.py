@@ -1,7 +1,7 @@
-"""The process over the others: starts them, starts them again when they die, ends them together.
+"""The supervisor: the process that starts the others, restarts those that die, and stops them all.
 
-It does nothing else but to hold what must outlive its children (the listening socket, the right to
-the data folder), so there is little in it that could fail.
+Besides, it only holds what must outlive its children (the listening socket, the lock on the data
+folder). So there is little in it that could fail.
 """
 
 import logging
@@ -16,15 +16,17 @@ from multiprocessing.context import SpawnProcess
 from pkgutil import resolve_name
 from typing import Any, Final
 
-FIRST_DELAY: Final = 0.2
-LONGEST_DELAY: Final = 10.0
-"""Seconds before a child is started again: doubled each time, up to the longest."""
+from mapshelf.service.backoff import Backoff
 
-SETTLED: Final = 30.0
-"""Seconds after which a child counts as sound, and the delay begins anew."""
+FIRST_RESTART_DELAY: Final = 0.2
+LONGEST_RESTART_DELAY: Final = 10.0
+"""Seconds before a child is restarted."""
 
-PATIENCE: Final = 15.0
-"""Seconds the children have to end when asked to."""
+MIN_LIFETIME: Final = 30.0
+"""Seconds after which a child counts as healthy, and its back-off is reset."""
+
+STOP_TIMEOUT: Final = 15.0
+"""Seconds the children have to stop when asked to."""
 
 log = logging.getLogger(__name__)
 _context = multiprocessing.get_context("spawn")
@@ -35,11 +37,11 @@ class Child:
     """A process to keep running.
 
     Attributes:
-        name: what to call it.
+        name: its name in the log.
         run: the function it runs, as ``module:function``: the supervisor need not import what
             its children do.
         arguments: those of the function.
-        due: when (``time.monotonic``) to start it, unless the others are ready before.
+        due: when (``time.monotonic``) to start it, unless the service is ready before.
     """
 
     name: str
@@ -47,8 +49,10 @@ class Child:
     arguments: tuple[Any, ...]
     process: SpawnProcess | None = None
     started: float = 0.0
-    delay: float = FIRST_DELAY
     due: float = field(default_factory=time.monotonic)
+    backoff: Backoff = field(
+        default_factory=lambda: Backoff(FIRST_RESTART_DELAY, LONGEST_RESTART_DELAY)
+    )
 
     def start(self) -> None:
         """Start the process."""
@@ -58,16 +62,15 @@ class Child:
         self.process.start()
         self.started = time.monotonic()
 
-    def note_death(self) -> None:
-        """Plan when to start again."""
+    def schedule_restart(self) -> None:
+        """Set when to start again a process that died."""
         assert self.process is not None
         now = time.monotonic()
-        self.delay = (
-            FIRST_DELAY if now - self.started > SETTLED else min(2 * self.delay, LONGEST_DELAY)
-        )
-        log.error("%s ended with exit code %s; starting it again", self.name, self.process.exitcode)
+        if now - self.started > MIN_LIFETIME:
+            self.backoff.reset()
+        log.error("%s exited with code %s; restarting it", self.name, self.process.exitcode)
         self.process = None
-        self.due = now + self.delay
+        self.due = now + self.backoff.next_delay()
 
 
 def _run(function: str, arguments: tuple[Any, ...]) -> None:
@@ -75,67 +78,72 @@ def _run(function: str, arguments: tuple[Any, ...]) -> None:
 
 
 class Supervisor:
-    """Keeps children running until the process is asked to end."""
+    """Keeps children running until the process is asked to stop."""
 
     def __init__(
         self,
         children: list[Child],
-        drain: float = 0,
-        tell: Callable[[], None] | None = None,
-        let_go: Callable[[], None] | None = None,
+        *,
+        drain_seconds: float = 0,
+        on_drain: Callable[[], None] | None = None,
+        on_stop: Callable[[], None] | None = None,
     ) -> None:
-        """Prepare to run ``children``.
+        """Set up to run ``children``.
 
         Args:
             children: the processes.
-            drain: seconds for which they go on once the end is asked for, so that whoever shares
-                out requests can turn to others first.
-            tell: called when that time begins.
-            let_go: called before the children are asked to end, to let go of what is held for them.
+            drain_seconds: how long they continue after the request to stop, so that load balancers
+                can turn to other nodes first.
+            on_drain: called when this time begins.
+            on_stop: called before the children are asked to stop, to release what is held for them.
         """
         self._children = children
-        self._drain = drain
-        self._tell = tell
-        self._let_go = let_go
-        self._ending = False
-        # A signal writes into the pipe, which wakes whoever waits on it.
+        self._drain_seconds = drain_seconds
+        self._on_drain = on_drain
+        self._on_stop = on_stop
+        self._stopping = False
+        # The signal handler writes into the pipe, which wakes up ``_wait``.
         self._wake_up, self._signalled = os.pipe()
 
-    def run(self, ready: Callable[[], bool]) -> None:
-        """Start the children and see to them; ``ready`` is called now and then until true."""
+    def run(self, is_ready: Callable[[], bool]) -> None:
+        """Start and supervise the children.
+
+        ``is_ready`` is called every now and then until it returns ``True``. Then the children that
+        are not due yet are started, too.
+        """
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._end)
-        told = False
+            signal.signal(number, self._request_stop)
+        ready = False
         try:
-            while not self._ending:
+            while not self._stopping:
                 self._start_due()
-                if not told and ready():
-                    told = True
-                    self._start_rest()
-                self._sleep(0.05 if not told else 1.0)
-                self._bury()
-            self._let_drain()
+                if not ready and is_ready():
+                    ready = True
+                    self._start_deferred()
+                self._wait(0.05 if not ready else 1.0)
+                self._reap()
+            self._drain()
         finally:
             self._stop_all()
 
-    def _end(self, *_: object) -> None:
-        self._ending = True
+    def _request_stop(self, *_: object) -> None:
+        self._stopping = True
         os.write(self._signalled, b"!")
 
-    def _let_drain(self) -> None:
-        """Go on for a while; asked a second time, end at once."""
-        if not self._drain:
+    def _drain(self) -> None:
+        """Continue for a while; stop at once when asked a second time."""
+        if not self._drain_seconds:
             return
-        if self._tell:
-            self._tell()
+        if self._on_drain:
+            self._on_drain()
         os.read(self._wake_up, 64)
-        self._ending = False
-        deadline = time.monotonic() + self._drain
-        while not self._ending and time.monotonic() < deadline:
+        self._stopping = False
+        deadline = time.monotonic() + self._drain_seconds
+        while not self._stopping and time.monotonic() < deadline:
             self._start_due()
-            self._sleep(min(1.0, max(0.0, deadline - time.monotonic())))
-            self._bury()
-        self._ending = True
+            self._wait(min(1.0, max(0.0, deadline - time.monotonic())))
+            self._reap()
+        self._stopping = True
 
     def _start_due(self) -> None:
         for child in self._children:
@@ -143,39 +151,40 @@ class Supervisor:
                 try:
                     child.start()
                 except OSError as error:  # too many processes, or too little memory
-                    log.error("%s cannot be started now: %s", child.name, error)
-                    child.process, child.due = None, time.monotonic() + LONGEST_DELAY
+                    log.error("cannot start %s now: %s", child.name, error)
+                    child.process, child.due = None, time.monotonic() + LONGEST_RESTART_DELAY
 
-    def _start_rest(self) -> None:
-        """Start what has been put off for others to come first."""
+    def _start_deferred(self) -> None:
+        """Start the children that were never started because others should be first."""
         for child in self._children:
             if not child.started:
                 child.due = time.monotonic()
         self._start_due()
 
-    def _sleep(self, seconds: float) -> None:
-        """Sleep until a child dies, one is due, or a signal comes, but no longer than this."""
+    def _wait(self, seconds: float) -> None:
+        """Wait until a child dies, one is due, or a signal arrives, at most ``seconds``."""
         sentinels = [child.process.sentinel for child in self._children if child.process]
-        waiting = [child.due for child in self._children if child.process is None]
-        if waiting:
-            seconds = max(0.0, min(seconds, min(waiting) - time.monotonic()))
+        pending = [child.due for child in self._children if child.process is None]
+        if pending:
+            seconds = max(0.0, min(seconds, min(pending) - time.monotonic()))
         wait([self._wake_up, *sentinels], seconds)
 
-    def _bury(self) -> None:
+    def _reap(self) -> None:
+        """Schedule the restart of children that died."""
         for child in self._children:
-            if child.process is not None and not child.process.is_alive() and not self._ending:
-                child.note_death()
+            if child.process is not None and not child.process.is_alive() and not self._stopping:
+                child.schedule_restart()
 
     def _stop_all(self) -> None:
-        if self._let_go:
-            self._let_go()
+        if self._on_stop:
+            self._on_stop()
         alive = [child.process for child in self._children if child.process is not None]
         for process in alive:
             process.terminate()
-        deadline = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + STOP_TIMEOUT
         for process in alive:
             process.join(max(0.0, deadline - time.monotonic()))
             if process.is_alive():
-                log.error("%s did not end in time and is killed", process.name)
+                log.error("%s did not stop in time; killing it", process.name)
                 process.kill()
                 process.join()

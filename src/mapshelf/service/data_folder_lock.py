@@ -1,8 +1,8 @@
-"""The data folder as the property of one service: two would end, drain and build over each other.
+"""A lock on the data folder, so that only one service uses it.
 
-The lock is held by the process over all others and by none of its children, which may live a
-little longer when it is killed: the system takes it back at that moment, and the service can be
-started again at once.
+Two services would mark the same folder as draining, and build snapshots in turn. Only the
+supervisor holds the lock, not its children, which may live a little longer if it is killed. The
+system releases the lock at that moment, so the service can be restarted at once.
 """
 
 import fcntl
@@ -15,12 +15,12 @@ from mapshelf.settings import Settings
 
 
 @contextmanager
-def data_folder(settings: Settings) -> Iterator[None]:
-    """Have the data folder to oneself while in the context; it is made if need be.
+def lock_data_folder(settings: Settings) -> Iterator[None]:
+    """Hold the lock while in the context. The folder is created if it does not exist.
 
     Raises:
-        FolderInUse: another service has it.
-        CannotWrite: nothing can be written there.
+        FolderInUse: another service holds the lock.
+        CannotWrite: the folder cannot be created or written.
     """
     try:
         settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -30,19 +30,19 @@ def data_folder(settings: Settings) -> Iterator[None]:
             f"the data folder {settings.data} cannot be written: {error.strerror}"
         ) from error
     try:
-        _take(lock, settings)
+        _acquire(lock, settings)
         yield
     finally:
         os.close(lock)
 
 
-def _take(lock: int, settings: Settings) -> None:
+def _acquire(lock: int, settings: Settings) -> None:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise FolderInUse(
             f"another mapshelf serve uses the data folder {settings.data}:"
-            " end it, or give this one a folder of its own (--data)"
+            " stop it, or give this one a folder of its own (--data)"
         ) from error
-    except OSError:  # a file system without locks: nobody can tell
+    except OSError:  # a file system without locks: there is no way to know
         pass

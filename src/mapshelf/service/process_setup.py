@@ -1,4 +1,4 @@
-"""What every process of the service does alike: log, heed signals, and not outlive its parent."""
+"""What every process of the service sets up: logging, signals, and its end with its parent."""
 
 import logging
 import multiprocessing
@@ -15,28 +15,28 @@ LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
 def set_up_logging() -> None:
-    """Log warnings of others and everything of our own to the standard error stream."""
+    """Log to standard error: all our own lines, and warnings of libraries."""
     handler = LimitedHandler(sys.stderr)
     logging.basicConfig(handlers=[handler], format=LOG_FORMAT, level=logging.WARNING)
     logging.getLogger("mapshelf").setLevel(logging.INFO)
 
 
-def end_with_parent() -> None:
-    """End this process when its parent does, however that came about.
+def exit_with_parent() -> None:
+    """Kill this process when its parent exits, for whatever reason.
 
-    A parent that is killed outright cannot tell its children; left alone, they would go on and
-    hold the port.
+    A parent that is killed cannot stop its children. Without this they would continue, and keep
+    the port.
     """
     parent = multiprocessing.parent_process()
     if parent is not None:
-        threading.Thread(target=_await_end, args=(parent.sentinel,), daemon=True).start()
+        threading.Thread(target=_kill_after, args=(parent.sentinel,), daemon=True).start()
 
 
 def stop_event() -> threading.Event:
-    """Return an event that is set when this process is asked to end.
+    """Return an event that is set when this process receives SIGTERM.
 
-    An interrupt from the keyboard reaches every process of the group; the one over the others
-    decides what it means, and tells them.
+    SIGINT is ignored: the terminal sends it to every process of the group, and the supervisor
+    decides what it means.
     """
     event = threading.Event()
     signal.signal(signal.SIGTERM, lambda *_: event.set())
@@ -44,6 +44,6 @@ def stop_event() -> threading.Event:
     return event
 
 
-def _await_end(sentinel: int) -> None:
+def _kill_after(sentinel: int) -> None:
     wait([sentinel])
     os.kill(os.getpid(), signal.SIGKILL)

@@ -22,7 +22,7 @@ def test_a_second_service_is_refused_in_a_line_and_harms_nothing(mapshelf: Mapsh
 
         assert done.stderr == (
             f"mapshelf: another mapshelf serve uses the data folder {mapshelf.data}:"
-            " end it, or give this one a folder of its own (--data)\n"
+            " stop it, or give this one a folder of its own (--data)\n"
         )
         assert status_of(f"{service.url}/readyz") == 200
         service.process.send_signal(signal.SIGTERM)

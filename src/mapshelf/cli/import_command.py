@@ -1,26 +1,27 @@
-"""``mapshelf import``: folders, map files and records into the catalogue."""
+"""``mapshelf import``: import folders, map files and records into the catalogue."""
 
 import argparse
 import sys
 from pathlib import Path
 from typing import Final
 
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import Progress
 
-from mapshelf.cli.common import catalogue_options, opened, user_name
+from mapshelf.cli.argument_types import category_name, user_name
+from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
+from mapshelf.cli.progress_bar import progress_bar
 from mapshelf.errors import UnreadableFile
 from mapshelf.importer import Attribution, ImportStore, Report, import_maps, import_records, scan
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store.contract import MapWriter
 
 RECORDS: Final = ".ndjson"
-"""Extension of the files that hold records."""
+"""Extension of files with records."""
 
 
 def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
-    catalogue_options(parser)
+    add_catalogue_options(parser)
     parser.add_argument(
         "paths",
         metavar="PATH",
@@ -29,14 +30,10 @@ def define(parser: argparse.ArgumentParser) -> None:
         help=f"a folder, a map file, or a file of records ({RECORDS})",
     )
     parser.add_argument("--owner", metavar="NAME", type=user_name, help="owner of the maps")
-    parser.add_argument("--category", metavar="NAME", type=_category, help="category of the maps")
+    parser.add_argument(
+        "--category", metavar="NAME", type=category_name, help="category of the maps"
+    )
     parser.set_defaults(run=_run)
-
-
-def _category(text: str) -> str:
-    if not text.strip() or not text.isprintable():
-        raise argparse.ArgumentTypeError("a category is one printable line")
-    return text.strip()
 
 
 def _run(given: argparse.Namespace) -> int:
@@ -46,11 +43,11 @@ def _run(given: argparse.Namespace) -> int:
     records = [path for path in given.paths if path.suffix.lower() == RECORDS and path.is_file()]
     maps = [path for path in given.paths if path not in records]
     report = Report()
-    with opened(given, create=True) as store:
+    with open_catalogue(given, create=True) as store:
         try:
             _import(store, records, maps, Attribution(given.owner, given.category), report)
         finally:
-            _tell(report)  # what went in before a failure is in
+            _print_report(report)  # also after a failure: what was imported before it stays
     return 0 if report.complete else 1
 
 
@@ -61,7 +58,7 @@ def _import(
     attribution: Attribution,
     report: Report,
 ) -> None:
-    with _progress() as progress:
+    with progress_bar() as progress:
         for path in records:
             _import_records(store, path, report, progress)
         if maps:
@@ -89,22 +86,9 @@ def _import_maps(
         import_maps(store, candidates, reader, attribution, report)
 
 
-def _tell(report: Report) -> None:
+def _print_report(report: Report) -> None:
     print(report.summary())
     for name, reason in report.refusals:
         print(f"mapshelf: refused {name}: {reason}", file=sys.stderr)
     for key, count in report.ignored.items():
         print(f"mapshelf: ignored the unknown key {key!r} of {count} records", file=sys.stderr)
-
-
-def _progress() -> Progress:
-    console = Console(stderr=True)
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,  # it would leave an empty line in files
-    )

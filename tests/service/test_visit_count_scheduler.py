@@ -1,4 +1,4 @@
-"""How soon maps have what was counted."""
+"""How soon pending visit counts are applied to maps."""
 
 import time
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mapshelf.model import HOUR, MapDraft, Visit, VisitKind
-from mapshelf.service.building import PendingCounts
+from mapshelf.service.visit_count_scheduler import VisitCountScheduler
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 
 
@@ -32,31 +32,31 @@ def views(store: SQLiteStore) -> int:
 
 def test_visits_come_together_for_a_minute(store: SQLiteStore) -> None:
     count(store, b"1", seconds=5)
-    PendingCounts(store).look()
+    VisitCountScheduler(store).apply_due()
     assert views(store) == 0
     count(store, b"2", seconds=70)  # by a worker that was late
-    PendingCounts(store).look()
+    VisitCountScheduler(store).apply_due()
     assert views(store) == 0  # one that waits for its map is known by its first visit
     store.apply_visit_counts(2**60)
     count(store, b"3", seconds=70)
     count(store, b"4", seconds=5)
-    pending = PendingCounts(store)
-    pending.look()
+    scheduler = VisitCountScheduler(store)
+    scheduler.apply_due()
     assert views(store) == 4
     count(store, b"5", seconds=70)
-    pending.look()  # not again so soon
+    scheduler.apply_due()  # not again so soon
     assert views(store) == 4
 
 
 def test_where_building_takes_long_they_come_together_for_longer(store: SQLiteStore) -> None:
     count(store, b"1", seconds=70)
-    pending = PendingCounts(store)
-    pending.heed(took=4.0)
-    pending.look()
+    scheduler = VisitCountScheduler(store)
+    scheduler.adapt_to(build_time=4.0)
+    scheduler.apply_due()
     assert views(store) == 0
-    hasty = PendingCounts(store)
-    hasty.heed(took=0.01)
-    hasty.look()
+    prompt = VisitCountScheduler(store)
+    prompt.adapt_to(build_time=0.01)
+    prompt.apply_due()
     assert views(store) == 1
 
 
@@ -64,7 +64,7 @@ def test_a_store_that_is_away_is_left_alone_for_a_while(
     store: SQLiteStore, caplog: pytest.LogCaptureFixture
 ) -> None:
     store.close()
-    pending = PendingCounts(store)
-    pending.look()
-    pending.look()
-    assert caplog.text.count("what was counted waits") == 1
+    scheduler = VisitCountScheduler(store)
+    scheduler.apply_due()
+    scheduler.apply_due()
+    assert caplog.text.count("pending visit counts are applied later") == 1

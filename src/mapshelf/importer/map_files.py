@@ -1,4 +1,4 @@
-"""Map files into the store, each once: a file that is known and unchanged is not even opened."""
+"""Imports map files into the store. A file that is known and unchanged is not even opened."""
 
 import os
 import time
@@ -9,25 +9,25 @@ from typing import Final, Protocol
 
 from mapshelf.formats.ndjson_records import size_of
 from mapshelf.importer.report import Report, printable
-from mapshelf.importer.scan import Candidate, folder_of, is_gone, time_of
+from mapshelf.importer.scan import Candidate, folder_of, is_gone, storable_time
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
 from mapshelf.store.contract import Maps, MapWriter, Sources
 
-LOOKED_UP: Final = 500
-"""Files whose earlier state is asked of the store at a time."""
+LOOKUP_SIZE: Final = 500
+"""Files looked up in the store at a time."""
 
-WRITTEN: Final = 100
-"""Most maps written in one transaction."""
+BATCH_SIZE: Final = 100
+"""Maps written in one transaction at most."""
 
-WRITTEN_BYTES: Final = 32 << 20
-"""Bytes of files after which what was read is written: files may be large."""
+BATCH_BYTES: Final = 32 << 20
+"""Bytes of files after which a batch is written: files may be large."""
 
-WRITE_INTERVAL: Final = 0.5
-"""Seconds after which what was read is written, so that it shows while the rest is read."""
+BATCH_SECONDS: Final = 0.5
+"""Seconds after which a batch is written, so that its maps show while the others are read."""
 
-NEVER: Final = -1
-"""A modification time that files do not have."""
+UNREAD: Final = -1
+"""Modification time of a source whose file must be read again: no file has it."""
 
 
 class ImportStore(Maps, MapWriter, Sources, Protocol):
@@ -36,7 +36,7 @@ class ImportStore(Maps, MapWriter, Sources, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Attribution:
-    """What the operator says of all maps of an import; ``None`` leaves it open."""
+    """Owner and category that the operator gives to all maps of an import, or ``None``."""
 
     owner: str | None = None
     category: str | None = None
@@ -49,19 +49,19 @@ def import_maps(
     attribution: Attribution,
     report: Report,
 ) -> None:
-    """Bring the maps in ``candidates`` into ``store``, and note in ``report`` what became of each.
+    """Import ``candidates`` into ``store``, and note the result of each in ``report``.
 
-    Without a category of its own a new map gets the one named like its folder, if there is one. A
-    file that was renamed or moved is the same map still: it is known by its content.
+    Without a category of its own, a new map gets the one with the name of its folder, if there is
+    one. A file that was renamed or moved remains the same map: its content identifies it.
 
     Raises:
-        StoreError: the store failed; what was noted as added or changed until then is safe.
+        StoreError: the store failed; what was noted as added or changed before is stored.
     """
     _Import(store, attribution, report).run(candidates, reader)
 
 
 class _Import:
-    """One import: the files under way, and the maps read and not yet written."""
+    """One import: the files that are being read, and the maps that are not written yet."""
 
     def __init__(self, store: ImportStore, attribution: Attribution, report: Report) -> None:
         self._store = store
@@ -81,23 +81,23 @@ class _Import:
                 continue
             self._drafts[result.path] = self._draft(result, reading)
             self._bytes += len(result.content)
-            late = time.monotonic() - self._written > WRITE_INTERVAL
-            if late or len(self._drafts) >= WRITTEN or self._bytes >= WRITTEN_BYTES:
+            late = time.monotonic() - self._written > BATCH_SECONDS
+            if late or len(self._drafts) >= BATCH_SIZE or self._bytes >= BATCH_BYTES:
                 self._write()
         self._write()
 
     def _to_read(self, candidates: Iterable[Candidate]) -> Iterator[str]:
-        """Yield the paths of files that may change something; note the others as unchanged."""
+        """Yield the paths of files to read; note the others as unchanged."""
         pending = iter(candidates)
-        # What is attributed anew may change a map although its file is what it was.
+        # A new attribution changes a map even if its file is unchanged.
         attributed = self._attribution != Attribution()
-        while some := list(islice(pending, LOOKED_UP)):
-            known = self._store.sources([os.fsencode(candidate.path) for candidate in some])
-            for candidate in some:
-                source = known.get(os.fsencode(candidate.path))
-                if attributed or not candidate.is_still(source):
-                    followed = source is not None and source.modified != NEVER
-                    self._reading[candidate.path] = _Reading(candidate.name, followed)
+        while page := list(islice(pending, LOOKUP_SIZE)):
+            sources = self._store.sources([os.fsencode(candidate.path) for candidate in page])
+            for candidate in page:
+                source = sources.get(os.fsencode(candidate.path))
+                if attributed or not candidate.is_unchanged(source):
+                    known = source is not None and source.modified != UNREAD
+                    self._reading[candidate.path] = _Reading(candidate.name, known)
                     yield candidate.path
                 else:
                     self._report.note(Verdict.UNCHANGED, printable(candidate.path))
@@ -107,19 +107,19 @@ class _Import:
             path=os.fsencode(found.path),
             name=reading.name,
             size=found.size,
-            modified=time_of(found.modified_ns),
+            modified=storable_time(found.modified_ns),
             digest=found.digest,
         )
         category = self._attribution.category
         if not reading.known:
-            self._take_over(source)
+            self._detect_rename(source)
             folder = name_key(folder_of(found.path))
             category = category or self._categories.get(folder, UNCATEGORISED)
         return MapDraft(
             title=found.title,
             description=found.description,
             category=category,
-            date_added=time_of(found.modified_ns) // 1_000_000,
+            date_added=storable_time(found.modified_ns) // 1_000_000,
             owner=self._attribution.owner,
             size=size_of(found.size),
             software=found.software or None,
@@ -129,12 +129,13 @@ class _Import:
             content=found.content,
         )
 
-    def _take_over(self, source: Source) -> None:
-        """If ``source`` is a known file under a new name, let the map follow it.
+    def _detect_rename(self, source: Source) -> None:
+        """If ``source`` is a known file under a new name, move its map there.
 
-        It has no time until the draft is written: if we end before that, the file is read again.
+        It counts as unread until the draft is written: if this process ends before, the file is
+        read again.
         """
-        moved = replace(source, modified=NEVER)
+        moved = replace(source, modified=UNREAD)
         for known in self._store.sources_of(source.digest):
             if is_gone(known.path) and self._store.move_source(known.path, moved):
                 return
@@ -150,7 +151,7 @@ class _Import:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A file under way: its name below the folder that is imported, and whether it is known."""
+    """A file that is being read: its name below the imported folder, and whether it is known."""
 
     name: str
     known: bool

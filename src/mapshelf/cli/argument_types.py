@@ -1,0 +1,41 @@
+"""Types of command-line arguments: functions that check a text and convert it, for argparse."""
+
+import argparse
+from collections.abc import Callable
+
+from mapshelf.model import is_user_name
+
+
+def user_name(text: str) -> str:
+    """Accept a username."""
+    if not is_user_name(text):
+        raise argparse.ArgumentTypeError(
+            "a username is one printable line without spaces around it"
+        )
+    return text
+
+
+def category_name(text: str) -> str:
+    """Accept the name of a category, and remove spaces around it."""
+    if not text.strip() or not text.isprintable():
+        raise argparse.ArgumentTypeError("a category is one printable line")
+    return text.strip()
+
+
+def one_line(text: str) -> str:
+    """Accept a text that fits into a table."""
+    if not text.isprintable():
+        raise argparse.ArgumentTypeError("must be one printable line")
+    return text
+
+
+def whole_number(most: int) -> Callable[[str], int]:
+    """Return the type of whole numbers from 1 to ``most``."""
+
+    def parse(text: str) -> int:
+        digits = text.isascii() and text.isdigit() and len(text) <= len(str(most))
+        if not (digits and 0 < int(text) <= most):
+            raise argparse.ArgumentTypeError(f"must be a number from 1 to {most}, not {text!r}")
+        return int(text)
+
+    return parse

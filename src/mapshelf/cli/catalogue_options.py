@@ -1,0 +1,42 @@
+"""The options that say where the catalogue is, and the store that they name."""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from mapshelf.store import Store, open_store
+
+
+def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
+    """Add ``--data`` and ``--database``, which every command but ``migrate`` has."""
+    parser.add_argument(
+        "--data",
+        metavar="DIR",
+        type=_folder,
+        help="folder of the catalogue (or MAPSHELF_DATA; default: your data folder)",
+    )
+    parser.add_argument(
+        "--database",
+        metavar="URL",
+        help="database of the catalogue (default: SQLite in --data, else MAPSHELF_DATABASE)",
+    )
+
+
+@contextmanager
+def open_catalogue(given: argparse.Namespace, *, create: bool = False) -> Iterator[Store]:
+    """Open the store that the options name, and close it afterwards.
+
+    Only commands that fill a catalogue ``create`` one. Others would hide a mistyped folder.
+    """
+    store = open_store(given.database, create=create)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _folder(text: str) -> Path:
+    if not text:
+        raise argparse.ArgumentTypeError("the name of the folder is empty")
+    return Path(text)

@@ -1,0 +1,135 @@
+"""The builder: the process that follows the store and publishes a snapshot after each change."""
+
+import logging
+import os
+import shutil
+import threading
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final
+
+from mapshelf.errors import MapshelfError, StoreUnavailable
+from mapshelf.service.backoff import LoggedBackoff
+from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
+from mapshelf.service.visit_count_scheduler import VisitCountScheduler
+from mapshelf.settings import Settings
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
+from mapshelf.store import open_store
+from mapshelf.store.contract import ChangeFeed
+
+MIN_BUILD_INTERVAL: Final = 0.1
+"""Seconds between builds at least."""
+
+LISTEN_INTERVAL: Final = 0.5
+"""Seconds of waiting for the store between looks at everything else."""
+
+COMPACTION_INTERVAL: Final = 0.2
+"""The same while a snapshot is compacted: it pauses for about as long as it works."""
+
+PAUSE_SHARE: Final = 1.0
+"""Seconds of pause for each second of building, which leaves processor time for requests."""
+
+MAX_PAUSE: Final = 0.5
+"""Seconds of pause at most: in a very large catalogue a change takes long enough to show."""
+
+NICENESS: Final = 2
+"""Priority below the workers' when there is too little processor time for all."""
+
+RETRY_INTERVAL: Final = 1.0
+"""Seconds before a retry when the store cannot be reached, or another process is building."""
+
+DISK_FULL: Final = 1 << 20
+"""Free bytes below which a disk counts as full."""
+
+PROGRESS_STEP: Final = 50_000
+"""Changes between log lines while a large catalogue is built."""
+
+log = logging.getLogger(__name__)
+
+
+def run_build_process(settings: Settings) -> None:
+    """Keep the snapshots of an installation up to date until asked to stop."""
+    set_up_logging()
+    exit_with_parent()
+    os.nice(NICENESS)
+    stop = stop_event()
+    directory, backoff = SnapshotDirectory(settings.snapshots), LoggedBackoff("building")
+    while not stop.is_set():
+        pause = RETRY_INTERVAL
+        try:
+            with directory.building() as alone:
+                if alone:
+                    _follow_store(settings, directory, stop, backoff)
+        except (MapshelfError, OSError) as error:
+            pause = backoff.record_failure(_reason(error, settings.data))
+            directory.remove_unfinished()  # others need the room meanwhile
+        stop.wait(pause)
+
+
+def _reason(error: Exception, folder: Path) -> str:
+    """Return in one line why building failed."""
+    with suppress(OSError):
+        # The search engine's message about a full disk is unclear, and varies.
+        if shutil.disk_usage(folder).free < DISK_FULL:
+            return f"the disk of {folder} is full"
+    return (error.strerror if isinstance(error, OSError) else None) or str(error)
+
+
+def _follow_store(
+    settings: Settings, directory: SnapshotDirectory, stop: threading.Event, backoff: LoggedBackoff
+) -> None:
+    with closing(open_store(settings.database)) as store:
+        builder, visit_counts = Builder(store, directory), VisitCountScheduler(store)
+        with closing(builder):
+            while not stop.is_set():
+                stop.wait(_publish_changes(builder, visit_counts, backoff))
+                _wait_for_work(store, builder, visit_counts, stop)
+
+
+def _wait_for_work(
+    store: ChangeFeed, builder: Builder, visit_counts: VisitCountScheduler, stop: threading.Event
+) -> None:
+    """Wait until there may be changes, the snapshot is lost, or this process is to stop.
+
+    A wasteful snapshot is compacted meanwhile.
+    """
+    visit_counts.apply_due()
+    interval = _compact(builder)
+    while not stop.is_set() and not store.wait(builder.revision, interval):
+        builder.check()
+        visit_counts.apply_due()
+        interval = _compact(builder)
+
+
+def _compact(builder: Builder) -> float:
+    """Continue to compact a wasteful snapshot; return how many seconds to wait for the store."""
+    try:
+        return COMPACTION_INTERVAL if builder.compact() else LISTEN_INTERVAL
+    except StoreUnavailable as error:
+        log.warning("compacting the snapshot is postponed: %s", error)
+        return LISTEN_INTERVAL
+
+
+def _publish_changes(
+    builder: Builder, visit_counts: VisitCountScheduler, backoff: LoggedBackoff
+) -> float:
+    """Publish what has changed; return how many seconds to pause."""
+    began = time.monotonic()
+    try:
+        published = builder.advance(_log_progress)
+    except StoreUnavailable as error:
+        # It may return at any moment, and then its changes should show at once.
+        return min(RETRY_INTERVAL, backoff.record_failure(str(error)))
+    backoff.record_success()
+    build_time = time.monotonic() - began
+    if published:
+        visit_counts.adapt_to(build_time)
+    pause = min(MAX_PAUSE, PAUSE_SHARE * build_time) if published else 0.0
+    return max(MIN_BUILD_INTERVAL, pause)
+
+
+def _log_progress(applied: int) -> None:
+    if applied % PROGRESS_STEP == 0:
+        log.info("building the snapshot: %d maps so far", applied)

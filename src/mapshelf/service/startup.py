@@ -1,0 +1,172 @@
+"""The start of the service: claim port and data folder, then start the processes in order.
+
+Without a snapshot, all processes start at once. With one, the web process starts first: it can
+answer from the snapshot alone, and clients would wait longer if everything started together. The
+store is checked and the other processes start as soon as the service answers, or after
+``HEAD_START``.
+"""
+
+import logging
+import socket
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from http.client import HTTPConnection, HTTPException
+from pathlib import Path
+from typing import Final
+
+from mapshelf.errors import StoreUnavailable
+from mapshelf.service.data_folder_lock import lock_data_folder
+from mapshelf.service.descriptors import raise_descriptor_limit
+from mapshelf.service.listening import ListenAddress, bind_socket, listen, local_address
+from mapshelf.service.supervisor import Child, Supervisor
+from mapshelf.settings import Settings
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.store import open_store
+
+HEAD_START: Final = 3.0
+"""Seconds that the web process has to itself if there is a snapshot, unless it answers before."""
+
+PROBE_TIMEOUT: Final = 0.5
+"""Seconds to wait for the first response before the supervisor looks at its children again."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """What to run.
+
+    Attributes:
+        settings: the settings of the installation.
+        address: where to listen.
+        workers: how many processes answer requests.
+        folders: folders to synchronize the catalogue with.
+        drain_seconds: how long to go on answering after the request to stop.
+    """
+
+    settings: Settings
+    address: ListenAddress
+    workers: int
+    folders: list[Path]
+    drain_seconds: float
+
+
+def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
+    """Run the service until it is asked to stop.
+
+    ``announce`` is called once, when the service answers for the first time.
+
+    Raises:
+        TooFewDescriptors: the system allows too few open files.
+        CannotListen: the port is taken.
+        FolderInUse: another service uses the data folder.
+        CannotWrite: the data folder cannot be written.
+        StoreError: the store cannot be used.
+    """
+    raise_descriptor_limit()
+    settings = options.settings
+    with bind_socket(options.address) as listener, lock_data_folder(settings):
+        listen(listener)
+        startup = _Startup(settings, local_address(listener), announce)
+        children = _children(options, listener, startup.others_due)
+        settings.draining.unlink(missing_ok=True)
+        supervisor = Supervisor(
+            children,
+            drain_seconds=options.drain_seconds,
+            on_drain=partial(_mark_draining, settings),
+            # New connections are refused during the shutdown, instead of waiting in vain.
+            on_stop=listener.close,
+        )
+        try:
+            supervisor.run(startup.is_complete)
+        finally:
+            with suppress(OSError):
+                settings.draining.unlink(missing_ok=True)
+
+
+def _children(options: ServeOptions, listener: socket.socket, others_due: float) -> list[Child]:
+    """Return the processes of the service; all but the web process may start later."""
+    build = "mapshelf.service.build_process:run_build_process"
+    web = "mapshelf.service.web_process:run_web_process"
+    folder_import = "mapshelf.service.folder_import_process:run_folder_import_process"
+    children = [
+        Child("builder", build, (options.settings,), due=others_due),
+        Child("web", web, (options.settings, listener, options.workers)),
+    ]
+    if options.folders:
+        arguments = (options.settings, options.folders)
+        children.append(Child("importer", folder_import, arguments, due=others_due))
+    return children
+
+
+def _mark_draining(settings: Settings) -> None:
+    """Create the file by which the workers know that the service is draining."""
+    try:
+        settings.draining.touch()
+    except OSError as error:
+        log.error("/readyz cannot report that this node is draining: %s", error)
+
+
+class _Startup:
+    """Follows the start: whether the service answers, and whether the store was checked.
+
+    The store is opened once in the supervisor, so that an error is reported once and not by every
+    process.
+    """
+
+    def __init__(
+        self, settings: Settings, address: tuple[str, int], announce: Callable[[], None]
+    ) -> None:
+        """Start the clock; without a snapshot, check the store at once.
+
+        Raises:
+            StoreError: there is no snapshot, and the store cannot be used.
+        """
+        self._settings = settings
+        self._address = address
+        self._announce = announce
+        self._answers = self._store_checked = False
+        self.others_due = time.monotonic()
+        """When (``time.monotonic``) to start the other processes at the latest."""
+        if SnapshotDirectory(settings.snapshots).has_current():
+            self.others_due += HEAD_START
+        else:
+            self._check_store()
+
+    def is_complete(self) -> bool:
+        """Tell whether the service answers; announce it, and check the store when it is time."""
+        if not self._answers and _is_answering(self._address):
+            self._answers = True
+            self._announce()
+        if not self._store_checked and (self._answers or time.monotonic() > self.others_due):
+            self._check_store()
+        return self._answers
+
+    def _check_store(self) -> None:
+        """Open the store.
+
+        Raises:
+            StoreUnavailable: it cannot be reached, and there is no snapshot to answer from.
+        """
+        self._store_checked = True
+        try:
+            open_store(self._settings.database).close()
+        except StoreUnavailable as error:
+            if not SnapshotDirectory(self._settings.snapshots).has_current():
+                raise
+            log.warning("the store cannot be reached; answering from the snapshot: %s", error)
+
+
+def _is_answering(address: tuple[str, int]) -> bool:
+    """Tell whether a worker answers at ``address``, with or without a snapshot."""
+    connection = HTTPConnection(*address, timeout=PROBE_TIMEOUT)
+    try:
+        connection.request("GET", "/openapi.json")
+        return connection.getresponse().status == 200
+    except (OSError, HTTPException):
+        return False
+    finally:
+        connection.close()

@@ -1,0 +1,29 @@
+"""The web process: it runs the HTTP server, whose workers run our application."""
+
+import socket
+from functools import partial
+from typing import Any
+
+from mapshelf.service.process_setup import exit_with_parent, set_up_logging
+from mapshelf.service.web_server import serve_http
+from mapshelf.settings import Settings
+
+
+def run_web_process(settings: Settings, listener: socket.socket, workers: int) -> None:
+    """Serve HTTP on ``listener`` with this number of workers until asked to stop."""
+    set_up_logging()
+    exit_with_parent()
+    serve_http(listener, workers, partial(_load_application, settings))
+
+
+def _load_application(settings: Settings, *_: Any, **__: Any) -> Any:
+    """Create the application in a worker. The web process itself does not need to import it."""
+    from mapshelf.api import Application  # noqa: PLC0415
+    from mapshelf.api.rsgi import RSGIApplication  # noqa: PLC0415
+    from mapshelf.site import private_routes, site_routes  # noqa: PLC0415
+
+    set_up_logging()
+    exit_with_parent()
+    return RSGIApplication(
+        Application(settings, private_routes if settings.private else site_routes)
+    )
