@@ -16,6 +16,7 @@ from mapshelf.marking import Mark, Marker, marked
 from mapshelf.model import MapDraft
 from mapshelf.parts import Part, parse_text
 from mapshelf.query import MapQuery
+from tests.examples import examples
 from tests.indexing import index_words
 from tests.snapshot.world import world_in
 
@@ -115,7 +116,7 @@ SENTENCES: Final = st.lists(st.tuples(st.sampled_from(WORDS), SIGNS), min_size=1
 TEXTS: Final = SENTENCES | st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(TEXTS, TEXTS)
 def test_marks_are_apart_and_spoil_nothing(text: str, query: str) -> None:
     marker = Marker(parse_text(query), ("en", "de", "fr"))
@@ -130,7 +131,7 @@ def test_marks_are_apart_and_spoil_nothing(text: str, query: str) -> None:
     assert "<" not in re.sub("</?mark>", "", html)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(TEXTS)
 def test_words_have_the_places_of_those_in_the_index(text: str) -> None:
     folded = fold(text)
@@ -159,7 +160,7 @@ def is_loose_row(part: Part) -> bool:
 
 
 @settings(
-    max_examples=40,
+    max_examples=examples(40),
     phases=[Phase.explicit, Phase.generate],  # shrinking would take minutes
     suppress_health_check=[HealthCheck.too_slow],
 )

@@ -22,6 +22,8 @@ from mapshelf.model import MapDraft, Source
 from tests.api.openapi import COMPONENTS
 from tests.harness import Shelf, outline_of
 
+pytestmark = pytest.mark.process
+
 SEED = 20240229
 
 CHECKS = (

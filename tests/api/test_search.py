@@ -20,6 +20,7 @@ from mapshelf.outlines import encode_outline
 from mapshelf.query import ORDERS
 from mapshelf.store import seed
 from tests.conftest import Serving
+from tests.examples import examples
 from tests.harness import Service, outline_of, serve, shelf_with
 
 
@@ -498,7 +499,7 @@ ASKED: Final = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(asked=ASKED)
 def test_facets_count_all_that_match(
     library: Service, drafts: list[MapDraft], asked: dict[str, Any]
@@ -605,7 +606,7 @@ ANY_TEXT: Final = st.one_of(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(text=ANY_TEXT, order=st.sampled_from([*ORDERS, ""]))
 def test_any_text_is_safe_to_send(matching: Service, text: str, order: str) -> None:
     for path in ("/maps", "/search", "/suggest", "/facets"):

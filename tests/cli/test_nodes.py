@@ -15,6 +15,8 @@ from tests.cli.process import EXAMPLES, Mapshelf, serving, wait_for
 from tests.cli.test_commands import write_map
 from tests.postgres import server
 
+pytestmark = pytest.mark.process
+
 
 def status_of(url: str) -> int:
     try:

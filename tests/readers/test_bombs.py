@@ -24,6 +24,7 @@ from mapshelf.readers import READERS, Limits, Reader, read
 from mapshelf.readers.content import Content
 from mapshelf.readers.json_files import parse_json
 from mapshelf.readers.limits import KIB, MIB
+from tests.examples import examples
 from tests.readers.samples import (
     archive,
     archive_of,
@@ -450,7 +451,7 @@ FRAGMENTS = [b"<", b"&", b"]]>", b"<![CDATA[", b"<!--", b"<!DOCTYPE x[", b"PK\x0
 FRAGMENTS += [b"\\ud800", b"[" * 50, b"<node>" * 30, b"\xff\xfe", b"&#xd800;", b"\x00"]
 
 
-@settings(max_examples=2_000, deadline=None, derandomize=True)
+@settings(max_examples=examples(2_000))
 @given(
     name=st.sampled_from(sorted(SAMPLES)),
     edits=st.lists(
@@ -472,7 +473,7 @@ def test_no_mutation_escapes_the_error_tree(name: str, edits: list[Edit]) -> Non
     assert edits or outline is not None
 
 
-@settings(max_examples=2_000, deadline=None, derandomize=True)
+@settings(max_examples=examples(2_000))
 @given(
     name=st.sampled_from([name for name, data in SAMPLES.items() if data[:2] == b"PK"]),
     which=st.integers(0, 10),
@@ -497,7 +498,7 @@ def mutated(data: bytes, edits: list[Edit]) -> bytes:
     return bytes(changed)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=examples(300))
 @given(
     content=st.recursive(
         st.none() | st.booleans() | st.floats() | st.integers() | st.text(),

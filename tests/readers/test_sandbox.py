@@ -22,6 +22,8 @@ from mapshelf.readers.sandbox import ReadFile, RefusedFile, SandboxedReader, rea
 from tests.readers.hostile import hostile_readers
 from tests.readers.samples import freemind
 
+pytestmark = pytest.mark.process
+
 REPOSITORY = Path(__file__).resolve().parents[2]
 
 HOSTILE_LIMITS = Limits(cpu_seconds=1, wall_seconds=60.0, memory=256 * MIB)

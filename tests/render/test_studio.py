@@ -14,6 +14,8 @@ from mapshelf.render.order import Order
 from mapshelf.render.studio import Studio
 from tests.render.trees import order, tree
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def studio(tmp_path: Path) -> Iterator[Studio]:

@@ -25,6 +25,7 @@ from mapshelf.render.lettering import SystemFonts
 from mapshelf.render.order import EDITION, WIDTHS, Order
 from mapshelf.render.themes import LIGHT, THEMES, Theme
 from mapshelf.render.thumbnail import thumbnail
+from tests.examples import examples
 from tests.render.trees import chain, order, tree, trees
 from tests.writers.outlines import TEXTS, outlines
 
@@ -59,7 +60,7 @@ def texts(picture: str) -> list[str]:
     return ["".join(element.itertext()) for element in parsed(picture).iter(f"{SVG}text")]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(outlines(), TEXTS, st.sampled_from(WIDTHS), st.sampled_from([*THEMES]))
 def test_pictures_hold_nothing_that_acts_whatever_the_map_says(
     outline: Outline, text: str, width: int, theme: str
@@ -90,7 +91,7 @@ def sendable(outline: Outline) -> Outline:
     return replace(outline, author="", copyright="", software="", software_version="")
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(trees(most=80), st.sampled_from(WIDTHS))
 def test_letters_are_large_enough_and_inside_the_picture(root: Topic, width: int) -> None:
     picture = parsed(drawn(order(root, width)))

@@ -14,6 +14,8 @@ import pytest
 from tests.cli.process import EXAMPLES, Mapshelf, free_port, serving, wait_for
 from tests.cli.test_commands import write_map
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def mapshelf(tmp_path: Path) -> Mapshelf:

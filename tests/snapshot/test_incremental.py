@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
 from mapshelf.snapshot import arrays, builder, ids, ordering, sets
+from tests.examples import examples
 from tests.snapshot.world import World, page, prove_ids, prove_lists, prove_searches, world_in
 from tests.store.drafts import outline
 
@@ -55,7 +56,7 @@ def lowered(**limits: int) -> Iterator[None]:
         yield
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(
     steps=st.lists(STEPS, min_size=3, max_size=10),
     limit=st.sampled_from([1, 3, 1000]),

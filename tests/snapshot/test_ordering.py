@@ -23,6 +23,7 @@ from mapshelf.snapshot.arrays import Array, Columns, Entry, load_columns
 from mapshelf.snapshot.ids import Ids
 from mapshelf.snapshot.listing import Listing
 from mapshelf.snapshot.ordering import Orders
+from tests.examples import examples
 
 ALL = 10**9
 TITLES = ["tea", "Teapot with a lid", "teapot with a LID", "日本語のお茶", ""]
@@ -195,7 +196,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(
     steps=st.lists(STEPS, min_size=5, max_size=40),
     posting=st.sampled_from([0, 1, 2, 1024]),

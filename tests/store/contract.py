@@ -40,6 +40,7 @@ from mapshelf.model import (
 )
 from mapshelf.store import Store, seed
 from mapshelf.tokens import ALPHABET
+from tests.examples import examples
 from tests.store.child import run_writers
 from tests.store.clock import Clock
 from tests.store.drafts import DRAFTS, as_draft, complete, outline, source
@@ -207,7 +208,7 @@ class StoreContract:
         found = put(store, complete())
         assert store.changes(0, ALL) == [Change(store.revision(), 77, found, complete().outline)]
 
-    @settings(max_examples=15, deadline=None, suppress_health_check=INHERITED)
+    @settings(max_examples=examples(15), suppress_health_check=INHERITED)
     @given(seed=st.integers(0, 2**32), limit=st.integers(1, 7))
     def test_following_the_feed_in_steps_gives_the_present_state(
         self, store: Store, seed: int, limit: int
@@ -304,7 +305,7 @@ class StoreContract:
         assert len(found.id) == 8
         assert set(found.id) <= set(ALPHABET)
 
-    @settings(max_examples=40, deadline=None, suppress_health_check=INHERITED)
+    @settings(max_examples=examples(40), suppress_health_check=INHERITED)
     @given(draft=DRAFTS)
     def test_any_map_comes_out_as_it_went_in_and_again_is_unchanged(
         self, store: Store, draft: MapDraft
@@ -1116,7 +1117,7 @@ class StoreContract:
         assert {found.views for found in first.maps(0, ALL)} == {9}
         assert first.check() == []
 
-    @settings(max_examples=30, deadline=None, suppress_health_check=INHERITED)
+    @settings(max_examples=examples(30), suppress_health_check=INHERITED)
     @given(
         steps=st.lists(
             st.one_of(
@@ -1161,7 +1162,7 @@ class StoreContract:
 
     # -- moving a catalogue ---------------------------------------------------------------
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=INHERITED)
+    @settings(max_examples=examples(25), suppress_health_check=INHERITED)
     @given(drafts=st.lists(DRAFTS, max_size=6))
     def test_export_and_import_into_an_empty_catalogue(
         self, store: Store, empty: Callable[[], Store], drafts: list[MapDraft]

@@ -27,6 +27,8 @@ from mapshelf.store.postgres_schema import MIGRATIONS, Migration
 from tests.postgres import Server, server
 from tests.store.drafts import outline, source
 
+pytestmark = pytest.mark.postgres
+
 ALL = 1_000_000
 PATIENCE = 20.0
 

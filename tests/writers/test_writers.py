@@ -9,7 +9,7 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from markdown_it import MarkdownIt
 
 from mapshelf.model import Outline, Topic
@@ -152,7 +152,6 @@ def plain(tokens: list[Any]) -> str:
     return "".join(pieces.get(token.type, token.content) for token in tokens)
 
 
-@settings(deadline=None)
 @example(outline=Outline((Topic("1. a"), Topic("b", children=[Topic("- c #", note="---")]))))
 @given(outline=outlines())
 def test_markdown_programs_see_the_same_tree(outline: Outline) -> None:
