@@ -24,6 +24,9 @@ PYTEST = $(RUN)pytest --numprocesses $(WORKERS) --dist worksteal
 MEMORY := $(shell df -Pm /dev/shm 2>/dev/null | awk 'NR > 1 && $$4 >= 4000 { print "/dev/shm" }')
 test test-fast test-postgres test-cluster: export TMPDIR := $(or $(TMPDIR),$(MEMORY),/tmp)
 
+# Tests start hundreds of Pythons: what these import is compiled once, whatever the environment says.
+test test-fast test-postgres test-cluster: export PYTHONDONTWRITEBYTECODE =
+
 .PHONY: help demo test test-fast test-postgres test-cluster check format bench clean
 
 help: ## show this list

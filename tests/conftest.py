@@ -17,6 +17,7 @@ register_profiles()
 BY_FIXTURE: Final = {
     "postgres": ("postgres",),
     "new_url": ("postgres",),
+    "own_server": ("postgres",),
     "cluster": ("postgres", "process"),
     "browser": ("browser", "process"),
 }

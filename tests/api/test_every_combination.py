@@ -223,6 +223,7 @@ def large(drafts: list[MapDraft], tmp_path_factory: pytest.TempPathFactory) -> I
         yield running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", sorted(ORDERS))
 def test_every_combination_of_filters(large: Service, drafts: list[MapDraft], order: str) -> None:
     chance = random.Random(order)

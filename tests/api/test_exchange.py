@@ -8,6 +8,7 @@ import tracemalloc
 from collections.abc import Callable
 
 import httpx
+import pytest
 
 from mapshelf.api.catalogue import RESPONSES_SIZE, Edition
 from mapshelf.api.http import Response
@@ -27,6 +28,7 @@ PATHS = (
 )
 
 
+@pytest.mark.slow
 def test_requests_go_on_while_snapshots_are_published(shelf: Shelf, live: Service) -> None:
     shelf.put(*(MapDraft(title=f"Map {n}", owner="ada") for n in range(100)))
     shelf.publish()
@@ -121,6 +123,7 @@ def test_a_damaged_snapshot_leaves_the_one_in_hand(shelf: Shelf, live: Service) 
     live.wait_until(lambda: total(live) == 2)
 
 
+@pytest.mark.slow
 def test_kept_responses_stay_within_their_memory(shelf: Shelf) -> None:
     directory = SnapshotDirectory(shelf.settings.snapshots)
     edition = Edition(Snapshot(directory.folder(directory.current())))
@@ -137,6 +140,7 @@ def test_kept_responses_stay_within_their_memory(shelf: Shelf) -> None:
     assert used < RESPONSES_SIZE
 
 
+@pytest.mark.slow
 def test_searches_that_find_nothing_stay_within_their_memory(shelf: Shelf) -> None:
     directory = SnapshotDirectory(shelf.settings.snapshots)
     snapshot = Snapshot(directory.folder(directory.current()))

@@ -203,6 +203,7 @@ PEAK = textwrap.dedent(
 )
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells the peak of a process")
 @pytest.mark.parametrize(
     ("make", "message"),

@@ -166,6 +166,7 @@ def test_maps_written_from_right_to_left_are_mirrored() -> None:
     assert "\u202bשני (ב)!\u202c" in picture
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("picture", ["svg", "png"])
 def test_another_process_draws_the_same(picture: str) -> None:
     program = (

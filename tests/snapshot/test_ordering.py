@@ -227,6 +227,7 @@ def test_after_any_changes_lists_are_as_written_from_scratch(
         shelf.prove(np.random.default_rng(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resumed", [False, True])
 def test_values_cross_the_limit_of_postings_both_ways(resumed: bool) -> None:
     """As a catalogue of thousands has it, with the limits that hold there."""

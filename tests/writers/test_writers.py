@@ -40,6 +40,7 @@ def test_no_media_type_is_one_that_browsers_run() -> None:
         assert (";" in writer.media_type) == essence.startswith("text/")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", WRITE)
 @pytest.mark.parametrize("outline", [chain(256), broad(100_000, 200)], ids=["deep", "broad"])
 def test_deep_and_large_maps_are_written(suffix: str, outline: Outline) -> None:
