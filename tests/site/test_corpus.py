@@ -105,7 +105,6 @@ def test_every_map_has_a_page_and_a_picture(shelf: Shelf, known: list[Known]) ->
 
 async def ask_for_all(running: Service, known: list[Known]) -> None:
     """Pictures are drawn in another process, so pages are looked at meanwhile."""
-
     few = asyncio.Semaphore(AT_ONCE)
 
     async def picture(one: Known, width: int) -> None:

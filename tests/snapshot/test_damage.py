@@ -68,6 +68,7 @@ def published_length(world: World, path: Path) -> int:
 # -- damage -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_flipped_byte_in_any_file_is_found(filled: World, tmp_path: Path) -> None:
     names = files_of(filled.folder)
     assert len(names) > 40
@@ -82,6 +83,7 @@ def test_a_flipped_byte_in_any_file_is_found(filled: World, tmp_path: Path) -> N
             shutil.rmtree(copy)
 
 
+@pytest.mark.slow
 def test_a_truncated_or_missing_file_is_found(filled: World, tmp_path: Path) -> None:
     for name in files_of(filled.folder):
         length = published_length(filled, filled.folder / name)
@@ -211,6 +213,7 @@ def test_without_a_snapshot_there_is_none(tmp_path: Path) -> None:
 # -- a builder killed midway ------------------------------------------------------------------
 
 
+@pytest.mark.process
 def test_a_builder_killed_while_publishing(filled: World) -> None:
     """Whatever it left behind: folders, half of their files, bytes never published."""
     number = int(filled.directory.current())

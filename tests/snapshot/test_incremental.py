@@ -90,6 +90,7 @@ def test_kept_up_equals_built_anew(
         assert not world.builder.advance()
 
 
+@pytest.mark.slow
 def test_many_changes_at_once_are_sorted_anew(tmp_path: Path) -> None:
     """Over a thousand changes at once are not put in their places one by one."""
     with world_in(tmp_path) as world:
@@ -116,6 +117,7 @@ def test_a_long_import_shows_as_it_goes(tmp_path: Path) -> None:
         assert sizes == [14, 18, 20]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1023, 1024, 1025, 1100])
 def test_postings_and_bitmaps_answer_alike(tmp_path: Path, count: int) -> None:
     """One value that ``count`` maps have, and one that few have, in every order."""
