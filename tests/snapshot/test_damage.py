@@ -213,7 +213,6 @@ def test_without_a_snapshot_there_is_none(tmp_path: Path) -> None:
 # -- a builder killed midway ------------------------------------------------------------------
 
 
-@pytest.mark.process
 def test_a_builder_killed_while_publishing(filled: World) -> None:
     """Whatever it left behind: folders, half of their files, bytes never published."""
     number = int(filled.directory.current())
