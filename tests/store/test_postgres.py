@@ -21,7 +21,7 @@ from mapshelf.errors import (
     StoreUnavailable,
 )
 from mapshelf.model import HOUR, SYSTEM_USER, Map, MapDraft, Outcome, Verdict, Visit, VisitKind
-from mapshelf.store import Store, open_store, postgres_connections, postgres_schema, scripts
+from mapshelf.store import Store, open_store, postgres_connections, postgres_schema, scripts, seed
 from mapshelf.store.postgres import PostgresStore
 from mapshelf.store.postgres_schema import MIGRATIONS, Migration
 from tests.postgres import Server, server
@@ -345,11 +345,8 @@ def test_a_migration_waits_for_another_but_not_for_good(
 def test_a_migration_that_fails_leaves_the_database_as_it_was(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(*_: object) -> None:
-        raise RuntimeError
-
-    monkeypatch.setattr(postgres_schema, "_seed", fail)
-    with pytest.raises(RuntimeError):
+    monkeypatch.setattr(seed, "SOFTWARE", (None,))
+    with pytest.raises(AttributeError):
         open_store(url)
     monkeypatch.undo()
     store = open_store(url)
@@ -451,7 +448,8 @@ def test_an_older_node_goes_on_as_long_as_the_schema_lets_it(
 def test_a_catalogue_with_the_schema_of_another_day_is_refused(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_schema, "_digest", lambda _: b"another")
+    another = [replace(migration, digest="00" * 32) for migration in MIGRATIONS]
+    monkeypatch.setattr(postgres_schema, "MIGRATIONS", another)
     open_store(url).close()
     monkeypatch.undo()
     with pytest.raises(StoreDamaged, match="development version"):
