@@ -16,7 +16,7 @@ OLDEST_POSTGRES := $(wildcard /usr/lib/postgresql/15/bin)
 POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_moving.py \
 	$(filter-out %/test_real_server.py, $(wildcard tests/api/test_*.py))
 
-# Many tests wait for something, so one more than a processor has cores keeps two cores busy.
+# Many tests wait for something, so three processes are needed to keep two cores busy.
 WORKERS ?= 3
 PYTEST = $(RUN)pytest --numprocesses $(WORKERS) --dist worksteal
 
