@@ -16,7 +16,7 @@ OLDEST_POSTGRES := $(wildcard /usr/lib/postgresql/15/bin)
 POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_moving.py \
 	$(filter-out %/test_real_server.py, $(wildcard tests/api/test_*.py))
 
-# Many tests wait for something, so three processes are needed to keep two cores busy.
+# Three for two cores, because many tests wait for something.
 WORKERS ?= 3
 PYTEST = $(RUN)pytest --numprocesses $(WORKERS) --dist worksteal
 
