@@ -16,7 +16,18 @@ OLDEST_POSTGRES := $(wildcard /usr/lib/postgresql/15/bin)
 POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_moving.py \
 	$(filter-out %/test_real_server.py, $(wildcard tests/api/test_*.py))
 
-.PHONY: help demo test test-postgres test-cluster check format bench clean
+# Three for two cores, because many tests wait for something.
+WORKERS ?= 3
+PYTEST = $(RUN)pytest --numprocesses $(WORKERS) --dist worksteal
+
+# Temporary files lie in memory where there is room: no test cuts the power, so none needs a disk.
+MEMORY := $(shell df -Pm /dev/shm 2>/dev/null | awk 'NR > 1 && $$4 >= 4000 { print "/dev/shm" }')
+test test-fast test-postgres test-cluster: export TMPDIR := $(or $(TMPDIR),$(MEMORY),/tmp)
+
+# Tests start hundreds of Pythons: what these import is compiled once, whatever the environment says.
+test test-fast test-postgres test-cluster: export PYTHONDONTWRITEBYTECODE =
+
+.PHONY: help demo test test-fast test-postgres test-cluster check format bench clean
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -25,11 +36,15 @@ demo: .venv/.installed ## serve the sample maps with a ready token
 	$(RUN)python scripts/demo.py $(ARGUMENTS)
 
 test: .venv/.developed ## run the tests
-	$(RUN)pytest $(ARGUMENTS)
+	$(PYTEST) $(ARGUMENTS)
+
+test-fast: .venv/.developed ## run the tests that start nothing and take little: an answer in a minute
+	$(PYTEST) -m 'not (browser or cluster or postgres or process or slow)' \
+		--hypothesis-profile fast $(ARGUMENTS)
 
 test-postgres: export MAPSHELF_TEST_POSTGRES_BIN ?= $(OLDEST_POSTGRES)
 test-postgres: .venv/.developed ## run the tests of the API, and of PostgreSQL itself, on PostgreSQL 15
-	MAPSHELF_TEST_DATABASE=postgres $(RUN)pytest $(POSTGRES_TESTS) $(ARGUMENTS)
+	MAPSHELF_TEST_DATABASE=postgres $(PYTEST) $(POSTGRES_TESTS) $(ARGUMENTS)
 
 test-cluster: .venv/.developed ## run nodes, a primary and a standby under load, and break them
 	$(RUN)pytest -m cluster -s tests/cluster $(ARGUMENTS)

@@ -3,17 +3,35 @@
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Final
 
 import pytest
-from hypothesis import settings
 
 from mapshelf.model import MapDraft
+from tests.examples import register_profiles
 from tests.harness import Service, Shelf, serve, shelf_with
 from tests.postgres import CHOSEN, Server, shared, stop_shared
 
-# The same examples every time, and no deadline: machines differ, and are busy with other things.
-settings.register_profile("mapshelf", deadline=None, derandomize=True)
-settings.load_profile("mapshelf")
+register_profiles()
+
+BY_FIXTURE: Final = {
+    "postgres": ("postgres",),
+    "new_url": ("postgres",),
+    "own_server": ("postgres",),
+    "cluster": ("postgres", "process"),
+    "browser": ("browser", "process"),
+}
+"""What a test starts that takes one of these fixtures: it gets these markers."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what starts something by the fixtures that it takes."""
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        for fixture, names in BY_FIXTURE.items():
+            if fixture in fixtures:
+                for name in names:
+                    item.add_marker(name)
 
 
 def pytest_report_header() -> str:

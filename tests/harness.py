@@ -34,7 +34,7 @@ BASE_URL: Final = "https://maps.example.org"
 READER: Final = "reader"
 """The user whose token requests carry unless they say otherwise."""
 
-PATIENCE: Final = 10.0
+PATIENCE: Final = 30.0
 """Seconds to wait for what happens in the background, before a test gives up."""
 
 

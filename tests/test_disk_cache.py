@@ -101,6 +101,7 @@ def test_a_folder_that_cannot_be_written_is_told_of_once(
     ]
 
 
+@pytest.mark.process
 def test_processes_do_not_disturb_each_other(tmp_path: Path) -> None:
     with ProcessPoolExecutor(3, get_context("spawn")) as pool:
         assert all(pool.map(use, [tmp_path] * 3))

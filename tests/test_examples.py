@@ -110,6 +110,7 @@ def test_all_elements_are_there() -> None:
     assert sorted(numbers) == list(range(1, 119))
 
 
+@pytest.mark.process
 def test_the_archives_are_made_of_their_sources(tmp_path: Path) -> None:
     subprocess.run([sys.executable, EXAMPLES / "make.py", tmp_path], check=True)
     made = {path.relative_to(tmp_path): path.read_bytes() for path in tmp_path.rglob("*.*")}

@@ -16,6 +16,7 @@ from mapshelf.query import MapQuery
 from mapshelf.search.highlight import Highlight, Highlighter, highlighted
 from mapshelf.search.query_parser import QueryTerm, parse_query_text
 from mapshelf.text.normalize import normalize, word_spans
+from tests.examples import examples
 from tests.indexing import index_words
 from tests.snapshot.world import world_in
 
@@ -115,7 +116,7 @@ SENTENCES: Final = st.lists(st.tuples(st.sampled_from(WORDS), SIGNS), min_size=1
 TEXTS: Final = SENTENCES | st.text(st.characters(exclude_categories=["Cs"]), max_size=60)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(TEXTS, TEXTS)
 def test_highlights_are_apart_and_spoil_nothing(text: str, query: str) -> None:
     highlighter = Highlighter(parse_query_text(query), ("en", "de", "fr"))
@@ -130,7 +131,7 @@ def test_highlights_are_apart_and_spoil_nothing(text: str, query: str) -> None:
     assert "<" not in re.sub("</?mark>", "", html)
 
 
-@settings(max_examples=500)
+@settings(max_examples=examples(500))
 @given(TEXTS)
 def test_words_have_the_places_of_those_in_the_index(text: str) -> None:
     normalized = normalize(text)
@@ -165,7 +166,7 @@ def is_name(text: str, title: str) -> bool:
 
 
 @settings(
-    max_examples=40,
+    max_examples=examples(40),
     phases=[Phase.explicit, Phase.generate],  # shrinking would take minutes
     suppress_health_check=[HealthCheck.too_slow],
 )

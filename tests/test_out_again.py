@@ -16,6 +16,8 @@ from tests.harness import Service, Shelf, serve, shelf_with
 from tests.readers.samples import freemind
 from tests.writers.test_round_trips import CARRIED, expected, told
 
+pytestmark = pytest.mark.process
+
 EXAMPLES: Final = Path(__file__).parents[1] / "examples"
 
 

@@ -512,6 +512,7 @@ def test_query_has_no_syntax_errors(service: Service, text: str, order: str) -> 
     assert service.maps(query=text, order_by=order).status_code == 200
 
 
+@pytest.mark.slow
 def test_query_with_a_beginning_of_very_many_words_is_answered(serving: Serving) -> None:
     words = " ".join(f"abc{number}" for number in range(17_000))
     service = serving(MapDraft(title="Numbers", description=words), *titled("abc1 abcd"))

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from mapshelf.model import MapDraft
 from mapshelf.snapshot.read.text_index import BLOCK
+from tests.examples import examples
 from tests.harness import Service, outline_of, serve, shelf_with
 
 Asked = dict[str, Any]
@@ -165,9 +166,7 @@ REQUESTS: Final = st.fixed_dictionaries(
 
 
 @settings(
-    max_examples=25,
-    derandomize=True,
-    deadline=None,
+    max_examples=examples(25),
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large],
 )
 @given(CATALOGUES, st.lists(REQUESTS, min_size=20, max_size=40))
@@ -224,6 +223,7 @@ def large(drafts: list[MapDraft], tmp_path_factory: pytest.TempPathFactory) -> I
         yield running
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("order", sorted(ORDERS))
 def test_every_combination_of_filters(large: Service, drafts: list[MapDraft], order: str) -> None:
     chance = random.Random(order)

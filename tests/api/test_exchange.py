@@ -8,6 +8,7 @@ import tracemalloc
 from collections.abc import Callable
 
 import httpx
+import pytest
 
 from mapshelf.api.current_snapshot import RESPONSES_SIZE, CachedSnapshot
 from mapshelf.api.http import Response
@@ -28,6 +29,7 @@ PATHS = (
 )
 
 
+@pytest.mark.slow
 def test_requests_go_on_while_snapshots_are_published(shelf: Shelf, live: Service) -> None:
     shelf.put(*(MapDraft(title=f"Map {n}", owner="ada") for n in range(100)))
     shelf.publish()
@@ -122,6 +124,7 @@ def test_a_damaged_snapshot_leaves_the_one_in_hand(shelf: Shelf, live: Service) 
     live.wait_until(lambda: total(live) == 2)
 
 
+@pytest.mark.slow
 def test_kept_responses_stay_within_their_memory(shelf: Shelf) -> None:
     directory = SnapshotDirectory(shelf.settings.snapshots)
     current = CachedSnapshot(Snapshot(directory.folder(directory.current())))
@@ -138,6 +141,7 @@ def test_kept_responses_stay_within_their_memory(shelf: Shelf) -> None:
     assert used < RESPONSES_SIZE
 
 
+@pytest.mark.slow
 def test_searches_that_find_nothing_stay_within_their_memory(shelf: Shelf) -> None:
     directory = SnapshotDirectory(shelf.settings.snapshots)
     snapshot = Snapshot(directory.folder(directory.current()))

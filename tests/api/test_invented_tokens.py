@@ -21,6 +21,8 @@ from tests.api.test_real_server import free_port, wait_for
 from tests.databases import drop_tokens
 from tests.harness import Shelf
 
+pytestmark = pytest.mark.process
+
 CROWD: Final = 300
 FRESH: Final = 50
 PATIENT: Final = 10.0

@@ -214,6 +214,7 @@ def test_others_are_answered_while_an_outline_is_made(
     assert {response.status_code for response in (slow, *others)} == {200}
 
 
+@pytest.mark.slow
 def test_the_largest_map_is_given_out(serving: Serving) -> None:
     service = serving(
         MapDraft(id="large000", title="t", outline=encode_outline(broad(20_000, 256)))

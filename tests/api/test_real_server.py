@@ -19,7 +19,10 @@ import pytest
 
 from mapshelf.model import MapDraft, Source
 from tests.api.openapi import COMPONENTS
+from tests.examples import examples
 from tests.harness import Shelf, outline_of
+
+pytestmark = pytest.mark.process
 
 SEED = 20240229
 
@@ -112,7 +115,7 @@ def test_generated_requests_get_documented_answers(server: Server, tmp_path: Pat
             "--header", f"Authorization: Bearer {server.token}",
             "--checks", ",".join(CHECKS),
             "--phases", "examples,coverage,fuzzing",
-            "--max-examples", "100",
+            "--max-examples", str(examples(50)),
             "--seed", str(SEED),
             "--no-color",
         ],

@@ -22,6 +22,7 @@ from mapshelf.model import MapDraft, Outline, Source, Topic
 from mapshelf.query import ORDERS
 from mapshelf.store import seed
 from tests.conftest import Serving
+from tests.examples import examples
 from tests.harness import Service, outline_of, serve, shelf_with
 
 
@@ -500,7 +501,7 @@ ASKED: Final = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(100))
 @given(asked=ASKED)
 def test_facets_count_all_that_match(
     library: Service, drafts: list[MapDraft], asked: dict[str, Any]
@@ -639,7 +640,7 @@ ANY_TEXT: Final = st.one_of(
 )
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(text=ANY_TEXT, order=st.sampled_from([*ORDERS, ""]))
 def test_any_text_is_safe_to_send(matching: Service, text: str, order: str) -> None:
     for path in ("/maps", "/search", "/suggest", "/facets"):
@@ -670,6 +671,7 @@ def test_a_correction_is_a_word_that_is_still_there(tmp_path: Path) -> None:
             assert service.maps(query="bitten").headers["X-Corrected-Query"] == "mitten"
 
 
+@pytest.mark.slow
 def test_large_maps_are_found_but_not_looked_through_without_end(serving: Serving) -> None:
     """Ten thousand topics are looked through for one answer."""
     topics_of = [[f"topic {n}" for n in range(count)] for count in (6_000, 6_000, 90_000)]

@@ -14,6 +14,8 @@ import pytest
 
 from tests.cli.process import CORPUS, EXAMPLES, Mapshelf
 
+pytestmark = pytest.mark.process
+
 MAP = '<map version="1.0.1"><node TEXT="{title}"><node TEXT="{topic}"/></node></map>'
 TOKEN = re.compile(r"msh_[0-9A-Za-z]{49}")
 

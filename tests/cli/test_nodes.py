@@ -15,6 +15,8 @@ from tests.cli.process import EXAMPLES, Mapshelf, serving, status_of, wait_for
 from tests.cli.test_commands import write_map
 from tests.postgres import server
 
+pytestmark = pytest.mark.process
+
 
 def test_a_catalogue_moves_to_a_server_and_back(tmp_path: Path, new_url: Callable[[], str]) -> None:
     origin, back = Mapshelf(tmp_path / "origin"), Mapshelf(tmp_path / "back")

@@ -23,7 +23,7 @@ from tests.cluster.load import Load, Tally
 from tests.postgres import Server, standby_of
 from tests.store.drafts import outline
 
-MAPS: Final = int(os.environ.get("MAPSHELF_CLUSTER_MAPS", "100000"))
+MAPS: Final = int(os.environ.get("MAPSHELF_CLUSTER_MAPS", "10000"))
 RATE: Final = 300
 PATIENCE: Final = 300.0
 USER: Final = "reader"

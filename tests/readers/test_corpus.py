@@ -29,9 +29,10 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
 MANIFEST = CORPUS / "manifest.tsv"
 
-pytestmark = pytest.mark.skipif(
-    not MANIFEST.exists(), reason=f"the corpus of real maps is not at {CORPUS}"
-)
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not MANIFEST.exists(), reason=f"the corpus of real maps is not at {CORPUS}"),
+]
 
 Row = dict[str, str]
 

@@ -152,6 +152,7 @@ def test_list_inside_itself() -> None:
         read(archive_of({"contents.xml": binary(tree + keys)}), LIMITS)
 
 
+@pytest.mark.slow
 def test_every_node_the_same_list() -> None:
     """Each of forty lists holds the next one twice: a million million topics in a kilobyte."""
     node: dict[str, object] = {"title": "x"}

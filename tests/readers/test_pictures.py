@@ -95,6 +95,7 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 }  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_picture_is_none_and_the_map_is_read(kind: str) -> None:
     picture = HOSTILE[kind]()
@@ -112,6 +113,7 @@ def test_another_picture_than_was_asked_for_is_none() -> None:
         preview_png(with_picture(as_file(drawn())), "0" * 64, Limits(), BOX)
 
 
+@pytest.mark.process
 def test_hostile_pictures_hold_up_no_import(tmp_path: Path) -> None:
     for number, make in enumerate(HOSTILE.values()):
         (tmp_path / f"{number}.xmind").write_bytes(with_picture(make()))
@@ -207,6 +209,7 @@ def test_files_without_one_carry_none() -> None:
         preview_png(b'<map version="1.0.1"><node TEXT="a"/></map>', "", Limits(), BOX)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not CORPUS.exists(), reason=f"the corpus of real maps is not at {CORPUS}")
 def test_real_files_carry_sound_pictures() -> None:
     """All that have the member have the picture: counted here by the names alone."""

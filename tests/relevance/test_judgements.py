@@ -158,5 +158,6 @@ def test_filler_is_about_nothing_that_is_asked_for() -> None:
     assert [words for words in asked if any(words <= title for title in held)] == []
 
 
+@pytest.mark.slow
 def test_the_catalogue_is_the_same_each_time() -> None:
     assert all_maps() == list(maps())

@@ -16,6 +16,8 @@ from tests.relevance.floor import below_floor
 from tests.relevance.judgements import judgements
 from tests.relevance.scoring import OVERALL, Answer, Summary, summaries
 
+pytestmark = pytest.mark.slow
+
 PROMISES: Final[dict[str, tuple[str, Callable[[Summary], float], float]]] = {
     "MRR": (OVERALL, lambda found: found.mrr, 0.9),
     "recall": (OVERALL, lambda found: found.recall, 0.97),

@@ -78,6 +78,7 @@ def test_from_right_to_left_is_the_mirror_image(root: Topic) -> None:
         assert mirrored.x == pytest.approx(-node.x - node.width)
 
 
+@pytest.mark.slow
 def test_deep_and_large_maps_are_laid_out_whole() -> None:
     assert len(placed(chain(300)).nodes) == 301
     assert len(placed(tree(20_000)).nodes) == 20_001

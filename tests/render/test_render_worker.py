@@ -14,6 +14,8 @@ from mapshelf.render.render_request import RenderRequest
 from mapshelf.render.render_worker import RenderWorker
 from tests.render.trees import render_request, tree
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def worker(tmp_path: Path) -> Iterator[RenderWorker]:
@@ -22,20 +24,17 @@ def worker(tmp_path: Path) -> Iterator[RenderWorker]:
     made.close()
 
 
-def test_a_picture_is_made_once(worker: RenderWorker, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_picture_is_made_once(worker: RenderWorker) -> None:
     wanted = render_request(tree(3))
     assert worker.cached(wanted) is None
     picture = worker.picture(wanted)
     assert picture.key == wanted.key()
     assert picture.body.startswith(b"<svg")
     assert worker.cached(wanted) == picture
-    monkeypatch.setattr(module, "_draw", draw_nothing)
+    worker.close()  # it makes nothing more
     assert worker.picture(wanted) == picture
-    assert worker.picture(replace(wanted, width=160)).body == b"nothing"
-
-
-def draw_nothing(request: RenderRequest) -> bytes:
-    return b"nothing"
+    with pytest.raises(StoreUnavailable):
+        worker.picture(replace(wanted, width=160))
 
 
 def draw_cards_only(request: RenderRequest) -> bytes:

@@ -25,6 +25,7 @@ from mapshelf.render.render_request import RENDER_VERSION, WIDTHS, RenderRequest
 from mapshelf.render.themes import LIGHT, THEMES, Theme
 from mapshelf.render.thumbnail import thumbnail
 from mapshelf.render.visible_topics import whole
+from tests.examples import examples
 from tests.render.trees import chain, render_request, tree, trees
 from tests.writers.outlines import TEXTS, outlines
 
@@ -59,7 +60,7 @@ def texts(picture: str) -> list[str]:
     return ["".join(element.itertext()) for element in parsed(picture).iter(f"{SVG}text")]
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(outlines(), TEXTS, st.sampled_from(WIDTHS), st.sampled_from([*THEMES]))
 def test_pictures_hold_nothing_that_acts_whatever_the_map_says(
     outline: Outline, text: str, width: int, theme: str
@@ -90,7 +91,7 @@ def sendable(outline: Outline) -> Outline:
     return replace(outline, author="", copyright="", software="", software_version="")
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(40))
 @given(trees(most=80), st.sampled_from(WIDTHS))
 def test_letters_are_large_enough_and_inside_the_picture(root: Topic, width: int) -> None:
     picture = parsed(drawn(render_request(root, width)))
@@ -165,6 +166,7 @@ def test_maps_written_from_right_to_left_are_mirrored() -> None:
     assert "\u202bשני (ב)!\u202c" in picture
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("picture", ["svg", "png"])
 def test_another_process_draws_the_same(picture: str) -> None:
     program = (

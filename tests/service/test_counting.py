@@ -13,6 +13,8 @@ from tests.cli.process import Mapshelf, Service, serving, wait_for
 from tests.cli.test_commands import write_map
 from tests.visits.browsers import FIREFOX
 
+pytestmark = pytest.mark.process
+
 LATER = 2**60
 VISITORS = 30
 TRUSTED = ("--trusted-proxy", "127.0.0.0/8")

@@ -19,6 +19,8 @@ from mapshelf.store import Store, open_store
 from tests.cli.process import CORPUS, Mapshelf, serving, wait_for
 from tests.cli.test_commands import write_map
 
+pytestmark = pytest.mark.process
+
 LONG_AGO = 1_600_000_000
 
 

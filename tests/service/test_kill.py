@@ -21,6 +21,8 @@ import pytest
 from tests.cli.process import Mapshelf, Service, serving, wait_for
 from tests.cli.test_commands import write_map
 
+pytestmark = pytest.mark.process
+
 ROUNDS = int(os.environ.get("MAPSHELF_KILL_ROUNDS", "3"))
 MAPS = 60
 """Maps that are being imported in a round."""

@@ -12,6 +12,8 @@ import pytest
 
 from tests.cli.process import Mapshelf, Service, serving
 
+pytestmark = pytest.mark.process
+
 BRANCHES: Final = 40
 TOPICS: Final = 500
 NOTE: Final = "a note that makes the file large, and is read by nobody " * 6

@@ -27,6 +27,8 @@ from tests.cli.process import (
 )
 from tests.readers.samples import as_file, drawn, with_picture
 
+pytestmark = pytest.mark.process
+
 DOCUMENT = (REPOSITORY / "docs" / "operating.md").read_text("utf-8")
 
 PICTURES = (

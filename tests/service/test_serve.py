@@ -15,6 +15,8 @@ from tests.cli.process import EXAMPLES, Mapshelf, free_port, serving, wait_for
 from tests.cli.test_commands import write_map
 from tests.service.processes import children, descendants, runs
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def mapshelf(tmp_path: Path) -> Mapshelf:

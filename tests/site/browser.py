@@ -80,7 +80,7 @@ class Reader:
     def __init__(self, browser: Browser, address: str, **settings: Any) -> None:
         self.address = address
         self.context = browser.new_context(base_url=address, **settings)
-        self.context.set_default_timeout(10_000)
+        self.context.set_default_timeout(30_000)
         self.complaints: list[str] = []
 
     def open(self, path: str) -> Page:

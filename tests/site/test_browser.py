@@ -359,6 +359,7 @@ def test_no_text_in_a_list_runs(reader: Reader) -> None:
 # -- by arrangement -------------------------------------------------------------------------------
 
 
+@pytest.mark.process
 def test_a_private_catalogue_shows_nothing(tmp_path: Path) -> None:
     with shelf_with(tmp_path, GARDEN, *filler(3)) as own:
         token = own.token()

@@ -34,9 +34,14 @@ ICON = Path(__file__).resolve().parents[2] / "src/mapshelf/site/static/icon.svg"
 OPENED = 40
 """Maps that are opened in a browser."""
 
-pytestmark = pytest.mark.skipif(
-    not CORPUS.exists(), reason=f"the corpus of real maps is not at {CORPUS}"
-)
+AT_ONCE = 8
+"""Pictures that are asked for at once: who waits too long for the others' is turned away."""
+
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.slow,
+    pytest.mark.skipif(not CORPUS.exists(), reason=f"the corpus of real maps is not at {CORPUS}"),
+]
 
 FRAME = {
     *("html", "head", "meta", "title", "link", "script", "body", "header", "a", "img", "span"),
@@ -100,10 +105,13 @@ def test_every_map_has_a_page_and_a_picture(shelf: Shelf, known: list[Known]) ->
 
 async def ask_for_all(running: Service, known: list[Known]) -> None:
     """Pictures are drawn in another process, so pages are looked at meanwhile."""
+    few = asyncio.Semaphore(AT_ONCE)
 
     async def picture(one: Known, width: int) -> None:
         address = f"/thumbnails/{one.map.id}.png?w={width}"
-        check_picture(await running.client.get(address), width)
+        async with few:
+            response = await running.client.get(address)
+        check_picture(response, width)
 
     async def page(one: Known) -> None:
         moved = await running.client.get(one.path)

@@ -419,6 +419,7 @@ def sent(site: Service, path: str) -> int:
     return int(response.headers["content-length"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/", "/?query=water", "/?order_by=alpha&offset=24"])
 def test_the_library_is_light(examples: Service, path: str) -> None:
     """The page with all it loads, pictures further down included, in either colours."""

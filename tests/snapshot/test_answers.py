@@ -346,6 +346,7 @@ def test_pages_of_a_search_join_without_gap_or_repetition(world: World) -> None:
             assert joined == whole, (order, size)
 
 
+@pytest.mark.slow
 def test_a_beginning_with_very_many_endings(world: World) -> None:
     """Tantivy refuses phrases whose last word could be one of over 16,384."""
     world.put(MapDraft(title="many", outline=outline(*(f"x t{n}" for n in range(17_000)))))

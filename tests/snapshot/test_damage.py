@@ -67,6 +67,7 @@ def published_length(world: World, path: Path) -> int:
 # -- damage -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_flipped_byte_in_any_file_is_found(filled: World, tmp_path: Path) -> None:
     names = files_of(filled.folder)
     assert len(names) > 40
@@ -81,6 +82,7 @@ def test_a_flipped_byte_in_any_file_is_found(filled: World, tmp_path: Path) -> N
             shutil.rmtree(copy)
 
 
+@pytest.mark.slow
 def test_a_truncated_or_missing_file_is_found(filled: World, tmp_path: Path) -> None:
     for name in files_of(filled.folder):
         length = published_length(filled, filled.folder / name)

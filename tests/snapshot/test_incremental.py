@@ -22,6 +22,7 @@ from mapshelf.snapshot.build import orders_writer as ordering
 from mapshelf.snapshot.format import columns as arrays
 from mapshelf.snapshot.format import posting_lists as postings
 from mapshelf.snapshot.read import id_index as ids
+from tests.examples import examples
 from tests.snapshot.world import World, page, prove_ids, prove_lists, prove_searches, world_in
 from tests.store.drafts import outline
 
@@ -60,7 +61,7 @@ def lowered(**limits: int) -> Iterator[None]:
         yield
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=examples(25))
 @given(
     steps=st.lists(STEPS, min_size=3, max_size=10),
     limit=st.sampled_from([1, 3, 1000]),
@@ -95,6 +96,7 @@ def test_kept_up_equals_built_anew(
         assert not world.builder.advance()
 
 
+@pytest.mark.slow
 def test_many_changes_at_once_are_sorted_anew(tmp_path: Path) -> None:
     """Over a thousand changes at once are not put in their places one by one."""
     with world_in(tmp_path) as world:
@@ -121,6 +123,7 @@ def test_a_long_import_shows_as_it_goes(tmp_path: Path) -> None:
         assert sizes == [14, 18, 20]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count", [1023, 1024, 1025, 1100])
 def test_postings_and_bitmaps_answer_alike(tmp_path: Path, count: int) -> None:
     """One value that ``count`` maps have, and one that few have, in every order."""

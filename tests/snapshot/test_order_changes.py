@@ -32,6 +32,7 @@ from mapshelf.snapshot.format.columns import (
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
 from mapshelf.snapshot.read.id_index import IdIndex
 from mapshelf.snapshot.read.listing import Listing
+from tests.examples import examples
 
 ALL = 10**9
 TITLES = ["tea", "Teapot with a lid", "teapot with a LID", "日本語のお茶", ""]
@@ -204,7 +205,7 @@ STEPS = st.one_of(
 )
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80))
 @given(
     steps=st.lists(STEPS, min_size=5, max_size=40),
     posting=st.sampled_from([0, 1, 2, 1024]),
@@ -235,6 +236,7 @@ def test_after_any_changes_lists_are_as_written_from_scratch(
         shelf.prove(np.random.default_rng(seed))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("resumed", [False, True])
 def test_values_cross_the_limit_of_postings_both_ways(resumed: bool) -> None:
     """As a catalogue of thousands has it, with the limits that hold there."""

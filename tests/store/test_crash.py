@@ -12,10 +12,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from mapshelf.formats.outline_codec import outline_passages
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
 from tests.store.child import acknowledged, start
+
+pytestmark = pytest.mark.process
 
 ROUNDS = int(os.environ.get("MAPSHELF_CRASH_ROUNDS", "4"))
 LONGEST = 0.25

@@ -19,6 +19,8 @@ from mapshelf.store import Store, open_store
 from tests.postgres import Server, both_urls, server, standby_of
 from tests.store.drafts import outline
 
+pytestmark = pytest.mark.postgres
+
 ALL = 1_000_000
 PATIENCE = 20.0
 

@@ -16,6 +16,7 @@ from mapshelf.model import DAY, HOUR, MapDraft, VisitKind
 from mapshelf.store import Store
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from mapshelf.visits import VisitCounter, counter
+from tests.examples import examples
 from tests.store.clock import Clock
 from tests.visits.browsers import BROWSERS, ROBOTS, Caller
 
@@ -296,7 +297,7 @@ STEPS = st.lists(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(60))
 @given(steps=STEPS)
 def test_any_visits_count_as_a_set_would(
     tmp_path_factory: pytest.TempPathFactory, steps: list[Any]

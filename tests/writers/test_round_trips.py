@@ -17,6 +17,7 @@ from mapshelf.readers import Limits, read
 from mapshelf.readers.parsing.notes import Note
 from mapshelf.readers.parsing.text_cleaning import clean, is_html, one_line, safe_html
 from mapshelf.writers import WRITERS
+from tests.examples import examples
 from tests.writers.outlines import broad, chain, outlines
 
 Carry = Callable[[Topic], Topic]
@@ -148,7 +149,7 @@ HOSTILE: Final = Outline(
 
 
 @pytest.mark.parametrize("suffix", CARRIED)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100))
 @example(outline=HOSTILE)
 @given(outline=outlines())
 def test_an_export_is_read_as_what_was_exported(suffix: str, outline: Outline) -> None:
@@ -157,6 +158,7 @@ def test_an_export_is_read_as_what_was_exported(suffix: str, outline: Outline) -
     assert WRITE[suffix](outline) == export
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", CARRIED)
 @pytest.mark.parametrize("outline", [chain(256), broad(5_000, 20)], ids=["deep", "broad"])
 def test_deep_and_large_maps_come_back(suffix: str, outline: Outline) -> None:

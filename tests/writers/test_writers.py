@@ -9,7 +9,7 @@ from typing import Any, Final
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from markdown_it import MarkdownIt
 
 from mapshelf.model import Outline, Topic
@@ -40,6 +40,7 @@ def test_no_media_type_is_one_that_browsers_run() -> None:
         assert (";" in writer.media_type) == essence.startswith("text/")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", WRITE)
 @pytest.mark.parametrize("outline", [chain(256), broad(100_000, 200)], ids=["deep", "broad"])
 def test_deep_and_large_maps_are_written(suffix: str, outline: Outline) -> None:
@@ -152,7 +153,6 @@ def plain(tokens: list[Any]) -> str:
     return "".join(pieces.get(token.type, token.content) for token in tokens)
 
 
-@settings(deadline=None)
 @example(outline=Outline((Topic("1. a"), Topic("b", children=[Topic("- c #", note="---")]))))
 @given(outline=outlines())
 def test_markdown_programs_see_the_same_tree(outline: Outline) -> None:

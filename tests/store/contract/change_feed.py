@@ -14,6 +14,7 @@ from mapshelf.model import (
     MapDraft,
 )
 from mapshelf.store import Store
+from tests.examples import examples
 from tests.store.contract.suite import (
     ALL,
     INHERITED,
@@ -74,7 +75,7 @@ class ChangeFeedContract(Suite):
         found = put(store, complete())
         assert store.changes(0, ALL) == [Change(store.revision(), 77, found, complete().outline)]
 
-    @settings(max_examples=15, deadline=None, suppress_health_check=INHERITED)
+    @settings(max_examples=examples(15), suppress_health_check=INHERITED)
     @given(seed=st.integers(0, 2**32), limit=st.integers(1, 7))
     def test_following_the_feed_in_steps_gives_the_present_state(
         self, store: Store, seed: int, limit: int

@@ -89,6 +89,7 @@ class ConcurrencyContract(Suite):
             assert [user.name for user in store.users()] == [SYSTEM_USER]
             assert store.check() == []
 
+    @pytest.mark.process
     def test_two_processes_write_while_a_third_follows(self, url: str, store: Store) -> None:
         """Once a change is visible, none with a lower revision may appear later."""
         revision, mirror = 0, {}

@@ -16,6 +16,7 @@ from mapshelf.model import (
 )
 from mapshelf.store import Store, seed
 from mapshelf.tokens import ALPHABET
+from tests.examples import examples
 from tests.store.clock import Clock
 from tests.store.contract.suite import (
     ADDED,
@@ -73,7 +74,7 @@ class MapWriterContract(Suite):
         assert len(found.id) == 8
         assert set(found.id) <= set(ALPHABET)
 
-    @settings(max_examples=40, deadline=None, suppress_health_check=INHERITED)
+    @settings(max_examples=examples(40), suppress_health_check=INHERITED)
     @given(draft=DRAFTS)
     def test_any_map_comes_out_as_it_went_in_and_again_is_unchanged(
         self, store: Store, draft: MapDraft

@@ -10,6 +10,7 @@ from mapshelf.model import (
     MapDraft,
 )
 from mapshelf.store import Store
+from tests.examples import examples
 from tests.store.contract.suite import ADDED, ALL, INHERITED, UNCHANGED, Suite
 from tests.store.drafts import DRAFTS
 
@@ -17,7 +18,7 @@ from tests.store.drafts import DRAFTS
 class TransferContract(Suite):
     """A catalogue in another store. ``tests/store/test_transfer.py`` has more."""
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=INHERITED)
+    @settings(max_examples=examples(25), suppress_health_check=INHERITED)
     @given(drafts=st.lists(DRAFTS, max_size=6))
     def test_export_and_import_into_an_empty_catalogue(
         self, store: Store, empty: Callable[[], Store], drafts: list[MapDraft]

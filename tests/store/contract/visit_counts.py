@@ -19,6 +19,7 @@ from mapshelf.model import (
     VisitKind,
 )
 from mapshelf.store import Store
+from tests.examples import examples
 from tests.store.contract.suite import (
     ALL,
     CHANGED,
@@ -193,7 +194,7 @@ class VisitCountsContract(Suite):
         assert {found.views for found in first.maps(0, ALL)} == {9}
         assert first.check() == []
 
-    @settings(max_examples=30, deadline=None, suppress_health_check=INHERITED)
+    @settings(max_examples=examples(30), suppress_health_check=INHERITED)
     @given(
         steps=st.lists(
             st.one_of(
