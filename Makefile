@@ -13,7 +13,7 @@ ARGUMENTS ?=
 # runs on the newest, as `make test` does.
 OLDEST_POSTGRES := $(wildcard /usr/lib/postgresql/15/bin)
 # What the web server makes of HTTP is the same whatever the database, and takes long to ask.
-POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_moving.py \
+POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_transfer.py \
 	$(filter-out %/test_real_server.py, $(wildcard tests/api/test_*.py))
 
 # Three for two cores, because many tests wait for something.
