@@ -43,7 +43,7 @@ pytestmark = pytest.mark.cluster
 
 KILLS: Final = 3
 TOKENS: Final = 20
-WINDOW: Final = 10
+WINDOW: Final = 20
 """Seconds for which statements are counted, with requests and without."""
 
 HANGS: Final = 60.0
