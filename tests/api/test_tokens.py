@@ -22,8 +22,8 @@ from tests.harness import READER, Service, Shelf
 PROMISE: Final = {"sqlite": 1.0, "postgres": 2.5}[KIND]
 """Seconds within which a token that has lost its force is refused."""
 
-SLACK: Final = 5.0
-"""Seconds more, for a busy machine: a token that is not looked up again is taken for a minute."""
+SLACK: Final = 0.25
+"""Seconds more, for a request in flight and a busy machine."""
 
 
 def now() -> int:

@@ -158,7 +158,7 @@ READING = textwrap.dedent(
     from pathlib import Path
     from mapshelf.errors import UnreadableFile
     from mapshelf.readers import Limits, read
-    from mapshelf.readers.sandbox import RefusedFile, read_file
+    from mapshelf.readers.sandboxed_reader import RefusedFile, read_file
 
     path, whole = sys.argv[1], sys.argv[2] == "whole"
     error = reason = ""

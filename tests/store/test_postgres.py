@@ -644,7 +644,7 @@ def listening(store: Store, revision: int) -> None:
 def test_who_waits_is_woken_by_a_write(
     store: PostgresStore, url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mapshelf.store.postgres_listening.SILENCE", 10 * PATIENCE)
+    monkeypatch.setattr("mapshelf.store.postgres.listening.SILENCE", 10 * PATIENCE)
     writer = open_store(url)
     listening(store, 0)
     for number in range(1, 6):
