@@ -79,12 +79,17 @@ class Listing:
 
 
 class _OrderedMaps:
-    """All maps in one order."""
+    """All maps in one order.
+
+    Attributes:
+        is_unchanged: whether nothing has changed since the order was written.
+    """
 
     def __init__(self, folder: Path, order: str, columns: Mapping[str, Array]) -> None:
         written = StoredOrder(order_folder(folder, order))
         self._slots, self._ranks = written.slots, written.ranks
         self._changes = OrderChanges.load(folder, order)
+        self.is_unchanged = not len(self._changes)
         self._removed = BitMap(self._changes.removed)
         self._posting_lists = PostingLists(order_folder(folder, order), self._removed)
         self._columns = columns
@@ -94,11 +99,6 @@ class _OrderedMaps:
 
     def __len__(self) -> int:
         return len(self._slots) - len(self._removed) + len(self._changes.added)
-
-    @property
-    def is_unchanged(self) -> bool:
-        """Whether nothing has changed since the order was written."""
-        return not len(self._changes)
 
     def written(self, start: int, end: int) -> list[int]:
         """Return the slots between two ranks of the stored order."""

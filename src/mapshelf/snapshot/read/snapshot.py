@@ -21,7 +21,7 @@ from mapshelf.snapshot.format.manifest import (
     published_length,
     read_manifest,
 )
-from mapshelf.snapshot.format.records import record_ids, record_title, with_base_url
+from mapshelf.snapshot.format.records import BASE_URL, record_ids, record_title, with_base_url
 from mapshelf.snapshot.format.term_dictionary import TermDictionary
 from mapshelf.snapshot.read.facets import Facets, count_facets
 from mapshelf.snapshot.read.id_index import IdIndex
@@ -110,16 +110,18 @@ class Snapshot:
         self._facets: dict[tuple[object, ...], Facets] = {}
         sizes = {len(self._listing), len(self._text), len(self._id_index)}
         if sizes != {manifest["maps"]}:
-            raise SnapshotDamaged("the terms of the snapshot hold different numbers of maps")
+            raise SnapshotDamaged("the parts of the snapshot hold different numbers of maps")
 
     def __len__(self) -> int:
         return len(self._listing)
 
     def page(self, query: MapQuery, base_url: bytes) -> Page:
         """Return the page of maps for ``query``."""
-        found = self._search_engine.select(query)
-        body = with_base_url(b",".join(self._bodies(found.slots)), base_url)
-        return Page(found.total, b"[%b]" % body, _correction(found))
+        if query.text:
+            found = self._search_engine.select(query)
+            return Page(found.total, self._array(found.slots, base_url), _correction(found))
+        selection = self._listing.select(query)
+        return Page(selection.total, self._array(selection.slots, base_url))
 
     def is_light(self, query: MapQuery) -> bool:
         """Return whether the page for ``query`` takes so little time that it needs no thread."""
@@ -180,6 +182,10 @@ class Snapshot:
     def _record(self, slot: int) -> bytes:
         start = self._starts[slot]
         return bytes(self._records[start : start + self._lengths[slot]])
+
+    def _array(self, slots: list[int], base_url: bytes) -> bytes:
+        """Return records as a JSON array."""
+        return b"[%b]" % b",".join(self._bodies(slots)).replace(BASE_URL, base_url)
 
     def _bodies(self, slots: list[int]) -> list[memoryview]:
         """Return the records of a page, without copying them."""
