@@ -1,0 +1,39 @@
+"""ARCHITECTURE.md names files that exist: whoever follows it finds what it says."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).parents[1]
+DOCUMENT = (REPOSITORY / "ARCHITECTURE.md").read_text("utf-8")
+
+NAMED = sorted(
+    {
+        path
+        for path in re.findall(r"(?:[\w.-]+/)+(?:[\w.-]+\.(?:py|js|md|sql|toml))?", DOCUMENT)
+        if "://" not in path
+    }
+)
+"""Paths with a folder: those of a package's table are relative to the folder it names."""
+
+
+@pytest.mark.parametrize("path", NAMED)
+def test_a_file_that_is_named_exists(path: str) -> None:
+    assert (REPOSITORY / "src/mapshelf" / path).exists() or (REPOSITORY / path).exists()
+
+
+def test_every_package_is_a_layer() -> None:
+    layers = DOCUMENT.partition("## Layers")[2].partition("\n## ")[0]
+    for package in (REPOSITORY / "src/mapshelf").iterdir():
+        if (package / "__init__.py").exists():
+            assert f"`{package.name}`" in layers, package.name
+
+
+@pytest.mark.parametrize(
+    ("name", "path"),
+    re.findall(r"`([A-Z_]+)` in `([\w/]+\.py)`", DOCUMENT),
+)
+def test_a_table_that_is_named_is_there(name: str, path: str) -> None:
+    source = (REPOSITORY / "src/mapshelf" / path).read_text("utf-8")
+    assert re.search(rf"^{name}\b", source, re.MULTILINE)
