@@ -214,7 +214,8 @@ def titles_by_path(store: Store, folder: Path) -> dict[bytes, str]:
     """Return the title of the map of each file; no two files may have the same map."""
     titles = {one.file_id: one.title for one in all_maps(store)}
     place, column = SOURCES.columns.index("path"), SOURCES.columns.index("file_id")
-    rows = store.rows(SOURCES, os.fsencode(folder), ALL)
+    below = os.fsencode(folder) + b"/"
+    rows = [row for row in store.rows(SOURCES, below, ALL) if row[place].startswith(below)]
     assert len({row[column] for row in rows}) == len(rows)
     return {row[place]: titles[row[column]] for row in rows}
 

@@ -74,9 +74,14 @@ TABLE: Final[dict[type[Exception], ErrorRow]] = {
 FAULT: Final = ErrorRow(500, 500, "server_error", "Something went wrong on our side.")
 
 
+def error_row(error: Exception) -> ErrorRow:
+    """Return how ``error`` is told: by its own row, or that of the closest kind that has one."""
+    return next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), FAULT)
+
+
 def error_response(error: Exception, request_id: str) -> Response:
     """Return the Error object for ``error`` (``docs/api.md``)."""
-    row = next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), FAULT)
+    row = error_row(error)
     if isinstance(error, Overloaded | ClientDisconnected):
         pass  # one line for each of too many would be more to do
     elif isinstance(error, SnapshotMissing | Ending):  # a service that starts or ends: no fault

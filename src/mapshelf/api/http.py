@@ -8,6 +8,8 @@ from collections.abc import Awaitable, Callable, Iterable, MutableMapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+import xxhash
+
 from mapshelf.api.work_queue import Disconnection
 from mapshelf.disk_cache import CachedFile
 from mapshelf.model import User
@@ -117,6 +119,11 @@ def body_response(
     """Return a response with a body."""
     content = ((b"content-type", media_type), (b"content-length", str(len(body)).encode()))
     return Response(status, (*content, *headers), body)
+
+
+def etag(body: bytes) -> tuple[bytes, bytes]:
+    """Return a validator for a body, as a header."""
+    return b"etag", f'"{xxhash.xxh3_128_hexdigest(body)}"'.encode()
 
 
 def not_modified(response: Response, if_none_match: bytes) -> Response | None:

@@ -7,13 +7,18 @@ alone has them; they are read and made in a thread, those of large maps as ``doc
 from functools import partial
 from typing import Final
 
-import xxhash
-
 from mapshelf.api.content_disposition import attachment, split_name
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import CachedSnapshot, Deferred
 from mapshelf.api.documents import Documents, Kind, is_large
-from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, body_response, json_response
+from mapshelf.api.http import (
+    CHECKED_EACH_TIME,
+    Request,
+    Response,
+    body_response,
+    etag,
+    json_response,
+)
 from mapshelf.errors import NotFound
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.snapshot.read import Record
@@ -27,7 +32,7 @@ FORMATS: Final = {writer.suffix: writer for writer in WRITERS}
 async def show_map(context: Context, request: Request) -> Response:
     """Return the Map object of a map, the same as in lists."""
     record = find_map(context.snapshot.get(), request.parts["id"], context.base_url)
-    return json_response(200, record.body, [_etag(record.body), *CHECKED_EACH_TIME])
+    return json_response(200, record.body, [etag(record.body), *CHECKED_EACH_TIME])
 
 
 async def show_outline(context: Context, request: Request) -> Response:
@@ -72,7 +77,7 @@ def export_outline(
     if is_large(outline):
         return Deferred(documents.queue, partial(_large_outline, store, record, writer, documents))
     kind, body = _export_kind(record, writer), writer.write(decode_outline(outline))
-    return body_response(200, kind.media_type, body, (*kind.headers, _etag(body)))
+    return body_response(200, kind.media_type, body, (*kind.headers, etag(body)))
 
 
 def original_file(store: Maps, record: Record, documents: Documents) -> Response:
@@ -109,7 +114,3 @@ def _export_kind(record: Record, writer: Writer) -> Kind:
     disposition = attachment(record.title, writer.suffix)
     headers = ((b"content-disposition", disposition), *CHECKED_EACH_TIME)
     return Kind(writer.media_type.encode(), headers)
-
-
-def _etag(body: bytes) -> tuple[bytes, bytes]:
-    return b"etag", f'"{xxhash.xxh3_128_hexdigest(body)}"'.encode()

@@ -13,7 +13,7 @@ from mapshelf.api.application import Application
 from mapshelf.api.errors import error_response
 from mapshelf.api.http import READ, Headers, Request, Response
 from mapshelf.api.pipe import Pipe, end_connection
-from mapshelf.api.streaming import LARGE, open_body, whole_body
+from mapshelf.api.streaming import LARGE, open_body
 from mapshelf.errors import MalformedRequest, Overloaded
 
 TextHeaders = list[tuple[str, str]]
@@ -81,23 +81,25 @@ class RSGIApplication:
     async def __rsgi__(self, scope: HTTPScope, protocol: HTTPProtocol) -> None:
         """Answer one request."""
         response, own_headers = await self._application.answer(_read_request, (scope, protocol))
+        whole = scope.method != "HEAD"
+        if whole and (response.file is not None or len(response.body) >= LARGE):
+            await self._send_opened(scope, protocol, response, own_headers)
+            return
         headers = self._kept_headers(response) + _as_text(own_headers)
-        if scope.method == "HEAD":
-            protocol.response_bytes(response.status, headers, b"")
-        elif response.file is None and len(response.body) < LARGE:
-            protocol.response_bytes(response.status, headers, response.body)
-        elif response.size < LARGE:
-            protocol.response_bytes(response.status, headers, whole_body(response))
-        else:
-            await self._send_large(scope, protocol, response, own_headers)
+        protocol.response_bytes(response.status, headers, response.body if whole else b"")
 
-    async def _send_large(
+    async def _send_opened(
         self, scope: HTTPScope, protocol: HTTPProtocol, response: Response, own_headers: Headers
     ) -> None:
+        """Send a response whose body is large, or lies in a file."""
         with ExitStack() as opened:
             try:
-                stream = opened.enter_context(self._application.sending(RSGISender(scope)))
                 body = opened.enter_context(open_body(response))
+                if response.size < LARGE:
+                    headers = self._kept_headers(response) + _as_text(own_headers)
+                    protocol.response_bytes(response.status, headers, body.read())
+                    return
+                stream = opened.enter_context(self._application.sending(RSGISender(scope)))
                 pipe = opened.enter_context(Pipe())
             except (Overloaded, OSError) as error:
                 refusal = error_response(Overloaded(str(error)), "")

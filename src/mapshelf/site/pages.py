@@ -18,7 +18,7 @@ from urllib.parse import parse_qsl, unquote, urlencode
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import CachedSnapshot, Deferred
 from mapshelf.api.documents import Kind, is_large
-from mapshelf.api.errors import FAULT, TABLE
+from mapshelf.api.errors import error_row
 from mapshelf.api.http import Headers, Request, Response
 from mapshelf.api.map_detail import FORMATS, export_outline, find_map, original_file
 from mapshelf.api.routes import Operation, Route
@@ -109,7 +109,7 @@ class Pages:
             try:
                 return await answer(request)
             except (InvalidRequest, NotFound, SnapshotError, StoreUnavailable, Overloaded) as error:
-                row = next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), FAULT)
+                row = error_row(error)
                 return await self._error(row.status, row.message or str(error))
 
         return guard

@@ -11,10 +11,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-import xxhash
-
 from mapshelf.api.compression import packable
-from mapshelf.api.http import Headers, Response, body_response
+from mapshelf.api.http import Headers, Response, body_response, etag
 from mapshelf.site.messages import ENGLISH, counted, say
 
 if TYPE_CHECKING:
@@ -140,8 +138,3 @@ def _quoted_query(query_string: bytes) -> str:
     Clients send any bytes, some of which would end a header.
     """
     return quote(_STRAY_PERCENT.sub(b"%25", query_string), safe="%!$&'()*+,;=:@/?")
-
-
-def etag(body: bytes) -> tuple[bytes, bytes]:
-    """Return the ETag header of a body."""
-    return b"etag", f'"{xxhash.xxh3_128_hexdigest(body)}"'.encode()

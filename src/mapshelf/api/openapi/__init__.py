@@ -13,11 +13,10 @@ from functools import cache
 from typing import Any, Final
 
 import orjson
-import xxhash
 
 from mapshelf.api.context import Context
 from mapshelf.api.errors import FAULT, TABLE, ErrorRow
-from mapshelf.api.http import Request, Response, json_response
+from mapshelf.api.http import Request, Response, etag, json_response
 from mapshelf.api.openapi.operations import TAGS, paths
 from mapshelf.api.openapi.parameters import parameters
 from mapshelf.api.openapi.responses import headers, responses
@@ -95,5 +94,4 @@ async def show_openapi(context: Context, request: Request) -> Response:
 @cache
 def _response() -> Response:
     body = orjson.dumps(openapi_document())
-    etag = f'"{xxhash.xxh3_128_hexdigest(body)}"'.encode()
-    return json_response(200, body, [(b"etag", etag), (b"cache-control", b"no-cache")])
+    return json_response(200, body, [etag(body), (b"cache-control", b"no-cache")])
