@@ -1,17 +1,21 @@
-"""How many examples hypothesis tries: few while you work, more where nobody waits.
+"""How many examples tests try: few while you work, more where nobody waits.
 
-``--hypothesis-profile`` chooses a profile by its name: ``fast``, ``default`` or ``ci``. A test that
-needs another number than the profile's asks ``examples`` for it, so that it follows the profile.
+``--hypothesis-profile`` chooses a profile by its name: ``fast``, ``default``, ``ci`` or, before a
+release, ``thorough``. A test that needs another number than the profile's asks ``examples`` for it,
+one over many real files asks ``some``, so that both follow the profile.
 
 Every profile is derandomized: a test tries the same examples each time, on every machine. None has
 a deadline: machines differ, and are busy with other things.
 """
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Final, TypeVar
 
 from hypothesis import settings
 
-PERCENT: Final = {"fast": 10, "default": 100, "ci": 200}
+T = TypeVar("T")
+
+PERCENT: Final = {"fast": 10, "default": 100, "ci": 200, "thorough": 1000}
 """How many examples a profile tries of those the default tries."""
 
 
@@ -25,3 +29,9 @@ def register_profiles() -> None:
 def examples(number: int) -> int:
     """Return how many examples the profile tries where the default tries ``number``."""
     return max(1, number * settings().max_examples // PERCENT["default"])
+
+
+def some(found: Sequence[T], number: int) -> list[T]:
+    """Return some of ``found``, evenly spread: ``number`` of them by default."""
+    chosen = min(examples(number), len(found))
+    return [found[place * len(found) // chosen] for place in range(chosen)]

@@ -10,7 +10,10 @@ from benchmarks.http1 import get_request
 from benchmarks.overload import measurement
 from benchmarks.overload.load import offer
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(sys.platform != "linux", reason="reads /proc"),
+]
 
 
 @pytest.fixture(scope="module")

@@ -9,6 +9,7 @@ import random
 import unicodedata
 from collections.abc import Callable, Iterator
 from decimal import Decimal, localcontext
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
@@ -27,6 +28,7 @@ Asked = dict[str, Any]
 # -- what is expected ------------------------------------------------------------------------
 
 
+@cache
 def folded(text: str) -> str:
     """Return ``text`` without case and accents, for the letters the tests use."""
     decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())

@@ -96,13 +96,15 @@ def test_nothing_is_answered_from_an_altered_snapshot(shelf: Shelf) -> None:
     files = {name: size for name, (size, _) in read_manifest(folder)["files"].items()}
     files["manifest.json"] = (folder / "manifest.json").stat().st_size
     assert len(files) > 60
-    for name, size in files.items():
-        for place in {0, size // 2, size - 1} if size else set():
-            flip(folder / name, place)
-            with serve(shelf) as service:
-                assert all(refused(service, path) for path in (*PATHS, "/readyz")), name
-                assert service.get("/healthz").status_code == 200
-            flip(folder / name, place)
+    for number, (name, size) in enumerate(files.items()):
+        if not size:
+            continue
+        place = (0, size // 2, size - 1)[number % 3]
+        flip(folder / name, place)
+        with serve(shelf) as service:
+            assert all(refused(service, path) for path in (*PATHS, "/readyz")), name
+            assert service.get("/healthz").status_code == 200
+        flip(folder / name, place)
     with serve(shelf) as service:
         assert all(service.get(path).status_code == 200 for path in (*PATHS, "/readyz"))
 

@@ -7,6 +7,8 @@ import pytest
 
 from tests.cli.process import Mapshelf, free_port, serving, status_of, wait_for
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def mapshelf(tmp_path: Path) -> Mapshelf:

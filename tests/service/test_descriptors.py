@@ -13,6 +13,8 @@ from mapshelf.service.descriptors import MIN_DESCRIPTORS
 from tests.cli.process import EXAMPLES, PATIENCE, Mapshelf, Service, free_port, serving, wait_for
 from tests.cli.test_commands import write_map
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def mapshelf(tmp_path: Path) -> Mapshelf:

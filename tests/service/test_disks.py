@@ -13,6 +13,8 @@ from tests.cli.process import EXAMPLES, Mapshelf, free_port, serving, status_of,
 from tests.cli.test_commands import write_map
 from tests.service.processes import children
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def disk(tmp_path: Path) -> Iterator[Path]:

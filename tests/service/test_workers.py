@@ -13,6 +13,8 @@ import pytest
 from tests.cli.process import EXAMPLES, PATIENCE, Mapshelf, Service, serving, wait_for
 from tests.service.processes import children, runs
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def mapshelf(tmp_path: Path) -> Mapshelf:

@@ -327,8 +327,8 @@ def test_no_text_of_a_map_runs(reader: Reader) -> None:
     page = reader.open("/")
     for number in range(len(STRIKES)):
         for path in (f"/mindmaps/Strike{number:02}", f"/mindmaps/Strike{number:02}?embed=1"):
-            page.goto(path)
-            expect(page.locator("#stage.alive")).to_be_attached()
+            page.goto(path, wait_until="domcontentloaded")
+            page.wait_for_selector("#stage.alive")
             assert struck(page) is None, path
             assert page.url.startswith(reader.address)
             hrefs = page.eval_on_selector_all("a[href]", "all => all.map(one => one.protocol)")

@@ -53,6 +53,7 @@ class TextIndexWriter:
                 MEMORY_FOR_REBUILD if expected else MEMORY, num_threads=1
             )
         self._expected, self._added = expected, 0
+        self._committed = False
         self._portion = portion_of(expected)
         self.size = 0
         """Documents in the last published index, including deleted ones."""
@@ -62,19 +63,21 @@ class TextIndexWriter:
         with translated():
             self._writer.add_document(tantivy.Document.from_dict(fields, self._schema))
             self._added += 1
+            self._committed = False
             if self._added <= self._expected and self._added % self._portion == 0:
-                self._writer.commit()
+                self._commit()
 
     def remove(self, slot: int) -> None:
         """Delete the map under ``slot``."""
         with translated():
             # By query: deletion by term takes the number for a signed one and finds nothing.
             self._writer.delete_documents_by_query(Query.term_query(self._schema, "slot", slot))
+            self._committed = False
 
     def publish(self, directory: Path) -> None:
         """Commit, and link the index into the folder of a snapshot."""
         with translated():
-            self._writer.commit()
+            self._commit()
             self._writer.garbage_collect_files()
         link_index(self._directory, directory)
         self.size = sum(segment["max_doc"] for segment in _segments(directory / "meta.json"))
@@ -84,7 +87,7 @@ class TextIndexWriter:
         if self._portion < self._expected:
             log.info("merging the search index")
         with translated():
-            self._writer.commit()
+            self._commit()
             self._writer.wait_merging_threads()
             self._writer = self._index.writer(MEMORY, num_threads=1)
 
@@ -92,6 +95,12 @@ class TextIndexWriter:
         """Wait for merges in the background, and close the index."""
         with translated():
             self._writer.wait_merging_threads()
+
+    def _commit(self) -> None:
+        """Commit what is not committed yet; without any, a commit would still take 10 ms."""
+        if not self._committed:
+            self._writer.commit()
+            self._committed = True
 
 
 def portion_of(expected: int) -> int:
