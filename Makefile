@@ -16,8 +16,8 @@ OLDEST_POSTGRES := $(wildcard /usr/lib/postgresql/15/bin)
 POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_transfer.py \
 	$(filter-out %/test_real_server.py, $(wildcard tests/api/test_*.py))
 
-# Three for two cores, because many tests wait for something.
-WORKERS ?= 3
+# Five for two cores, because many tests wait for something.
+WORKERS ?= 5
 PYTEST = $(RUN)pytest --numprocesses $(WORKERS) --dist worksteal
 
 # Temporary files lie in memory where there is room: no test cuts the power, so none needs a disk.

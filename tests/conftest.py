@@ -1,5 +1,6 @@
 """Fixtures that every folder of tests may use; what they give is in ``harness``."""
 
+import gc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -32,6 +33,13 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             if fixture in fixtures:
                 for name in names:
                     item.add_marker(name)
+
+
+def pytest_collection_finish() -> None:
+    """Let the garbage collector pass over the thousands of tests, and come less often."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000, 20, 20)
 
 
 def pytest_report_header() -> str:

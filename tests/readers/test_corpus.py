@@ -24,6 +24,7 @@ from mapshelf.model import Outline
 from mapshelf.readers import READERS, Limits, read, summary
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
+from tests.examples import some
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus"
@@ -410,16 +411,20 @@ def test_other_text_is_not_a_map(row: Row) -> None:
         read(data_of(row), Limits())
 
 
-def test_whole_corpus_through_the_sandbox() -> None:
-    """Every file, of any format, gives one result; no reader fails in a way nobody foresaw."""
-    paths = [str(CORPUS / row["file"]) for row in rows() if (CORPUS / row["file"]).is_file()]
+def test_files_of_all_formats_through_the_sandbox() -> None:
+    """Every file, of any format, gives one result; no reader fails in a way nobody foresaw.
+
+    ``tests/cli`` imports all files of the most frequent formats.
+    """
+    asked = some([row for row in rows() if (CORPUS / row["file"]).is_file()], 400)
+    paths = [str(CORPUS / row["file"]) for row in asked]
     with SandboxedReader(workers=2) as reader:
         results = list(reader.read(paths))
     assert [result.path for result in results] == paths
     refused = {result.path: result.reason for result in results if isinstance(result, RefusedFile)}
     assert not [reason for reason in refused.values() if "please report" in reason]
     read_paths = {result.path for result in results if isinstance(result, ReadFile)}
-    assert read_paths == {str(CORPUS / row["file"]) for row in rows() if is_sound(row)}
+    assert read_paths == {str(CORPUS / row["file"]) for row in asked if is_sound(row)}
     assert all(result.title for result in results if isinstance(result, ReadFile))
 
 

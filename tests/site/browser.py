@@ -1,8 +1,9 @@
 """A real browser in front of a real ``mapshelf serve``.
 
 The browser is Chromium as Debian packages it, driven over its own protocol; its variant without a
-screen takes half the time. Whoever has neither has these tests skipped. Whatever a page complains about (its console, an error of a script, a request
-that fails, a policy that is broken) fails the test that opened it.
+screen takes half the time. Whoever has neither has these tests skipped. Whatever a page complains
+about (its console, an error of a script, a request that fails, a policy that is broken) fails the
+test that opened it.
 """
 
 import os

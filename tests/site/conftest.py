@@ -33,7 +33,9 @@ def browser() -> Iterator[Browser]:
     While it is there an event loop is, so that other tests cannot have theirs.
     """
     if CHROMIUM is None:
-        pytest.skip("needs a browser: apt-get install chromium-headless-shell, or name one in MAPSHELF_CHROMIUM")
+        pytest.skip(
+            "needs a browser: install chromium-headless-shell, or name one in MAPSHELF_CHROMIUM"
+        )
     with sync_playwright() as playwright:
         launched_browser = launched(playwright)
         yield launched_browser

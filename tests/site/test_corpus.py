@@ -32,13 +32,13 @@ from tests.site.test_pages import Reading
 
 CORPUS = Path(__file__).resolve().parents[3] / "shared" / "corpus" / "dev"
 ICON = Path(__file__).resolve().parents[2] / "src/mapshelf/site/static/icon.svg"
-LOOKED_AT = 150
+LOOKED_AT = 200
 """Files whose pages and pictures are looked at; the profile ``thorough`` has all of them."""
 
 LARGEST = 10
 """How many of these are the largest files."""
 
-OPENED = 20
+OPENED = 24
 """Maps that are opened in a browser."""
 
 AT_ONCE = 8

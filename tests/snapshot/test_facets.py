@@ -28,6 +28,7 @@ from mapshelf.snapshot.format.columns import (
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES, Codes
 from mapshelf.snapshot.format.records import encode_record
 from mapshelf.snapshot.read.facets import MOST_VALUES, Facets, count_facets
+from tests.examples import examples
 from tests.snapshot.world import World, filtered
 
 T = TypeVar("T", bound=Hashable)
@@ -153,7 +154,7 @@ def coded(maps: Sequence[Map], batches: Sequence[int], fresh: Callable[[], Path]
     return load_codes(published, load_columns(published, done), lengths)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60))
 @given(maps=catalogues(), batches=st.lists(st.integers(0, 500), max_size=3), data=st.data())
 def test_facets_are_those_of_a_plain_count(
     maps: list[Map], batches: list[int], data: st.DataObject

@@ -1,5 +1,6 @@
 """What the system is short of for a moment is no damage: a sound snapshot stays as it is."""
 
+import gc
 import os
 import resource
 from collections.abc import Iterator
@@ -21,6 +22,7 @@ from tests.harness import Shelf
 @contextmanager
 def descriptors_left(count: int) -> Iterator[None]:
     """Leave this process so many descriptors while in the context."""
+    gc.collect()  # what earlier tests left behind may hold some
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     held = []
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(512, before[1]), before[1]))
