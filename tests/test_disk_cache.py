@@ -67,6 +67,22 @@ def test_a_file_is_found_with_its_checksum_and_can_be_read_in_pieces(tmp_path: P
     assert not found.is_there()
 
 
+def test_a_file_that_was_found_before_is_not_read_again(tmp_path: Path) -> None:
+    cache = DiskCache(tmp_path, 256 * SIZE)
+    cache.put(KEY, b"x" * SIZE)
+    found = cache.find(KEY)
+    before = bytes_read()
+    assert cache.find(KEY) == found
+    assert bytes_read() - before < SIZE
+    cache.put(KEY, b"y" * SIZE)  # another file in its place
+    assert cache.find(KEY) != found
+
+
+def bytes_read() -> int:
+    """Return how many bytes this process has read so far."""
+    return int(Path("/proc/self/io").read_text("ascii").split()[1])
+
+
 def test_what_was_put_last_stays_even_where_it_is_too_large(tmp_path: Path) -> None:
     cache = DiskCache(tmp_path, 4 * 1000, folders=4)
     cache.put("00" + "1" * 30, b"x" * 600)

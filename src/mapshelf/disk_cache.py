@@ -10,11 +10,13 @@ renamed, so that none is seen half written; and since nothing is synced to disk,
 checksum, without which it does not count.
 """
 
+import fcntl
 import logging
 import os
 import secrets
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
@@ -25,6 +27,12 @@ _DIGEST: Final = 16
 """Bytes of the checksum at the beginning of each file."""
 
 _PIECE: Final = 1 << 20
+_TURN: Final = "turn"
+"""A file in the folder of results; the process that has locked it has its turn."""
+
+_REMEMBERED: Final = 1000
+"""Most files to remember as verified."""
+
 _USED_NOTED_EVERY: Final = 86_400.0
 """Seconds; noting each use would be a write for each read."""
 
@@ -78,6 +86,7 @@ class DiskCache:
         self._folder = folder
         self._folders = folders
         self._share = size // folders
+        self._verified: dict[Path, tuple[tuple[int, int, int], CachedFile]] = {}
         self._told = False
 
     def get(self, key: str) -> bytes | None:
@@ -94,24 +103,26 @@ class DiskCache:
     def find(self, key: str) -> CachedFile | None:
         """Return the file with the result under ``key``, ``None`` if it is not there or not sound.
 
-        It is read once, piece by piece.
+        It is read whole, piece by piece, unless this process has read it before.
         """
         path = self._path(key)
-        digest, size = xxhash.xxh3_128(), 0
         try:
-            with path.open("rb") as file:
-                expected = file.read(_DIGEST)
-                while piece := file.read(_PIECE):
-                    digest.update(piece)
-                    size += len(piece)
+            status = path.stat()
+            state = status.st_ino, status.st_mtime_ns, status.st_size
+            known, found = self._verified.get(path, (None, None))
+            if known != state:
+                found = _verified(path)
             _note_use(path)
         except OSError:
             return None
-        sound = digest.digest() == expected
-        return CachedFile(path, digest.hexdigest(), size) if sound else None
+        if found is not None and known != state:
+            if len(self._verified) >= _REMEMBERED:
+                self._verified.clear()
+            self._verified[path] = (state, found)
+        return found
 
-    def put(self, key: str, content: bytes) -> None:
-        """Keep a result. What cannot be kept is told of in the log, once, and does no harm."""
+    def put(self, key: str, content: bytes) -> bool:
+        """Keep a result, and tell whether it could be kept; the log says so once if not."""
         path = self._path(key)
         part = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
         try:
@@ -121,12 +132,27 @@ class DiskCache:
                 file.write(content)
             part.replace(path)
             self._make_room(path)
+            return True
         except OSError as error:
             with suppress(OSError):
                 part.unlink()
             if not self._told:
                 log.warning("results cannot be kept in %s: %s", self._folder, error.strerror)
             self._told = True
+            return False
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """Wait until no other process has its turn, then have it: what costs much is made once.
+
+        Where that cannot be arranged (a full or read-only disk), nobody waits.
+        """
+        with ExitStack() as opened:
+            with suppress(OSError):
+                self._folder.mkdir(parents=True, exist_ok=True)
+                lock = opened.enter_context((self._folder / _TURN).open("ab"))
+                fcntl.flock(lock, fcntl.LOCK_EX)
+            yield
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{int(key[:2], 16) % self._folders:02x}" / key[2:]
@@ -147,6 +173,17 @@ class DiskCache:
                 with suppress(FileNotFoundError):
                     os.unlink(path)
                 total -= size
+
+
+def _verified(path: Path) -> CachedFile | None:
+    """Return a file if its content has the checksum at its beginning."""
+    digest, size = xxhash.xxh3_128(), 0
+    with path.open("rb") as file:
+        expected = file.read(_DIGEST)
+        while piece := file.read(_PIECE):
+            digest.update(piece)
+            size += len(piece)
+    return CachedFile(path, digest.hexdigest(), size) if digest.digest() == expected else None
 
 
 def _note_use(path: Path) -> None:

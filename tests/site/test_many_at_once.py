@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import pytest
 
 from mapshelf.api.context import Context
 from mapshelf.model import MapDraft
 from mapshelf.site import site_routes
-from tests.harness import Service, serve, shelf_with
+from tests.harness import Service, outline_of, serve, shelf_with
 
 ID = "Changing"
 
@@ -37,6 +38,18 @@ def test_one_page_for_all_and_a_clear_no_for_too_many(tmp_path: Path) -> None:
         # What others ask of the API does not wait with them.
         assert service.maps(query="map").status_code == 200
         assert service.get("/?query=map&unknown=99").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path", ["/mindmaps/Changing/title", "/site/maps/Changing.json", "/mindmaps/Changing/title.md"]
+)
+def test_parameters_that_mean_nothing_make_no_other_page(tmp_path: Path, path: str) -> None:
+    """Otherwise anybody could have the costliest page made again and again."""
+    draft = MapDraft(id=ID, title="Title", outline=outline_of("Title", "topic"))
+    with shelf_with(tmp_path, draft) as shelf, serve(shelf, site_routes) as service:
+        pages = asked(service, [f"{path}?unknown={number}" for number in range(100)])
+        assert {page.status_code for page in pages} == {200}
+        assert len({page.content for page in pages}) == 1
 
 
 class Moving:

@@ -40,6 +40,9 @@ RESPONSE_OVERHEAD: Final = 1024
 LARGEST_CACHED: Final = 1 << 20
 """Bytes of a response that is cached: larger ones would put out hundreds of others."""
 
+MOST_DEFERRED: Final = 256
+"""Requests to remember that belong into another queue than they first seem to."""
+
 Key = tuple[str, bytes]
 """What a response is cached under: path and query string, apart, so that none passes for another
 one."""
@@ -47,10 +50,17 @@ one."""
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """The rest of making a response, when it turns out to be the work of another queue."""
+    """The rest of making a response, when it turns out to be the work of another queue.
+
+    Attributes:
+        queue: where the response is made.
+        make: makes it.
+        lasting: whether the same is true of every equal request, until the next snapshot.
+    """
 
     queue: WorkQueue
     make: Callable[[], Response]
+    lasting: bool = False
 
 
 Make = Callable[[], Response | Deferred]
@@ -65,6 +75,7 @@ class CachedSnapshot:
     def __init__(self, snapshot: Snapshot) -> None:
         self.snapshot = snapshot
         self._responses: dict[Key, Response] = {}
+        self._deferred: dict[Key, Deferred] = {}
         self._size = 0
 
     def cached(self, path: str, query_string: bytes) -> Response | None:
@@ -86,23 +97,42 @@ class CachedSnapshot:
             oldest = next(iter(self._responses))
             self._size -= _size(oldest, self._responses.pop(oldest))
 
-    async def response(self, request: Request, queue: WorkQueue, make: Make) -> Response:
+    async def response(
+        self, request: Request, queue: WorkQueue, make: Make, query_string: bytes | None = None
+    ) -> Response:
         """Return the response to a request: cached, or made now, once for all who ask meanwhile.
+
+        Args:
+            request: the request.
+            queue: where it is made.
+            make: makes it.
+            query_string: the part of the query string that it depends on, by default all of it.
 
         Raises:
             Overloaded: there is too much to do already.
             ClientDisconnected: nobody waits for it any more.
         """
-        response = self.cached(request.path, request.query_string)
+        key = request.path, request.query_string if query_string is None else query_string
+        response = self.cached(*key)
         if response is not None:
             return response
-        key = request.path, request.query_string
         place = (self, *key)
-        made = await queue.result(place, make, request.disconnection)
+        made: Response | Deferred | None = self._deferred.get(key)
+        if made is None:
+            made = await queue.result(place, make, request.disconnection)
         if isinstance(made, Deferred):
+            self._remember(key, made)
             made = await made.queue.result(place, made.make, request.disconnection)
         self.cache(key, made)
         return made
+
+    def _remember(self, key: Key, deferred: Deferred) -> None:
+        """Spare the next equal request finding out that it belongs into another queue."""
+        if not deferred.lasting:
+            return
+        if len(self._deferred) >= MOST_DEFERRED:
+            self._deferred.clear()
+        self._deferred[key] = deferred
 
 
 def _size(key: Key, response: Response) -> int:

@@ -23,7 +23,7 @@ from mapshelf.api.compression import compressed, with_smaller
 from mapshelf.api.http import Headers, Response
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.disk_cache import CachedFile, DiskCache
-from mapshelf.errors import NotFound, StoreDamaged
+from mapshelf.errors import NotFound, Overloaded, StoreDamaged
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import OriginalFile, Outline
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
@@ -73,6 +73,17 @@ class Kind:
     compress: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class _Task:
+    """What the child needs to know to make a document."""
+
+    key: str
+    make: Make
+    outline: bytes
+    facts: tuple[object, ...]
+    compress: bool
+
+
 class Documents:
     """Makes large documents and keeps them. It may be used from several threads."""
 
@@ -85,7 +96,7 @@ class Documents:
         """
         self.queue = queue
         self._cache = cache
-        self._child = ConfinedChild(MEMORY, _DESCRIPTORS)
+        self._child = ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY)
         self._refused: set[str] = set()
 
     def of_outline(
@@ -101,15 +112,19 @@ class Documents:
 
         Raises:
             NotFound: it is too large to be made.
+            Overloaded: it was removed at once, to make room for others.
             StoreUnavailable: the service ends.
             StoreDamaged: the outline cannot be read.
         """
         name = f"{make.__module__}.{make.__qualname__}"
         digest = xxhash.xxh3_128(repr((self._code, name, facts)).encode())
         digest.update(outline)
-        arguments = (make, outline, facts, kind.compress)
-        key = digest.hexdigest()
-        return self._response(key, kind, lambda: self._made_by_child(key, arguments))
+        task = _Task(digest.hexdigest(), make, outline, facts, kind.compress)
+        found = self._found(task.key, kind)
+        if found is not None:
+            return found
+        with self._cache.turn():  # of all workers, one makes a document, and the others find it
+            return self._found(task.key, kind) or self._made_by_child(task, kind)
 
     def of_file(self, file: OriginalFile, kind: Kind) -> Response:
         """Return a map file as it was.
@@ -117,42 +132,46 @@ class Documents:
         Raises:
             StoreDamaged: it cannot be unpacked.
         """
+        key = xxhash.xxh3_128_hexdigest(b"file" + file.digest)
+        found = self._found(key, kind)
+        if found is not None:
+            return found
         # Nothing in it is looked at, so it takes no child.
         body = _unpacked(file.content)
         if len(body) < LARGE_FILE:
             return _response(kind, body, b"")
-        key = xxhash.xxh3_128_hexdigest(b"file" + file.digest)
-        return self._response(key, kind, lambda: (body, b""))
+        self._cache.put(key, body)
+        # A full disk keeps nothing: then it is sent from memory.
+        return self._found(key, kind) or _response(kind, body, b"")
 
     def close(self) -> None:
         """End the child; what it was making is not finished."""
         self._child.close()
 
-    def _response(self, key: str, kind: Kind, make: Callable[[], Bodies]) -> Response:
+    def _found(self, key: str, kind: Kind) -> Response | None:
         found = self._cache.find(key)
         packed = self._cache.find(_packed(key)) if kind.compress else None
-        if found and (packed or not kind.compress):
-            return _response(kind, found, packed or b"")
-        whole, smaller = make()
-        self._cache.put(key, whole)
-        if smaller:
-            self._cache.put(_packed(key), smaller)
-        # A full disk keeps nothing: then they are sent from memory.
-        found = self._cache.find(key)
-        packed = self._cache.find(_packed(key)) if smaller else None
-        return _response(kind, found or whole, packed or smaller)
+        if found is None or (kind.compress and packed is None):
+            return None
+        return _response(kind, found, packed or b"")
 
-    def _made_by_child(self, key: str, arguments: tuple[object, ...]) -> Bodies:
-        if key in self._refused:
+    def _made_by_child(self, task: _Task, kind: Kind) -> Response:
+        if task.key in self._refused:
             raise _too_large()
         try:
-            return self._child.call(_make, arguments, WALL_SECONDS)
+            whole, smaller = self._child.call(_make, (task, self._cache), WALL_SECONDS)
         except FAILURES as error:
             log.warning("a document cannot be made: %s", str(error) or type(error).__name__)
             if len(self._refused) >= _REFUSED:
                 self._refused.clear()
-            self._refused.add(key)
+            self._refused.add(task.key)
             raise _too_large() from error
+        if whole:
+            return _response(kind, whole, smaller)
+        found = self._found(task.key, kind)
+        if found is None:
+            raise Overloaded("the document has been removed")
+        return found
 
     @cached_property
     def _code(self) -> str:
@@ -181,12 +200,18 @@ def is_large(outline: bytes) -> bool:
         raise StoreDamaged("an outline in the store cannot be read") from error
 
 
-def _make(make: Make, outline: bytes, facts: tuple[object, ...], compress: bool) -> Bodies:
-    """Make a document, in the child."""
+def _make(task: _Task, cache: DiskCache) -> Bodies:
+    """Make a document, in the child, and keep it; return it only if it cannot be kept.
+
+    Many megabytes from one process to another would hold up everything else that a worker does.
+    """
     with processor_time(CPU_SECONDS):
-        decoded: Outline = decode_outline(outline)
-        body = make(decoded, *facts)
-        return body, compressed(body) if compress else b""
+        decoded: Outline = decode_outline(task.outline)
+        body = task.make(decoded, *task.facts)
+        smaller = compressed(body) if task.compress else b""
+    if cache.put(task.key, body) and (not smaller or cache.put(_packed(task.key), smaller)):
+        return b"", b""
+    return body, smaller
 
 
 def _unpacked(content: bytes) -> bytes:

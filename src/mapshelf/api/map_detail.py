@@ -41,7 +41,7 @@ async def show_outline(context: Context, request: Request) -> Response:
     record = find_map(current, request.parts["id"], context.base_url)
     writer = FORMATS[request.parts["format"]]
     make = partial(export_outline, context.store.get(), record, writer, context.documents)
-    return await current.response(request, context.queues.files, make)
+    return await current.response(request, context.queues.files, make, query_string=b"")
 
 
 async def show_file(context: Context, request: Request) -> Response:
@@ -49,7 +49,7 @@ async def show_file(context: Context, request: Request) -> Response:
     current = context.snapshot.get()
     record = find_map(current, request.parts["id"], context.base_url)
     make = partial(original_file, context.store.get(), record, context.documents)
-    return await current.response(request, context.queues.files, make)
+    return await current.response(request, context.queues.files, make, query_string=b"")
 
 
 def find_map(current: CachedSnapshot, public_id: str, base_url: bytes) -> Record:
@@ -75,7 +75,8 @@ def export_outline(
     """
     outline = _outline(store, record)
     if is_large(outline):
-        return Deferred(documents.queue, partial(_large_outline, store, record, writer, documents))
+        make = partial(_large_outline, store, record, writer, documents)
+        return Deferred(documents.queue, make, lasting=True)
     kind, body = _export_kind(record, writer), writer.write(decode_outline(outline))
     return body_response(200, kind.media_type, body, (*kind.headers, etag(body)))
 

@@ -11,6 +11,7 @@ if there is one: decoded and encoded again, never the original bytes (``readers.
 from dataclasses import dataclass
 from functools import partial
 from typing import Final
+from urllib.parse import urlencode
 
 import orjson
 
@@ -73,7 +74,15 @@ async def show_thumbnail(context: Context, request: Request) -> Response:
         drawn = Deferred(context.queues.drawings, partial(draw_thumbnail, *wanted))
         return cached_thumbnail(*wanted) or drawn
 
-    return await current.response(request, context.queues.thumbnails, make)
+    return await current.response(request, context.queues.thumbnails, make, _query_string(asked))
+
+
+def _query_string(asked: PictureQuery) -> bytes:
+    """Return the shortest query string that asks for this picture."""
+    values = {"w": asked.width, "theme": asked.theme, "source": asked.source}
+    defaults = {"w": DEFAULT_WIDTH, "theme": LIGHT.name, "source": DRAWN}
+    given = {name: value for name, value in values.items() if value != defaults[name]}
+    return urlencode(given).encode()
 
 
 def parse_picture(query_string: bytes, picture_format: str) -> PictureQuery:

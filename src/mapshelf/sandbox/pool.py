@@ -39,14 +39,16 @@ FAILURES: Final = (TimeoutError, ProcessExpired, BrokenProcessPool, MemoryError)
 """Raised when a child dies during a task, or exceeds a limit."""
 
 _TRIES: Final = 2
-_NICENESS: Final = 5
+_NICENESS: Final = 10
 """Of a ``ConfinedChild``: tasks of seconds must not slow requests of microseconds."""
 
 
 class ConfinedPool:
     """Child processes for one kind of task. They start with the first one."""
 
-    def __init__(self, workers: int, memory: int, descriptors: int, niceness: int = 0) -> None:
+    def __init__(
+        self, workers: int, memory: int, descriptors: int, niceness: int = 0, file_size: int = 0
+    ) -> None:
         """Prepare the pool.
 
         Args:
@@ -54,9 +56,10 @@ class ConfinedPool:
             memory: bytes that each may add to its size at the start.
             descriptors: files and pipes that each may have open.
             niceness: of each.
+            file_size: bytes of the largest file that each may write.
         """
         self._workers = workers
-        self._limits = (memory, descriptors, niceness)
+        self._limits = (memory, descriptors, niceness, file_size)
         self._pool: ProcessPool | None = None
         self._children = _Children()
 
@@ -111,9 +114,9 @@ class ConfinedPool:
 class ConfinedChild:
     """One child, whose callers wait for the result. It may be used from several threads."""
 
-    def __init__(self, memory: int, descriptors: int) -> None:
+    def __init__(self, memory: int, descriptors: int, file_size: int = 0) -> None:
         """Prepare the child; the limits are those of ``ConfinedPool``."""
-        self._pool = ConfinedPool(1, memory, descriptors, _NICENESS)
+        self._pool = ConfinedPool(1, memory, descriptors, _NICENESS, file_size)
         self._closed = False
 
     def call(self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float) -> T:
@@ -175,11 +178,11 @@ class _Children(SpawnContext):
                 child.kill()
 
 
-def _confine(memory: int, descriptors: int, niceness: int) -> None:
+def _confine(memory: int, descriptors: int, niceness: int, file_size: int) -> None:
     """Set the permanent limits of this child process."""
     os.nice(niceness)
     _forbid_more(resource.RLIMIT_CORE, 0)
-    _forbid_more(resource.RLIMIT_FSIZE, 0)
+    _forbid_more(resource.RLIMIT_FSIZE, file_size)
     _forbid_more(resource.RLIMIT_NOFILE, descriptors)
     if sys.platform == "linux":  # elsewhere address space is not limited, or not to be told
         _forbid_more(resource.RLIMIT_AS, _address_space() + memory)

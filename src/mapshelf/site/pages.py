@@ -137,7 +137,8 @@ class Pages:
             return redirect(right, request.query_string)
         embedded = dict(parse_qsl(request.query_string.decode("latin-1"))).get("embed") == "1"
         make = partial(self._map, current.snapshot, record, embedded=embedded)
-        response = await current.response(request, self._queues.pages, make)
+        depends_on = b"embed=1" if embedded else b""
+        response = await current.response(request, self._queues.pages, make, depends_on)
         if not embedded:
             # A map that another page shows was not asked for by whoever reads that page.
             self._context.note_visit(request, record.file_id, VisitKind.VIEW)
@@ -147,7 +148,7 @@ class Pages:
         """Answer the data from which the script draws a map."""
         current = self._context.snapshot.get()
         make = partial(self._map_data, _found(current, request.parts["id"]))
-        return await current.response(request, self._queues.pages, make)
+        return await current.response(request, self._queues.pages, make, query_string=b"")
 
     async def outline(self, request: Request) -> Response:
         """Answer the outline of a map as a file."""
@@ -207,7 +208,7 @@ class Pages:
         encoded = store.outline(record.file_id)
         if encoded and is_large(encoded):
             make = partial(self._large_map, known, record.file_id, embedded=embedded)
-            return Deferred(self._queues.documents, make)
+            return Deferred(self._queues.documents, make, lasting=True)
         outline = decode_outline(encoded) if encoded else None
         return page_response(200, self._map_body(outline, known, embedded), _map_headers(embedded))
 
@@ -229,7 +230,8 @@ class Pages:
     def _map_data(self, record: Record) -> Response | Deferred:
         outline = self._outline(record)
         if is_large(outline):
-            return Deferred(self._queues.documents, partial(self._large_map_data, record))
+            make = partial(self._large_map_data, record)
+            return Deferred(self._queues.documents, make, lasting=True)
         return data_response(JSON, map_data(decode_outline(outline)))
 
     def _large_map_data(self, record: Record) -> Response:
@@ -256,7 +258,7 @@ class Pages:
         current = self._context.snapshot.get()
         record = _found(current, request.parts["id"])
         made = partial(make, self._context.store.get(), record)
-        response = await current.response(request, self._queues.pages, made)
+        response = await current.response(request, self._queues.pages, made, query_string=b"")
         self._context.note_visit(request, record.file_id, VisitKind.DOWNLOAD)
         return response
 
