@@ -63,12 +63,16 @@ class WorkQueue:
 
         Raises:
             Overloaded: the queue is full.
-            ClientDisconnected: the client hung up while the work waited for its turn.
+            ClientDisconnected: the client hung up while the work waited for its turn, or while
+                somebody else's was done.
         """
-        job = self._jobs.get(key) or self._add(key, make)
+        joined = self._jobs.get(key)
+        job = joined or self._add(key, make)
         job.clients += 1
         try:
-            if not job.begun and disconnection is not None:
+            # Of many who ask for the same and hang up, none may be left when it is made: all of
+            # them would be answered at once.
+            if (joined or not job.begun) and disconnection is not None:
                 await _until_done(job.result, disconnection)
             # Shielded: others may wait for the same.
             result: T = await asyncio.shield(job.result)

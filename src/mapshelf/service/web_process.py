@@ -1,12 +1,19 @@
 """The web process: it runs the HTTP server, whose workers run our application."""
 
 import socket
+import sys
 from functools import partial
-from typing import Any
+from typing import Any, Final
 
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging
 from mapshelf.service.web_server import serve_http
 from mapshelf.settings import Settings
+
+SWITCH_INTERVAL: Final = 0.0005
+"""Seconds for which a thread may go on while others wait.
+
+The event loop lets go of the interpreter with every file it opens, and each time it would wait for
+its threads by the default of 5 ms."""
 
 
 def run_web_process(settings: Settings, listener: socket.socket, workers: int) -> None:
@@ -24,6 +31,7 @@ def _load_application(settings: Settings, *_: Any, **__: Any) -> Any:
 
     set_up_logging()
     exit_with_parent()
+    sys.setswitchinterval(SWITCH_INTERVAL)
     return RSGIApplication(
         Application(settings, private_routes if settings.private else site_routes)
     )
