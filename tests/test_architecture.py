@@ -1,4 +1,4 @@
-"""ARCHITECTURE.md names files that exist: whoever follows it finds what it says."""
+"""ARCHITECTURE.md names files that exist, so readers find what it says."""
 
 import re
 from pathlib import Path
@@ -15,10 +15,22 @@ NAMED = sorted(
         if "://" not in path
     }
 )
-"""Paths with a folder: those of a package's table are relative to the folder it names."""
+"""Paths that include a folder."""
+
+IN_TABLES = [
+    folder + name
+    for folder, rows in re.findall(r"^\| module in `([\w/]+/)` .*\n((?:\|.*\n)+)", DOCUMENT, re.M)
+    for cell in re.findall(r"^\|([^|]*)\|", rows, re.MULTILINE)
+    for name in re.findall(r"`([\w.-]+)`", cell)
+]
+"""Files that a table names without their folder, which is in its header."""
 
 
-@pytest.mark.parametrize("path", NAMED)
+def test_there_is_a_table_of_bare_file_names() -> None:
+    assert len(IN_TABLES) > 5
+
+
+@pytest.mark.parametrize("path", [*NAMED, *IN_TABLES])
 def test_a_file_that_is_named_exists(path: str) -> None:
     assert (REPOSITORY / "src/mapshelf" / path).exists() or (REPOSITORY / path).exists()
 

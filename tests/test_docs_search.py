@@ -32,7 +32,7 @@ def rows_below(heading: str) -> list[list[str]]:
 
 
 def test_every_weight_is_told_and_no_other() -> None:
-    told = {field: float(weight) for field, _, weight in rows_below("## What counts how much")}
+    told = {field: float(weight) for field, _, weight in rows_below("## Ranking")}
     assert told == WEIGHTS
 
 
@@ -46,7 +46,7 @@ def test_every_language_is_told_and_no_other() -> None:
 @pytest.mark.parametrize(
     "sentence",
     [
-        f"in a row in the title count with the weight {PHRASE_WEIGHT:g}",
+        f"adjacent in the title score with weight {PHRASE_WEIGHT:g}",
         f"without spaces counts {CHARACTER_WEIGHT:g} times",
         f"beyond {COUNTED_TITLE} words length",
         f"one of {POPULARITIES} degrees",

@@ -1,13 +1,13 @@
-"""What takes long to make, on disk, so that it is made once: pictures and large documents.
+"""A disk cache for what is expensive to make: pictures and large documents.
 
-Every result lies in a file of its own under a key made from all that went into it: a map that
-changes gets another key, and nothing has to be invalidated. Files are spread over folders by their
-key; each folder is kept below its share of the limit by removing what has not been used for
-longest, which looks at the files of one folder and needs no word from other processes.
+Each result is in its own file, under a key made from all its inputs: a changed map has another key,
+so nothing has to be invalidated. Files are distributed over folders by key. Each folder is kept
+below its share of the limit by removing the least recently used files. This only looks at the files
+of one folder, and needs no communication with other processes.
 
-Several processes may work on the same folders. A file is written under a name of its own and
-renamed, so that none is seen half written; and since nothing is synced to disk, each begins with a
-checksum, without which it does not count.
+Several processes may use the same folders. A file is written under a temporary name and renamed, so
+that no process sees an incomplete one. As nothing is synced to disk, each file begins with a
+checksum; a file whose checksum is wrong is ignored.
 """
 
 import fcntl
@@ -34,20 +34,20 @@ _REMEMBERED: Final = 1000
 """Most files to remember as verified."""
 
 _USED_NOTED_EVERY: Final = 86_400.0
-"""Seconds; noting each use would be a write for each read."""
+"""Seconds; recording each use would be a write for each read."""
 
 _ABANDONED_AFTER: Final = 3600.0
-"""Seconds after which a file under another name is what a process left that died."""
+"""Seconds after which a file with a temporary name must be from a process that died."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class CachedFile:
-    """A sound file of the cache, to be sent piece by piece.
+    """A file of the cache, verified, to be sent in pieces.
 
     Attributes:
-        path: where it lies; it may be removed to make room.
+        path: its path; it may be removed to make room.
         digest: the XXH3-128 checksum of its content, in hexadecimal digits.
         size: bytes of its content.
     """
@@ -67,21 +67,22 @@ class CachedFile:
         return file
 
     def is_there(self) -> bool:
-        """Tell whether the file has not been removed."""
+        """Return whether the file still exists."""
         return self.path.exists()
 
 
 class DiskCache:
-    """A folder of results, bounded in size."""
+    """A folder of results with a limited size."""
 
     def __init__(self, folder: Path, size: int, folders: int = 256) -> None:
-        """Use ``folder``, which is made with the first result.
+        """Use ``folder``, which is created with the first result.
 
         Args:
-            folder: nothing else may lie in it.
-            size: bytes of all results together, at most.
-            folders: among how many folders (a power of two, 256 at most) the files are spread.
-                Each has an equal share of ``size``, which must be far above that of one result.
+            folder: must contain nothing else.
+            size: maximum size of all results together, in bytes.
+            folders: the number of folders (a power of two, 256 at most) that the files are
+                distributed over. Each has an equal share of ``size``, which must be far larger than
+                any result.
         """
         self._folder = folder
         self._folders = folders
@@ -90,7 +91,7 @@ class DiskCache:
         self._told = False
 
     def get(self, key: str) -> bytes | None:
-        """Return the result under ``key``, ``None`` if it is not there or not sound."""
+        """Return the result under ``key``, ``None`` if it is missing or damaged."""
         path = self._path(key)
         try:
             data = path.read_bytes()
@@ -101,7 +102,7 @@ class DiskCache:
         return content if data[:_DIGEST] == xxhash.xxh3_128_digest(content) else None
 
     def find(self, key: str) -> CachedFile | None:
-        """Return the file with the result under ``key``, ``None`` if it is not there or not sound.
+        """Return the file with the result under ``key``, ``None`` if it is missing or damaged.
 
         It is read whole, piece by piece, unless this process has read it before.
         """
@@ -122,7 +123,7 @@ class DiskCache:
         return found
 
     def put(self, key: str, content: bytes) -> bool:
-        """Keep a result, and tell whether it could be kept; the log says so once if not."""
+        """Store a result, and return whether that worked; a failure is logged once."""
         path = self._path(key)
         part = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
         try:
@@ -158,7 +159,7 @@ class DiskCache:
         return self._folder / f"{int(key[:2], 16) % self._folders:02x}" / key[2:]
 
     def _make_room(self, fresh: Path) -> None:
-        """Remove what was not used for longest beside ``fresh``, if the folder is too large."""
+        """Remove the least recently used files, but not ``fresh``, if the folder is too large."""
         found = []
         with os.scandir(fresh.parent) as entries:
             for entry in entries:

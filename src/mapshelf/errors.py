@@ -1,70 +1,70 @@
-"""Every error Mapshelf raises on purpose, in one tree.
+"""The exception hierarchy: every error that Mapshelf raises deliberately.
 
     MapshelfError
     ├── InvalidRequest         a request the interface does not offer
-    │   ├── InvalidParameter   a parameter has such a value
-    │   ├── MalformedRequest   it is not sound HTTP
+    │   ├── InvalidParameter   a parameter has an invalid value
+    │   ├── MalformedRequest   it is not valid HTTP
     │   ├── UnknownPath        nothing is at this address
     │   ├── MethodNotAllowed   something is, but not for this method
-    │   ├── AddressTooLong     its query string is longer than any we understand
-    │   └── BodyTooLarge       it brings a body, where none is expected
+    │   ├── AddressTooLong     its query string is too long
+    │   └── BodyTooLarge       its body is too large
     ├── InvalidToken           no token, or one that is not valid
     ├── StoreError             the store refused or failed
     │   ├── StoreUnavailable   it cannot be reached now; later may work
-    │   ├── StoreMissing       there is none, and none was to be made
+    │   ├── StoreMissing       there is none, and none was to be created
     │   ├── HistoryLost        its changes are not those that were followed
-    │   ├── StoreDamaged       what it holds is not what was written
+    │   ├── StoreDamaged       its content is not what was written
     │   └── Conflict           the write contradicts what is stored
     │       └── AlreadyExists  a name that must be unique is taken
     ├── NotFound               the thing named is not there
     ├── SnapshotError          a snapshot cannot be used
     │   ├── SnapshotMissing    there is none yet
     │   ├── SnapshotDamaged    there is one, but it is broken or of another version
-    │   └── SnapshotUnavailable  the system lacks what it takes to open it now
+    │   └── SnapshotUnavailable  the system lacks the resources to open it now
     ├── InvalidRecord          a line of an NDJSON file is not a record
     ├── UnreadableFile         a map file is refused
     │   ├── NotAMap            it is something else
     │   ├── BrokenFile         it is a map, but damaged or not as its format says
     │   └── TooLarge           it is over one of the limits for untrusted files
-    ├── PreviewChanged         a map file carries another picture than was asked for
+    ├── PreviewChanged         a map file contains another picture than was requested
     ├── Overloaded             there is more to do than can be done soon
-    ├── ClientDisconnected     the client of a request hung up before it was answered
-    ├── Ending                 the service is about to end
-    ├── CannotWrite            a file that was asked for cannot be written
-    ├── CannotListen           the address to serve at cannot be had
+    ├── ClientDisconnected     the client of a request disconnected before the response
+    ├── Ending                 the service is shutting down
+    ├── CannotWrite            a file cannot be written
+    ├── CannotListen           the service cannot listen on its address
     ├── FolderInUse            another service has the data folder
     ├── TooFewDescriptors      the system allows too few open files to serve
     └── InvalidSetting         a command-line option or environment variable is wrong
 
-Foreign exceptions are translated into these where they enter: ``apsw`` in ``store/sqlite/``,
-``psycopg`` in ``store/postgres/``, ``tantivy`` in ``snapshot/format/text_fields.py``, parsers in
-``readers/``. The message of each is one line for the person who caused it. What clients see over
-HTTP is decided in ``api/errors.py`` alone.
+Third-party exceptions are translated at the boundary: those of ``apsw`` in ``store/sqlite/``, of
+``psycopg`` in ``store/postgres/``, of ``tantivy`` in ``snapshot/format/text_fields.py``, of parsers
+in ``readers/``. Each message is one line for the person who caused the error. Only
+``api/errors.py`` decides what clients see over HTTP.
 """
 
 
 class MapshelfError(Exception):
-    """The root of the tree: catch this to catch everything Mapshelf raises on purpose."""
+    """The base class of every error that Mapshelf raises deliberately."""
 
 
 class InvalidRequest(MapshelfError):
-    """A request asks for something the interface does not offer; the message is for the client."""
+    """A request that the interface does not support; the message is for the client."""
 
 
 class InvalidParameter(InvalidRequest):
-    """A request parameter has a value the interface does not offer."""
+    """A request parameter has an invalid value."""
 
 
 class MalformedRequest(InvalidRequest):
-    """A request breaks a rule of HTTP that the server leaves to us."""
+    """A request violates a rule of HTTP that the server does not check."""
 
 
 class UnknownPath(InvalidRequest):
-    """Nothing is at the address of a request."""
+    """There is nothing at the path of a request."""
 
 
 class MethodNotAllowed(InvalidRequest):
-    """The address does not take this method; ``allowed`` are those it takes."""
+    """The path does not support this method; ``allowed`` are those it supports."""
 
     def __init__(self, allowed: tuple[str, ...]) -> None:
         super().__init__(f"This address takes {', '.join(allowed)} only.")
@@ -72,17 +72,17 @@ class MethodNotAllowed(InvalidRequest):
 
 
 class AddressTooLong(InvalidRequest):
-    """The query string is longer than any we understand."""
+    """The query string is longer than any valid one."""
 
 
 class BodyTooLarge(InvalidRequest):
-    """A request brings a body where none is expected."""
+    """A request declares a large body, though no operation expects one."""
 
 
 class InvalidToken(MapshelfError):
     """The access token is missing, malformed, unknown, expired, revoked, or its user disabled.
 
-    ``sent`` tells whether the client sent anything as a token.
+    ``sent`` is whether the client sent anything as a token.
     """
 
     def __init__(self, *, sent: bool) -> None:
@@ -103,15 +103,15 @@ class StoreMissing(StoreError):
 
 
 class StoreDamaged(StoreError):
-    """What the store holds is not what was written to it."""
+    """The content of the store is not what was written to it."""
 
 
 class HistoryLost(StoreError):
-    """Changes that were followed never happened any more: only all of them again make sense."""
+    """The store no longer has the changes that were followed; read all changes again."""
 
 
 class Conflict(StoreError):
-    """A write contradicts what is stored; nothing of it was kept."""
+    """A write contradicts what is stored; nothing was written."""
 
 
 class AlreadyExists(Conflict):
@@ -119,7 +119,7 @@ class AlreadyExists(Conflict):
 
 
 class NotFound(MapshelfError):
-    """The user, token or map named is not there."""
+    """The user, token or map does not exist."""
 
 
 class SnapshotError(MapshelfError):
@@ -135,14 +135,14 @@ class SnapshotDamaged(SnapshotError):
 
 
 class SnapshotUnavailable(SnapshotError):
-    """The system lacks what it takes to open a snapshot now: descriptors, memory, room on the disk.
+    """The system lacks the resources to open a snapshot now: descriptors, memory, disk space.
 
-    That says nothing about the snapshot; later may work.
+    The snapshot may be intact, and opening it may work later.
     """
 
 
 class InvalidRecord(MapshelfError):
-    """A record does not have the shape that ``docs/operating.md`` gives."""
+    """A record does not have the form that ``docs/operating.md`` describes."""
 
 
 class UnreadableFile(MapshelfError):
@@ -154,7 +154,7 @@ class NotAMap(UnreadableFile):
 
 
 class BrokenFile(UnreadableFile):
-    """The file is a mind map that is damaged or breaks its format's rules."""
+    """The file is a mind map that is damaged or violates the rules of its format."""
 
 
 class TooLarge(UnreadableFile):
@@ -162,23 +162,23 @@ class TooLarge(UnreadableFile):
 
 
 class PreviewChanged(MapshelfError):
-    """A map file carries another picture than was asked for: the map is being replaced."""
+    """A map file contains another picture than was requested: the map is being replaced."""
 
 
 class Overloaded(MapshelfError):
-    """There is more to do than can be done soon; the same request may be answered in a moment."""
+    """There is more work than can be done soon; the same request may succeed in a moment."""
 
 
 class ClientDisconnected(MapshelfError):
-    """The client of a request hung up before it was answered."""
+    """The client of a request disconnected before the response."""
 
 
 class Ending(MapshelfError):
-    """The service is about to end, and takes no more requests that another node could."""
+    """The service is shutting down and refuses requests that another node can answer."""
 
 
 class CannotWrite(MapshelfError):
-    """A file that was asked for cannot be written."""
+    """A file that the user asked for cannot be written."""
 
 
 class CannotListen(MapshelfError):

@@ -1,7 +1,7 @@
-"""What the catalogue is made of, free of storage, files and HTTP.
+"""The domain model, independent of storage, files and HTTP.
 
-Everything here is an immutable value or a small mutable tree (``Topic``); every other layer
-speaks in these types, so that none needs to know how another keeps them.
+Everything here is an immutable value or a small mutable tree (``Topic``). All other layers exchange
+these types, so none needs to know how another stores them.
 """
 
 from collections.abc import Iterator
@@ -35,33 +35,33 @@ USER_KEYS: Final = ("UserName", "TotalMaps", "DateRegistered")
 """The keys of a User object, in the order they are sent (``docs/api.md``)."""
 
 SYSTEM_USER: Final = "system"
-"""Owner of the maps that were imported without naming one."""
+"""Owner of the maps that were imported without an owner."""
 
 UNCATEGORISED: Final = "Uncategorised"
 """Category of the maps for which none is known."""
 
 
 LARGEST_ID: Final = 2**53
-"""Ids go up to here: beyond, programs that read numbers as floating point confuse them."""
+"""The largest id: programs that read numbers as floating point confuse larger ones."""
 
 LARGEST_COUNT: Final = 2**63 - 1
-"""Counters of maps go up to here."""
+"""The largest value of a map's counters."""
 
 HOUR: Final = 3_600_000
 DAY: Final = 24 * HOUR
 """In milliseconds."""
 
 USER_NAME_LENGTH: Final = 100
-"""Most characters of a username."""
+"""Maximum number of characters of a username."""
 
 
 def is_user_name(name: str) -> bool:
-    """Tell whether ``name`` can be a username: one printable line without outer blanks."""
+    """Return whether ``name`` can be a username: a printable line without outer spaces."""
     return 0 < len(name) <= USER_NAME_LENGTH and name == name.strip() and name.isprintable()
 
 
 def name_key(name: str) -> str:
-    """Return the form in which names are compared: two that differ in case alone are one."""
+    """Return the form in which names are compared: names that differ only in case are equal."""
     return name.strip().casefold()
 
 
@@ -75,10 +75,10 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """A published map as the store holds it.
+    """A published map as the store keeps it.
 
     Attributes:
-        file_id: increasing integer, the key of the map inside the catalogue.
+        file_id: increasing integer, the key of the map in the catalogue.
         id: public identifier, letters and digits; never given to another map.
         title: title, one line.
         description: free text.
@@ -86,19 +86,19 @@ class Map:
         thumbs_down: negative votes.
         views: page views.
         downloads: downloads.
-        thumbnail: absolute URL of its own, or ``None`` for the one Mapshelf serves.
-        url: absolute URL of its own page, or ``None`` for the one Mapshelf serves.
+        thumbnail: absolute URL of another picture, or ``None`` for the one Mapshelf serves.
+        url: absolute URL of another page, or ``None`` for the one Mapshelf serves.
         category_id: id of its category.
-        category: name of its category. Kept with the map, because an imported record may
-            name a category otherwise than this catalogue does, and must come out as it came in.
+        category: name of its category. Stored with the map, because an imported record may use
+            another name for a category than this catalogue, and must be exported unchanged.
         date_added: milliseconds since 1970-01-01 UTC.
         owner: username of the owner.
         size: size of the map file in hundredths of a kilobyte (1024 bytes), ``None`` if unknown.
         copyright: copyright or licence statement, may be empty.
         licence_type_id: id of a licence type, ``None`` if unknown.
-        software_id: id of the program it was made with, ``None`` if unknown.
+        software_id: id of the program that made it, ``None`` if unknown.
         software: name of that program, empty if unknown.
-        template: whether it is designated as a template.
+        template: whether it is a template.
     """
 
     file_id: int
@@ -128,8 +128,8 @@ class Topic:
     """One node of a map, with its children in the order the author gave them.
 
     Attributes:
-        id: identifies it within the map, empty until it is given one (``readers.identity``).
-        text: what the topic says, plain text, may have several lines.
+        id: identifies it within the map, empty until it gets one (``readers.parsing.topic_ids``).
+        text: its text, plain, possibly of several lines.
         note: the note attached to it, plain text, empty if none.
         note_html: the same note as HTML that is safe to show, empty if it is plain.
         links: the URLs or paths it links to. Never fetched.
@@ -144,7 +144,7 @@ class Topic:
     children: list["Topic"] = field(default_factory=list)
 
     def walk(self) -> Iterator[tuple[int, "Topic"]]:
-        """Yield this topic and all below it, each with its depth (0 for this one), in order."""
+        """Yield this topic and all topics below it, in order, with their depth (0 for this one)."""
         stack: list[tuple[int, Topic]] = [(0, self)]
         while stack:
             depth, topic = stack.pop()
@@ -154,21 +154,21 @@ class Topic:
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What a reader makes of a map file, the same for every format.
+    """The result of reading a map file, the same for every format.
 
     Attributes:
         roots: the central topics, one for each sheet of the file; at least one.
-        software: name of the program that wrote the file, as far as the file tells.
-        software_version: its version, empty if the file does not tell.
-        template: whether the file is a template by its format.
-        author: who made the map, as far as the file tells.
-        copyright: copyright or licence statement, as far as the file tells.
-        created: when it was made, milliseconds since 1970-01-01 UTC, if the file tells.
+        software: name of the program that wrote the file, empty if the file does not say.
+        software_version: its version, likewise.
+        template: whether the format marks the file as a template.
+        author: who made the map, empty if the file does not say.
+        copyright: copyright or licence statement, likewise.
+        created: when it was made, milliseconds since 1970-01-01 UTC, if the file says so.
         modified: when it was last edited, likewise.
-        language: ISO 639-1 code of the language it is in, as far as that can be guessed. No file
-            tells it; whoever reads files fills it in (``readers.summary.language``).
-        picture: digest of the picture of the map that the file carries, empty if it carries none
-            that can be shown (``readers.pictures``).
+        language: ISO 639-1 code of its language, empty if unsure. It is not read from the file but
+            guessed from the text (``readers.summary.language``).
+        picture: digest of the picture of the map in the file, empty if there is none that can be
+            shown (``readers.pictures``).
     """
 
     roots: tuple[Topic, ...]
@@ -210,7 +210,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """An access token as it is kept: everything but the secret itself.
+    """An access token as it is stored: everything but the secret itself.
 
     Times are milliseconds since 1970-01-01 UTC; ``None`` means never (``expires``), or not yet
     (``revoked``, ``last_used``).
@@ -228,7 +228,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Credential:
-    """A stored token together with the user it speaks for, valid or not."""
+    """A stored token, valid or not, with its user."""
 
     token: Token
     user: User
@@ -236,10 +236,10 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The file a map was read from, to know it again at the next import.
+    """The file a map was read from, to recognise it at the next import.
 
     Attributes:
-        path: absolute path as the file system spells it (``os.fsencode``).
+        path: absolute path, in the bytes of the file system (``os.fsencode``).
         name: path below the folder that was imported, as text: people search for it.
         size: bytes.
         modified: modification time in nanoseconds since 1970-01-01 UTC.
@@ -258,9 +258,9 @@ class OriginalFile:
     """The file a map was read from, as it was then.
 
     Attributes:
-        name: its name without folders, empty if it is not known any more.
-        digest: SHA-256 of what is in it.
-        content: what is in it, zlib-compressed.
+        name: its name without folders, empty if it is no longer known.
+        digest: SHA-256 of its content.
+        content: its content, zlib-compressed.
     """
 
     name: str
@@ -270,16 +270,16 @@ class OriginalFile:
 
 @dataclass(frozen=True, slots=True)
 class MapDraft:
-    """What an import knows of a map; ``None`` means it says nothing about that field.
+    """What an import knows about a map; ``None`` means that it does not set that field.
 
-    A new map gets the default for such a field, a map that is there keeps what it has.
-    Fields are those of ``Map``, with these besides:
+    A new map gets the default for such a field; an existing map keeps its value. The fields are
+    those of ``Map``, except:
 
     Attributes:
-        software: name of the program; the store finds or gives its id.
-        source: the file the map was read from. It identifies the map when ``id`` is ``None``.
-        outline: the topics, as ``outline_codec.encode_outline`` gives them.
-        content: what is in the file that ``source`` names, zlib-compressed.
+        software: name of the program; the store finds or assigns its id.
+        source: the file the map was read from. It identifies the map if ``id`` is ``None``.
+        outline: the topics, as returned by ``outline_codec.encode_outline``.
+        content: the content of the file ``source``, zlib-compressed.
     """
 
     id: str | None = None
@@ -307,7 +307,7 @@ class MapDraft:
 
 
 class Verdict(Enum):
-    """What became of a draft."""
+    """What happened to a draft."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -325,7 +325,7 @@ class Outcome:
 
 
 class VisitKind(Enum):
-    """What somebody came for."""
+    """What is counted."""
 
     VIEW = "view"
     DOWNLOAD = "download"
@@ -333,12 +333,12 @@ class VisitKind(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Visit:
-    """Somebody looked at a map, or took it along.
+    """A view or download of a map.
 
     Attributes:
-        key: tells this visit from all others that count; the same for what is to count once.
+        key: identifies the visit; visits with the same key count once.
         file_id: the map.
-        kind: what it was.
+        kind: view or download.
         hour: when it was, in hours since 1970-01-01 UTC.
     """
 
@@ -350,14 +350,15 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """One entry of the change feed: a map as it is now, or that it is gone.
+    """An entry of the change feed: the present state of a map, or that it was deleted.
 
     Attributes:
         revision: position in the feed; a later change has a higher one.
         file_id: the map.
         map: its present state, ``None`` if it was deleted.
-        outline: its topics as ``outline_codec.encode_outline`` gave them, ``None`` if it has none.
-        source: name of the file it was read from (``Source.name``), empty if it was not.
+        outline: its topics, as returned by ``outline_codec.encode_outline``, ``None`` if it has
+            none.
+        source: name of the file it was read from (``Source.name``), empty if there is none.
     """
 
     revision: int

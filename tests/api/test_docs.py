@@ -225,6 +225,6 @@ def test_every_error_is_documented_and_no_other() -> None:
 
 
 def test_every_header_is_documented_and_no_other() -> None:
-    names = names_in("## Headers of answers")
+    names = names_in("## Response headers")
     assert len(names) == len(set(names))
     assert set(names) == {*COMPONENTS["headers"], "Content-Type", "Content-Length", "Connection"}

@@ -110,13 +110,14 @@ def encoded(maps: list[Map]) -> bytes:
 
 def combinations(maps: list[Map]) -> Iterator[tuple[tuple[str, int], ...]]:
     """Yield every combination of filter values that some map has, or none."""
-    values = [
-        [None, *sorted({row.key(one) for one in maps})[:3], 123_456_789] for row in FILTERS[:3]
-    ]
-    for keys in product(*values, [None, 1]):
-        yield tuple(
-            (row.name, key) for row, key in zip(FILTERS, keys, strict=True) if key is not None
-        )
+    values = {
+        row.name: [None, *sorted({row.key(one) for one in maps})[:3], 123_456_789]
+        for row in FILTERS
+    }
+    values["only_templates"] = [None, 1]
+    for keys in product(*values.values()):
+        pairs = zip(values, keys, strict=True)
+        yield tuple((name, key) for name, key in pairs if key is not None)
 
 
 def prove_lists(snapshot: Snapshot, maps: list[Map]) -> None:

@@ -1,8 +1,8 @@
 """The application: the order in which a request is checked, and what starts and stops with it.
 
-A request meets, in this order: the rules of HTTP, the routes (404, 405), the token (401), the
-parameters (400) or the map that the path names (404). Whoever has no valid token learns nothing
-about its parameters, nor which maps there are.
+A request is checked in this order: the rules of HTTP, the routes (404, 405), the token (401), the
+parameters (400), the map in the path (404). A client without a valid token therefore cannot find
+out whether its parameters are valid or which maps exist.
 """
 
 import asyncio
@@ -49,11 +49,11 @@ T = TypeVar("T")
 
 
 class Application:
-    """The service over one store and one directory of snapshots.
+    """The service for one store and one directory of snapshots.
 
     Attributes:
-        context: its parts, with which operations answer.
-        fixed_headers: the headers that every response has.
+        context: the objects that operations use.
+        fixed_headers: the headers of every response.
     """
 
     def __init__(
@@ -66,8 +66,8 @@ class Application:
 
         Args:
             settings: how this installation runs.
-            pages: the pages besides the API, if there are to be any.
-            clock: by which visits are counted, in milliseconds since 1970-01-01 UTC.
+            pages: the pages to serve in addition to the API, if any.
+            clock: the clock for counting visits, in milliseconds since 1970-01-01 UTC.
         """
         self._settings = settings
         counting = settings.counting and not settings.private and pages is not None
@@ -82,13 +82,13 @@ class Application:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Open store and snapshot, and begin to follow what is published."""
+        """Open the store and the snapshot, and begin to follow published snapshots."""
         await self._snapshot.begin()
         self._tasks.append(asyncio.create_task(self._snapshot.follow()))
         self._tasks.append(await self.context.store.start(self._store_opened))
 
     async def stop(self) -> None:
-        """Finish what runs in the background and close the store."""
+        """Finish background work and close the store."""
         context = self.context
         for task in self._tasks:
             task.cancel()
@@ -104,7 +104,7 @@ class Application:
         context.store.close()
 
     def sending(self, sender: Sender) -> AbstractContextManager[Stream]:
-        """Count a large body that is sent to a client while in the context.
+        """Count a large body as being sent to a client while in the context.
 
         Raises:
             Overloaded: there are too many already.
@@ -115,11 +115,11 @@ class Application:
         )
 
     async def answer(self, read: Callable[[T], Request], asked: T) -> tuple[Response, Headers]:
-        """Return the answer to a request, and the headers that are of this answer alone.
+        """Return the response to a request, and the headers of this response only.
 
         Args:
-            read: makes a request of ``asked``; what it raises is answered like any error.
-            asked: the request as the server's interface gives it.
+            read: makes a ``Request`` of ``asked``; its errors are answered like any others.
+            asked: the request, as the interface of the server passes it.
         """
         request_id = next(self._request_ids)
         closing: Headers = ()
@@ -128,11 +128,11 @@ class Application:
             if request.headers.get(b"content-length", b"0") != b"0" or (
                 b"transfer-encoding" in request.headers
             ):
-                # Nobody reads the body, so it stands in the way of the next request.
+                # The body is never read, so the next request on this connection could not be found.
                 closing = ((b"connection", b"close"),)
             response = await self._respond(request)
         except Exception as error:
-            # The border: whatever happened, the client gets an answer.
+            # The boundary: whatever happened, the client gets a response.
             response = error_response(error, request_id)
         return response, ((b"x-request-id", request_id.encode()), *closing)
 
@@ -182,11 +182,11 @@ class Application:
 
 
 def _check_size(request: Request) -> None:
-    """Refuse a request that is larger than any of ours.
+    """Refuse a request that is larger than any valid one.
 
     Raises:
-        AddressTooLong: the query string is over ``MAXIMUM_QUERY_STRING``.
-        BodyTooLarge: a body over ``MAXIMUM_BODY`` is announced.
+        AddressTooLong: the query string is longer than ``MAXIMUM_QUERY_STRING``.
+        BodyTooLarge: it declares a body larger than ``MAXIMUM_BODY``.
     """
     if len(request.query_string) > MAXIMUM_QUERY_STRING:
         raise AddressTooLong(f"The query string must be at most {MAXIMUM_QUERY_STRING} bytes long.")
@@ -196,6 +196,6 @@ def _check_size(request: Request) -> None:
 
 
 def _request_ids() -> Iterator[str]:
-    """Yield ids that no other worker gives: a random beginning and a count."""
+    """Yield ids that are unique among workers: a random prefix and a count."""
     beginning = secrets.token_hex(6)
     return (f"{beginning}-{number:x}" for number in itertools.count(1))

@@ -1,4 +1,4 @@
-"""The application as any ASGI server calls it."""
+"""The application for any ASGI server."""
 
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import ExitStack
@@ -16,7 +16,7 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 
 
 class ASGISender:
-    """Who sent a request, as an ASGI server tells; looked up for the few that are asked about."""
+    """The client of a request, as reported by an ASGI server; read only when needed."""
 
     __slots__ = ("_scope",)
 
@@ -82,9 +82,9 @@ class ASGIApplication:
 
 
 def _read_request(asked: tuple[Scope, Receive]) -> Request:
-    """Return the request in an ASGI scope, with what receives further messages about it.
+    """Return the request in an ASGI scope, with the function that receives further messages.
 
-    Of a header that is repeated the values form a list (RFC 9110, 5.3).
+    The values of a repeated header form a list (RFC 9110, 5.3).
 
     Raises:
         MalformedRequest: there is no Host header, or more than one.

@@ -1,18 +1,16 @@
-"""Who is asking: from the Authorization header to a user.
+"""Authenticate requests: from the Authorization header to a user.
 
-What the store says of a token is remembered, and holds as long as the version of the tokens in the
-store stays the same (``tokens_version.py``). It is asked for again after a moment, which the store
-names, so that a revoked token is refused soon on every worker of every node. Tokens are known by
-their digests alone: what else a client puts into the header is neither kept nor counted.
+A worker caches what the store says about a token for as long as the tokens version in the store
+stays the same (``tokens_version.py``). The version is re-read after an interval that the store
+sets, so every worker of every node soon refuses a revoked token. The cache holds the
+digests of valid tokens, and the headers that contained them; nothing else that clients send.
 
-Anybody can make up tokens that only the store can tell from real ones. So those that wait are
-looked up together (``batching.py``), which costs the same for one and for hundreds, and whoever
-keeps sending tokens that are none gets slower answers (``throttle.py``): neither the store nor
-those who read notice much of it, and the first use of a new token waits for no stranger.
+Anyone can send well-formed invalid tokens, which only the store can recognise. So pending tokens
+are looked up together (``batching.py``), and refusals are delayed when there are many
+(``throttle.py``).
 
-A store that cannot answer must not end all reading. A token that was valid within the last minute
-is taken meanwhile, without waiting for the store once it is known to be away; no token is called
-invalid because nobody can tell.
+If the store is unreachable, tokens that were valid within the last minute are still accepted, and
+no token is called invalid.
 """
 
 import asyncio
@@ -33,47 +31,48 @@ from mapshelf.store.contract import Credentials
 from mapshelf.tokens import is_valid, is_well_formed, token_digest
 
 TRUSTED_FOR: Final = 60.0
-"""Seconds for which it is believed when the store does not answer any more."""
+"""Seconds for which the last answer about a token holds if the store is unreachable."""
 
 PATIENCE: Final = 1.0
-"""Seconds to wait for the store when there is an earlier answer to fall back on."""
+"""Seconds to wait for the store if there is an earlier answer to fall back on."""
 
 RETRIED_AFTER: Final = 0.5
-"""Seconds between questions to a store that is away."""
+"""Seconds between queries to a store that is unreachable."""
 
 THREADS: Final = 2
-"""Questions to the store at a time: one for the version, one for tokens."""
+"""Concurrent queries to the store: one for the version, one for tokens."""
 
 WAITING: Final = 4096
-"""Most unknown tokens being looked up; more are turned away, since the store does not keep up."""
+"""Maximum of unknown tokens being looked up; beyond it, the store does not keep up, and requests
+are rejected."""
 
 REFUSALS: Final = 200
-"""Wrong tokens a second that are refused without delay, and as many more once in a while."""
+"""Wrong tokens a second that are refused without delay; after a pause, as many more at once."""
 
 LONGEST_DELAY: Final = 2.0
-"""Most seconds for which the refusal of a wrong token is held back."""
+"""Maximum delay of the refusal of a wrong token, in seconds."""
 
 DELAYED: Final = 4096
-"""Most refusals held back at a time; more are sent at once, for holding them takes memory."""
+"""Maximum of delayed refusals; further ones are sent immediately, because waiting takes memory."""
 
 LONGEST_HEADER: Final = 512
-"""Bytes of an Authorization header; every valid one is far shorter."""
+"""Maximum of bytes of an Authorization header; every valid one is far shorter."""
 
 REMEMBERED: Final = 10_000
-"""Most tokens to remember."""
+"""Maximum of cached tokens."""
 
 USE_NOTED_EVERY: Final = 60.0
-"""Seconds between writes of when tokens were last used."""
+"""Seconds between writes of when tokens were last used to the store."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Remembered:
-    """An answer of the store, and the version of the tokens since which it is true.
+    """A cached answer of the store, and the tokens version since which it is true.
 
     Attributes:
-        until: when (``time.monotonic``) that has to be asked for again.
+        until: when (``time.monotonic``) the version has to be read again.
     """
 
     credential: Credential
@@ -88,11 +87,11 @@ class _Remembered:
 def read_token(header: bytes) -> str:
     """Return the token in an Authorization header.
 
-    The scheme is ``Bearer`` in any case; the bare token is accepted too, since a known desktop
-    client sends it so.
+    The scheme ``Bearer`` is case-insensitive. A token without a scheme is accepted too, because a
+    known desktop client sends it this way.
 
     Raises:
-        InvalidToken: there is none, or it cannot be one of ours.
+        InvalidToken: there is none, or it is not well-formed.
     """
     text = header.decode("latin-1").strip()
     scheme, _, rest = text.partition(" ")
@@ -103,17 +102,17 @@ def read_token(header: bytes) -> str:
 
 
 class Authenticator:
-    """Finds the user a request speaks for."""
+    """Finds the user of a request."""
 
     def __init__(self, store: Credentials, note: Path) -> None:
-        """Prepare to ask ``store``; ``note`` is a file that all workers of the node share."""
+        """Use ``store``; ``note`` is a file that all workers of the node share."""
         self._store = store
         self._shared_version = SharedTokensVersion(store, note)
         self._version = TokensVersion("", -TRUSTED_FOR)
         self._asking: asyncio.Future[TokensVersion] | None = None
         self._remembered: dict[bytes, _Remembered] = {}
-        # Digests of valid tokens by the headers they came in, which are short: making a digest
-        # takes longer than all else that is done for a request with a known token.
+        # Digests of valid tokens by header, which is short: computing a digest takes longer than
+        # everything else that is done for a request with a known token.
         self._digests: dict[bytes, bytes] = {}
         self._used: dict[int, int] = {}
         self._looking: dict[bytes, asyncio.Task[_Remembered]] = {}
@@ -124,11 +123,11 @@ class Authenticator:
         self._away_until = 0.0
 
     async def user(self, header: bytes | None) -> User:
-        """Return the user whose token the Authorization ``header`` carries.
+        """Return the user whose token is in the Authorization ``header``.
 
         Raises:
-            InvalidToken: it carries no valid token.
-            StoreUnavailable: the store cannot tell.
+            InvalidToken: it contains no valid token.
+            StoreUnavailable: the store cannot be reached.
         """
         try:
             if header is None:
@@ -147,13 +146,13 @@ class Authenticator:
         return found.user
 
     async def note_use(self) -> None:
-        """Write down when tokens were used, once in a while, until cancelled."""
+        """Record at intervals when tokens were used, until cancelled."""
         while True:
             await asyncio.sleep(USE_NOTED_EVERY)
             await asyncio.get_running_loop().run_in_executor(None, self.write_use)
 
     def write_use(self) -> None:
-        """Write down that the tokens seen since the last time were used."""
+        """Record in the store that the tokens seen since the last call were used."""
         used, self._used = self._used, {}
         if used:
             now = milliseconds()
@@ -163,7 +162,7 @@ class Authenticator:
                 log.warning("the use of %d tokens was not noted: %s", len(used), error)
 
     def _digest(self, header: bytes) -> bytes:
-        """Return the digest of the token in ``header``, noted for the next time if it is known."""
+        """Return the digest of the token in ``header``; cache it if the token is valid."""
         digest = token_digest(read_token(header))
         if digest in self._remembered:
             if len(self._digests) >= REMEMBERED:
@@ -172,7 +171,7 @@ class Authenticator:
         return digest
 
     async def _renewed(self, digest: bytes, known: _Remembered | None) -> _Remembered:
-        """Return what the store says now, or ``known`` if it cannot tell."""
+        """Return what the store says now, or ``known`` if the store is unreachable."""
         now = time.monotonic()
         if known is not None and self._holds(known):
             return self._remember(digest, known.credential, self._version)
@@ -182,7 +181,7 @@ class Authenticator:
             return _still_valid(known)
         try:
             looking = self._look_up(digest, known)
-            if self._away_until:  # the look-up goes on, and tells when the store is back
+            if self._away_until:  # the look-up continues, and notices when the store is back
                 return _still_valid(known)
             return await asyncio.wait_for(asyncio.shield(looking), PATIENCE)
         except (TimeoutError, StoreUnavailable):
@@ -190,10 +189,10 @@ class Authenticator:
             return _still_valid(known)
 
     def _look_up(self, digest: bytes, known: _Remembered | None) -> "asyncio.Task[_Remembered]":
-        """Ask the store, once for all requests that wait for the same token."""
+        """Query the store once for all requests that wait for the same token."""
         looking = self._looking.get(digest)
         if looking is None:
-            # Anybody can make up tokens; that must not keep those we know from being looked up.
+            # A flood of unknown tokens must not prevent known ones from being looked up.
             if known is None and self._strangers >= WAITING:
                 raise StoreUnavailable("too many tokens are being looked up already")
             self._strangers += known is None
@@ -222,17 +221,17 @@ class Authenticator:
     def _remember(
         self, digest: bytes, credential: Credential | None, version: TokensVersion
     ) -> _Remembered:
-        """Remember what is true since ``version``.
+        """Cache what is true since ``version``.
 
         Raises:
-            InvalidToken: the token is none, or not valid any more.
+            InvalidToken: the token does not exist, or is no longer valid.
         """
         self._remembered.pop(digest, None)
         now = milliseconds()
         if credential is None or not is_valid(credential, now):
             raise InvalidToken(sent=True)
         if len(self._remembered) >= REMEMBERED:
-            del self._remembered[next(iter(self._remembered))]  # that was renewed longest ago
+            del self._remembered[next(iter(self._remembered))]  # the one renewed longest ago
         until, expires = version.asked + self._store.tokens_version_age, credential.token.expires
         if expires is not None:
             until = min(until, time.monotonic() + (expires - now) / 1000)
@@ -240,13 +239,13 @@ class Authenticator:
         return found
 
     def _holds(self, known: _Remembered) -> bool:
-        """Tell whether an answer is as true now as it was, by the version known here."""
+        """Return whether a cached answer still holds, by the version known to this worker."""
         version = self._version
         fresh = version.asked + self._store.tokens_version_age >= time.monotonic()
         return fresh and known.version.value == version.value
 
     async def _current_version(self) -> TokensVersion:
-        """Return the version of the tokens, asked for once by all requests that wait for it."""
+        """Return the tokens version, read once for all requests that wait for it."""
         if self._version.asked + self._store.tokens_version_age >= time.monotonic():
             return self._version
         if self._asking is None:
@@ -263,7 +262,11 @@ class Authenticator:
 
 
 def _still_valid(known: _Remembered) -> _Remembered:
-    """Return ``known`` unless it has expired meanwhile, which takes no store to tell."""
+    """Return ``known`` unless it has expired meanwhile, which needs no query.
+
+    Raises:
+        InvalidToken: it has expired.
+    """
     if not is_valid(known.credential, milliseconds()):
         raise InvalidToken(sent=True)
     return known

@@ -1,8 +1,7 @@
-"""Look-ups of tokens, all that wait in one question to the store.
+"""Batched token look-ups: all waiting tokens are looked up in one query.
 
-While a question is on its way those that come wait, and are asked for together once it is answered.
-So a store that is far away, or a crowd of tokens that nobody knows, costs a token the time of two
-questions, however many others wait with it.
+Tokens that arrive during a query wait, and are looked up together in the next one. So with a slow
+store, or a flood of unknown tokens, a look-up takes at most as long as two queries.
 """
 
 import asyncio
@@ -13,14 +12,14 @@ from mapshelf.model import Credential
 from mapshelf.store.contract import Credentials
 
 Found = tuple[Credential | None, TokensVersion]
-"""What the store knows of a token, and the version of the tokens since which that is true."""
+"""What the store knows about a token, and the tokens version since which that is true."""
 
 
 class CredentialBatches:
-    """Looks up tokens by their digests, one batch after the other."""
+    """Looks up tokens by digest, one batch after the other."""
 
     def __init__(self, store: Credentials, threads: Executor) -> None:
-        """Prepare to ask ``store``, in one of ``threads``."""
+        """Use ``store``, in one of ``threads``."""
         self._store = store
         self._threads = threads
         self._waiting: dict[bytes, asyncio.Future[Found]] = {}
@@ -28,10 +27,10 @@ class CredentialBatches:
         self._asking: asyncio.Task[None] | None = None
 
     async def find(self, digest: bytes, version: TokensVersion) -> Found:
-        """Return what the store knows of the token with this digest, since ``version`` or later.
+        """Return what the store knows about the token with this digest, since ``version`` or later.
 
         Raises:
-            StoreError: the store cannot tell.
+            StoreError: the query failed.
         """
         if version.asked > self._version.asked:
             self._version = version
@@ -58,7 +57,7 @@ class CredentialBatches:
                 self._threads, self._store.find_credentials, list(batch), version.value
             )
         except Exception as error:
-            # Whatever went wrong is told to all who wait, since none may be left waiting.
+            # All that wait get the error, whatever it is, because none may be left waiting.
             for waiting in batch.values():
                 waiting.set_exception(error)
             return

@@ -1,8 +1,8 @@
-"""Answers made smaller for the way, for clients that take them so (RFC 9110, 12.5.3).
+"""Gzip compression of responses, for clients that accept it (RFC 9110, 12.5.3).
 
-A proxy can do that, too; but whoever runs Mapshelf without one has readers with slow lines as well.
-It costs more than answering a list does, so it is for what is made once and sent often, in threads:
-pages and the files they load. Gzip is what every client takes, and comes with Python.
+A proxy can compress too, but not every installation has one. Compressing takes longer than making a
+list, so it is only for responses that are made once, in threads, and sent often: pages and the
+files they load. Every client accepts gzip, and Python includes it.
 """
 
 import gzip
@@ -12,18 +12,18 @@ from typing import Final
 from mapshelf.api.http import Response
 
 LEVEL: Final = 6
-"""Higher ones take twice as long for one per cent."""
+"""Higher levels take twice as long and save one per cent."""
 
 WORTH_IT: Final = 1024
-"""Bytes below which an answer fits into a packet or two anyway."""
+"""Bytes below which a response fits into a packet or two anyway."""
 
 _VARY: Final = (b"vary", b"Accept-Encoding")
 
 
 def packable(response: Response) -> Response:
-    """Return ``response`` with its smaller form beside it.
+    """Return ``response`` with its compressed form in ``smaller``.
 
-    The smaller one has a validator of its own: it is another representation of the same thing.
+    The compressed form has its own ETag, because it is another representation of the same thing.
     """
     if len(response.body) < WORTH_IT:
         return with_smaller(response, None)
@@ -32,12 +32,12 @@ def packable(response: Response) -> Response:
 
 
 def compressed(body: bytes) -> bytes:
-    """Return a body in its smaller form."""
+    """Return a body, compressed."""
     return gzip.compress(body, LEVEL, mtime=0)
 
 
 def with_smaller(response: Response, smaller: Response | None) -> Response:
-    """Return ``response`` with the compressed body of ``smaller`` as its smaller form."""
+    """Return ``response`` with ``smaller``, whose body is compressed, as its compressed form."""
     headers = (*response.headers, _VARY)
     whole = replace(response, headers=headers)
     if smaller is not None:
@@ -52,7 +52,7 @@ def with_smaller(response: Response, smaller: Response | None) -> Response:
 
 
 def takes_gzip(accepted: bytes) -> bool:
-    """Tell whether a client that says this in ``Accept-Encoding`` takes gzip."""
+    """Return whether a client with this ``Accept-Encoding`` accepts gzip."""
     for part in accepted.lower().split(b","):
         coding, _, weight = part.partition(b";")
         if coding.strip() == b"gzip":

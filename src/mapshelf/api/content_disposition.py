@@ -1,8 +1,8 @@
-"""The name under which a browser keeps what it downloads (RFC 6266, RFC 8187).
+"""The file name under which a browser saves a download (RFC 6266, RFC 8187).
 
-Titles and file names come from strangers and end up on people's disks, so a name is made that
-every file system takes and that cannot be mistaken for another: without folders, control
-characters, signs that reverse the text, or the names Windows keeps for devices.
+Titles and file names are untrusted and end up on people's disks. So the name is one that every file
+system accepts and that cannot be mistaken for another: without folders, control characters,
+characters that reverse text, or names that Windows reserves for devices.
 """
 
 import re
@@ -11,7 +11,7 @@ from typing import Final
 from urllib.parse import quote
 
 LONGEST: Final = 150
-"""Bytes of a name in UTF-8, without its extension; file systems take 255 in all."""
+"""Bytes of a name in UTF-8, without its extension; file systems allow 255 in all."""
 
 _UNSAFE: Final = re.compile(
     '[\x00-\x1f\x7f-\x9f<>:"/\\\\|?*'
@@ -21,18 +21,18 @@ _DEVICE: Final = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\..*)?", re.IGNO
 _SUFFIX: Final = re.compile(r"[A-Za-z0-9]{1,16}")
 _NAMELESS: Final = "map"
 _UNRESERVED: Final = "!#$&+-.^_`|~"
-"""Besides letters and digits, what RFC 8187 leaves as it is."""
+"""Characters that RFC 8187 does not encode, in addition to letters and digits."""
 
 
 def attachment(stem: str, suffix: str) -> bytes:
-    """Return the Content-Disposition for a file to keep under ``stem`` and ``suffix``.
+    """Return the Content-Disposition for a file to save under ``stem`` and ``suffix``.
 
-    Old browsers get a name in ASCII, all others the whole one.
+    Old browsers get a name in ASCII, all others the complete name.
     """
     end = f".{suffix}" if _SUFFIX.fullmatch(suffix) else ""
     name = _safe(stem)
     plain = _safe(unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode())
-    # Some programs take a percent sign for the beginning of an escape, even in quotes.
+    # Some programs interpret a percent sign as the start of an escape, even in quotes.
     plain = plain.replace("%", "_")
     whole = quote(name + end, safe=_UNRESERVED)
     return f"attachment; filename=\"{plain}{end}\"; filename*=UTF-8''{whole}".encode()

@@ -1,4 +1,4 @@
-"""What operations and pages answer with: one object, made when the service starts."""
+"""The objects that operations and pages share, created when the service starts."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,13 +18,13 @@ from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.visits import VisitCounter
 
 THUMBNAILS_SIZE: Final = 1 << 30
-"""Bytes of thumbnails on disk, at most: some hundred thousand of 320 pixels."""
+"""Maximum of bytes of thumbnails on disk: about a hundred thousand of 320 pixels."""
 
 DOCUMENTS_SIZE: Final = 1 << 30
-"""Bytes of large documents on disk, at most: some hundred."""
+"""Maximum of bytes of large documents on disk: about a hundred."""
 
 DOCUMENTS_FOLDERS: Final = 4
-"""Folders that large documents are spread over: each has room for many of the largest."""
+"""Folders that large documents are distributed over: each has room for many of the largest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Context:
         base_url: where clients reach the service.
         snapshot: the current snapshot, with the responses made from it.
         store: the connection to the store.
-        queues: where work waits that takes too long for the event loop.
+        queues: the queues for work that takes too long for the event loop.
         documents: makes the pages and files of large maps.
         render_worker: draws thumbnails.
         visits: counts visits.
-        health: tells how this node is.
+        health: the health of this node.
     """
 
     settings: Settings
@@ -54,7 +54,7 @@ class Context:
     health: NodeHealth
 
     def note_visit(self, request: Request, file_id: int, kind: VisitKind) -> None:
-        """Note that a page or a file of the map with this ``file_id`` was answered."""
+        """Count a visit: a page or a file of the map with this ``file_id`` is being sent."""
         if request.method == "GET":
             self.visits.note(request.sender, file_id, kind)
 
@@ -64,7 +64,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
 
     Args:
         settings: how this installation runs.
-        clock: by which visits are counted, in milliseconds since 1970-01-01 UTC.
+        clock: the clock for counting visits, in milliseconds since 1970-01-01 UTC.
         counting: whether visits are counted.
     """
     snapshot = CurrentSnapshot(SnapshotDirectory(settings.snapshots))

@@ -1,4 +1,4 @@
-"""Which pages of other origins may call the API, and what they may read of its answers (CORS)."""
+"""Which origins may call the API, and which headers of responses they may read (CORS)."""
 
 from typing import Final
 
@@ -19,11 +19,11 @@ PREFLIGHT: Final = Response(
         (b"access-control-max-age", b"86400"),
     ),
 )
-"""The answer to OPTIONS."""
+"""The response to OPTIONS."""
 
 
 def fixed_headers(cors_origin: str) -> Headers:
-    """Return the headers that every response has.
+    """Return the headers of every response.
 
     Args:
         cors_origin: origin whose pages may call the API, ``*`` for any, empty for none.

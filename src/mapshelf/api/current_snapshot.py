@@ -1,9 +1,9 @@
-"""The snapshot that this worker answers from, exchanged for the next one without a pause.
+"""The snapshot that this worker answers from, replaced by the next one without a pause.
 
-Requests take the snapshot that is current when they come, and finish on it; the new one is opened
-beside it. Finished responses are cached with the snapshot they were made from, so that a page asked
-for again costs a look-up, and nothing has to be invalidated. No snapshot is answered from before it
-is known to be sound (``snapshot/format/verification.py``).
+A request uses the snapshot that is current when it arrives until it is finished; the next one is
+opened meanwhile. Responses are cached with the snapshot they were made from, so a repeated request
+costs a look-up, and nothing has to be invalidated. A snapshot is verified before it is used
+(``snapshot/format/verification.py``).
 """
 
 import asyncio
@@ -22,35 +22,35 @@ from mapshelf.snapshot.format.verification import VerifiedSnapshots
 from mapshelf.snapshot.read import Snapshot
 
 POLL_INTERVAL: Final = 0.1
-"""Seconds between looks at which snapshot is current."""
+"""Seconds between checks which snapshot is current."""
 
 BEGINNING: Final = 0.5
-"""Seconds for which the first snapshot is waited for; one that takes longer to verify is taken up
-while the service already answers that it is not ready."""
+"""Seconds to wait for the first snapshot. If verifying it takes longer, the service answers
+meanwhile that it is not ready."""
 
 LOOKING: Final = 0.05
-"""Seconds between looks at what another thread does with the first snapshot."""
+"""Seconds between checks whether another thread has opened the first snapshot."""
 
 RESPONSES_SIZE: Final = 16 << 20
 """Bytes of responses to cache."""
 
 RESPONSE_OVERHEAD: Final = 1024
-"""Bytes counted for a response besides its body: an empty page is mostly headers."""
+"""Bytes counted for a response in addition to its body: an empty page is mostly headers."""
 
 LARGEST_CACHED: Final = 1 << 20
-"""Bytes of a response that is cached: larger ones would put out hundreds of others."""
+"""Maximum of bytes of a cached response: a larger one would displace hundreds of others."""
 
 MOST_DEFERRED: Final = 256
 """Requests to remember that belong into another queue than they first seem to."""
 
 Key = tuple[str, bytes]
-"""What a response is cached under: path and query string, apart, so that none passes for another
-one."""
+"""The key of a cached response: path and query string, separately, so that no two requests have the
+same key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """The rest of making a response, when it turns out to be the work of another queue.
+    """The rest of making a response, if it belongs into another queue.
 
     Attributes:
         queue: where the response is made.
@@ -79,14 +79,14 @@ class CachedSnapshot:
         self._size = 0
 
     def cached(self, path: str, query_string: bytes) -> Response | None:
-        """Return the response to an equal request, if it is cached and can still be sent."""
+        """Return the response to the same request, if it is cached and can still be sent."""
         response = self._responses.get((path, query_string))
         if response is not None and response.file is not None and not response.is_complete():
             return None
         return response
 
     def cache(self, key: Key, response: Response) -> None:
-        """Cache a response, in place of the oldest ones if there is no more room."""
+        """Cache a response; if there is no room, remove the oldest ones."""
         size = _size(key, response)
         if size > LARGEST_CACHED:
             return
@@ -100,7 +100,7 @@ class CachedSnapshot:
     async def response(
         self, request: Request, queue: WorkQueue, make: Make, query_string: bytes | None = None
     ) -> Response:
-        """Return the response to a request: cached, or made now, once for all who ask meanwhile.
+        """Return the response to a request: cached, or made once for all that wait for it.
 
         Args:
             request: the request.
@@ -109,8 +109,8 @@ class CachedSnapshot:
             query_string: the part of the query string that it depends on, by default all of it.
 
         Raises:
-            Overloaded: there is too much to do already.
-            ClientDisconnected: nobody waits for it any more.
+            Overloaded: the queue is full.
+            ClientDisconnected: nobody waits for it any longer.
         """
         key = request.path, request.query_string if query_string is None else query_string
         response = self.cached(*key)
@@ -136,7 +136,7 @@ class CachedSnapshot:
 
 
 def _size(key: Key, response: Response) -> int:
-    """Return how many bytes caching a response takes, about."""
+    """Return about how many bytes caching a response takes."""
     size = len(key[0]) + len(key[1])
     for one in filter(None, (response, response.smaller)):
         size += RESPONSE_OVERHEAD + len(one.body) + sum(len(value) for _, value in one.headers)
@@ -162,25 +162,25 @@ class CurrentSnapshot:
             SnapshotMissing: there is none yet.
         """
         if self._snapshot is None:
-            # Another worker may have answered from the first one already, and whoever asked it
-            # must not be told by this one that there is none. All wait for this, once; but not
-            # while the snapshot is read whole, during which nobody answers.
+            # Another worker may have answered from the first snapshot already, and its client must
+            # not get the response from this one that there is none. So all requests wait here
+            # once, but not while the snapshot is being verified, when no worker answers.
             self._take_up_first()
         if self._snapshot is None:
             raise SnapshotMissing("no snapshot has been published yet")
         return self._snapshot
 
     def refresh(self) -> None:
-        """Take up the current snapshot if it is another than the one in hand.
+        """Switch to the current snapshot if it is another than the one in use.
 
-        A snapshot that cannot be used is told of once, in the log and to whoever builds. What the
-        system is short of is told of once, too, and then tried again.
+        A snapshot that cannot be used is reported once, in the log and to the builder. A lack of
+        system resources is logged once, and the switch is tried again.
         """
         with self._refreshing:
             self._refresh()
 
     def close(self) -> None:
-        """Follow what is published no longer; the one in hand stays."""
+        """Stop following published snapshots; the one in use stays open."""
         with self._refreshing:
             self._verified.close()
 
@@ -200,7 +200,7 @@ class CurrentSnapshot:
         try:
             self._take_up()
         except Exception:
-            # Whatever it is must not leave this worker behind all others for good.
+            # No error may keep this worker on an old snapshot for good.
             log.exception("looking for a new snapshot failed")
 
     def _take_up(self) -> None:
@@ -220,7 +220,7 @@ class CurrentSnapshot:
             # Between reading the name and opening, the next one may have taken its place.
             with contextlib.suppress(SnapshotError):
                 if name and self._directory.current() == name:
-                    if not self._directory.is_refused(name):  # nor told of by another worker
+                    if not self._directory.is_refused(name):  # nor reported by another worker
                         log.warning("snapshot %s cannot be used: %s", name, error)
                     self._refused = name
                     self._directory.refuse(name)
@@ -233,12 +233,12 @@ class CurrentSnapshot:
             self._verifying = False
 
     async def begin(self) -> None:
-        """Take up the current snapshot, and wait for that if it does not take long."""
+        """Open the current snapshot, and wait for that if it does not take long."""
         looking = asyncio.get_running_loop().run_in_executor(None, self.refresh)
         await asyncio.wait({looking}, timeout=BEGINNING)
 
     async def follow(self) -> None:
-        """Keep up with what is published, until cancelled."""
+        """Switch to each published snapshot, until cancelled."""
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(POLL_INTERVAL)

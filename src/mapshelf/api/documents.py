@@ -1,11 +1,11 @@
 """Documents that take long to make: pages, exports and drawings of large maps, and large files.
 
-A map may have a hundred thousand topics, of which a page takes seconds of pure Python. In a thread
-of a worker that would slow every other request, so it is done by a confined child
-(``confinement``), under limits. What it makes is kept on disk and sent from there, so that it is
-made once, and nobody's slow reading holds it in memory.
+A map may have a hundred thousand topics; its page takes seconds of pure Python. In a thread of a
+worker, that would slow down every other request, so a child process with limits does it
+(``sandbox.pool``). The result is stored on disk and sent from there, so it is made once, and slow
+clients do not hold it in memory.
 
-What small maps have is made at once, in a thread.
+Documents of small maps are made directly, in a thread.
 """
 
 import logging
@@ -29,43 +29,44 @@ from mapshelf.model import OriginalFile, Outline
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 LARGE: Final = 32_768
-"""Bytes of an outline, unpacked, from which on the child works on it: some 300 topics, of which a
-drawing takes ten milliseconds."""
+"""Bytes of an unpacked outline from which the child works on it: about 300 topics, whose drawing
+takes ten milliseconds."""
 
 LARGE_FILE: Final = 262_144
-"""Bytes of a map file from which on it is sent from disk."""
+"""Bytes from which a map file is sent from disk."""
 
 MEMORY: Final = 1 << 30
-"""Bytes a document may take while it is made."""
+"""Maximum memory of the child, in bytes."""
 
 CPU_SECONDS: Final = 20
 WALL_SECONDS: Final = 60.0
-"""What a document may take of the processor, and by the clock."""
+"""Maximum processor time and elapsed time for a document."""
 
 _DESCRIPTORS: Final = 64
 _REFUSED: Final = 1000
-"""Most documents to remember that could not be made."""
+"""Maximum of remembered documents that could not be made."""
 
 Make = Callable[..., bytes]
-"""Makes a document of an outline and further facts; a function of a module, for it travels."""
+"""Makes a document of an outline and further facts. It is sent to the child, so it must be a
+function of a module."""
 
 Bodies = tuple[bytes, bytes]
-"""A document, and its compressed form, empty if there is to be none."""
+"""A document, and its compressed form, empty if there is none."""
 
 Body = CachedFile | bytes
-"""A body on disk, or where that cannot be, in memory."""
+"""A body on disk, or in memory if it cannot be stored."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What kind of document is wanted.
+    """A kind of document.
 
     Attributes:
-        media_type: of what it is.
-        headers: its headers besides type, length and, if there is none among them, validator.
-        compress: whether a compressed form is made, too.
+        media_type: its media type.
+        headers: its headers, without type and length. If there is no ETag, one is added.
+        compress: whether a compressed form is made too.
     """
 
     media_type: bytes
@@ -85,14 +86,14 @@ class _Task:
 
 
 class Documents:
-    """Makes large documents and keeps them. It may be used from several threads."""
+    """Makes large documents and stores them. It may be used from several threads."""
 
     def __init__(self, cache: DiskCache, queue: WorkQueue) -> None:
         """Prepare to make documents.
 
         Args:
-            cache: where they are kept.
-            queue: where they wait for the child, which does one thing at a time.
+            cache: where they are stored.
+            queue: where they wait for the child, which makes one at a time.
         """
         self.queue = queue
         self._cache = cache
@@ -106,14 +107,14 @@ class Documents:
 
         Args:
             make: called with the ``Outline`` and the facts.
-            outline: as the store keeps it.
+            outline: as stored, encoded.
             facts: equal facts have the same ``repr``.
-            kind: of document.
+            kind: the kind of document.
 
         Raises:
             NotFound: it is too large to be made.
             Overloaded: it was removed at once, to make room for others.
-            StoreUnavailable: the service ends.
+            StoreUnavailable: the service is shutting down.
             StoreDamaged: the outline cannot be read.
         """
         name = f"{make.__module__}.{make.__qualname__}"
@@ -127,7 +128,7 @@ class Documents:
             return self._found(task.key, kind) or self._made_by_child(task, kind)
 
     def of_file(self, file: OriginalFile, kind: Kind) -> Response:
-        """Return a map file as it was.
+        """Return a map file, unchanged.
 
         Raises:
             StoreDamaged: it cannot be unpacked.
@@ -136,7 +137,7 @@ class Documents:
         found = self._found(key, kind)
         if found is not None:
             return found
-        # Nothing in it is looked at, so it takes no child.
+        # It is not parsed, so no child is needed.
         body = _unpacked(file.content)
         if len(body) < LARGE_FILE:
             return _response(kind, body, b"")
@@ -145,7 +146,7 @@ class Documents:
         return self._found(key, kind) or _response(kind, body, b"")
 
     def close(self) -> None:
-        """End the child; what it was making is not finished."""
+        """End the child, even if it is making a document."""
         self._child.close()
 
     def _found(self, key: str, kind: Kind) -> Response | None:
@@ -175,7 +176,7 @@ class Documents:
 
     @cached_property
     def _code(self) -> str:
-        """What tells the code that makes documents from any other, newer or older."""
+        """A digest that identifies this version of the code that makes documents."""
         digest = xxhash.xxh3_64()
         package = Path(str(files("mapshelf")))
         for path in sorted(package.rglob("*")):
@@ -187,7 +188,7 @@ class Documents:
 
 
 def is_large(outline: bytes) -> bool:
-    """Tell whether what is made of an encoded outline takes long.
+    """Return whether documents of an encoded outline take long to make.
 
     Raises:
         StoreDamaged: it cannot be read.

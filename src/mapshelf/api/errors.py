@@ -1,7 +1,7 @@
-"""The one table from our errors to what clients see (``docs/api.md``).
+"""Maps exceptions to the responses that clients see (``docs/api.md``).
 
-Nothing internal leaks: an error without a row is a fault of ours, which is logged and answered
-with a fixed text.
+Nothing internal leaks: an error without a row is a bug, which is logged and answered with a fixed
+text.
 """
 
 import logging
@@ -33,12 +33,12 @@ from mapshelf.errors import (
 log = logging.getLogger(__name__)
 
 RETRY_AFTER: Final = 1
-"""Seconds after which a client may ask again when the service cannot answer for a moment."""
+"""Seconds after which a client may try again if the service cannot answer for a moment."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorRow:
-    """How one kind of error is told: ``message`` is used where the error's own must not be."""
+    """The response to a kind of error; ``message`` replaces that of the error, if given."""
 
     status: int
     code: int
@@ -75,7 +75,7 @@ FAULT: Final = ErrorRow(500, 500, "server_error", "Something went wrong on our s
 
 
 def error_row(error: Exception) -> ErrorRow:
-    """Return how ``error`` is told: by its own row, or that of the closest kind that has one."""
+    """Return the row of ``error``: its own, or that of the closest base class that has one."""
     return next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), FAULT)
 
 
@@ -83,11 +83,11 @@ def error_response(error: Exception, request_id: str) -> Response:
     """Return the Error object for ``error`` (``docs/api.md``)."""
     row = error_row(error)
     if isinstance(error, Overloaded | ClientDisconnected):
-        pass  # one line for each of too many would be more to do
-    elif isinstance(error, SnapshotMissing | Ending):  # a service that starts or ends: no fault
+        pass  # under overload, a line for each would add to the load
+    elif isinstance(error, SnapshotMissing | Ending):  # not an error: it starts or stops
         log.info("request %s: %s", request_id, error)
     elif row.status >= 500:
-        # Where damage was met says nothing of where it came from; of other faults it says most.
+        # The traceback of damage does not show its cause; that of a bug usually does.
         known = row is not FAULT or isinstance(error, StoreDamaged)
         log.error("request %s: %s", request_id, error, exc_info=None if known else error)
     body = orjson.dumps(

@@ -1,4 +1,4 @@
-"""What the catalogue is made of: ``GET /facets``, ``GET /categories`` and ``GET /software``."""
+"""Counts of maps: ``GET /facets``, ``GET /categories`` and ``GET /software``."""
 
 from collections.abc import Callable, Iterable
 from functools import partial
@@ -16,26 +16,26 @@ from mapshelf.store.contract import Maps
 
 
 async def show_facets(context: Context, request: Request) -> Response:
-    """Return how the maps that a request is about divide, whatever page of them it asks for."""
+    """Return counts of all maps that match a request, on all pages."""
     current, query = context.snapshot.get(), parse_query(request.query_string)
     make = partial(_facets, current.snapshot, context.store.get(), query)
     return await current.response(request, context.queues.searches, make)
 
 
 async def show_categories(context: Context, request: Request) -> Response:
-    """Return all categories, with how many maps are in each."""
+    """Return all categories, with the number of maps in each."""
     return await _table(context, request, "category", context.store.get().categories)
 
 
 async def show_software(context: Context, request: Request) -> Response:
-    """Return all programs, with how many maps were made with each."""
+    """Return all programs, with the number of maps made with each."""
     return await _table(context, request, "software", context.store.get().software)
 
 
 async def _table(
     context: Context, request: Request, name: str, rows: Callable[[], Iterable[Named]]
 ) -> Response:
-    """Return the rows of a small table. They may change by themselves, so they are not cached."""
+    """Return the rows of a small table. They change without a new snapshot: not cached."""
     current = context.snapshot.get()
     make = partial(_counted, current.snapshot, name, rows)
     key = (current, request.path)
@@ -64,7 +64,7 @@ def _counted(snapshot: Snapshot, name: str, rows: Callable[[], Iterable[Named]])
 
 def _with_names(counts: Counts, rows: Iterable[Named]) -> list[dict[str, object]]:
     names = {row.id: row.name for row in rows}
-    # Licence types come with records, which may have one that this catalogue has no name for.
+    # Imported records may have a licence type for which this catalogue has no name.
     return [{"id": one, "name": names.get(one, ""), "count": count} for one, count in counts]
 
 

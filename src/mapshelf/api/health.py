@@ -5,10 +5,10 @@ from mapshelf.api.http import Request, Response
 
 
 async def show_health(context: Context, request: Request) -> Response:
-    """Say that the process answers."""
+    """Return that the process responds."""
     return context.health.alive()
 
 
 async def show_readiness(context: Context, request: Request) -> Response:
-    """Say whether this node should get requests."""
+    """Return whether this node should get requests."""
     return await context.health.ready()

@@ -1,7 +1,7 @@
-"""A request and a response, as little of them as the service needs.
+"""Minimal request and response types.
 
-Written by hand although frameworks do this well: an answer takes a few microseconds, and the
-Request and Response objects of a framework, made anew for each, would take longer than that.
+They do not come from a framework, because making a response takes a few microseconds, and creating
+the Request and Response objects of a framework would take longer.
 """
 
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
@@ -21,19 +21,19 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = tuple[tuple[bytes, bytes], ...]
 
 METHODS: Final = ("GET", "HEAD", "OPTIONS")
-"""Every operation reads, so every path takes the same methods."""
+"""Every operation only reads, so every path supports the same methods."""
 
 MAXIMUM_QUERY_STRING: Final = 8192
-"""Bytes of a query string; every valid one is far shorter."""
+"""Maximum of bytes of a query string; every valid one is far shorter."""
 
 MAXIMUM_BODY: Final = 65_536
-"""Bytes of a body that is let pass unread, because some clients send one with everything."""
+"""Maximum of bytes of a body, which is ignored, because some clients always send one."""
 
 CHECKED_EACH_TIME: Final[Headers] = (
     (b"cache-control", b"private, no-cache"),
     (b"vary", b"Authorization, Accept-Encoding"),
 )
-"""Headers of what a client may keep for itself, and must ask about before using it again."""
+"""Headers of responses that only the client may cache, and must revalidate before each use."""
 
 READ: Final = frozenset(
     (b"host", b"authorization", b"if-none-match", b"content-length", b"transfer-encoding")
@@ -43,18 +43,18 @@ READ: Final = frozenset(
 
 @dataclass(slots=True)
 class Request:
-    """What a client asks.
+    """A request of a client.
 
     Attributes:
-        method: in capitals.
+        method: in upper case.
         path: percent-decoded, without the query string.
         query_string: as sent.
-        headers: those the service reads, by their name in small letters.
-        scope: what the server told of the request.
-        told_by: makes a ``Sender`` of it, for the few requests of which more has to be known.
-        disconnection: gives what ends when the client hangs up.
-        user: whose token it carries, once that is known.
-        parts: what stands in the parts of the path that vary, by their names.
+        headers: those the service reads, by name in lower case.
+        scope: the request, as the server passed it.
+        told_by: makes a ``Sender`` of ``scope``, for the few requests that need one.
+        disconnection: returns an awaitable that ends when the client disconnects.
+        user: the owner of the token, once it is known.
+        parts: the values of the variable parts of the path, by name.
     """
 
     method: str
@@ -69,21 +69,21 @@ class Request:
 
     @property
     def sender(self) -> Sender:
-        """Whoever sent the request: tells the other headers, and where it comes from."""
+        """The client that sent the request: its other headers and its address."""
         return self.told_by(self.scope)
 
 
 @dataclass(slots=True)
 class Response:
-    """What a client gets; kept and sent many times, so not to be altered.
+    """A response to a client; cached and sent many times, so it must not be changed.
 
     Attributes:
         status: the HTTP status.
-        headers: complete but for those every response has.
-        body: what follows them, unless it is ``file``.
-        file: holds the body of a large response.
-        smaller: the same, compressed (``compression``); ``None`` if that was not made.
-        text_headers: kept by a server interface that wants headers as text, once they are made.
+        headers: all headers but those of every response.
+        body: the body, unless it is in ``file``.
+        file: the file with the body of a large response.
+        smaller: the same response, compressed (``compression``), if there is one.
+        text_headers: the headers as text, cached by a server interface that needs them.
     """
 
     status: int
@@ -99,12 +99,12 @@ class Response:
         return self.file.size if self.file else len(self.body)
 
     def is_complete(self) -> bool:
-        """Tell whether the body can be sent: its file may have been removed to make room."""
+        """Return whether the body can be sent: its file may have been removed to make room."""
         whole = self.file is None or self.file.is_there()
         return whole and (self.smaller is None or self.smaller.is_complete())
 
     def header(self, name: bytes) -> bytes | None:
-        """Return the value of a header, ``None`` if it is not there."""
+        """Return the value of a header, ``None`` if it is missing."""
         return next((value for other, value in self.headers if other == name), None)
 
 
@@ -122,7 +122,7 @@ def body_response(
 
 
 def etag(body: bytes) -> tuple[bytes, bytes]:
-    """Return a validator for a body, as a header."""
+    """Return the ETag header for a body."""
     return b"etag", f'"{xxhash.xxh3_128_hexdigest(body)}"'.encode()
 
 

@@ -1,7 +1,7 @@
-"""``GET /maps/{ID}`` and what lies below it: one map, its outline in any format, its file.
+"""``GET /maps/{ID}`` and the paths below it: a map, its outline in any format, its file.
 
-The map itself comes from the snapshot like every list. Outline and file come from the store, which
-alone has them; they are read and made in a thread, those of large maps as ``documents`` says.
+The map itself comes from the snapshot, like every list. Outlines and files are only in the store;
+they are read and made in a thread, those of large maps as described in ``documents``.
 """
 
 from functools import partial
@@ -26,7 +26,7 @@ from mapshelf.store.contract import Maps
 from mapshelf.writers import WRITERS, Writer
 
 FORMATS: Final = {writer.suffix: writer for writer in WRITERS}
-"""What outlines are given out as, by the end of the path."""
+"""The writers of outlines, by the end of the path."""
 
 
 async def show_map(context: Context, request: Request) -> Response:
@@ -45,7 +45,7 @@ async def show_outline(context: Context, request: Request) -> Response:
 
 
 async def show_file(context: Context, request: Request) -> Response:
-    """Return the file that a map was read from."""
+    """Return the original file of a map."""
     current = context.snapshot.get()
     record = find_map(current, request.parts["id"], context.base_url)
     make = partial(original_file, context.store.get(), record, context.documents)
@@ -67,7 +67,7 @@ def find_map(current: CachedSnapshot, public_id: str, base_url: bytes) -> Record
 def export_outline(
     store: Maps, record: Record, writer: Writer, documents: Documents
 ) -> Response | Deferred:
-    """Return the outline of a map as a file of another format; that of a large one comes later.
+    """Return the outline of a map as a file of another format; for a large map, deferred.
 
     Raises:
         NotFound: the map has no outline.
@@ -82,10 +82,10 @@ def export_outline(
 
 
 def original_file(store: Maps, record: Record, documents: Documents) -> Response:
-    """Return the file a map was read from, as it was.
+    """Return the original file of a map.
 
     Raises:
-        NotFound: it is not kept.
+        NotFound: there is none.
         StoreDamaged: it cannot be unpacked.
     """
     kept = store.content(record.file_id)
@@ -106,7 +106,7 @@ def _outline(store: Maps, record: Record) -> bytes:
 
 
 def _large_outline(store: Maps, record: Record, writer: Writer, documents: Documents) -> Response:
-    # Read again, rather than held while it waits for its turn.
+    # Read again, so that it does not take memory while the request waits in the queue.
     outline = _outline(store, record)
     return documents.of_outline(writer.write, outline, (), _export_kind(record, writer))
 

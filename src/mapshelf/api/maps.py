@@ -1,4 +1,4 @@
-"""``GET /maps``: a page of the list of maps (``docs/api.md``), and what pages share."""
+"""``GET /maps``: a page of the list of maps (``docs/api.md``), and what all lists share."""
 
 from functools import partial
 from urllib.parse import quote, urlencode
@@ -15,10 +15,10 @@ async def list_maps(context: Context, request: Request) -> Response:
     """Return the page of maps that a request asks for.
 
     Raises:
-        InvalidParameter: a parameter has a value that lists do not have.
+        InvalidParameter: a parameter has an invalid value.
     """
     current, query = context.snapshot.get(), parse_query(request.query_string)
-    # A list takes microseconds; a search may take long enough to hold up all others.
+    # A list takes microseconds; a search may take long enough to delay other requests.
     if not current.snapshot.is_light(query):
         make = partial(_page, current.snapshot, query, context.base_url)
         return await current.response(request, context.queues.searches, make)
@@ -36,7 +36,7 @@ def _page(snapshot: Snapshot, query: MapQuery, base_url: bytes) -> Response:
 def list_response(
     body: bytes, query: MapQuery, total: int, corrected: str, address: str
 ) -> Response:
-    """Return a page of a list at ``address``, with the headers that lists have."""
+    """Return a page of the list at ``address``, with the headers of lists."""
     headers = [
         (b"content-type", b"application/json"),
         (b"content-length", str(len(body)).encode()),
@@ -53,12 +53,12 @@ def list_response(
 
 
 def list_etag(body: bytes, total: int) -> bytes:
-    """Return a validator for a page and its total, which shows in the headers."""
+    """Return an ETag for a page and its total, which is in the headers."""
     return f'"{xxhash.xxh3_128_hexdigest(body, seed=total)}"'.encode()
 
 
 def _links(query: MapQuery, total: int, address: str) -> list[tuple[str, str]]:
-    """Return the addresses of other pages by relation (RFC 8288); none if pages are empty."""
+    """Return the URLs of other pages by relation (RFC 8288); none if pages are empty."""
     if query.limit == 0:
         return []
     last = max(0, (total - 1) // query.limit * query.limit)
@@ -68,7 +68,7 @@ def _links(query: MapQuery, total: int, address: str) -> list[tuple[str, str]]:
     if query.offset + query.limit < total:
         offsets["next"] = query.offset + query.limit
     offsets["last"] = last
-    # Encoding is most of the work of a page, so what the addresses share is encoded once.
+    # Encoding is most of the work of a page, so the common part of the URLs is encoded once.
     given = urlencode((*query.given, ("limit", query.limit)))
     start = f"{address}?{given}&offset="
     return [(rel, f"{start}{offset}") for rel, offset in offsets.items()]

@@ -1,7 +1,7 @@
-"""How this node is, for whoever shares out requests among several: asked often, and by anybody.
+"""The health of this node, for load balancers; it is queried often, without a token.
 
-A node is alive while it answers at all, and ready once it has a snapshot to answer from. That the
-database is away makes it neither dead nor useless: it says so, and goes on with what it has.
+A node is alive as long as it responds, and ready once it has a snapshot to answer from. If the
+database is unreachable, the node says so and continues to serve what it has.
 """
 
 import asyncio
@@ -19,13 +19,13 @@ from mapshelf.settings import Settings
 from mapshelf.store.contract import ChangeFeed
 
 ASKED_EVERY: Final = 1.0
-"""Seconds between questions to the store, and for which an answer is waited for."""
+"""Seconds between queries to the store, and to wait for an answer."""
 
 _UNCACHED: Final = ((b"cache-control", b"no-store"),)
 
 
 class NodeHealth:
-    """What a node tells of itself."""
+    """The health of a node."""
 
     def __init__(
         self, snapshot: CurrentSnapshot, settings: Settings, store: StoreConnection
@@ -40,16 +40,16 @@ class NodeHealth:
         self._current = time.monotonic()
 
     def alive(self) -> Response:
-        """Say that the process answers."""
+        """Return that the process responds."""
         return _answer({"status": "alive"})
 
     async def ready(self) -> Response:
-        """Tell from which snapshot this node answers, and how it stands with the database.
+        """Return which snapshot this node answers from, and the state of the database.
 
-        ``age`` are the seconds since the snapshot was last known to show everything.
+        ``age`` is the number of seconds since the snapshot was last known to be current.
 
         Raises:
-            Ending: this node is about to end.
+            Ending: this node is shutting down.
             SnapshotMissing: there is no snapshot yet.
         """
         if self._draining.exists():
@@ -71,7 +71,7 @@ class NodeHealth:
         )
 
     async def _revision_of_store(self) -> int | None:
-        """Return the revision of the store, ``None`` if it cannot be had soon."""
+        """Return the revision of the store, ``None`` if it cannot be read soon."""
         store = self._store.opened()
         if store is None:
             return None
@@ -81,7 +81,7 @@ class NodeHealth:
             self._asked = now
             self._asking = loop.run_in_executor(self._thread, _revision, store)
             self._asking.add_done_callback(self._told)
-        # Others may wait for the same answer: all take it from the question that they waited for.
+        # Others may wait for the same answer: all get it from the query that they waited for.
         asking = self._asking
         if asking is None:
             return self._revision
@@ -90,14 +90,14 @@ class NodeHealth:
         return asking.result() if done else None
 
     def _told(self, asking: "asyncio.Future[int | None]") -> None:
-        """Note the answer for those who ask within the next moment."""
+        """Keep the answer for requests within the next moment."""
         self._asking, self._asked, self._revision = None, time.monotonic(), None
         if not asking.cancelled() and asking.exception() is None:
             self._revision = asking.result()
 
 
 def _revision(store: ChangeFeed) -> int | None:
-    """Return the revision of ``store``, ``None`` if it cannot be had."""
+    """Return the revision of ``store``, ``None`` if it cannot be read."""
     try:
         return store.revision()
     except StoreError:

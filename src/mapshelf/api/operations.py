@@ -14,7 +14,7 @@ from mapshelf.api.users import show_profile
 
 
 def api_routes(*, private: bool) -> Mapping[str, Route]:
-    """Return the routes of the API; ``private`` says that thumbnails need a token, too."""
+    """Return the routes of the API; if ``private``, thumbnails need a token too."""
     return {
         "/maps": Route(list_maps, cached=True),
         "/search": Route(search_maps, cached=True),

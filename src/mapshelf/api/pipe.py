@@ -1,11 +1,11 @@
-"""Large bodies through Granian, at the pace of the client.
+"""Large bodies through Granian, as fast as the client reads.
 
-RSGI takes a body whole, in pieces of which it keeps as many as it is given, or as the path of a
-file, which it reads as fast as the client does. So a large body is written into a pipe, and the
-server is given the path of its other end: while the client takes nothing, the pipe is full.
+RSGI accepts a body whole, in pieces that it buffers without limit, or as the path of a file, which
+it reads as fast as the client. So a large body is written into a pipe, and the server gets the path
+of the other end: while the client accepts nothing, the pipe is full.
 
-RSGI cannot end a connection either. That of a client that takes nothing for too long is looked up
-among the sockets of this process, by the address of the client, and shut down.
+RSGI cannot close a connection either. If a client accepts nothing for too long, its connection is
+found among the sockets of this process by the address of the client, and shut down.
 """
 
 import asyncio
@@ -18,11 +18,11 @@ from typing import BinaryIO, Final
 from mapshelf.api.streaming import PIECE, Stream
 
 _DESCRIPTORS: Final = "/dev/fd"
-"""Where a process finds its own open files, under their numbers."""
+"""The folder of a process's open files, named by number."""
 
 
 class Pipe:
-    """A pipe that a body is written into, and that the server reads. Closed after the context."""
+    """A pipe that a body is written into and the server reads. Closed after the context."""
 
     def __init__(self) -> None:
         """Open the pipe.
@@ -46,9 +46,9 @@ class Pipe:
         return f"{_DESCRIPTORS}/{self._reader}"
 
     async def send(self, body: BinaryIO, stream: Stream) -> bool:
-        """Write a body, as fast as it is read; tell whether that came to an end.
+        """Write a body as fast as it is read; return whether sending has ended.
 
-        It did not if ``stream`` was given up, and did if the reader is gone.
+        It has not if ``stream`` was cut off; it has if the reader is gone.
         """
         while piece := memoryview(body.read(PIECE)):
             while piece:
@@ -62,7 +62,7 @@ class Pipe:
         return True
 
     async def _is_read(self, stream: Stream) -> bool:
-        """Wait until the pipe has room again; tell whether it has in time."""
+        """Wait until the pipe has room again; return whether it has in time."""
         loop = asyncio.get_running_loop()
         room: asyncio.Future[None] = loop.create_future()
         loop.add_writer(self._writer, _set, room)
@@ -71,7 +71,7 @@ class Pipe:
                 return False
         finally:
             loop.remove_writer(self._writer)
-        # The server has opened its end, so ours can go: then a reader that is gone is noticed.
+        # The server has opened its end. Close ours, or we would not notice that the reader is gone.
         self._close_reader()
         return True
 
@@ -87,10 +87,10 @@ def _set(future: "asyncio.Future[None]") -> None:
 
 
 def end_connection(client: str) -> bool:
-    """Shut down the connection of this process to ``client``; tell whether there was one.
+    """Shut down the connection of this process to ``client``; return whether there was one.
 
     Args:
-        client: address and port of the other end, as Granian gives them.
+        client: address and port of the other end, as Granian reports them.
     """
     host, _, port = client.rpartition(":")
     wanted = (ip_address(host.strip("[]")), int(port))
@@ -98,15 +98,15 @@ def end_connection(client: str) -> bool:
 
 
 def _ends(descriptor: int, wanted: tuple[object, int]) -> bool:
-    """Shut down a descriptor if it is the socket that is wanted."""
+    """Shut down a descriptor if it is the wanted socket; return whether it is."""
     try:
-        # The copy stays what it is, whatever the server does with its own meanwhile.
+        # The copy stays the same, even if the server closes its own meanwhile.
         copy = os.dup(descriptor)
-    except OSError:  # closed since we looked
+    except OSError:  # closed meanwhile
         return False
     try:
         connection = socket.socket(fileno=copy)
-    except OSError:  # no socket
+    except OSError:  # not a socket
         os.close(copy)
         return False
     with connection, contextlib.suppress(OSError, ValueError):  # not connected, or locally

@@ -1,7 +1,7 @@
 """The queues of a worker, one for each kind of work that takes too long for the event loop.
 
-Each is bounded by itself, so that one kind of work never waits for another. What may wait is about
-what is done in a second: a client that would wait for longer is told to come back.
+Each has its own limit, so that one kind of work never waits for another. A queue holds about as
+much as is done in a second: a client that would wait longer is told to try again.
 """
 
 from mapshelf.api.work_queue import WorkQueue
@@ -12,9 +12,9 @@ class Queues:
 
     Attributes:
         searches: searches, facets, suggestions.
-        files: outlines and files that the API gives out.
+        files: outlines and files of the API.
         pages: pages of the library and of small maps, and what they load.
-        thumbnails: looking for thumbnails that have been drawn.
+        thumbnails: looking up cached thumbnails.
         drawings: thumbnails to be drawn.
         documents: pages and files of large maps (``documents.py``).
     """
@@ -28,6 +28,6 @@ class Queues:
         self.documents = WorkQueue("documents", threads=1, waiting=8)
 
     async def close(self) -> None:
-        """Wait for what has begun; do nothing more."""
+        """Finish the work that has begun, and drop the rest."""
         for queue in vars(self).values():
             await queue.close()

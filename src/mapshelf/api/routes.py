@@ -1,7 +1,7 @@
 """From the path of a request to the operation that answers it.
 
-A few fixed paths need one look-up in a table, and those with parts that vary a match against a
-handful of patterns. The router of a framework would do more than that for every request.
+Fixed paths need one look-up in a table; paths with variable parts are matched against a few
+patterns. The router of a framework would do more than that for every request.
 """
 
 import re
@@ -23,7 +23,7 @@ VARYING: Final = {
     "picture": "|".join(PICTURES),
     **dict.fromkeys(("name", "slug", "edition", "asset"), "[^/]+"),  # of pages
 }
-"""The parts of paths that vary, with the regular expression of what may stand there."""
+"""The variable parts of paths, with the regular expressions of their values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,8 +32,8 @@ class Route:
 
     Attributes:
         answer: answers a request.
-        public: whether anybody may ask, without a token.
-        cached: whether an equal request to the same snapshot gets the same response.
+        public: whether it needs no token.
+        cached: whether the same request to the same snapshot gets the same response.
     """
 
     answer: Operation
@@ -42,25 +42,25 @@ class Route:
 
 
 PageRoutes = Callable[[Context], Mapping[str, Route]]
-"""Gives the routes of the pages."""
+"""Returns the routes of the pages."""
 
 
 class Router:
     """Finds the route of a path.
 
     Attributes:
-        fixed: the routes of paths that do not vary.
+        fixed: the routes of paths without variable parts.
     """
 
     def __init__(self, table: Mapping[str, Route]) -> None:
-        """Prepare the routes of ``table``, in whose paths ``{name}`` stands for a varying part."""
+        """Use the routes of ``table``, in whose paths ``{name}`` is a variable part."""
         self.fixed = {path: route for path, route in table.items() if "{" not in path}
         self._varying = [
             (re.compile(_pattern(path)), route) for path, route in table.items() if "{" in path
         ]
 
     def match(self, path: str) -> tuple[Route, dict[str, str]] | None:
-        """Return the route of a path that varies, with its parts; ``None`` if there is none."""
+        """Return the route of a path with variable parts, and its parts; ``None`` if none fits."""
         for pattern, route in self._varying:
             found = pattern.fullmatch(path)
             if found:

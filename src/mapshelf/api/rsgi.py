@@ -1,8 +1,8 @@
-"""The application as Granian's own interface calls it, which costs less than ASGI.
+"""The application for RSGI, Granian's own interface, which costs less than ASGI.
 
-RSGI hands over a request as one object and takes an answer in one call, without messages between:
-a sixth more requests for the same work of the processor (see ``docs/benchmarks.md``). It adds
-nothing else: what is answered is decided in ``app``, and any ASGI server may be used instead.
+RSGI passes a request as one object and accepts a response in one call, without messages: a sixth
+more requests for the same processor time (see ``docs/benchmarks.md``). Nothing else differs:
+``application`` decides the responses, and any ASGI server can be used instead.
 """
 
 import asyncio
@@ -22,7 +22,7 @@ _READ: Final = tuple((name.decode(), name) for name in sorted(READ))
 
 
 class HTTPScope(Protocol):
-    """What Granian tells of a request; its own stubs leave this out."""
+    """A request, as Granian passes it; its type stubs omit this."""
 
     http_version: str
     client: str
@@ -33,20 +33,20 @@ class HTTPScope(Protocol):
 
 
 class HTTPProtocol(Protocol):
-    """How Granian takes an answer."""
+    """How Granian accepts a response."""
 
     def response_bytes(self, status: int, headers: TextHeaders, body: bytes) -> None:
-        """Send all of an answer."""
+        """Send a complete response."""
 
     def response_file(self, status: int, headers: TextHeaders, file: str) -> None:
-        """Send an answer whose body is read from a file."""
+        """Send a response whose body is read from a file."""
 
     async def client_disconnect(self) -> None:
-        """Wait until the client hangs up."""
+        """Wait until the client disconnects."""
 
 
 class RSGISender:
-    """Who sent a request, as an RSGI server tells; looked up for the few that are asked about."""
+    """The client of a request, as reported by an RSGI server; read only when needed."""
 
     __slots__ = ("_scope",)
 
@@ -91,7 +91,7 @@ class RSGIApplication:
     async def _send_opened(
         self, scope: HTTPScope, protocol: HTTPProtocol, response: Response, own_headers: Headers
     ) -> None:
-        """Send a response whose body is large, or lies in a file."""
+        """Send a response whose body is large, or in a file."""
         with ExitStack() as opened:
             try:
                 body = opened.enter_context(open_body(response))
@@ -112,14 +112,14 @@ class RSGIApplication:
                 end_connection(scope.client)
 
     def _kept_headers(self, response: Response) -> TextHeaders:
-        """Return the headers that every sending of ``response`` has, made as text but once."""
+        """Return the headers that ``response`` always has, converted to text once."""
         if response.text_headers is None:
             response.text_headers = _as_text(response.headers) + self._fixed_headers
         return response.text_headers
 
 
 def _read_request(asked: tuple[HTTPScope, HTTPProtocol]) -> Request:
-    """Return the request in an RSGI scope, with the protocol that tells what becomes of it.
+    """Return the request in an RSGI scope, with the protocol that reports a disconnection.
 
     Raises:
         MalformedRequest: there is no Host header, or more than one.

@@ -1,7 +1,6 @@
 """``GET /search`` and ``GET /suggest``: maps with their matching topics, and completions.
 
-Maps come from the snapshot, as in every list. Their topics come from the store, which alone has
-them.
+Maps come from the snapshot, as in every list. Their topics are only in the store.
 """
 
 import logging
@@ -39,14 +38,14 @@ log = logging.getLogger(__name__)
 
 
 async def search_maps(context: Context, request: Request) -> Response:
-    """Return the page of maps that a request asks for, each with its best matching topics."""
+    """Return the requested page of maps, each with its best matching topics."""
     current, query = context.snapshot.get(), parse_query(request.query_string)
     make = partial(_search, current.snapshot, context.store.get(), query, context.base_url)
     return await current.response(request, context.queues.searches, make)
 
 
 async def suggest(context: Context, request: Request) -> Response:
-    """Return what may be meant by what has been typed so far: titles first, then topics."""
+    """Return completions of a query while it is being typed: titles first, then topics."""
     current, query = context.snapshot.get(), parse_query(request.query_string)
     make = partial(suggestions, current.snapshot, context.store.get(), query)
     return await current.response(request, context.queues.searches, make)

@@ -1,4 +1,4 @@
-"""The store of a worker, opened in the background: the service answers without it if it is away."""
+"""The store of a worker, opened in the background: the service can answer without it."""
 
 import asyncio
 import contextlib
@@ -10,13 +10,13 @@ from mapshelf.errors import StoreDamaged, StoreUnavailable
 from mapshelf.store import Store, open_store
 
 OPENED_AGAIN_AFTER: Final = 1.0
-"""Seconds between tries to open a store that is away."""
+"""Seconds between attempts to open a store that is unreachable."""
 
 OPENING: Final = 0.5
-"""Seconds in which a store is usually opened; the service starts then even if it is not."""
+"""Seconds to wait for the store at the start; then the service starts without it."""
 
 OPENING_AWAITED: Final = 3.0
-"""Seconds that a request waits for a store which nobody has tried to open yet."""
+"""Seconds that a request waits for the first attempt to open the store."""
 
 Opened = Callable[[Store], Awaitable[None]]
 """Called once the store is open."""
@@ -48,11 +48,11 @@ class StoreConnection:
         return self._store
 
     async def start(self, opened: Opened) -> "asyncio.Task[None]":
-        """Begin to open the store, and wait a moment; return what goes on opening it.
+        """Begin to open the store, and wait a moment; return the task that opens it.
 
         Raises:
-            InvalidSetting: no store is like this.
-            StoreMissing: there is none.
+            InvalidSetting: the URL is not that of a store.
+            StoreMissing: there is no catalogue.
         """
         opening = asyncio.create_task(self._open(opened))
         await self.wait(OPENING)
@@ -63,7 +63,7 @@ class StoreConnection:
         return opening
 
     async def wait(self, seconds: float = OPENING_AWAITED) -> None:
-        """Wait for the store to be opened, or known to be away."""
+        """Wait until the store is open, or the first attempt has failed."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._tried.wait(), seconds)
 
@@ -73,7 +73,7 @@ class StoreConnection:
             self._store.close()
 
     async def _open(self, opened: Opened) -> None:
-        """Open the store, however long that takes."""
+        """Open the store; try until it succeeds."""
         while not await self._opens(opened):
             await asyncio.sleep(OPENED_AGAIN_AFTER)
 
@@ -91,6 +91,6 @@ class StoreConnection:
 
 
 def _log_failure(opening: "asyncio.Task[None]") -> None:
-    """Log why the store is of no use, once nobody waits for it any more."""
+    """Log why the store cannot be used, if opening it fails after the start."""
     if not opening.cancelled() and (error := opening.exception()):
         log.error("the store cannot be used until the service is started again: %s", error)

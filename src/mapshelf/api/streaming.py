@@ -1,8 +1,8 @@
-"""Large bodies, sent in pieces: each only when the client has taken the one before.
+"""Large bodies, sent in pieces: each only when the client has accepted the one before.
 
-What is handed to a server whole stays in memory until the client has read it, and a client may take
-as long as it likes. In pieces, a slow reader holds a piece or two; one that takes nothing for too
-long is cut off; and there is a bound to how many are served at a time.
+A body that is passed to a server whole stays in memory until the client has read it, and a client
+may take as long as it likes. In pieces, a slow client holds a piece or two; one that accepts
+nothing for too long is disconnected; and the number of clients served at a time is bounded.
 """
 
 import asyncio
@@ -16,23 +16,24 @@ from mapshelf.api.http import Response
 from mapshelf.errors import Overloaded
 
 LARGE: Final = 98_304
-"""Bytes of a body from which on it is sent in pieces; more than a pipe takes (``pipe.py``)."""
+"""Bytes from which a body is sent in pieces; more than fits into a pipe (``pipe.py``)."""
 
 PIECE: Final = 65_536
 """Bytes of a piece."""
 
 STALLED_AFTER: Final = 30.0
-"""Seconds a client has to take a piece."""
+"""Seconds a client has to accept a piece. For smaller bodies the kernel waits as long:
+``USER_TIMEOUT`` in ``service/listening.py``."""
 
 SLOW_AFTER: Final = 2.0
-"""Seconds without taking anything after which a client has to make room for another."""
+"""Seconds without accepting anything after which a client has to make room for another."""
 
 MOST: Final = 64
-"""Large bodies that a worker sends at a time. Granian needs 256 KiB for each that it has not got
-rid of."""
+"""Large bodies that a worker sends at a time. Granian needs 256 KiB for each that it has not sent
+completely."""
 
 MOST_OF_ONE: Final = 48
-"""Large bodies that go to one address at a time: nobody alone can take up all of them."""
+"""Large bodies that go to one address at a time, so that no client alone can occupy all of them."""
 
 
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -47,18 +48,18 @@ class Stream:
     """
 
     def __init__(self, address: str, patience: float = STALLED_AFTER) -> None:
-        """Begin; the client has ``patience`` seconds to take each piece."""
+        """Begin; the client has ``patience`` seconds to accept each piece."""
         self.address = address
         self._patience = patience
         self._piece: asyncio.Future[None] | None = None
         self._since = time.monotonic()
 
     def stalled(self) -> float:
-        """Return for how many seconds the client has taken nothing."""
+        """Return for how many seconds the client has accepted nothing."""
         return time.monotonic() - self._since
 
     async def is_taken(self, piece: Awaitable[None]) -> bool:
-        """Wait until ``piece`` ends, which is when the client has taken it; tell whether it did.
+        """Wait until ``piece`` ends, when the client has accepted it; return whether it did.
 
         It did not if that took too long, or the stream was cut off.
         """
@@ -79,7 +80,7 @@ class Stream:
 
 
 class Streams:
-    """The large bodies that a worker is sending. For use in its event loop alone."""
+    """The large bodies that a worker is sending. For use in its event loop only."""
 
     def __init__(self) -> None:
         self._streams: set[Stream] = set()
@@ -88,10 +89,10 @@ class Streams:
     def sending(self, address: str) -> Iterator[Stream]:
         """Count a large body to this address while in the context.
 
-        Where there are too many, the one is cut off whose client has taken nothing for longest.
+        If there are too many, the one whose client has accepted nothing for longest is cut off.
 
         Raises:
-            Overloaded: there are too many already, to clients that take them.
+            Overloaded: there are too many already, and their clients accept them.
         """
         self._make_room(self._streams, MOST)
         self._make_room([one for one in self._streams if one.address == address], MOST_OF_ONE)
@@ -134,10 +135,10 @@ def whole_body(response: Response) -> bytes:
 
 
 async def send_body(response: Response, send: Send, stream: Stream | None) -> None:
-    """Send the body of a response to an ASGI server, which takes pieces as fast as its client does.
+    """Send the body of a response to an ASGI server, which accepts pieces as fast as its client.
 
     Only a large one has a ``stream``. It stays incomplete if the client takes too long; the server
-    hangs up then.
+    then disconnects.
     """
     if stream is None:
         await send({"type": "http.response.body", "body": whole_body(response)})

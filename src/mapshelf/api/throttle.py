@@ -1,7 +1,7 @@
-"""Makes whoever does something too often wait, so that what it costs stays within bounds.
+"""Rate limiting by delay: beyond a rate, responses are held back.
 
-Clients that ask again once they have an answer are slowed down by having to wait for it, however
-many there are; those who do it now and then notice nothing.
+This slows down clients that wait for a response before they send the next request, however many
+there are. An occasional request is not delayed.
 """
 
 import asyncio
@@ -9,25 +9,26 @@ import time
 
 
 class Throttle:
-    """Lets so many a second pass; more wait for their turn."""
+    """Lets a number of callers a second pass; further ones wait for their turn."""
 
     def __init__(self, rate: float, longest: float, most: int) -> None:
-        """Prepare to let pass.
+        """Set the limits.
 
         Args:
-            rate: how many a second, and how many at once after a while without any.
-            longest: most seconds to wait.
-            most: how many wait at a time; others pass at once.
+            rate: callers a second, and callers at once after a pause.
+            longest: maximum of seconds to wait.
+            most: maximum of waiting callers; further ones pass at once.
         """
         self._rate = rate
         self._longest = longest
         self._most = most
         self._waiting = 0
-        # When the next could pass if they came evenly; it lags behind by what may pass at once.
+        # When the next may pass at an even rate; up to a second in the past, so that some may pass
+        # at once.
         self._due = 0.0
 
     async def turn(self) -> None:
-        """Wait for a turn, if it needs waiting for."""
+        """Wait for a turn, if necessary."""
         now = time.monotonic()
         self._due = min(max(self._due, now - 1.0) + 1.0 / self._rate, now + self._longest)
         delay = self._due - now

@@ -1,8 +1,8 @@
 """The version of the tokens in the store, read once for all workers of a node.
 
 As long as the version stays the same, earlier answers of the store about tokens hold. The worker
-that reads it leaves it in a file for the others. So the store gets one short question now and then,
-however many workers, requests and tokens there are.
+that reads it writes it to a file for the others. So the store gets one short query from time to
+time, however many workers, requests and tokens there are.
 """
 
 import fcntl
@@ -43,7 +43,7 @@ class SharedTokensVersion:
         """Return a version that still holds, from another worker if one has just asked.
 
         Raises:
-            StoreUnavailable: the store cannot tell.
+            StoreUnavailable: the store cannot be reached.
         """
         impatient = time.monotonic() + TURN
         while True:
@@ -77,10 +77,10 @@ class SharedTokensVersion:
 
     @contextmanager
     def _turn(self) -> Iterator[bool]:
-        """Tell whether no other worker is asking; none begins to while in the context."""
+        """Yield whether no other worker is asking; none begins to while in the context."""
         try:
             lock = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError:  # then nobody can tell, and every worker asks
+        except OSError:  # then every worker asks
             yield True
             return
         try:

@@ -9,7 +9,7 @@ from mapshelf.api.http import Request, Response, json_response
 
 
 async def show_profile(context: Context, request: Request) -> Response:
-    """Return the User object of the token's owner; nobody may keep a copy of it."""
+    """Return the User object of the token's owner; it must not be cached."""
     user = request.user
     assert user is not None
     registered = datetime.fromtimestamp(user.registered / 1000, UTC)

@@ -1,14 +1,14 @@
-"""Work that takes too long for the event loop: in threads, bounded, and each piece done once.
+"""Bounded queues for work that takes too long for the event loop: done in threads, each task once.
 
-Every kind of work has a queue of its own (searches, pages, pictures, large documents), so that one
-kind never waits for another. A queue that is full turns work away at once: a client that is told
-to come back in a second is better off than one that waits for a minute, and what waits is bounded.
+Every kind of work has its own queue (searches, pages, pictures, large documents), so that one kind
+never waits for another. A full queue rejects work at once: being told to try again in a second is
+better than waiting for a minute, and memory stays bounded.
 
-Clients that ask for the same while it is being made wait for the same result. Work that has not
-begun is dropped when the last client that waits for it hangs up; work that has begun is finished,
-because threads cannot be stopped and the result is kept for the next client.
+Clients that request the same thing while it is being made wait for the same result. Work that has
+not begun is dropped when its last waiting client disconnects. Work that has begun is finished,
+because threads cannot be stopped, and the result is cached for the next client.
 
-A ``ThreadPoolExecutor`` alone has no bound, and holds what was cancelled until a thread is free.
+A ``ThreadPoolExecutor`` alone has no limit, and keeps cancelled work until a thread is free.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from mapshelf.errors import ClientDisconnected, Overloaded
 T = TypeVar("T")
 
 Disconnection = Callable[[], Awaitable[None]]
-"""Called, gives what ends when the client of a request hangs up."""
+"""Returns an awaitable that ends when the client of a request disconnects."""
 
 
 @dataclass(slots=True)
@@ -35,15 +35,15 @@ class _Job:
 
 
 class WorkQueue:
-    """The queue of one kind of work in one worker. For use in its event loop alone."""
+    """The queue of one kind of work in one worker. For use in its event loop only."""
 
     def __init__(self, name: str, threads: int, waiting: int) -> None:
-        """Prepare the queue.
+        """Create the queue.
 
         Args:
-            name: what to call its threads.
-            threads: how many pieces of work are done at a time.
-            waiting: how many more may wait; further ones are turned away.
+            name: the name of its threads.
+            threads: how many tasks are done at a time.
+            waiting: how many more may wait; further ones are rejected.
         """
         self._executor = ThreadPoolExecutor(threads, name)
         self._free = threads
@@ -54,12 +54,12 @@ class WorkQueue:
     async def result(
         self, key: Hashable, make: Callable[[], T], disconnection: Disconnection | None = None
     ) -> T:
-        """Return what ``make`` makes in a thread, or has begun to make for somebody else.
+        """Return the result of ``make``, run in a thread, or of a run that others wait for.
 
         Args:
             key: equal for work that has the same result.
             make: called without arguments in a thread.
-            disconnection: tells when the client hangs up, if that can be told.
+            disconnection: reports when the client disconnects, if known.
 
         Raises:
             Overloaded: the queue is full.
@@ -74,7 +74,7 @@ class WorkQueue:
             # them would be answered at once.
             if (joined or not job.begun) and disconnection is not None:
                 await _until_done(job.result, disconnection)
-            # Shielded: others may wait for the same.
+            # Shielded: others may wait for the same result.
             result: T = await asyncio.shield(job.result)
             return result
         finally:
@@ -83,7 +83,7 @@ class WorkQueue:
                 self._drop(key, job)
 
     async def close(self) -> None:
-        """Wait for what has begun; do nothing more."""
+        """Finish the work that has begun, and drop the rest."""
         for key, job in list(self._queue.items()):
             self._drop(key, job)
         await asyncio.to_thread(self._executor.shutdown)
@@ -97,7 +97,7 @@ class WorkQueue:
         return job
 
     def _begin(self) -> None:
-        """Begin what waits, as far as threads are free."""
+        """Begin waiting work while threads are free."""
         while self._free and self._queue:
             key = next(iter(self._queue))
             job = self._queue.pop(key)
@@ -113,7 +113,7 @@ class WorkQueue:
             job.result.cancel()
         elif error := done.exception():
             job.result.set_exception(error)
-            job.result.exception()  # nobody may be waiting any more, which is no fault
+            job.result.exception()  # perhaps nobody waits any longer, which is not an error
         else:
             job.result.set_result(done.result())
         self._begin()
@@ -128,7 +128,7 @@ async def _until_done(result: "asyncio.Future[Any]", disconnection: Disconnectio
     """Wait until there is a result.
 
     Raises:
-        ClientDisconnected: the client hung up before.
+        ClientDisconnected: the client disconnected before.
     """
     hung_up = asyncio.ensure_future(disconnection())
     try:

@@ -1,8 +1,8 @@
 """What a client asks of ``GET /maps``, parsed once into a frozen value.
 
-The parameters are rows of tables: the parser, the listing, the tests and the documentation go
-through the same rows. To add a filter, add a row to ``FILTERS``; to add an order, add a row to
-``SORT_ORDERS`` (``sort_orders.py``).
+The parameters are rows of tables, which the parser, the lists, the tests and the documentation use.
+To add a filter or an order, start with a row of ``FILTERS`` or of ``SORT_ORDERS``
+(``sort_orders.py``); ARCHITECTURE.md lists the other files to change.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ MAXIMUM_QUERY_LENGTH: Final = 500
 """Longest search text, in characters."""
 
 DEFAULT_ORDER: Final = "date"
-"""The order of a listing for which none is asked and nothing is searched."""
+"""The order of a list that is neither ordered by the client nor searched."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +33,7 @@ class MapQuery:
         text: what to search for, empty to list.
         order: a value of ``ORDERS``, ``None`` for relevance.
         filters: name of a row of ``FILTERS`` and the key a map must have there, for each filter.
-        limit: most maps to return.
+        limit: maximum number of maps.
         offset: maps to skip.
         given: the parameters that select and order, as the client gave them, for links.
     """
@@ -93,8 +93,8 @@ def read_parameters(query_string: bytes, known: Container[str]) -> dict[str, str
     """Return the parameters of a query string that are ``known`` and have a value.
 
     Raises:
-        InvalidParameter: one is given twice, is no UTF-8 or holds a NUL; the message is for the
-            client.
+        InvalidParameter: one is given twice, is not UTF-8 or contains a NUL; the message is for
+            the client.
     """
     if not query_string:
         return {}
@@ -190,14 +190,14 @@ def _templates_only(value: str) -> int | None:
 
 
 UNKNOWN_ID: Final = 2**63
-"""Stands for every id too large to be one."""
+"""The key of every id that is too large to exist."""
 
 NO_ID: Final = UNKNOWN_ID + 1
 """The key of a map that has no such id: no request asks for it."""
 
 ID_SCHEMA: Final = {"type": "integer", "minimum": 0}
 TEXT_SCHEMA: Final = {"type": "string", "pattern": r"^[^\u0000]*$"}
-"""JSON Schemas of what parameters take."""
+"""JSON Schemas of the values of parameters."""
 
 FILTERS: Final = (
     Filter(
@@ -216,15 +216,15 @@ FILTERS: Final = (
     ),
     Filter(
         name="owner",
-        description="Only maps of this user. The whole name, in any case.",
+        description="Only maps of this user. The complete username; case is ignored.",
         schema=TEXT_SCHEMA,
         parse=owner_key,
         key=lambda found: owner_key(found.owner),
     ),
     Filter(
         name="only_templates",
-        description="Only maps that are templates. `1` and `0` are taken for `true` and `false`, "
-        "in any case.",
+        description="Only maps that are templates. `1` and `0` mean `true` and `false`; case is "
+        "ignored.",
         schema={"type": "boolean", "default": False},
         parse=_templates_only,
         key=lambda found: int(found.template),

@@ -1,1 +1,1 @@
-"""Child processes with limits, for work on what strangers wrote."""
+"""Child processes with limits, for work on untrusted files."""

@@ -18,7 +18,8 @@ BACKLOG: Final = 16_384
 
 USER_TIMEOUT: Final = 30_000
 """Milliseconds after which the kernel closes a connection whose client accepts no data. A slow
-client continues; one that has stopped does not hold a worker's memory for hours."""
+client continues; one that has stopped does not hold a worker's memory for hours. Large bodies have
+``STALLED_AFTER`` in ``api/streaming.py``, which is as long."""
 
 _WILDCARDS: Final = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 

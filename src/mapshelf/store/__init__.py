@@ -1,4 +1,4 @@
-"""The store: the one place of truth. Callers open it here and use only its contract."""
+"""The store: the source of truth. Callers open it here and use only its contract."""
 
 from pathlib import Path
 from urllib.parse import unquote_to_bytes, urlsplit
@@ -11,17 +11,17 @@ __all__ = ["Store", "open_store"]
 
 
 def open_store(url: str, *, create: bool = True) -> Store:
-    """Open the database at ``url``, bringing its schema up to date.
+    """Open the database at ``url`` and bring its schema up to date.
 
     Args:
-        url: ``sqlite:///absolute/path`` or, as libpq reads it, ``postgresql://host/database``.
-        create: whether to make a catalogue if there is none.
+        url: ``sqlite:///absolute/path``, or a libpq URL like ``postgresql://host/database``.
+        create: whether to create a catalogue if there is none.
 
     Raises:
-        InvalidSetting: the URL is not valid, or of a kind that no store has.
+        InvalidSetting: the URL is not valid, or its scheme is not supported.
         StoreMissing: there is no catalogue, and ``create`` is not set.
         StoreUnavailable: the database cannot be opened now.
-        StoreDamaged: the database is not one of ours, or of another version.
+        StoreDamaged: the database is not ours, or of a newer or a development version.
     """
     try:
         parts = urlsplit(url)

@@ -1,11 +1,11 @@
-"""Outlines to files in the formats other programs open: the table of writers.
+"""Write outlines in the formats of other programs: the table of writers.
 
-The way back from ``mapshelf.readers``, and like it the one place that knows formats differ: one
-module and one row of ``WRITERS`` each. What a format has no place for is left out, as the module's
-first lines say; what it has a place for is read back by our own reader as it was.
+This is the counterpart of ``mapshelf.readers``: no other package needs to know the formats, and
+each is one module and one row of ``WRITERS``. What a format cannot express is left out, as the
+docstring of its module says; everything else is read back unchanged by our own reader.
 
-Any outline can be written, however it came into the catalogue: deep, large, or with characters in
-it that a format forbids.
+Every outline can be written, however it came into the catalogue: even one that is deep or large, or
+has characters that the format forbids.
 """
 
 from collections.abc import Callable
@@ -23,10 +23,10 @@ class Writer:
     """A format that can be written.
 
     Attributes:
-        name: what people call the format.
+        name: the usual name of the format.
         suffix: extension of its files, without the dot.
-        media_type: for the Content-Type header. None of them is one that browsers run as a page.
-        write: makes a file of an outline, the same bytes for the same outline.
+        media_type: for the Content-Type header; never one that browsers would run as a page.
+        write: returns a file with an outline, the same bytes for the same outline.
     """
 
     name: str

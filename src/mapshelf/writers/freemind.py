@@ -1,15 +1,15 @@
-"""FreeMind's ``.mm``, as FreeMind 1.0 and Freeplane open it, and most other programs besides.
+"""FreeMind's ``.mm``, which FreeMind 1.0, Freeplane and most other programs open.
 
-* All of it is ASCII, other characters being references: FreeMind's own habit, and the one way to
-  be read alike by versions that take the encoding of their country for granted.
-* A note with formatting is XHTML. A plain one is marked as such in Freeplane's way, so that its
-  lines stay as they are; FreeMind shows its words.
-* A text that begins like an HTML document would be taken for one, and is therefore written as one.
-* A topic has room for one link. Any others become attributes named ``link``, which both programs
-  show beside the topic.
-* A map has one central topic: several sheets hang from one that names them.
-* The dates of the map stand at the central topic. Author, copyright, program and whether it is a
-  template have no place.
+* The file is ASCII, with references for other characters, as FreeMind writes it. Only so do all
+  versions read it the same way: some assume the encoding of their country.
+* A note with formatting is XHTML. A plain note is marked as plain in the way of Freeplane, so that
+  its lines are kept; FreeMind shows the words.
+* A text that begins like an HTML document would be read as one, and is therefore written as one.
+* A topic can have one link. Further ones become attributes named ``link``, which both programs show
+  next to the topic.
+* A map has one central topic: several sheets are attached to one that names them.
+* The dates of the map are those of the central topic. The format has no place for author,
+  copyright, program and whether it is a template.
 """
 
 import re
@@ -70,7 +70,7 @@ def _inside(topic: Topic) -> str:
 
 
 def _rich(kind: str, body: str) -> str:
-    # Without white space of our own, which would become part of the note.
+    # No white space may be added, because it would become part of the note.
     return (
         f'<richcontent TYPE="{kind}"><html><head></head><body>{body}</body></html></richcontent>\n'
     )

@@ -1,8 +1,8 @@
-"""Plain text, a line for each topic, a tab for each level.
+"""Plain text: a line for each topic, a tab for each level.
 
-Nothing but the topics' texts: this is the form in which mind map programs, outliners and
-spreadsheets take a tree from the clipboard, and each would take a note for a topic. A topic of
-several lines is written on one.
+It contains only the texts of topics: mind map programs, outliners and spreadsheets accept a tree in
+this form from the clipboard, and would read a note as a topic. A topic of several lines is written
+on one.
 """
 
 from mapshelf.model import Outline

@@ -1,14 +1,14 @@
-"""Markdown that Markmap shows as the map it was: a heading for the centre, nested lists below.
+"""Markdown that Markmap shows as the same map: a heading for the centre, nested lists below.
 
-* The front matter says that it is for Markmap; elsewhere it is passed over.
-* A topic with a link is that link; any further ones follow with nothing to click on, so that they
-  are kept without being in the text. Blanks in addresses become ``%20``.
+* The front matter marks it as a Markmap file; other programs ignore it.
+* A topic with a link is a Markdown link. Further links follow with an empty text, so that they are
+  kept without being in the text. Spaces in URLs become ``%20``.
 * A note is a paragraph below its topic, without formatting.
-* Line ends inside a topic or note are ``<br>``. Lines of their own would need to be indented,
-  and a note of many lines in a deep map would fill more memory than there is.
-* Several sheets hang from a topic that names them: a page has one main heading.
+* Line ends inside a topic or note are ``<br>``. Separate lines would have to be indented, and a
+  note of many lines in a deep map would take too much memory.
+* Several sheets are attached to a topic that names them: a page has one main heading.
 
-Markdown has no place for ids or for what is known of the map as a whole.
+Markdown has no place for ids, or for facts about the whole map.
 """
 
 import re
@@ -21,7 +21,7 @@ from mapshelf.writers.plain import one_line, sound
 _FRONT_MATTER: Final = "---\nmarkmap:\n  colorFreezeLevel: 2\n---\n\n"
 
 _SIGNS: Final = re.compile(
-    r"[\\`*_\[\]~$|^]"  # wherever they stand
+    r"[\\`*_\[\]~$|^]"  # anywhere
     r"|=(?==)|\+(?=\+)"  # in pairs: marked and inserted text
     r"|#(?=\s*\Z)"  # at the end of a heading
     r"|\A[-+=#>]"  # at the beginning: lists, headings, quotations
@@ -30,7 +30,7 @@ _NUMBER: Final = re.compile(r"\A(\d{1,9})([.)])")
 _AMPERSAND: Final = re.compile("&(?=[#A-Za-z])")
 _ADDRESS_SIGNS: Final = re.compile(r"[\\()\[\]&*_~`]")
 _LONGEST_LABEL: Final = 1000
-"""Characters of a text that is made a link as a whole; programs give up on very long ones."""
+"""Maximum of characters of a text that becomes a link; programs fail on very long ones."""
 
 
 def write(outline: Outline) -> bytes:
@@ -46,7 +46,7 @@ def write(outline: Outline) -> bytes:
 
 
 def _label(topic: Topic) -> str:
-    # An item with nothing on its line would end there, and not have its note.
+    # An empty item would end there, and its note would not belong to it.
     text = _escaped(topic.text) or "&nbsp;"
     addresses = [_address(link) for link in topic.links]
     if addresses and len(text) <= _LONGEST_LABEL:
@@ -57,7 +57,7 @@ def _label(topic: Topic) -> str:
 def _escaped(text: str) -> str:
     text = _SIGNS.sub(r"\\\g<0>", sound(text).strip())
     text = _NUMBER.sub(r"\1\\\2", text)
-    # As entities, because some programs look for tags and comments before anything else.
+    # As entities, because some programs find tags and comments before anything else.
     return _AMPERSAND.sub("&amp;", text).replace("<", "&lt;").replace("\n", "<br>")
 
 

@@ -1,7 +1,7 @@
-"""XML as text: escaping, and HTML made well-formed so that it can stand inside XML.
+"""XML as text: escaping, and making HTML well-formed so that it can be part of XML.
 
-Written by hand although the standard library writes XML, because its serializer goes down the tree
-by recursion, and lets characters pass that no XML parser will take back.
+The serializer of the standard library is not used, because it is recursive, and writes characters
+that no XML parser accepts.
 """
 
 import re
@@ -18,17 +18,17 @@ _IN_ATTRIBUTE: Final = {**_IN_TEXT, ord('"'): "&quot;", ord("\n"): "&#10;", ord(
 
 
 def escaped(text: str) -> str:
-    """Return ``text`` as it stands between tags."""
+    """Return ``text``, escaped for use between tags."""
     return sound(text).translate(_IN_TEXT)
 
 
 def attribute(name: str, value: str) -> str:
-    """Return an attribute with a blank before it. Line ends are kept, as references."""
+    """Return an attribute, preceded by a space. Line ends are kept, as references."""
     return f' {name}="{sound(value).translate(_IN_ATTRIBUTE)}"'
 
 
 def xhtml(html: str) -> str:
-    """Return ``html`` with every element closed, nested rightly and free of HTML's entities."""
+    """Return ``html`` with all elements closed and correctly nested, without HTML entities."""
     parser = _Balancing()
     parser.feed(html)
     parser.close()
@@ -36,7 +36,7 @@ def xhtml(html: str) -> str:
 
 
 class _Balancing(HTMLParser):
-    """Writes what it is fed anew."""
+    """Writes its input again, well-formed."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

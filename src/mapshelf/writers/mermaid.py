@@ -1,9 +1,9 @@
 """Mermaid's mind map: the word ``mindmap``, then a line for each topic, indented by its level.
 
-Every text stands in quotation marks, inside which Mermaid takes all characters but its own signs;
-these are written as the numbered entities it knows. Its grammar needs some text in a topic, and
-has one central topic: several sheets hang from one that names them. There is no place for ids,
-notes or links.
+Every text is in quotation marks, inside which Mermaid accepts all characters but its own signs;
+these are written as numbered entities. Its grammar requires a text in every topic, and one central
+topic: several sheets are attached to one that names them. The format has no place for ids, notes or
+links.
 """
 
 import re
@@ -14,7 +14,7 @@ from mapshelf.writers.nesting import under_one_root
 from mapshelf.writers.plain import sound
 
 _SIGNS: Final = re.compile(r"""["#%&<>`\\*_~]|\A[-+]|(?<=\A\d)[.)]|(?<=\A\d\d)[.)]""")
-"""The last three begin lists, which newer versions refuse in a label."""
+"""Characters with a meaning. The last three begin lists, which newer versions refuse in a label."""
 
 _STYLE: Final = re.compile("style|classDef")
 
@@ -30,8 +30,8 @@ def write(outline: Outline) -> bytes:
 def _escaped(text: str) -> str:
     text = _SIGNS.sub(_entity, sound(text).strip())
     if _STYLE.search(text):
-        # Mermaid looks for styles in the whole diagram, and takes the end off an entity that
-        # follows on what it takes for one.
+        # Mermaid searches the whole diagram for styles, and cuts off the end of an entity that
+        # follows something like a style.
         text = text.replace(":", "#58;")
     return text.replace("\n", "<br/>")
 

@@ -1,7 +1,7 @@
-"""How every writer goes through a map: one loop, which no depth of the tree can exhaust.
+"""The traversal of every writer: a loop without recursion, so the depth of a map does not matter.
 
-Most formats say where a topic ends as well as where it begins, which ``Topic.walk`` does not
-tell. Recursion would, and would fail on the maps that are deep.
+Most formats mark where a topic ends as well as where it begins, which ``Topic.walk`` does not show.
+Recursion would, but fails for deep maps.
 """
 
 from collections.abc import Iterable, Iterator
@@ -10,11 +10,11 @@ from mapshelf.model import Outline, Topic
 from mapshelf.writers.plain import one_line
 
 LONGEST_TITLE = 100
-"""Characters of the text that stands over several sheets."""
+"""Maximum of characters of the text above several sheets."""
 
 
 def steps(roots: Iterable[Topic]) -> Iterator[tuple[bool, Topic]]:
-    """Yield each topic twice: where it begins (True), and where all below it has ended (False)."""
+    """Yield each topic twice: when it begins (True), and after all topics below it (False)."""
     pending = [(True, root) for root in reversed(tuple(roots))]
     while pending:
         beginning, topic = pending.pop()
@@ -25,9 +25,9 @@ def steps(roots: Iterable[Topic]) -> Iterator[tuple[bool, Topic]]:
 
 
 def under_one_root(outline: Outline) -> Topic:
-    """Return the one central topic of a map, for formats that have just one.
+    """Return one central topic for a map, for formats that have only one.
 
-    Several sheets are put below a topic that names them all.
+    Several sheets are attached to a topic that names them all.
     """
     if len(outline.roots) == 1:
         return outline.roots[0]

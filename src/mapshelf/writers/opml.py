@@ -1,11 +1,11 @@
 """OPML 2.0 (opml.org), as outliners exchange it.
 
-* Notes are plain text in ``_note``, where every outliner looks for them.
-* A link is ``url`` with the type the specification has for it; a second one is ``htmlUrl``, a
-  third ``xmlUrl``. There is no room for more.
-* Every sheet is an outline of its own in the body.
-* Dates have no fractions of a second. Program and template have no place; ``copyright`` is not
-  in the specification, but does no harm.
+* Notes are plain text in ``_note``, where every outliner expects them.
+* A link is ``url``, with the type from the specification; a second one is ``htmlUrl``, a third
+  ``xmlUrl``. There is no place for more.
+* Every sheet is a separate outline in the body.
+* Dates have no fractions of a second. There is no place for program and template. ``copyright`` is
+  not in the specification, but does no harm.
 """
 
 from datetime import UTC, datetime, timedelta
@@ -54,7 +54,7 @@ def _attributes(topic: Topic) -> str:
 
 
 def _date(milliseconds: int | None) -> str:
-    """Return a time as RFC 822 has it, empty if there is none."""
+    """Return a time in the format of RFC 822, empty if there is none."""
     if milliseconds is None:
         return ""
     moment = _EPOCH + timedelta(milliseconds=milliseconds)

@@ -1,4 +1,4 @@
-"""The outline as JSON, for programs: all that is known of it, in a shape that stays.
+"""The outline as JSON, for programs: everything Mapshelf knows about it, in a stable form.
 
     {
       "format": "mapshelf-outline",
@@ -15,7 +15,7 @@
       "depth": 2,                    levels of topics, the central ones counting as one
       "topics": [                    the central topics, one for each sheet
         {
-          "id": "a1",                the file's own; may be empty
+          "id": "a1",                may be empty
           "text": "Plan",
           "note": "Mind the cost",   plain text
           "note_html": "",           the same with formatting, safe to show; empty if it is plain
@@ -25,9 +25,9 @@
       ]
     }
 
-Every key is always there. Later versions may add keys; ``version`` changes when one changes its
-meaning or goes. The nesting is as deep as the map (256 at most), so it is written piece by piece:
-the encoder, like most decoders' defaults, would go no further than 254 levels.
+All keys are always present. Later versions may add keys; ``version`` changes when a key is removed
+or changes its meaning. The nesting is as deep as the map (256 at most), so it is written in pieces:
+the encoder, like most decoders by default, stops at 254 levels.
 """
 
 from datetime import UTC, datetime, timedelta

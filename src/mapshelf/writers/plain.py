@@ -1,7 +1,7 @@
-"""Text that every format can hold.
+"""Text that every format can contain.
 
-Outlines that readers made are clean already. Writers do not rely on it, because what an export
-may contain is a promise to whoever opens it, whichever way the text came into the catalogue.
+Outlines from our readers are clean already. Writers do not rely on that, because an export must be
+safe to open, however the text came into the catalogue.
 """
 
 import re
@@ -16,14 +16,14 @@ _FORBIDDEN: Final = re.compile(
 
 
 def sound(text: str) -> str:
-    """Return ``text`` with line feeds as the only line ends, and without what may do harm.
+    """Return ``text`` with line feeds as the only line ends, and without harmful characters.
 
-    That are the characters XML forbids, lone surrogates, which no encoding can express, and those
-    that reorder the text around them.
+    These are the characters that XML forbids, lone surrogates, which no encoding can express, and
+    characters that reorder the text around them.
     """
     return _FORBIDDEN.sub("", _LINE_ENDS.sub("\n", text))
 
 
 def one_line(text: str) -> str:
-    """Return ``text`` with every run of white space made a single blank."""
+    """Return ``text`` with every run of white space replaced by a space."""
     return " ".join(sound(text).split())

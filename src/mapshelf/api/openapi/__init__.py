@@ -1,10 +1,10 @@
-"""The OpenAPI document of the interface, made from the tables that the interface is made of.
+"""The OpenAPI document, generated from the tables in the code.
 
-Filters, orders, formats, sizes, limits and errors come from where the service takes them, so a new
-row shows up in the document by itself. What only people need (what an operation, a header or a key
-means) is written here, once each:
+Filters, orders, formats, sizes, limits and errors come from the tables that the service uses, so a
+new row appears in the document automatically. What only people need (the meaning of an operation,
+a header or a key) is written here, once:
 
-* ``operations``: what can be asked, and what answers it.
+* ``operations``: the operations and their responses.
 * ``parameters``, ``responses``, ``schemas``: the components that operations share.
 """
 
@@ -25,25 +25,24 @@ from mapshelf.query import FILTERS, SORT_ORDERS, Filter, SortOrder
 from mapshelf.writers import WRITERS, Writer
 
 DESCRIPTION: Final = """\
-Lists and searches the mind maps of a Mapshelf catalogue, tells where in them something stands, \
-gives out each as a file of several formats and as a picture, and tells who a token belongs to. \
-Addresses carry no version.
+Lists and searches the mind maps of a Mapshelf catalogue, finds topics in them, returns each map \
+as a file in several formats and as a picture, and returns the owner of a token. Paths carry no \
+version.
 
-Every failure is told by the same object, `Error`. Whatever the address, an unknown one is \
-answered with 404 (`NotFound`) and a method it does not take with 405 (`MethodNotAllowed`).
+Every error has the same object, `Error`, as its body. An unknown path returns 404 (`NotFound`), a \
+method that the path does not support 405 (`MethodNotAllowed`).
 
 Every path answers HEAD like GET, without the body, and OPTIONS with 204 (`Preflight`), without a \
-token: browsers ask so before they send a request from a page of another origin (CORS).
+token: browsers send it before a request from a page of another origin (CORS).
 
-Besides these operations a catalogue has pages for people, unless its operator leaves them out: \
-`URL` of a map leads to its page (`?embed=1` for a frame of another page), `/` to the library, \
-`/feed.atom` to a feed of any list, `/oembed` to how a map is embedded (oEmbed 1.0), and `/docs` \
-to this description as a page. They are public, like the pictures that `Thumbnail` leads to."""
+In addition, a catalogue has pages for people, unless its operator turns them off: the `URL` of a \
+map is its page (`?embed=1` for a frame on another page), `/` the library, `/feed.atom` a feed of \
+any list, `/oembed` embedding information (oEmbed 1.0), and `/docs` this description as a page. \
+They are public, like the pictures at `Thumbnail`."""
 
 BEARER: Final = """\
 An access token, as `mapshelf token create` prints it, in the Authorization header: \
-`Bearer <token>`, the scheme in any case. The token without a scheme is taken too. It is never \
-read from the address."""
+`Bearer <token>`. `Bearer` is case-insensitive and may be omitted. A token in the URL is ignored."""
 
 
 def openapi_document(
@@ -53,13 +52,13 @@ def openapi_document(
     writers: Sequence[Writer] = WRITERS,
     errors: Sequence[ErrorRow] = (*TABLE.values(), FAULT),
 ) -> dict[str, Any]:
-    """Return the document, of what JSON can hold; the same for the same tables.
+    """Return the document, of JSON types; it is the same for the same tables.
 
     Args:
         filters: the filters of lists.
         orders: the orders of lists.
         writers: the formats of outlines.
-        errors: how every error is told.
+        errors: the responses to errors.
     """
     return {
         "openapi": "3.1.0",
@@ -87,7 +86,7 @@ def openapi_document(
 
 
 async def show_openapi(context: Context, request: Request) -> Response:
-    """Return the document. It is made when it is first asked for: a worker starts without it."""
+    """Return the document. It is made for the first request, so that workers start faster."""
     return _response()
 
 

@@ -1,4 +1,4 @@
-"""The operations of the OpenAPI document: what can be asked, and what answers it."""
+"""The operations of the OpenAPI document, with their responses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,23 +26,23 @@ Json = dict[str, Any]
 
 TAGS: Final = [
     {"name": "maps", "description": "The catalogue."},
-    {"name": "users", "description": "Who is asking."},
-    {"name": "interface", "description": "The interface itself."},
+    {"name": "users", "description": "The user of the token."},
+    {"name": "interface", "description": "The API itself."},
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """What a GET of one path does.
+    """The GET operation of a path.
 
     Attributes:
         id: its name in clients.
         summary: what it does, in a few words.
-        description: what there is to know about it.
+        description: what it does, in detail.
         answer: the response with status 200.
         parameters: names of its parameters.
         not_modified: name of the response with status 304, empty if it has none.
-        errors: names of the other responses, besides those that every operation has.
+        errors: names of the error responses that not every operation has.
         tag: name of one of ``TAGS``.
         public: whether it needs no token.
     """
@@ -99,8 +99,8 @@ def _lists(filters: Sequence[Filter]) -> dict[str, Operation]:
             "getMaps",
             "List maps",
             "A page of the published maps. Filters combine with each other and with `query`: a map "
-            "must pass all of them. A parameter without a value counts as not given, one that is "
-            "not listed here is ignored. The token is looked at before the parameters.",
+            "must match all of them. A parameter without a value counts as not given; parameters "
+            "not listed here are ignored. The token is checked before the parameters.",
             response("The maps of this page, in order.", LIST, json_content("Maps")),
             of_list,
             "ListNotModified",
@@ -108,9 +108,9 @@ def _lists(filters: Sequence[Filter]) -> dict[str, Operation]:
         "/search": Operation(
             "getSearch",
             "Search inside maps",
-            "The maps that GET /maps answers to the same parameters, each with up to "
-            f"{API_BUDGET.snippets} topics that say most of what was searched for. Topics that say "
-            "what the title says already are left out.",
+            "The maps that GET /maps returns for the same parameters, each with up to "
+            f"{API_BUDGET.snippets} topics that match most of the query. Topics that only repeat "
+            "the title are left out.",
             response("The maps of this page, in order.", LIST, json_content("Hits")),
             of_list,
             "ListNotModified",
@@ -118,20 +118,20 @@ def _lists(filters: Sequence[Filter]) -> dict[str, Operation]:
         "/suggest": Operation(
             "getSuggest",
             "Complete what is being typed",
-            "Titles, and after them topics, that hold all words typed so far, the last of them "
-            "perhaps unfinished. No two are the same but for case and accents. Takes filters; "
-            "`offset` and `order_by` are checked and change nothing.",
-            response("What may be meant, the best first.", CHECKED, json_content("Suggestions")),
+            "Titles, followed by topics, that contain all words typed so far; the last word may be "
+            "incomplete. Suggestions that differ only in case and accents are returned once. Takes "
+            "filters; `offset` and `order_by` are validated but have no effect.",
+            response("The suggestions, best first.", CHECKED, json_content("Suggestions")),
             ("query", "limit", *by_filter),
             "MapNotModified",
         ),
         "/facets": Operation(
             "getFacets",
             "Count what a search finds",
-            "How the maps that match divide. All of them are counted, whatever `limit` and "
-            "`offset` say, and where nothing matches `query`, those that match what GET /maps "
-            f"would search for instead. Of each kind the {MOST_VALUES} most frequent values are "
-            "told.",
+            "Counts of the maps that match. All of them are counted, whatever `limit` and "
+            "`offset` say. If nothing matches `query`, the maps are counted that match the query "
+            f"which GET /maps would use instead. Each list has the {MOST_VALUES} most frequent "
+            "values.",
             response("The counts.", CHECKED, json_content("Facets")),
             ("query", *by_filter),
             "MapNotModified",
@@ -139,7 +139,7 @@ def _lists(filters: Sequence[Filter]) -> dict[str, Operation]:
         "/categories": Operation(
             "getCategories",
             "List categories",
-            "All categories of the catalogue by their ids, those without maps too. Takes no "
+            "All categories of the catalogue by id, including those without maps. Takes no "
             "parameters.",
             response("The categories.", CHECKED, json_content("Counts")),
             not_modified="MapNotModified",
@@ -147,8 +147,7 @@ def _lists(filters: Sequence[Filter]) -> dict[str, Operation]:
         "/software": Operation(
             "getSoftware",
             "List programs",
-            "All programs that maps are made with by their ids, those without maps too. Takes no "
-            "parameters.",
+            "All programs that make maps by id, including those without maps. Takes no parameters.",
             response("The programs.", CHECKED, json_content("Counts")),
             not_modified="MapNotModified",
         ),
@@ -171,7 +170,7 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
         "/maps/{ID}/outline.{format}": Operation(
             "getOutline",
             "Export an outline",
-            "The topics of a map as a file of another format. What a format has no place for is "
+            "The topics of a map as a file in the given format. What the format cannot express is "
             "left out.",
             response("The file.", file, _outlines(writers)),
             ("ID", "format"),
@@ -181,7 +180,7 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
         "/maps/{ID}/file": Operation(
             "getFile",
             "Fetch the file",
-            "The file the map was read from, byte by byte. Its ETag is the SHA-256 of it.",
+            "The file the map was read from, byte for byte. The ETag is its SHA-256.",
             response("The file.", file, {"application/octet-stream": {"schema": {}}}),
             ("ID",),
             "MapNotModified",
@@ -190,11 +189,11 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
         "/thumbnails/{ID}.{picture}": Operation(
             "getThumbnail",
             "Show the picture of a map",
-            "The map as it would look on paper, as far as it can be read at this size: a number "
-            "with a plus sign counts topics that are left out. A map of which no topics are known "
-            "gets a card with its title. Needs no token; anybody may keep a copy for "
-            f"{MAXIMUM_AGE // 60} minutes. A private catalogue asks for a token here, too (401 "
-            "without), and only whoever showed it may keep a copy.",
+            "The map, with as many topics as are readable at this size: a number with a plus sign "
+            "counts topics that are left out. A map without known topics gets a card with its "
+            "title. Needs no token; any cache may keep a copy for "
+            f"{MAXIMUM_AGE // 60} minutes. A private catalogue requires a token here too (401 "
+            "without), and only the client may keep a copy.",
             picture_response("The picture.", (*KEPT, "Content-Security-Policy"), _pictures()),
             ("ID", "picture", *OF_PICTURES),
             "PictureNotModified",
@@ -216,7 +215,7 @@ def _others() -> dict[str, Operation]:
         ),
         "/openapi.json": Operation(
             "getOpenApi",
-            "Describe the interface",
+            "Describe the API",
             "This document. Needs no token.",
             response("An OpenAPI 3.1 document.", KEPT, {"application/json": {"schema": document}}),
             not_modified="DocumentNotModified",

@@ -1,4 +1,4 @@
-"""The parameters of the OpenAPI document, by the names under which operations refer to them."""
+"""The parameters of the OpenAPI document, by the names that operations refer to."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -32,8 +32,8 @@ def parameters(
         "If-None-Match": {
             "name": "If-None-Match",
             "in": "header",
-            "description": "ETags of answers the client has; if one is still right the answer is "
-            "304, without a body.",
+            "description": "ETags of responses the client has; if one still matches, the response "
+            "is 304, without a body.",
             "schema": {"type": "string"},
         },
         **_in_paths(writers),
@@ -42,34 +42,34 @@ def parameters(
 
 
 def _selecting(orders: Sequence[SortOrder]) -> Json:
-    """Return what all lists take besides filters."""
+    """Return the parameters of all lists, except filters."""
     return {
         "query": _query(
             "query",
             "Text to search for in titles, descriptions, all topics and notes, names of owners, "
             "categories and files. All words must occur, in any order and in any inflected form; "
-            "words in quotes must follow each other as they are written; a word after `-` must "
-            "not occur; the last word may be the beginning of one. Case and accents do not count, "
-            "and no text is an error. If nothing matches, the nearest spelling is tried.",
+            "words in quotes must occur exactly as written; a word after `-` must not occur; the "
+            "last word may be incomplete. Case and accents are ignored. Every text is valid. If "
+            "nothing matches, the nearest spelling is tried.",
             {**TEXT_SCHEMA, "maxLength": MAXIMUM_QUERY_LENGTH, "default": ""},
         ),
         "limit": _query(
             "limit",
-            "Most maps to return. With 0 the list is empty, and X-Total-Count still tells how "
-            "many there are.",
+            "Maximum number of maps. With 0 the list is empty, and X-Total-Count still has the "
+            "total.",
             {**ID_SCHEMA, "maximum": MAXIMUM_LIMIT, "default": DEFAULT_LIMIT},
         ),
         "offset": _query(
             "offset",
-            "How many maps to skip. Past the end the list is empty.",
+            "Number of maps to skip. Beyond the end the list is empty.",
             {**ID_SCHEMA, "maximum": MAXIMUM_OFFSET, "default": 0},
         ),
         "order_by": _query(
             "order_by",
             "Which maps come first:\n\n"
             + "".join(f"* `{row.name}`: {row.description}\n" for row in orders)
-            + "\nMaps that are equal come newest first, unless said otherwise above. Without this "
-            f"parameter a search is ordered by relevance, anything else by `{DEFAULT_ORDER}`.",
+            + "\nTies are ordered newest first, unless stated otherwise above. Without this "
+            f"parameter, a search is ordered by relevance, other lists by `{DEFAULT_ORDER}`.",
             {"type": "string", "enum": [row.name for row in orders]},
         ),
     }
@@ -109,14 +109,14 @@ def _of_pictures() -> Json:
         ),
         "theme": _query(
             "theme",
-            "Colours on a light or on a dark ground.",
+            "Colours on a light or on a dark background.",
             {"type": "string", "enum": list(THEMES), "default": LIGHT.name},
         ),
         "source": _query(
             "source",
-            f"`{DRAWN}`: as Mapshelf draws the map. `{FROM_FILE}`: a copy of the picture that the "
-            "file of the map carries, as PNG only, in its own proportions and never enlarged; 404 "
-            "if it carries none. The theme does not change it.",
+            f"`{DRAWN}`: drawn by Mapshelf. `{FROM_FILE}`: a copy of the picture in the map's "
+            "file, as PNG only, in its original proportions and never enlarged; 404 if there is "
+            "none. The theme does not change it.",
             {"type": "string", "enum": list(SOURCES), "default": DRAWN},
         ),
     }

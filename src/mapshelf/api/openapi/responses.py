@@ -11,12 +11,11 @@ TEXT: Final = {"type": "string"}
 
 ALWAYS: Final[dict[str, tuple[str, Json]]] = {
     "X-Request-Id": (
-        "Identifies this answer; quote it when reporting a problem, the log of the service has it "
-        "too.",
+        "Identifies this response in the log of the service; quote it when you report a problem.",
         TEXT,
     ),
     "X-Content-Type-Options": (
-        "Keeps browsers from guessing another content type.",
+        "Prevents browsers from guessing another content type.",
         {"const": "nosniff"},
     ),
     "Access-Control-Allow-Methods": ("Methods that web pages of other origins may use.", TEXT),
@@ -25,49 +24,52 @@ ALWAYS: Final[dict[str, tuple[str, Json]]] = {
         "Seconds for which a browser may remember this.",
         {"type": "integer"},
     ),
-    "Allow": ("The methods this address takes.", TEXT),
+    "Allow": ("The methods this path supports.", TEXT),
     "X-Total-Count": (
-        "How many maps match in all, whatever `limit` and `offset` say.",
+        "Total number of matching maps, whatever `limit` and `offset` say.",
         {"type": "integer", "minimum": 0},
     ),
     "Content-Disposition": (
-        "Says that the answer is a file to keep, and under which name (RFC 6266).",
+        "Tells browsers to save the file, and the name (RFC 6266).",
         TEXT,
     ),
-    "ETag": ("Changes when the answer does; send it back in If-None-Match to be told so.", TEXT),
-    "Cache-Control": ("Whether the answer may be kept, and by whom.", TEXT),
-    "Vary": ("The request headers the answer depends on.", TEXT),
+    "ETag": ("Changes when the response does; send it back in If-None-Match.", TEXT),
+    "Cache-Control": ("Whether the response may be cached, and by whom.", TEXT),
+    "Vary": ("The request headers the response depends on.", TEXT),
     "WWW-Authenticate": (
         'How to authenticate; says `error="invalid_token"` when a token was sent.',
         TEXT,
     ),
     "Retry-After": (
-        "Seconds after which asking again makes sense.",
+        "Seconds to wait before trying again.",
         {"type": "integer", "minimum": 1},
     ),
 }
-"""Headers that every response which names them has, each with what it means and its values."""
+"""Headers that are always in the responses that name them, each with its meaning and values."""
 
 SOMETIMES: Final[dict[str, tuple[str, Json]]] = {
     "Access-Control-Allow-Origin": (
-        "Which web pages may read the answer: any, unless the operator names an origin or turns "
-        "this off.",
+        "Which origins may read the response: any, unless the operator names one or turns this "
+        "off.",
         TEXT,
     ),
-    "Access-Control-Expose-Headers": ("Which headers such pages may read.", TEXT),
+    "Access-Control-Expose-Headers": ("Which headers pages of these origins may read.", TEXT),
     "Link": (
-        "Addresses of the pages `first`, `prev`, `next` and `last` (RFC 8288), each only where "
-        "there is such a page. Absent when `limit` is 0.",
+        "URLs of the pages `first`, `prev`, `next` and `last` (RFC 8288), each only if there is "
+        "such a page. Absent if `limit` is 0.",
         TEXT,
     ),
     "X-Corrected-Query": (
-        "What was searched for instead, because nothing matches `query` as it is written: UTF-8, "
-        "percent-encoded. Absent where nothing was corrected.",
+        "The query used instead, because nothing matches `query` as written: UTF-8, "
+        "percent-encoded. Absent if nothing was corrected.",
         {"type": "string", "pattern": "^([A-Za-z0-9._~/-]|%[0-9A-F]{2})+$"},
     ),
-    "Content-Security-Policy": ("On SVG: that it may load and run nothing.", TEXT),
+    "Content-Security-Policy": (
+        "On SVG: prevents the picture from loading or running anything.",
+        TEXT,
+    ),
 }
-"""Headers that a response which names them may lack."""
+"""Headers that may be missing in the responses that name them."""
 
 COMMON: Final = (
     "X-Request-Id",
@@ -78,10 +80,10 @@ COMMON: Final = (
 """Headers of every response."""
 
 KEPT: Final = ("ETag", "Cache-Control")
-"""Headers of what clients and caches may keep."""
+"""Headers of what clients and caches may cache."""
 
 CHECKED: Final = (*KEPT, "Vary")
-"""Headers of what a client may keep for itself, and asks about each time."""
+"""Headers of what only the client may cache, and must revalidate each time."""
 
 LIST: Final = ("X-Total-Count", "Link", "X-Corrected-Query", *CHECKED)
 """Headers of a page of a list."""
@@ -92,13 +94,13 @@ PREFLIGHT: Final = (
     "Access-Control-Allow-Headers",
     "Access-Control-Max-Age",
 )
-"""Headers of the answer to OPTIONS."""
+"""Headers of the response to OPTIONS."""
 
 ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
     "BadRequest": (
         400,
-        "A parameter has a value that is not offered, is given twice, or is not UTF-8 text; or the "
-        "request breaks a rule of HTTP (no Host header, or two).",
+        "A parameter has an invalid value, is given twice, or is not UTF-8 text; or the request is "
+        "not valid HTTP (no Host header, or two).",
         (),
     ),
     "Unauthorized": (
@@ -107,48 +109,48 @@ ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
         "its user is disabled.",
         ("WWW-Authenticate",),
     ),
-    "NotFound": (404, "Nothing is at this address.", ()),
+    "NotFound": (404, "There is nothing at this path.", ()),
     "MapNotFound": (
         404,
-        "There is no map with this ID, it does not have what is asked for, or the format is none "
-        "that is offered.",
+        "There is no map with this ID, it does not have what was requested, or the format is not "
+        "supported.",
         (),
     ),
     "MethodNotAllowed": (
         405,
-        "The address is right, but it does not take this method.",
+        "The path exists, but it does not support this method.",
         ("Allow",),
     ),
     "ContentTooLarge": (
         413,
-        f"The request announces a body of more than {MAXIMUM_BODY} bytes; no operation takes one.",
+        f"The request declares a body of more than {MAXIMUM_BODY} bytes; no operation takes one.",
         (),
     ),
     "UriTooLong": (414, f"The query string is longer than {MAXIMUM_QUERY_STRING} bytes.", ()),
     "ServerError": (
         500,
-        "A fault of the service. The log has the details under the X-Request-Id.",
+        "A bug in the service. The log has details under the X-Request-Id.",
         (),
     ),
     "Unavailable": (
         503,
-        "The service cannot answer for a moment: its database is out of reach, or the catalogue "
-        "is being prepared.",
+        "The service cannot respond at the moment: its database is unreachable, the catalogue is "
+        "being prepared, or there are too many requests.",
         ("Retry-After",),
     ),
 }
-"""What an ``Error`` object is sent with: the status, when it is, and headers of its own."""
+"""The responses with an ``Error`` object: status, reason, and headers that only they have."""
 
 NOT_MODIFIED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "ListNotModified": ("The client has this page already.", LIST),
     "DocumentNotModified": ("The client has this document already.", KEPT),
     "MapNotModified": ("The client has this already.", CHECKED),
 }
-"""The answers with status 304, each with its headers; that for pictures is made below."""
+"""The responses with status 304, each with its headers; that for pictures is made below."""
 
 
 def headers() -> Json:
-    """Return all headers, by the names under which responses refer to them."""
+    """Return all headers, by the names that responses refer to."""
     return {
         **{name: _header(*row, required=True) for name, row in ALWAYS.items()},
         **{name: _header(*row) for name, row in SOMETIMES.items()},
@@ -156,14 +158,14 @@ def headers() -> Json:
 
 
 def responses() -> Json:
-    """Return the responses that operations share, by the names under which these refer to them."""
+    """Return the responses that operations share, by the names that operations refer to."""
     return {
         **{
             name: response(description, ("Cache-Control", *own), json_content("Error"))
             for name, (_, description, own) in ERRORS.items()
         },
         "Preflight": response(
-            "What the address takes; for browsers that ask before they send.", PREFLIGHT
+            "What the path supports; browsers ask before they send a request.", PREFLIGHT
         ),
         **{name: response(*row) for name, row in NOT_MODIFIED.items()},
         "PictureNotModified": picture_response("The client has this picture already.", KEPT),
@@ -171,7 +173,7 @@ def responses() -> Json:
 
 
 def response(description: str, names: Iterable[str], content: Json | None = None) -> Json:
-    """Return a response with these headers, with those that every one has, and with a body."""
+    """Return a response with these headers, the common ones, and a body."""
     return {
         "description": description,
         "headers": {name: reference("headers", name) for name in (*names, *COMMON)},
@@ -180,10 +182,10 @@ def response(description: str, names: Iterable[str], content: Json | None = None
 
 
 def picture_response(description: str, names: Iterable[str], content: Json | None = None) -> Json:
-    """Return a response about a picture, for which only a private catalogue asks for a token."""
+    """Return a response with a picture, for which only a private catalogue requires a token."""
     found = response(description, names, content)
     found["headers"]["Vary"] = _header(
-        "`Authorization`, in a private catalogue alone.", {"const": "Authorization"}
+        "`Authorization`, in a private catalogue only.", {"const": "Authorization"}
     )
     return found
 

@@ -1,4 +1,4 @@
-"""The schemas of the OpenAPI document: what the bodies of answers hold."""
+"""The schemas of the OpenAPI document: the content of the bodies of responses."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -16,11 +16,11 @@ Json = dict[str, Any]
 NUMBER: Final = "^[0-9]+$"
 ADDRESS: Final = "^https?://"
 DATE: Final = r"\d{4}-\d{2}-\d{2}"
-"""Patterns of values that are strings, as all are of Map and User objects."""
+"""Patterns of strings: all values of Map and User objects are strings."""
 
 
 def schemas(errors: Sequence[ErrorRow]) -> Json:
-    """Return all schemas, by the names under which others refer to them."""
+    """Return all schemas, by the names that others refer to."""
     return {
         **_maps(),
         **_searching(),
@@ -34,19 +34,19 @@ def schemas(errors: Sequence[ErrorRow]) -> Json:
 def _maps() -> Json:
     keys = {
         "File_ID": _text(
-            "Number of the map inside the catalogue; a map added later has a higher one.", NUMBER
+            "Number of the map in the catalogue; later maps have higher numbers.", NUMBER
         ),
         "ID": _text(
-            "Public identifier of the map, never given to another one.", "^[0-9A-Za-z]{1,32}$"
+            "Public identifier of the map, never given to another map.", "^[0-9A-Za-z]{1,32}$"
         ),
         "Title": _text("Title."),
-        "Description": _text("What the owner wrote about the map; may be empty."),
-        "ThumbsUp": _text("Votes in favour.", NUMBER),
-        "ThumbsDown": _text("Votes against.", NUMBER),
-        "Views": _text("How often the map was looked at.", NUMBER),
-        "Downloads": _text("How often its file was fetched.", NUMBER),
-        "Thumbnail": _text("Absolute address of a small picture of the map.", ADDRESS),
-        "URL": _text("Absolute address of the page about the map.", ADDRESS),
+        "Description": _text("Description by the owner; may be empty."),
+        "ThumbsUp": _text("Positive votes.", NUMBER),
+        "ThumbsDown": _text("Negative votes.", NUMBER),
+        "Views": _text("How often the map's page was opened.", NUMBER),
+        "Downloads": _text("How often the map was downloaded.", NUMBER),
+        "Thumbnail": _text("Absolute URL of a picture of the map.", ADDRESS),
+        "URL": _text("Absolute URL of the map's page.", ADDRESS),
         "Category": _text("Name of its category."),
         "CategoryID": _text("Id of its category, as the `category` parameter takes it.", NUMBER),
         "DateAdded": _text(
@@ -60,7 +60,7 @@ def _maps() -> Json:
         ),
         "Copyright": _text("Copyright or licence statement; may be empty."),
         "LicenceTypeID": _text("Id of its licence type; empty if unknown.", "^[0-9]*$"),
-        "Software": _text("Name of the program it was made with; empty if unknown."),
+        "Software": _text("Name of the program that made the map; empty if unknown."),
     }
     return {
         "Map": _object(
@@ -74,7 +74,7 @@ def _maps() -> Json:
 def _user() -> Json:
     keys = {
         "UserName": _text("Username."),
-        "TotalMaps": _text("How many maps of this user the catalogue lists.", NUMBER),
+        "TotalMaps": _text("Number of this user's maps in the catalogue.", NUMBER),
         "DateRegistered": _text(
             "The day the user was registered, in UTC, as `YYYY-MM-DD`.", f"^{DATE}$"
         ),
@@ -95,10 +95,10 @@ def _searching() -> Json:
                     "maxItems": API_BUDGET.snippets,
                     "items": reference("schemas", "Branch"),
                     "description": "Its best matching topics. Empty if it has no outline, if only "
-                    "its title or other facts match, or if nothing was searched for.",
+                    "its title or other fields match, or if there is no query.",
                 },
             },
-            "A map and where in it stands what was searched for.",
+            "A map with the topics that match.",
         ),
         "Hits": _page("Hit"),
         "Branch": _object(
@@ -107,23 +107,22 @@ def _searching() -> Json:
                 "path": {
                     "type": "array",
                     "items": {"type": "string", "maxLength": LONGEST_STEP},
-                    "description": "Texts of the topics above it, from the central one down; long "
-                    "ones are cut. Empty for a central topic.",
+                    "description": "Texts of the topics above it, starting at the central topic; "
+                    "long ones are cut. Empty for a central topic.",
                 },
                 "text": {
-                    **_text("What it says; an excerpt with … if that is long."),
+                    **_text("Its text; an excerpt with … if it is long."),
                     "maxLength": LONGEST_EXCERPT + len("……"),
                 },
                 "marked": _text(
-                    "The same as HTML: everything is escaped but for `mark` elements around what "
-                    "was searched for."
+                    "The same text as HTML: matches are in `mark` elements, everything else is "
+                    "escaped."
                 ),
                 "note": _text(
-                    "An excerpt of its note in the same form; empty if nothing in the note was "
-                    "searched for."
+                    "An excerpt of its note, in the same form; empty if the note does not match."
                 ),
             },
-            "A topic with the way to it.",
+            "A topic with the path to it.",
         ),
         "Suggestion": _object(
             {
@@ -144,7 +143,7 @@ def _counting() -> Json:
                 "name": {"type": "string"},
                 "count": _integer(0),
             },
-            "Something that has an id, and how many maps have it.",
+            "A value with an id, and the number of maps that have it.",
         ),
         "Counts": {"type": "array", "items": reference("schemas", "Count")},
         "NamedCounts": {
@@ -154,20 +153,20 @@ def _counting() -> Json:
         },
         "Facets": _object(
             {
-                "total": {**_integer(0), "description": "How many maps match in all."},
+                "total": {**_integer(0), "description": "Total number of matching maps."},
                 "category": {**counts, "description": "By category."},
                 "software": {
                     **counts,
-                    "description": "By program; maps of an unknown one are not told.",
+                    "description": "By program; unknown programs are not counted.",
                 },
                 "owner": {**named, "description": "By username."},
                 "licence": {
                     **counts,
-                    "description": "By licence type; maps of an unknown one are not told.",
+                    "description": "By licence type; unknown types are not counted.",
                 },
-                "year": {**named, "description": "By the year of DateAdded, the latest first."},
+                "year": {**named, "description": "By year of DateAdded, latest first."},
             },
-            "How the maps that match divide; the most frequent values first.",
+            "Counts of the matching maps; the most frequent values first.",
         ),
     }
 
@@ -184,10 +183,10 @@ def _error(errors: Sequence[ErrorRow]) -> Json:
             "error": {
                 "type": "string",
                 "enum": list(dict.fromkeys(row.identifier for row in rows)),
-                "description": "Short name of the error, for programs.",
+                "description": "Short identifier of the error, for programs.",
             },
             "error_description": {
-                **_text("One sentence for people; programs should not rely on its wording."),
+                **_text("Human-readable message; programs should not rely on its wording."),
                 "minLength": 1,
             },
         },
@@ -204,44 +203,46 @@ def _outline() -> Json:
         "software": _text("Program that wrote the file, empty if unknown."),
         "software_version": _text("Its version, empty if unknown."),
         "template": {"type": "boolean", "description": "Whether the file is a template."},
-        "author": _text("Who made the map, as far as the file tells."),
-        "copyright": _text("Copyright or licence statement, as far as the file tells."),
+        "author": _text("Who made the map, empty if the file does not say."),
+        "copyright": _text("Copyright or licence statement, likewise."),
         "created": {**moment, "description": "When the map was made, UTC; null if unknown."},
         "modified": {**moment, "description": "When it was last edited, likewise."},
         "language": _text(
-            "A guess from the words of the map: a code of ISO 639-1, empty when unsure.",
+            "ISO 639-1 code, guessed from the words of the map; empty if unsure.",
             "^([a-z]{2})?$",
         ),
-        "topic_count": {**_integer(1), "description": "Topics of all sheets."},
+        "topic_count": {**_integer(1), "description": "Number of topics on all sheets."},
         "depth": {
             **_integer(1),
-            "description": "Levels of topics, the central ones being the first.",
+            "description": "Number of levels; the central topics are the first level.",
         },
         "topics": {
             **topics,
             "minItems": 1,
-            "description": "The central topics, one for each sheet.",
+            "description": "The central topics, one per sheet.",
         },
     }
     topic = {
-        "id": _text("The file's own identifier, may be empty."),
-        "text": _text("What it says, plain text, may have several lines."),
-        "note": _text("The note attached to it, plain text."),
-        "note_html": _text("The same note as HTML that is safe to show, empty if it is plain."),
+        "id": _text("Identifier of the topic; may be empty."),
+        "text": _text("Its text, plain; may have several lines."),
+        "note": _text("Its note, plain text."),
+        "note_html": _text(
+            "The same note as HTML that is safe to show; empty if it has no formatting."
+        ),
         "links": {
             "type": "array",
             "items": {"type": "string"},
-            "description": "The addresses and paths it links to.",
+            "description": "The URLs and paths it links to.",
         },
         "children": {**topics, "description": "The topics below it, in order."},
     }
     return {
         "Outline": _growing(
             outline,
-            "All that is known of what is in a map. Later versions may add keys; `version` changes "
-            "when one changes its meaning or goes.",
+            "Everything Mapshelf knows about a map's content. Later versions may add keys; "
+            "`version` changes when a key is removed or changes its meaning.",
         ),
-        "Topic": _growing(topic, "A topic with all below it."),
+        "Topic": _growing(topic, "A topic with all topics below it."),
     }
 
 
@@ -255,12 +256,12 @@ def _integer(minimum: int) -> Json:
 
 
 def _object(properties: Json, description: str = "") -> Json:
-    """Return an object of these keys and no other."""
+    """Return an object with exactly these keys."""
     return {**_growing(properties, description), "additionalProperties": False}
 
 
 def _growing(properties: Json, description: str = "") -> Json:
-    """Return an object that has all these keys; later versions may add others."""
+    """Return an object with all these keys; later versions may add others."""
     return {
         "type": "object",
         **({"description": description} if description else {}),

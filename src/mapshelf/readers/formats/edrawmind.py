@@ -1,14 +1,14 @@
 """EdrawMind (formerly MindMaster) ``.emmx`` up to version 8: an archive with XML pages.
 
-A page is a drawing: shapes one after the other, of which some are topics. Newer programs write
-``mmpage/page.bin`` instead, a binary form that nobody described and that is partly encrypted;
-such files are recognised, to be refused with advice.
+A page is a drawing: a list of shapes, some of which are topics. Newer programs write
+``mmpage/page.bin`` instead, an undocumented and partly encrypted binary form; such files are
+recognised, and refused with advice.
 
-* A shape names the one it hangs on (``Super``) and, in order, those on it (``SubLevel``).
-* Connectors are no topics, even where they bear a label; boundaries and brackets are if words
-  stand on them.
-* A page is a sheet; shapes that hang on nothing (floating topics) are sheets after it.
-* ``document.xml`` knows author, times and version. Its times have no zone and count as UTC.
+* A shape names its parent (``Super``) and, in order, its children (``SubLevel``).
+* Connectors are not topics, even if they have a label; boundaries and brackets are topics if they
+  have a text.
+* A page is a sheet; shapes without a parent (floating topics) are sheets after it.
+* ``document.xml`` has author, times and version. Its times have no zone and count as UTC.
 """
 
 import re
@@ -35,7 +35,7 @@ _CONNECTOR: Final = "Connector"
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map of EdrawMind, of either kind."""
+    """Return whether ``content`` is a map of EdrawMind, of either kind."""
     archive = content.archive
     return archive is not None and any(
         _PAGE.fullmatch(name) or _BINARY.fullmatch(name) for name in archive.names
@@ -71,7 +71,7 @@ def _number(page: str) -> int:
 
 def _members(page: Element) -> Iterator[tuple[str, Member]]:
     shapes = [shape for shape in page.findall("Shape") if _is_topic(shape)]
-    # The centre is drawn after the lines that lead to it.
+    # The central topic comes after the lines that lead to it.
     shapes.sort(key=lambda shape: shape.get("Type") != _CENTRE)
     for position, shape in enumerate(shapes):
         key = shape.get("ID", "")
@@ -92,7 +92,7 @@ def _text(shape: Element) -> str:
 
 
 def _words(part: Element | None) -> str:
-    """Return what stands in ``part``: paragraphs (``pp``) of pieces (``tp``)."""
+    """Return the text in ``part``: paragraphs (``pp``) of pieces (``tp``)."""
     if part is None:
         return ""
     paragraphs = part.findall("TextBlock/Text/pp")
@@ -105,7 +105,7 @@ def _value(element: Element, path: str) -> str:
 
 
 def _with_facts(roots: tuple[Topic, ...], archive: Archive, limits: Limits) -> Outline:
-    """Return the outline with what the file tells of the map; broken metadata tells nothing."""
+    """Return the outline with the metadata of the file; damaged metadata is ignored."""
     try:
         document = parse_xml(decode(archive.read(_FACTS)), limits)
     except UnreadableFile:

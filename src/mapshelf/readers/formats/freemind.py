@@ -1,20 +1,20 @@
 """FreeMind 0.8-1.1 and Freeplane 1.x: XML, one ``node`` element inside another.
 
-Both programs, and the many that export for them, write the same format with habits of their own;
-what is handled below was met in real files rather than in a description of the format.
+Both programs, and the many that export for them, write variants of the same format. What is handled
+below was found in real files, not in a description of the format.
 
 * A topic's text is in ``TEXT``, or as HTML in ``richcontent``, or HTML escaped inside ``TEXT``,
   or a key of Freeplane's translations in ``LOCALIZED_TEXT``.
-* A ``stylenode`` bears text too, but belongs to the style sheet, not to the map.
-* A topic's note becomes what its author wrote about it anywhere: details, note, the note of old
-  FreeMind plug-ins, tags, and attributes as ``name: value`` lines, so that all of it is found.
-  Icons are not: they would make every map with a light bulb answer to ``idea``.
-* A clone repeats a topic elsewhere by naming its id. It is shown with the text it stands for;
-  the branch below is not repeated, since clones of clones could grow without end.
-* The content of an encrypted node stays closed; the node itself is a topic like any other, and
-  its note says so.
-* Nothing in the format tells the author, or marks a template. Every node bears its own times: the
-  map was made when its central topic was, and edited last when any of them was.
+* A ``stylenode`` has text too, but belongs to the style sheet, not to the map.
+* Everything that the author wrote about a topic becomes its note: details, note, the note of old
+  FreeMind plug-ins, tags, and attributes as ``name: value`` lines. So search finds all of it. Icons
+  are not included: ``idea`` would find every map with a light bulb.
+* A clone repeats another topic by its id. It is shown with the text of that topic; the branch below
+  is not repeated, because clones of clones could grow without limit.
+* The content of an encrypted node is not read; the node itself is an ordinary topic, and its note
+  says that it is encrypted.
+* The format has no author and no mark for templates. Every node has its own times: the map was
+  created when its central topic was, and modified when the latest change to a topic was made.
 """
 
 import re
@@ -40,9 +40,9 @@ _ENCRYPTED: Final = "Encrypted: what is below this topic can be read with its pa
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map of FreeMind or Freeplane.
+    """Return whether ``content`` is a map of FreeMind or Freeplane.
 
-    WiseMapping's root element is ``map`` as well, with other versions and other elements in it.
+    The root element of WiseMapping is ``map`` as well, with other versions and elements.
     """
     if content.root_name != "map":
         return False
@@ -134,7 +134,7 @@ def _rich_text(rich: Element) -> str:
 
 
 def _is_plain(rich: Element) -> bool:
-    # Of plain text and Markdown the line ends count, in HTML they do not.
+    # Line ends matter in plain text and Markdown, but not in HTML.
     return rich.get("CONTENT-TYPE", "").startswith("plain")
 
 

@@ -1,13 +1,13 @@
 """iMindMap ``.imx``: an archive with ``data.xml``, a graph of ideas and the branches between them.
 
-No description is published. What is read was found out by others from real files (a loader and a
-script in public repositories, whose tests show the elements) and fits what we know of real ones.
+There is no published description. Others derived the elements from real files (a loader and a
+script in public repositories, with tests), and they agree with what we know about real files.
 
-* ``floatingIdea`` is the middle of a map; further ones float. ``branch`` leads from ``source`` to
-  ``target``. In real files the words stand on the branch, not on the ``branchNode`` it leads to.
-* Words are a property, or HTML inside one.
-* ``mapmeta.xml`` holds author and time, as elements with a ``value`` or as attributes.
-* Names of notes and links are not known, so neither is read; nor are relationships and images.
+* ``floatingIdea`` is the central topic of a map; further ones float. ``branch`` leads from
+  ``source`` to ``target``. In real files the text is at the branch, not at its ``branchNode``.
+* Text is a property, or HTML inside one.
+* ``mapmeta.xml`` has author and time, as elements with a ``value`` or as attributes.
+* The names of notes and links are unknown, so they are not read; nor are relationships and images.
 """
 
 from typing import Final
@@ -33,7 +33,7 @@ _LABEL: Final = "com.thinkbuzan.gaia.entities.HTMLLabel"
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map of iMindMap."""
+    """Return whether ``content`` is a map of iMindMap."""
     archive = content.archive
     if archive is None or _MEMBER not in archive.names:
         return False
@@ -69,7 +69,7 @@ def _members(document: Element) -> dict[str, Member]:
     }
     nodes = {cell.get("id"): cell for cell in cells}
     for position, branch in enumerate(cell for cell in cells if cell.tag == _BRANCH):
-        # A branch whose end was never drawn is a topic all the same.
+        # A branch without a node at its end is a topic too.
         key = branch.get("target") or branch.get("id", "")
         node = nodes.get(key)
         text = _text(branch) or ("" if node is None else _text(node))
@@ -79,19 +79,19 @@ def _members(document: Element) -> dict[str, Member]:
 
 
 def _text(cell: Element) -> str:
-    """Return the words of a cell, of its own properties alone."""
+    """Return the text of a cell, from its own properties only."""
     label = ""
     for part in (*cell.findall("property"), *cell.findall("properties/property")):
         if part.get("key") == _TEXT:
             return part.get("value", part.text or "")
         if part.get("key") == _LABEL:
             label = label or element_to_text(part)
-    # It may be HTML as text, besides HTML as XML.
+    # It may be HTML as text, not only HTML as XML.
     return html_to_text(label) if "<" in label else label
 
 
 def _meta(archive: Archive, content: Content) -> tuple[str, int | None]:
-    """Return author and time of creation; a map is not lost for broken metadata."""
+    """Return author and time of creation; damaged metadata is ignored."""
     try:
         meta = parse_xml(decode(archive.read(_META)), content.limits)
     except UnreadableFile:

@@ -1,9 +1,9 @@
 """iThoughts: an archive with ``mapdata.xml``, one ``topic`` element inside another.
 
-* Notes are Markdown and stay as their authors typed them.
-* Topics that are a picture only have no text; they are topics all the same.
-* Task data and the names of attachments join the note. Icons, relationships, colours and the
-  pictures themselves are not read, nor ``author``, which is the name of a device.
+* Notes are Markdown and kept as they were typed.
+* Topics with only a picture have no text, but are topics too.
+* Task data and the names of attachments are added to the note. Icons, relationships, colours and
+  the pictures themselves are not read, nor ``author``, which is the name of a device.
 """
 
 from typing import Final
@@ -29,7 +29,7 @@ _FACTS: Final = (
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map of iThoughts, in an archive or bare."""
+    """Return whether ``content`` is a map of iThoughts, in an archive or alone."""
     if content.archive is None:
         return content.root_name == _ROOT
     return _MEMBER in content.archive.names

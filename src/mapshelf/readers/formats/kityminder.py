@@ -1,9 +1,10 @@
-"""KityMinder, and Baidu's Naotu built on it: JSON, ``data`` and ``children``.
+"""KityMinder, and Baidu's Naotu, which is based on it: JSON, ``data`` and ``children``.
 
-* The oldest files are the central topic themselves, later ones hold it as ``root``.
-* Notes are Markdown and stay as their authors typed them; resources (labels), priority and
-  progress join them. Pictures and the theme are not read.
-* ``.km`` is the extension of key maps and much else, so the shape of the content decides.
+* The oldest files are the central topic itself; later ones have it as ``root``.
+* Notes are Markdown and kept as they were typed; resources (labels), priority and progress are
+  added to them. Pictures and the theme are not read.
+* ``.km`` is also the extension of key maps and other files, so the structure of the content
+  decides.
 """
 
 from typing import Final
@@ -25,7 +26,7 @@ _DONE: Final = 9
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` may be a map of KityMinder; ``read`` looks closer."""
+    """Return whether ``content`` may be a map of KityMinder; ``read`` checks more."""
     if content.archive is not None or not content.text[:100].lstrip().startswith("{"):
         return False
     signs = (sign in content.text for sign in _SIGNS)
@@ -36,7 +37,7 @@ def read(content: Content) -> Outline:
     """Return the outline of a KityMinder map.
 
     Raises:
-        NotAMap: it is JSON of another kind that uses the same words.
+        NotAMap: it is other JSON that contains the same words.
         BrokenFile: it is not well-formed.
         TooLarge: it exceeds a limit.
     """

@@ -1,18 +1,17 @@
 """Markmap and other Markdown outlines: headings and list items are topics, the rest are notes.
 
-That is how Markmap's guide describes it (markmap.js.org, "Writing maps"). Nothing in Markdown
-says that it is meant as a map, and most of it is not. So content alone decides only for texts
-whose front matter has the key ``markmap``; apart from these, a file is read if it is *named* as
-Markdown, and folders offer only those named ``.mm.md`` or ``.markmap.md`` (see ``READERS``).
+Markmap's guide describes it this way (markmap.js.org, "Writing maps"). Most Markdown is not meant
+as a map, and nothing in it says so. So content alone decides only for texts whose front matter has
+the key ``markmap``. Other files are read if they are *named* as Markdown; in folders, only those
+named ``.mm.md`` or ``.markmap.md`` are read (see ``READERS``).
 
-* One heading above all others is the central topic; else the front matter's ``title``; else each
-  of the uppermost topics is a sheet.
-* Paragraphs, quotations, tables and source text are notes of the topic they follow.
-* Links are kept as links, emphasis and HTML go, the boxes of task lists become characters.
+* A single heading above all others is the central topic; otherwise the ``title`` of the front
+  matter; otherwise each topic of the highest level is a sheet.
+* Paragraphs, quotations, tables and source text are notes of the topic before them.
+* Links are kept as links, emphasis and HTML are removed, the boxes of task lists become characters.
 
-Written by hand although there are libraries: those that are at hand recurse with the depth of
-lists or take quadratic time for hostile input, and only blocks are needed, line by line, with the
-marks inside a line reduced to plain words.
+No library is used: those available recurse with the depth of lists, or take quadratic time for
+hostile input. Only blocks are needed, line by line, with plain text instead of inline marks.
 """
 
 import html
@@ -42,7 +41,7 @@ _LISTS: Final = 10
 """Level of the outermost list items: below all headings."""
 
 _CODE: Final = 4
-"""Blanks after an item's sign up to which they are mere distance, and no indented source text."""
+"""Maximum of spaces after the sign of an item; with more, indented source text follows."""
 
 _PIECES: Final = re.compile(
     r"(?<!`)(?P<ticks>`{1,8})(?P<code>[^`\n]{1,4000})(?P=ticks)(?!`)"
@@ -74,7 +73,7 @@ _KEPT: Final = re.compile("\0(\\d{1,7})\0")
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a Markdown outline: marked as a map, or named as Markdown."""
+    """Return whether ``content`` is a Markdown outline: marked as a map, or named as Markdown."""
     if content.archive is not None or "\0" in content.text[:_HEAD]:
         return False
     front = _front_matter(content)
@@ -88,7 +87,7 @@ def read(content: Content) -> Outline:
     """Return the outline of a Markdown text.
 
     Raises:
-        BrokenFile: there is no heading and no list in it.
+        BrokenFile: it has no heading and no list.
         TooLarge: it exceeds a limit.
     """
     front = _front_matter(content)
@@ -109,7 +108,7 @@ def _front_matter(content: Content) -> re.Match[str] | None:
 
 
 def _without_comments(lines: list[str]) -> Iterator[str]:
-    """Yield ``lines`` without HTML comments, which may run over several; source text stays."""
+    """Yield ``lines`` without HTML comments, which may span several; source text is kept."""
     fence = ""
     inside = False
     for line in lines:
@@ -139,9 +138,9 @@ def _fence_after(fence: str, mark: re.Match[str] | None) -> str:
 
 @dataclass(eq=False, slots=True)
 class _Draft:
-    """A topic while the text goes on: the lines of its label, and the notes that follow.
+    """A topic that is being read: the lines of its label, and the notes that follow.
 
-    A note is a paragraph, or source text, of which nothing is taken for a mark.
+    A note is a paragraph, or source text, in which marks have no meaning.
     """
 
     topic: Topic
@@ -149,7 +148,7 @@ class _Draft:
     notes: list[tuple[str, bool]] = field(default_factory=list)
 
     def finish(self) -> None:
-        """Put everything into the topic."""
+        """Complete the topic."""
         text, links = _plain(" ".join(self.label))
         notes = [(note, []) if is_source else _plain(note) for note, is_source in self.notes]
         self.topic.text = text
@@ -158,7 +157,7 @@ class _Draft:
 
 
 class _Document:
-    """Takes a text line by line."""
+    """Reads a text line by line."""
 
     def __init__(self, levels: Levels) -> None:
         self._levels = levels
@@ -167,7 +166,7 @@ class _Document:
         self._heading = self._current = self._preface
         self._items: list[tuple[int, _Draft]] = []  # where the content of each open item begins
         self._paragraph: list[str] = []
-        self._label_open = False  # whether the next line may go on with an item's label
+        self._label_open = False  # whether the next line may continue an item's label
         self._fence = ""
         self._source: list[str] = []
 
@@ -185,7 +184,7 @@ class _Document:
             self._add_words(line)
 
     def roots(self, title: str) -> list[Topic]:
-        """Return the topics, below one with ``title`` unless there is a single root anyway."""
+        """Return the topics, below one with ``title`` unless there is only one root."""
         self._flush()
         self._current.notes.append(("\n".join(self._source), True))
         for draft in (self._preface, *self._drafts):
@@ -208,7 +207,7 @@ class _Document:
             self._source = []
 
     def _underlined(self, line: str) -> bool:
-        """Tell whether ``line`` makes a heading of the paragraph before, or is a mere rule."""
+        """Return whether ``line`` turns the paragraph before into a heading, or is a rule."""
         underline = _UNDERLINE.fullmatch(line)
         if underline and self._paragraph and not self._items:
             label, self._paragraph = self._paragraph, []
@@ -252,7 +251,7 @@ class _Document:
         return self._current
 
     def _leave(self, indent: int) -> None:
-        """Leave the list items that what is indented so far does not belong to."""
+        """Leave the list items that text with this indentation does not belong to."""
         while self._items and self._items[-1][0] > indent:
             self._items.pop()
         self._current = self._items[-1][1] if self._items else self._heading
@@ -282,7 +281,7 @@ def _box(found: re.Match[str]) -> str:
 
 
 def _plain(words: str) -> tuple[str, list[str]]:
-    """Return the plain text of ``words``, and the links in it."""
+    """Return the plain text of ``words``, and the links in them."""
     if not _SPECIAL.search(words):
         return words, []
     kept: list[str] = []
@@ -301,7 +300,7 @@ def _plain(words: str) -> tuple[str, list[str]]:
         links.append(_KEPT.sub(restore, link[2]))
         return link[1]
 
-    # NUL stands for what must not be touched.
+    # NUL marks pieces that must not be changed.
     text = _PIECES.sub(keep, words.replace("\0", "").strip())
     text = _LINK.sub(follow, _IMAGE.sub(r"\1", text))
     text = _TAG.sub("", _BREAK.sub("\n", text))

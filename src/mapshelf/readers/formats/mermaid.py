@@ -1,10 +1,10 @@
 """Mermaid mind maps (``.mmd``, ``.mermaid``): the word ``mindmap``, then lines with indentation.
 
-Read as Mermaid's documentation and the grammar of its parser say. A line is a topic; how far it
-is indented makes its level. The words may stand in the brackets of a shape, with an id before
-them: then the brackets hold what is shown.
+It is read according to Mermaid's documentation and the grammar of its parser. A line is a topic;
+its indentation determines its level. The text may be in the brackets of a shape, after an id: then
+only the text in the brackets is shown.
 
-* Words in quotation marks, plain or with backticks for Markdown, may run over several lines.
+* Text in quotation marks, plain or with backticks for Markdown, may span several lines.
 * Icons, classes, comments, directives and the front matter are not content.
 * Mermaid refuses a second root; here it becomes a second sheet.
 """
@@ -44,7 +44,7 @@ _EMPHASIS: Final = re.compile(r"(\*{1,3})(?=\S)([^*\n]{1,2000})(?<=\S)\1")
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a mind map of Mermaid, and no other of its diagrams."""
+    """Return whether ``content`` is a mind map of Mermaid, not another kind of diagram."""
     return content.archive is None and _prolog(content) is not None
 
 
@@ -68,7 +68,7 @@ def _prolog(content: Content) -> re.Match[str] | None:
 
 
 def _nodes(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
-    """Yield indentation and words of every topic."""
+    """Yield the indentation and text of every topic."""
     for line in lines:
         body = line.lstrip()
         level = len(line) - len(body)
@@ -85,7 +85,7 @@ def _nodes(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
 
 
 def _inside(body: str) -> str:
-    """Return what stands in the brackets of a shape, or all of ``body`` if there is none."""
+    """Return the text in the brackets of a shape, or all of ``body`` if there is no shape."""
     opening = _OPENING.search(body)
     if opening is None:
         return body
@@ -94,7 +94,7 @@ def _inside(body: str) -> str:
 
 
 def _quoted(text: str, lines: Iterator[str]) -> str:
-    """Return what stands before the closing quotation mark, here or in a later line."""
+    """Return the text before the closing quotation mark, on this or a later line."""
     pieces = []
     while '"' not in text:
         pieces.append(text.strip())

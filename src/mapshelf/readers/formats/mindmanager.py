@@ -1,13 +1,13 @@
-"""MindManager: an archive with ``Document.xml``, or that XML bare (``.xmmap``).
+"""MindManager: an archive with ``Document.xml``, or only that XML (``.xmmap``).
 
-* A template is told by its root element, ``MapTemplate`` in place of ``Map``.
-* Floating topics hang on a topic or its boundary beside the ordinary children, and are children
-  here too. Those on a relationship between topics hang on the central one.
-* Links stand in the topic (older versions) or in a group of them (newer ones).
-* What describes the map as a whole (subject, comments, keywords) joins the central topic's note;
-  task data and text labels join the note of their topic. Icons, relationships,
+* The root element of a template is ``MapTemplate`` instead of ``Map``.
+* Floating topics are attached to a topic or its boundary, next to the ordinary children, and are
+  children here too. Those on a relationship between topics become children of the central topic.
+* Links are in the topic (older versions) or in a group (newer ones).
+* What describes the whole map (subject, comments, keywords) is added to the note of the central
+  topic; task data and text labels are added to the note of their topic. Icons, relationships,
   pictures and attachments are not read.
-* ``Version`` counts revisions of the document; the version of the program is nowhere to be found.
+* ``Version`` counts revisions of the document; the file does not contain the program's version.
 * With a password the document is ``Document.xml.zencr``, which only MindManager can read.
 """
 
@@ -39,7 +39,7 @@ _PRIORITY: Final = "urn:mindjet:Prio"
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map or template of MindManager, in an archive or bare."""
+    """Return whether ``content`` is a map or template of MindManager, in an archive or alone."""
     archive = content.archive
     if archive is None:
         return content.root_name in _ROOTS and _NAMESPACE in content.root_tag

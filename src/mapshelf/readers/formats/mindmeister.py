@@ -1,11 +1,11 @@
-"""MindMeister ``.mind``: an archive with ``map.json``, whose ``root`` holds its children.
+"""MindMeister ``.mind``: an archive with ``map.json``, whose ``root`` contains its children.
 
-MindMeister publishes no description; the names are those of files and converters that others
-published (klueless-io/mindmeister_api, p2c2e/mindmeister-to-freemind).
+MindMeister publishes no description; the names are from files and converters that others published
+(klueless-io/mindmeister_api, p2c2e/mindmeister-to-freemind).
 
-* ``map_version`` (2.6, 3.0) counts versions of the format, not of a program.
-* Notes are plain in older files, HTML in newer ones.
-* Floating topics are children of the root like any other.
+* ``map_version`` (2.6, 3.0) is the version of the format, not of a program.
+* Notes are plain text in older files, HTML in newer ones.
+* Floating topics are ordinary children of the root.
 """
 
 import re
@@ -26,7 +26,7 @@ _MARKUP: Final = re.compile(r"<(?:/?[a-z]+\b|!)[^<>]*>", re.IGNORECASE)
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map of MindMeister; games keep a ``map.json`` as well."""
+    """Return whether ``content`` is a map of MindMeister; games have a ``map.json`` as well."""
     archive = content.archive
     return archive is not None and _MEMBER in archive.names and b'"root"' in archive.read(_MEMBER)
 
@@ -74,7 +74,7 @@ def _link(link: object) -> str:
 
 
 def _modified(root: dict[str, object]) -> int | None:
-    """Return when the last topic was edited; the map itself bears no time."""
+    """Return when the last topic was edited; the map itself has no time."""
     latest = 0
     pending = [root]
     while pending:

@@ -1,9 +1,9 @@
 """MindMup 1 to 3: JSON, ideas inside ideas.
 
-* ``ideas`` is keyed by rank, a signed number: positive ones stand on the right and are read
-  first, negative ones on the left, both from the centre outwards, as the program itself sorts.
+* The keys of ``ideas`` are ranks, signed numbers: positive ones are on the right and read first,
+  negative ones on the left, both from the centre outwards, as the program itself sorts them.
 * Up to version 2 the file is the central topic; since version 3 the maps are one level down.
-* Notes are in ``attr``, as ``note`` or as an ``attachment``, which is mostly HTML.
+* Notes are in ``attr``, as ``note`` or as an ``attachment``, which is usually HTML.
 * Links between ideas, pictures and styles are not read.
 """
 
@@ -20,11 +20,11 @@ from mapshelf.readers.parsing.topic_tree import grow
 Idea = dict[str, object]
 
 _MAPS_BELOW: Final = 3
-"""The first version that keeps maps one level down."""
+"""The first version that has maps one level down."""
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` may be a map of MindMup; ``read`` looks closer."""
+    """Return whether ``content`` may be a map of MindMup; ``read`` checks more."""
     if content.archive is not None or not content.text[:100].lstrip().startswith("{"):
         return False
     return '"ideas"' in content.text
@@ -34,7 +34,7 @@ def read(content: Content) -> Outline:
     """Return the outline of a MindMup file with all its maps.
 
     Raises:
-        NotAMap: it is JSON that happens to speak of ideas.
+        NotAMap: it is other JSON that contains the same words.
         BrokenFile: it is not well-formed or has no topic.
         TooLarge: it exceeds a limit.
     """

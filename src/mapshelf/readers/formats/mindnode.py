@@ -1,10 +1,10 @@
-"""MindNode: an archive with ``contents.xml``, which is a property list, mostly a binary one.
+"""MindNode: an archive with ``contents.xml``, which is a property list, usually a binary one.
 
-* The document is a folder on a Mac unless it was saved as a file. What is in that folder may be
-  compressed as it is, by the Finder or by whatever fetched it; and the list alone is read, too.
-* Titles and notes are HTML, plain text, or (where that stands alone) RTF.
+* On a Mac, a document is a folder unless it was saved as a file. That folder may be compressed as
+  it is, by the Finder or a download; the property list alone is read too.
+* Titles and notes are HTML, plain text, or (if there is nothing else) RTF.
 * Several main nodes become several roots. Connections, tags, tasks and pictures are not read.
-* The file tells the version of its format only, not of the program.
+* The file has only the version of its format, not of the program.
 """
 
 import re
@@ -25,7 +25,7 @@ from mapshelf.readers.parsing.zip_files import Archive
 Node = dict[str, object]
 
 MAIN: Final = "contents.xml"
-"""Member of the archive, or file in the folder, that holds the property list."""
+"""Member of the archive, or file in the folder, with the property list."""
 
 _IN_FOLDER: Final = re.compile(r"[^/]+\.mindnode/contents\.xml")
 _HTML: Final = re.compile(r"\s*<(?:p|html|body|div|span|ul|ol|!doctype)\b", re.IGNORECASE)
@@ -38,7 +38,7 @@ _CODE_PAGE: Final = re.compile(r"\\ansicpg(\d{3,5})")
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map of MindNode: a file, a compressed folder or its list."""
+    """Return whether ``content`` is a map of MindNode: a file, a compressed folder or its list."""
     if content.archive is None:
         is_list = content.data.startswith(MAGIC) or content.root_name == "plist"
         return is_list and b"mainNodes" in content.data
@@ -126,7 +126,7 @@ def _rtf_to_text(rtf: str) -> str:
     for token in _RTF.finditer(rtf):
         if token["brace"]:
             depth += 1 if token["brace"] == "{" else -1
-        elif depth == 1:  # inner groups hold fonts and colours
+        elif depth == 1:  # inner groups contain fonts and colours
             pieces += _rtf_piece(token, codec)
     return pieces.decode(codec, "replace")
 

@@ -1,13 +1,12 @@
 """Mindomo ``.mom``: an archive with an XML document of topics inside ``subTopics``.
 
-Mindomo publishes no description. What is read here is what programs that others published read
-from such documents (a map of versions 2.7 and 3.6 of the format): ``map`` with ``name``,
-``author``, ``creationDate``, ``modificationDate`` and ``topics``; a ``topic`` with ``id``,
-``text`` and ``subTopics``, some of them marked as deleted. Names of notes and links are not
-known, so neither is read.
+Mindomo publishes no description. This module reads what published programs of others read (versions
+2.7 and 3.6 of the format): ``map`` with ``name``, ``author``, ``creationDate``,
+``modificationDate`` and ``topics``; ``topic`` with ``id``, ``text`` and ``subTopics``, some of them
+marked as deleted. The names of notes and links are unknown, so they are not read.
 
-* The member is ``Document.xml`` in the archives those programs read, a name MindManager uses too;
-  the namespace tells them apart.
+* The member is ``Document.xml`` in the archives those programs read, a name that MindManager uses
+  too; the namespace distinguishes them.
 * Texts may be HTML.
 * The first topic is the central one, the others float.
 """
@@ -32,7 +31,7 @@ _MARKUP: Final = re.compile(
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map of Mindomo, in an archive or bare."""
+    """Return whether ``content`` is a map of Mindomo, in an archive or alone."""
     if content.archive is None:
         return _NAMESPACE in content.root_tag
     return bool(_document(content))
@@ -51,7 +50,7 @@ def read(content: Content) -> Outline:
     return Outline(
         roots=grow(filter(_is_alive, topics), _topic, _children, content.limits),
         software="Mindomo",
-        # The author may be a number that means something to Mindomo alone.
+        # The author may be a number that only Mindomo understands.
         author="" if author.isdecimal() else author,
         created=milliseconds(document.findtext("creationDate", "")),
         modified=milliseconds(document.findtext("modificationDate", "")),
@@ -59,7 +58,7 @@ def read(content: Content) -> Outline:
 
 
 def _document(content: Content) -> str:
-    """Return the XML of the map, empty if there is none of Mindomo."""
+    """Return the XML of the map, empty if it is not from Mindomo."""
     archive = content.archive
     if archive is None:
         return content.text

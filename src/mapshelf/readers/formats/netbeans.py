@@ -1,15 +1,15 @@
-"""NB MindMap and SciaReto ``.mmd``: Markdown in appearance, with a header of its own.
+"""NB MindMap and SciaReto ``.mmd``: similar to Markdown, with a special header.
 
 Igor Maznitsa's plug-in for NetBeans and IntelliJ IDEA and his editor SciaReto write them. A file
-begins with a line of words, a line of attributes that holds ``__version__``, and ``---``. Each
-heading is a topic, whatever its depth, since Markdown's six levels do not bind it; what follows
-one belongs to it: attributes, then "extras" (a line ``- NOTE``, ``- LINK``, ``- FILE`` or
-``- TOPIC`` and a ``<pre>`` block), then fenced pieces of source text.
+begins with a line of text, a line of attributes that includes ``__version__``, and ``---``. Each
+heading is a topic, at any depth, because the format is not limited to the six levels of Markdown.
+What follows it belongs to it: attributes, then "extras" (a line ``- NOTE``, ``- LINK``, ``- FILE``
+or ``- TOPIC`` and a ``<pre>`` block), then fenced source text.
 
-* The version is that of the format; programs tell no other.
+* The version is that of the format; the file has no other.
 * Notes may be encrypted: such a topic has no note here.
-* Source text becomes part of the note; jumps to other topics (``TOPIC``) are not read.
-* Mermaid and files of many kinds bear the same extension; the header decides.
+* Source text becomes part of the note; links to other topics (``TOPIC``) are not read.
+* Mermaid and many other files have the same extension; the header decides.
 """
 
 import html
@@ -37,7 +37,7 @@ _CLOSING: Final = "</pre>"
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map of NB MindMap or SciaReto."""
+    """Return whether ``content`` is a map of NB MindMap or SciaReto."""
     return content.archive is None and _HEADER.match(content.text[:_HEAD]) is not None
 
 
@@ -98,7 +98,7 @@ def _parts(lines: Iterator[str]) -> Iterator[_Part]:
 
 
 def _add(line: str, lines: Iterator[str], part: _Part, extra: str) -> str:
-    """Add ``line`` to ``part``; return the kind of the extra that is to come, if any."""
+    """Add ``line`` to ``part``; return the kind of the extra that follows, if any."""
     kind = _EXTRA.fullmatch(line)
     if kind:
         return kind[1]
@@ -111,12 +111,12 @@ def _add(line: str, lines: Iterator[str], part: _Part, extra: str) -> str:
     elif line.startswith(">"):
         part.attributes |= {name: value for name, _, value in _ATTRIBUTE.findall(line)}
     else:
-        return extra  # blank lines may stand between a kind and its block
+        return extra  # there may be blank lines between a kind and its block
     return ""
 
 
 def _rest(line: str, lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines that follow ``line`` up to the one that closes its block."""
+    """Yield the lines after ``line``, up to the one that closes its block."""
     while _CLOSING not in line:
         line = next(lines, _CLOSING)
         yield line

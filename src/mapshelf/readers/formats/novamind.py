@@ -1,10 +1,10 @@
-"""NovaMind 5 and 6: an archive whose ``content.xml`` looks like XMind's but is its own.
+"""NovaMind 5 and 6: an archive whose ``content.xml`` looks like XMind's but is different.
 
-* The tree (``topic-node``) and what its topics say (``topic``) are kept apart and joined by id.
-* Topics on the lines between others hang on the first map's centre: nobody looks for them
-  elsewhere.
-* The description of the document joins the first centre's note. Pictures, tasks, tags,
-  presentations and styles are not read.
+* The tree (``topic-node``) and the texts of its topics (``topic``) are separate, joined by id.
+* Topics on the lines between others become children of the central topic of the first map, where
+  people look for them.
+* The description of the document is added to the note of the first central topic. Pictures, tasks,
+  tags, presentations and styles are not read.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _META: Final = "meta.xml"
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map of NovaMind."""
+    """Return whether ``content`` is a map of NovaMind."""
     archive = content.archive
     if archive is None or _MEMBER not in archive.names:
         return False
@@ -43,7 +43,7 @@ def read(content: Content) -> Outline:
         TooLarge: it exceeds a limit.
     """
     archive = content.archive
-    assert archive is not None  # or ``sniff`` would have said no
+    assert archive is not None  # or ``sniff`` would have refused it
     document = parse_xml(decode(archive.read(_MEMBER)), content.limits)
     said = {topic.get("id", ""): topic for topic in document.findall("topics/topic")}
     centres = document.findall("maps/map/topic-node")
@@ -98,7 +98,7 @@ def _links(topic: Element) -> Iterator[str]:
 
 
 def _meta(archive: Archive, limits: Limits) -> Element:
-    """Return what the archive says about itself; a map is not lost for broken metadata."""
+    """Return the metadata of the archive; damaged metadata is ignored."""
     try:
         return parse_xml(decode(archive.read(_META)), limits)
     except UnreadableFile:

@@ -1,14 +1,14 @@
-"""PlantUML mind maps: what stands between ``@startmindmap`` and ``@endmindmap`` of a text.
+"""PlantUML mind maps: the parts of a text between ``@startmindmap`` and ``@endmindmap``.
 
-PlantUML's reference and the commands of its parser say what is a topic: stars (or ``#``), one for
-each level; one star behind an indentation, as in Markdown; or plus and minus, for the right and
-the left side. A colour in brackets and an underscore (no box) may follow, then words; or a colon,
-and words over several lines up to a semicolon.
+PlantUML's reference and the commands of its parser define what a topic is: stars (or ``#``), one
+for each level; one star after an indentation, as in Markdown; or plus and minus, for the right and
+the left side. A colour in brackets and an underscore (no box) may follow, then text; or a colon,
+and text on several lines up to a semicolon.
 
 * Every block of a text, and every topic of the first level in it, is a sheet.
 * Links, line breaks and common marks of PlantUML's text language (Creole) become plain text.
-* Titles, legends, styles, directives and stereotypes are not content. Nothing is included and
-  no variable is replaced: that would take the preprocessor, and files beside this one.
+* Titles, legends, styles, directives and stereotypes are not content. Includes are not loaded and
+  variables are not replaced: that would need the preprocessor and other files.
 """
 
 import re
@@ -51,11 +51,11 @@ _BLOCKS: Final = (
         re.compile(r"\s*end\s?(?:legend|title|header|footer)\b", re.IGNORECASE),
     ),
 )
-"""First and last line of what is no topic, whatever stands in it."""
+"""First and last lines of blocks that contain no topics."""
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` holds a mind map of PlantUML, be it among other text."""
+    """Return whether ``content`` contains a mind map of PlantUML, even among other text."""
     if content.archive is not None or "startmindmap" not in content.text.lower():
         return False
     return _START.search(content.text) is not None
@@ -65,7 +65,7 @@ def read(content: Content) -> Outline:
     """Return the outline of the PlantUML mind maps in a text.
 
     Raises:
-        BrokenFile: there is no topic.
+        BrokenFile: it has no topic.
         TooLarge: it exceeds a limit.
     """
     levels = Levels(content.limits)
@@ -95,7 +95,7 @@ def _add_block(lines: Iterator[str], levels: Levels) -> None:
 
 
 def _content(lines: Iterator[str]) -> Iterator[str]:
-    """Yield the lines up to the end of the block, without comments and what is no topic."""
+    """Yield the lines up to the end of the block, without comments and other blocks."""
     for line in lines:
         if _END.match(line):
             return
@@ -119,7 +119,7 @@ def _skip(line: str, lines: Iterator[str], end: re.Pattern[str]) -> None:
 def _level(marks: str, first: str) -> int:
     """Return the level that ``marks`` (with their indentation) mean after ``first``.
 
-    Several marks count as such wherever they stand; a single one counts with its indentation.
+    Several marks count by themselves; a single mark counts with its indentation.
     """
     bare = marks.strip()
     if len(bare) > 1 or bare in "+-":

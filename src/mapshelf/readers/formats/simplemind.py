@@ -1,8 +1,8 @@
 r"""SimpleMind: an archive with ``document/mindmap.xml``, a flat list of topics.
 
 * Each topic names its parent; -1 is for the central theme and for floating topics, which become
-  further roots behind it. So does a topic whose parent is missing: better seen than lost.
-* In a topic's text ``\N`` stands for a line end.
+  further roots after it. So does a topic whose parent is missing, so that it is not lost.
+* In the text of a topic, ``\N`` is a line end.
 * Relations, their labels, pictures, icons and check boxes are not read.
 * The XML begins with a DOCTYPE that declares nothing.
 """
@@ -25,7 +25,7 @@ _LINKS: Final = ("urllink", "cloudmapref", "doclink")
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map of SimpleMind, in an archive or bare."""
+    """Return whether ``content`` is a map of SimpleMind, in an archive or alone."""
     if content.archive is None:
         return content.root_name == _ROOT
     return _MEMBER in content.archive.names
@@ -35,7 +35,7 @@ def read(content: Content) -> Outline:
     """Return the outline of a SimpleMind map.
 
     Raises:
-        BrokenFile: it is damaged, has no topic, or topics that are below themselves.
+        BrokenFile: it is damaged, has no topic, or has topics that are below themselves.
         TooLarge: it exceeds a limit.
     """
     archive = content.archive

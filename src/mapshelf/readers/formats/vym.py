@@ -1,11 +1,11 @@
 """VYM (View Your Mind): an archive with XML, one ``branch`` element inside another.
 
-* The XML is ``map.xml``, or bears the name the map had when it was saved.
-* There may be several centres; each becomes a root.
+* The XML is ``map.xml``, or has the name of the map when it was saved.
+* There may be several central topics; each becomes a root.
 * Headings and notes are plain text or Qt's rich text, in an attribute or inside the element. In
   attributes VYM escapes quotation marks and line ends with a backslash.
-* The comment on the map joins the first centre's note, a task's status that of its branch. Flags,
-  pictures, frames and cross-links are not read.
+* The comment on the map is added to the note of the first central topic, the status of a task to
+  the note of its branch. Flags, pictures, frames and cross-links are not read.
 * The XML begins with a DOCTYPE that declares nothing.
 """
 
@@ -31,7 +31,7 @@ _ESCAPED: Final = re.compile(r'\\(["n])')
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map of VYM, in an archive or bare."""
+    """Return whether ``content`` is a map of VYM, in an archive or alone."""
     if content.archive is None:
         return content.root_name == _ROOT
     return _member(content.archive) is not None
@@ -41,7 +41,7 @@ def read(content: Content) -> Outline:
     """Return the outline of a VYM map.
 
     Raises:
-        BrokenFile: it is damaged or has no centre.
+        BrokenFile: it is damaged or has no central topic.
         TooLarge: it exceeds a limit.
     """
     archive = content.archive

@@ -1,11 +1,10 @@
-"""WiseMapping: XML with the root element FreeMind has, and ``topic`` elements inside.
+"""WiseMapping: XML with the same root element as FreeMind, and ``topic`` elements inside.
 
-* Which of the two it is, the version tells: WiseMapping's are names (``tango``, ``pela``).
-* A text of several lines is in an element of its own; newer versions write text and notes as
-  HTML where they are formatted. The oldest files (of no version) have notes in an attribute, which
-  may be written as in an address (``a%20note``). (The bare extension ``.wxml`` is mostly a WeChat
-  template.)
-* Topics that hang on nothing become further roots behind the central one.
+* The version distinguishes the two: those of WiseMapping are names (``tango``, ``pela``).
+* A text of several lines is in a separate element; newer versions write formatted text and notes as
+  HTML. The oldest files (without a version) have notes in an attribute, possibly percent-encoded
+  (``a%20note``). (Other files named ``.wxml`` are usually WeChat templates.)
+* Topics without a parent become further roots after the central one.
 * Icons, relationships and positions are not read.
 """
 
@@ -27,7 +26,7 @@ _HEAD: Final = 4000
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map of WiseMapping."""
+    """Return whether ``content`` is a map of WiseMapping."""
     if content.root_name != "map":
         return False
     version = _VERSION.search(content.root_tag)
@@ -86,7 +85,7 @@ def _body(note: Element) -> str:
 
 
 def _unescaped(text: str) -> str:
-    """Return an escaped note as it was typed. Notes with blanks in them are not escaped."""
+    """Return an escaped note as it was typed. Notes that contain spaces are not escaped."""
     if "%" not in text or len(text.split(maxsplit=1)) != 1:
         return text
     try:

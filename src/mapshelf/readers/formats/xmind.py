@@ -1,13 +1,14 @@
 """XMind: an archive with ``content.json`` (since 2018) or ``content.xml`` (XMind 3 to 8).
 
-* The newer kind carries a ``content.xml`` as well, a dummy that warns the users of old versions:
-  the JSON counts wherever there is one. A few programs write the XML alone, without an archive.
-* Floating topics, summaries and callouts hang on a topic beside its ordinary children, and are
-  children here too: nobody looks for them elsewhere.
+* The newer kind also contains a ``content.xml``, a dummy that warns users of old versions: if there
+  is JSON, only it is read. A few programs write only the XML, without an archive.
+* Floating topics, summaries and callouts are attached to a topic, next to its ordinary children,
+  and are children here too, where people look for them.
 * The titles of sheets, relationships, boundaries and pictures are not read.
-* ``Revisions/`` keeps old states of the map and is not its content.
-* Labels and markers join the note of their topic, since an outline has no other place for them.
-* Templates (``.xmt``) are the same container and nothing inside tells them apart.
+* ``Revisions/`` contains old versions of the map and is not read.
+* Labels and markers are added to the note of their topic, because an outline has no other place for
+  them.
+* Templates (``.xmt``) are the same container; nothing in them distinguishes them.
 """
 
 from collections.abc import Iterator
@@ -31,13 +32,13 @@ from mapshelf.readers.parsing.zip_files import Archive
 _ROOT: Final = "xmap-content"
 _MANIFESTS: Final = ("META-INF/manifest.xml", "manifest.json")
 _OWN_NAMES: Final = frozenset({"", "vana", "xmind"})
-"""Creators that mean XMind itself: it called itself Vana for a while, or nothing."""
+"""Names for XMind itself: for a while it wrote Vana, or nothing."""
 
 _KINDS: Final = ("attached", "detached", "summary", "callout")
 
 
 def sniff(content: Content) -> bool:
-    """Tell whether ``content`` is a map of XMind, in an archive or bare."""
+    """Return whether ``content`` is a map of XMind, in an archive or alone."""
     archive = content.archive
     if archive is None:
         return content.root_name == _ROOT
@@ -163,7 +164,7 @@ class _Facts(TypedDict, total=False):
 
 
 def _facts(archive: Archive, limits: Limits) -> _Facts:
-    """Return what the archive says of the map; a map is not lost for broken metadata."""
+    """Return the metadata of the archive; damaged metadata is ignored."""
     try:
         facts = _told(archive, limits)
     except UnreadableFile:

@@ -16,10 +16,10 @@ from mapshelf.readers.parsing.topic_tree import grow
 
 
 class Levels:
-    """Takes topics one after the other, each with its level, and puts them under each other.
+    """Builds a tree of topics that are added in order, each with its level.
 
-    A topic hangs on the last one before it that has a lower level; a topic without such a one is
-    a root. Levels need not begin anywhere nor be consecutive.
+    The parent of a topic is the last one before it that has a lower level; a topic without such a
+    one is a root. Levels may start at any number, and need not be consecutive.
 
     Attributes:
         roots: the roots so far, with everything below them.
@@ -63,7 +63,7 @@ class Levels:
 
 @dataclass(slots=True)
 class Member:
-    """A topic that names the one it hangs on.
+    """A topic that names its parent.
 
     Attributes:
         topic: without children.

@@ -1,8 +1,8 @@
-"""Apple's property lists from strangers: XML under our own limits, binary ones checked first.
+"""Untrusted Apple property lists: XML with our own limits, binary ones checked first.
 
-The standard library reads both, but bounds neither: its XML has no limits at all, and in a binary
-one a few bytes can make a list of a million entries appear in thousands of places. So XML goes
-through ``parse_xml``, and of a binary one it is made sure that no two objects share their bytes.
+The standard library reads both, without limits: in a binary list, a few bytes can repeat a list of
+a million entries in thousands of places. So XML goes through ``parse_xml``, and a binary list is
+refused if two objects share bytes.
 """
 
 import plistlib
@@ -21,11 +21,11 @@ from mapshelf.readers.parsing.xml_files import parse_xml
 MAGIC: Final = b"bplist00"
 _TRAILER: Final = struct.Struct(">6xBBQQQ")
 _CONTAINERS: Final = {0xA: 1, 0xC: 1, 0xD: 2}
-"""Kinds of objects that hold references → references for each entry."""
+"""Kinds of objects that contain references → references for each entry."""
 
 _WHOLE_NUMBER: Final = 0x1
 _LARGEST_NUMBER: Final = 4
-"""Binary logarithm of the most bytes Apple writes for one; plistlib would read 32,768."""
+"""Binary logarithm of the bytes of the largest number Apple writes; plistlib reads up to 32,768."""
 
 # Whatever plistlib raises for what it cannot read.
 _DAMAGE: Final = (
@@ -41,12 +41,12 @@ _DAMAGE: Final = (
 
 
 def parse_plist(data: bytes, limits: Limits) -> object:
-    """Return what ``data`` stands for: dictionaries, lists, strings, numbers, dates, bytes.
+    """Return the content of a property list: dictionaries, lists, strings, numbers, dates, bytes.
 
-    A binary one may hold the same object in several places, and even inside itself.
+    In a binary list, an object may be in several places, and even inside itself.
 
     Raises:
-        BrokenFile: it is no property list.
+        BrokenFile: it is not a property list.
         TooLarge: it has too many objects or levels.
     """
     if not data.startswith(MAGIC):
@@ -65,12 +65,12 @@ def parse_plist(data: bytes, limits: Limits) -> object:
 
 
 def _check(data: bytes, limits: Limits) -> None:
-    """Refuse what would make plistlib do more work than there is data.
+    """Refuse lists for which plistlib would do more work than their size justifies.
 
     Raises:
-        BrokenFile: objects share their bytes, or one is a number no property list can hold.
-        TooLarge: there are too many.
-        ValueError: it is cut short.
+        BrokenFile: objects share bytes, or a number is larger than property lists allow.
+        TooLarge: there are too many objects.
+        ValueError: the list is truncated.
     """
     offset_size, reference_size, count, _, table = _TRAILER.unpack(data[-_TRAILER.size :])
     if not 1 <= offset_size <= 8 or table + count * offset_size > len(data):
@@ -87,7 +87,7 @@ def _check(data: bytes, limits: Limits) -> None:
 
 
 def _size(data: bytes, start: int, reference_size: int) -> int:
-    """Return how many bytes the object at ``start`` takes; scalars count as one."""
+    """Return the size of the object at ``start`` in bytes; scalars count as one."""
     kind, length = divmod(data[start], 16)
     if kind == _WHOLE_NUMBER and length > _LARGEST_NUMBER:
         raise BrokenFile("its property list is damaged: it has a number of over 128 bits")

@@ -1,12 +1,12 @@
-"""XML from strangers: parsed with expat, counted while it is parsed.
+"""Parse untrusted XML with expat, counting as it goes.
 
-``xml.etree`` alone has no limits, and the hardened wrappers around it have none for depth,
-elements or attributes, and refuse what people expect to open (entities of HTML that nobody
-declared, characters XML forbids). expat is driven directly here, which needs few lines: handlers
-that count feed the standard library's tree builder. Any DOCTYPE is refused, so entities can
-neither multiply nor reach out; only the one line with which some programs begin every file they
-write, and which declares nothing, is passed over. The text is given to expat in one piece, since
-it is quadratic when one huge token arrives in small ones.
+``xml.etree`` alone has no limits. The hardened wrappers around it have none for depth, elements or
+attributes, and refuse files that people expect to open (undeclared HTML entities, characters that
+XML forbids). So this module uses expat directly: handlers that count pass everything to the tree
+builder of the standard library. Any DOCTYPE is refused, so entities can neither expand nor load
+anything; only the line that some programs write at the beginning of every file, and that declares
+nothing, is skipped. The text is passed to expat in one piece, because expat takes quadratic time
+if a huge token arrives in small pieces.
 """
 
 import re
@@ -43,20 +43,20 @@ _CONFLICT: Final = re.compile(r"^(?:<{7} |={7}$|>{7} )", re.MULTILINE)
 def parse_xml(text: str, limits: Limits, doctype: str = "") -> Element:
     """Return the root element of ``text``, with namespace prefixes dropped from all names.
 
-    A text that is not well-formed is mended once, in ways that cannot change what it means:
-    undeclared entities of HTML and stray ampersands become the characters they stand for,
-    characters forbidden in XML go, and surrogate halves written as two references are joined
-    (old FreeMind wrote emoji so).
+    A text that is not well-formed is repaired once, in ways that cannot change its meaning:
+    undeclared HTML entities and stray ampersands become the characters they stand for, characters
+    forbidden in XML are removed, and surrogate halves written as two references are joined (old
+    FreeMind wrote emoji this way).
 
     Args:
-        text: what to parse.
-        limits: how many elements, attributes and levels.
-        doctype: name in the DOCTYPE that the programs of this format write. A DOCTYPE of that
-            name without declarations of its own is passed over, never looked up.
+        text: the XML.
+        limits: the limits for elements, attributes and levels.
+        doctype: name in the DOCTYPE that the programs of this format write. A DOCTYPE with that
+            name and without declarations is skipped, never loaded.
 
     Raises:
-        BrokenFile: it is not well-formed even so, or has another DOCTYPE.
-        TooLarge: it has too many elements, attributes or levels, or too much to mend.
+        BrokenFile: it is not well-formed even then, or has another DOCTYPE.
+        TooLarge: it has too many elements, attributes or levels, or too much to repair.
     """
     if doctype:
         text = _without_doctype(text, doctype)
@@ -71,9 +71,9 @@ def parse_xml(text: str, limits: Limits, doctype: str = "") -> Element:
 
 
 def root_tag(text: str) -> tuple[str, str]:
-    """Return name (without prefix) and whole start tag of the root element, without parsing.
+    """Return the name (without prefix) and the start tag of the root element, without parsing.
 
-    Both are empty if ``text`` does not begin as XML does. For telling formats apart only.
+    Both are empty if ``text`` does not begin like XML. Only for telling formats apart.
     """
     position = _skip_prolog(text)
     tag = _ROOT_TAG.match(text, position)
@@ -83,7 +83,7 @@ def root_tag(text: str) -> tuple[str, str]:
 
 
 class _Handlers:
-    """What expat calls: counts, refuses, and passes the rest on to the tree builder."""
+    """The handlers of expat: they count, refuse, and pass the rest to the tree builder."""
 
     def __init__(self, limits: Limits) -> None:
         self.tree = TreeBuilder()
@@ -131,7 +131,7 @@ def _parse(text: str, limits: Limits) -> Element:
 
 
 def _without_doctype(text: str, name: str) -> str:
-    # Should what is found stand in a comment, the real one is still there for expat to refuse.
+    # If the DOCTYPE found is in a comment, expat still finds the real one and refuses it.
     start = text.find("<!DOCTYPE", 0, _skip_prolog(text))
     found = _DOCTYPE.match(text, start) if start >= 0 else None
     if found is None or found[1] != name:
@@ -140,12 +140,12 @@ def _without_doctype(text: str, name: str) -> str:
 
 
 def _mend(text: str, limits: Limits) -> str:
-    # Each is looked at by a function of ours: sixteen million would take twelve seconds.
+    # Each reference costs a call of a Python function: sixteen million would take twelve seconds.
     if text.count("&") > limits.elements:
         raise TooLarge(f"its XML is broken, with more than {limits.elements:,} references in it")
     text = _REFERENCE.sub(_mended_reference, text)
     text = _SURROGATE_PAIR.sub(_joined, text)
-    # Piece by piece, since what a substitution leaves is kept as a list until it is done.
+    # In pieces, because a substitution keeps a list of all that it leaves until it is done.
     pieces = (text[start : start + _PIECE] for start in range(0, len(text), _PIECE))
     return "".join(_FORBIDDEN.sub("", piece) for piece in pieces)
 
@@ -165,7 +165,7 @@ def _mended_reference(match: re.Match[str]) -> str:
     return "&amp;"
 
 
-@lru_cache(maxsize=256)  # few names, many times over: one string stands for all of them
+@lru_cache(maxsize=256)  # few names, many times: all occurrences share one string
 def _mended_name(name: str) -> str:
     if name in _OWN_ENTITIES:
         return f"&{name};"
@@ -179,7 +179,7 @@ def _mended_code(code: int, reference: str) -> str:
     if code > 0x10FFFF:
         return ""
     character = chr(code)
-    # A forbidden one is written out here, so that halves can meet before the rest is removed.
+    # A forbidden one is written out, so that halves can be joined before the rest is removed.
     return character if _FORBIDDEN.match(character) else reference
 
 

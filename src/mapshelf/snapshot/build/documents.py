@@ -65,7 +65,7 @@ class _Zone:
 
     Attributes:
         words: its normalized words in the order of the text.
-        spelt: the distinct words, with their parts and compounds, before accents are removed.
+        variants: the distinct words, with parts and compounds, before accents are removed.
     """
 
     words: list[str]

@@ -1,6 +1,6 @@
 """The schema of the search index and the weights of its fields.
 
-All weights are here. docs/search.md says how they were chosen and what follows from them.
+All weights are here. docs/search.md explains what follows from them.
 """
 
 from collections.abc import Iterable, Iterator
