@@ -70,16 +70,18 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
     snapshot = CurrentSnapshot(SnapshotDirectory(settings.snapshots))
     store = StoreConnection(settings.database)
     queues = Queues()
+    documents = DiskCache(settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS)
+    thumbnails = DiskCache(settings.thumbnails, THUMBNAILS_SIZE)
     return Context(
         settings=settings,
         base_url=settings.base_url.encode(),
         snapshot=snapshot,
         store=store,
         queues=queues,
-        documents=Documents(
-            DiskCache(settings.documents, DOCUMENTS_SIZE, DOCUMENTS_FOLDERS), queues.documents
-        ),
-        render_worker=RenderWorker(DiskCache(settings.thumbnails, THUMBNAILS_SIZE)),
+        documents=Documents(documents, queues.documents),
+        # Large documents and drawings of large maps take turns on a node: together they would
+        # take all of a small machine.
+        render_worker=RenderWorker(thumbnails, documents.turn),
         visits=VisitCounter(store.get, settings.trusted_proxies, clock, counting=counting),
         health=NodeHealth(snapshot, settings, store),
     )

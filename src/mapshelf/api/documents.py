@@ -28,10 +28,6 @@ from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import OriginalFile, Outline
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
-LARGE: Final = 32_768
-"""Bytes of an unpacked outline from which the child works on it: about 300 topics, whose drawing
-takes ten milliseconds."""
-
 LARGE_FILE: Final = 262_144
 """Bytes from which a map file is sent from disk."""
 
@@ -185,20 +181,6 @@ class Documents:
                 name = path.relative_to(package)
                 digest.update(f"{name} {status.st_size} {status.st_mtime_ns}\n".encode())
         return digest.hexdigest()
-
-
-def is_large(outline: bytes) -> bool:
-    """Return whether documents of an encoded outline take long to make.
-
-    Raises:
-        StoreDamaged: it cannot be read.
-    """
-    try:
-        unpacking = zlib.decompressobj()
-        unpacking.decompress(outline, LARGE)
-        return bool(unpacking.unconsumed_tail)
-    except zlib.error as error:
-        raise StoreDamaged("an outline in the store cannot be read") from error
 
 
 def _make(task: _Task, cache: DiskCache) -> Bodies:

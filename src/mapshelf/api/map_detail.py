@@ -10,7 +10,7 @@ from typing import Final
 from mapshelf.api.content_disposition import attachment, split_name
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import CachedSnapshot, Deferred
-from mapshelf.api.documents import Documents, Kind, is_large
+from mapshelf.api.documents import Documents, Kind
 from mapshelf.api.http import (
     CHECKED_EACH_TIME,
     Request,
@@ -20,7 +20,7 @@ from mapshelf.api.http import (
     json_response,
 )
 from mapshelf.errors import NotFound
-from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.snapshot.read import Record
 from mapshelf.store.contract import Maps
 from mapshelf.writers import WRITERS, Writer

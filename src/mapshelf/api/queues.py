@@ -15,8 +15,8 @@ class Queues:
         files: outlines and files of the API.
         pages: pages of the library and of small maps, and what they load.
         thumbnails: looking up cached thumbnails.
-        drawings: thumbnails to be drawn.
-        documents: pages and files of large maps (``documents.py``).
+        drawings: thumbnails to be drawn, of small maps.
+        documents: pages, files and thumbnails of large maps (``documents.py``).
     """
 
     def __init__(self) -> None:

@@ -19,8 +19,8 @@ from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.http import Headers, Request, Response, body_response
 from mapshelf.api.map_detail import find_map
-from mapshelf.errors import InvalidParameter, NotFound
-from mapshelf.formats.outline_codec import outline_picture
+from mapshelf.errors import InvalidParameter, NotFound, StoreDamaged
+from mapshelf.formats.outline_codec import is_large, outline_picture
 from mapshelf.query import read_parameters
 from mapshelf.render.render_request import WIDTHS, PreviewRequest, RenderRequest
 from mapshelf.render.render_worker import Picture, RenderWorker
@@ -71,10 +71,21 @@ async def show_thumbnail(context: Context, request: Request) -> Response:
     wanted = (context.render_worker, context.store.get(), found, asked, caching)
 
     def make() -> Response | Deferred:
-        drawn = Deferred(context.queues.drawings, partial(draw_thumbnail, *wanted))
-        return cached_thumbnail(*wanted) or drawn
+        cached = cached_thumbnail(*wanted)
+        if cached is not None:
+            return cached
+        large = asked.source == DRAWN and _is_large(context.store.get().outline(found.file_id))
+        queue = context.queues.documents if large else context.queues.drawings
+        return Deferred(queue, partial(draw_thumbnail, *wanted), lasting=large)
 
     return await current.response(request, context.queues.thumbnails, make, _query_string(asked))
+
+
+def _is_large(outline: bytes | None) -> bool:
+    try:
+        return outline is not None and is_large(outline)
+    except StoreDamaged:
+        return False  # the picture says so: it is that of a map without topics
 
 
 def _query_string(asked: PictureQuery) -> bytes:

@@ -24,6 +24,10 @@ READABLE: Final = (2, FORMAT)
 LONGEST_TEXT: Final = 4 << 20
 """Characters of one map that go into the search index."""
 
+LARGE: Final = 32_768
+"""Bytes of an outline, unpacked, above which it is large: about 300 topics. Drawing those takes ten
+milliseconds."""
+
 FACTS: Final = tuple(fact.name for fact in fields(Outline) if fact.name != "roots")
 """The facts about the map as a whole."""
 
@@ -138,3 +142,17 @@ def _outline(document: dict[str, Any]) -> Outline:
         (roots if parent < 0 else topics[parent].children).append(topic)
         topics.append(topic)
     return Outline(tuple(roots), **{name: document[name] for name in FACTS if name in document})
+
+
+def is_large(encoded: bytes) -> bool:
+    """Return whether it takes long to make something of an encoded outline.
+
+    Raises:
+        StoreDamaged: it cannot be read.
+    """
+    try:
+        unpacking = zlib.decompressobj()
+        unpacking.decompress(encoded, LARGE)
+        return bool(unpacking.unconsumed_tail)
+    except zlib.error as error:
+        raise StoreDamaged("an outline in the store cannot be read") from error

@@ -8,12 +8,15 @@ process does not try it again. Previews from map files are decoded in the same c
 
 import logging
 import zlib
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from threading import Lock
 from typing import Final, NamedTuple
 
 from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import PreviewChanged, StoreDamaged, StoreUnavailable, UnreadableFile
+from mapshelf.formats.outline_codec import is_large
 from mapshelf.model import OriginalFile
 from mapshelf.render.render_request import PreviewRequest, RenderRequest, height
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
@@ -23,6 +26,9 @@ MEMORY: Final = 768 << 20
 
 CPU_SECONDS: Final = 10  # of processor time for one picture
 WALL_SECONDS: Final = 30.0  # by the clock
+
+Turn = Callable[[], AbstractContextManager[None]]
+"""Gives a context that only one of several processes is in at a time."""
 
 _DESCRIPTORS: Final = 64
 _REFUSED: Final = 1000  # most keys of pictures to remember that could not be made
@@ -43,10 +49,20 @@ class Picture(NamedTuple):
 class RenderWorker:
     """Makes pictures and caches them. It may be used from several threads."""
 
-    def __init__(self, cache: DiskCache) -> None:
+    def __init__(self, cache: DiskCache, turn: Turn = nullcontext) -> None:
+        """Prepare to draw.
+
+        Args:
+            cache: where the pictures are stored.
+            turn: entered while a large map is drawn, which takes seconds. Other maps do not wait
+                for that: large ones have a child of their own.
+        """
         self._cache = cache
+        self._turn = turn
         self._child = ConfinedChild(MEMORY, _DESCRIPTORS)
+        self._large_child = ConfinedChild(MEMORY, _DESCRIPTORS)
         self._drawing = Lock()
+        self._drawing_large = Lock()
         self._refused: set[str] = set()
 
     def cached(self, request: RenderRequest) -> Picture | None:
@@ -61,8 +77,14 @@ class RenderWorker:
         Raises:
             StoreUnavailable: this worker has been closed.
         """
+        cached = self.cached(request)
+        if cached is not None:
+            return cached
+        if _is_large(request):
+            with self._drawing_large, self._turn():
+                return self.cached(request) or self._drawn(request, self._large_child)
         with self._drawing:
-            return self.cached(request) or self._drawn(self._drawable(request))
+            return self.cached(request) or self._drawn(request, self._child)
 
     def has_refused(self, request: PreviewRequest) -> bool:
         """Tell whether this preview is known to be unusable."""
@@ -98,8 +120,9 @@ class RenderWorker:
             return picture
 
     def close(self) -> None:
-        """End the child. The picture it is working on is not finished, and no more are made."""
+        """End the children. What they are working on is not finished, and no more is made."""
         self._child.close()
+        self._large_child.close()
 
     def _cached(self, key: str) -> Picture | None:
         body = self._cache.get(key)
@@ -109,15 +132,16 @@ class RenderWorker:
         """Return ``request``, or the one for a card if the map could not be drawn before."""
         return replace(request, outline=None) if request.key() in self._refused else request
 
-    def _drawn(self, request: RenderRequest) -> Picture:
+    def _drawn(self, asked: RenderRequest, child: ConfinedChild) -> Picture:
+        request = self._drawable(asked)
         try:
-            picture = Picture(request.key(), self._child.call(_draw, (request,), WALL_SECONDS))
+            picture = Picture(request.key(), child.call(_draw, (request,), WALL_SECONDS))
         except _FAILURES as error:
             if request.outline is None:
                 raise
             log.warning("the map %r cannot be drawn: %s", request.title[:80], _cause(error))
             self._refuse(request.key())
-            return self._drawn(replace(request, outline=None))
+            return self._drawn(replace(request, outline=None), child)
         self._cache.put(*picture)
         return picture
 
@@ -125,6 +149,13 @@ class RenderWorker:
         if len(self._refused) >= _REFUSED:
             self._refused.clear()
         self._refused.add(key)
+
+
+def _is_large(request: RenderRequest) -> bool:
+    try:
+        return request.outline is not None and is_large(request.outline)
+    except StoreDamaged:
+        return False  # the child finds that out, too
 
 
 def _cause(error: BaseException) -> str:

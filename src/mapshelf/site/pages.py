@@ -17,13 +17,13 @@ from urllib.parse import parse_qsl, unquote, urlencode
 
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import CachedSnapshot, Deferred
-from mapshelf.api.documents import Kind, is_large
+from mapshelf.api.documents import Kind
 from mapshelf.api.errors import error_row
 from mapshelf.api.http import Headers, Request, Response
 from mapshelf.api.map_detail import FORMATS, export_outline, find_map, original_file
 from mapshelf.api.routes import Operation, Route
 from mapshelf.errors import InvalidRequest, NotFound, Overloaded, SnapshotError, StoreUnavailable
-from mapshelf.formats.outline_codec import decode_outline
+from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import Outline, VisitKind
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.site.addresses import Addresses
