@@ -134,3 +134,29 @@ def use(folder: Path) -> bool:
         cache.put(key, key.encode() * 4)
         sound &= cache.get(key) in (None, key.encode() * 4)
     return sound
+
+
+def test_turns_are_taken_by_one_process_at_a_time(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(3, get_context("spawn")) as pool:
+        assert all(pool.map(take_turns, [tmp_path] * 3))
+
+
+def take_turns(folder: Path) -> bool:
+    """Have some turns; tell whether nobody else ever had one at the same time."""
+    cache, alone = DiskCache(folder, SIZE), True
+    for _ in range(50):
+        with cache.turn():
+            try:
+                (folder / "taken").mkdir()
+                time.sleep(0.001)
+                (folder / "taken").rmdir()
+            except OSError:
+                alone = False
+    return alone
+
+
+def test_where_turns_cannot_be_taken_nobody_waits(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    cache = DiskCache(tmp_path / "file" / "below", SIZE)
+    with cache.turn(), cache.turn():
+        pass

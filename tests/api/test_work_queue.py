@@ -119,6 +119,21 @@ def test_what_waits_is_dropped_when_the_last_client_hangs_up(work: Work) -> None
     run(test())
 
 
+def test_who_waits_for_what_another_asked_for_may_leave(work: Work) -> None:
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=1)
+        first = asyncio.create_task(queue.result("a", lambda: work.make("a"), never))
+        await until(lambda: work.begun)
+        for _ in range(3):
+            with pytest.raises(ClientDisconnected):  # though the work has begun
+                await queue.result("a", lambda: work.make("a"), at_once)
+        work.may_end.set()
+        assert await first == "a made"
+        await queue.close()
+
+    run(test())
+
+
 def test_what_has_begun_is_finished_for_whoever_comes_next(work: Work) -> None:
     async def test() -> None:
         queue = WorkQueue("test", threads=1, waiting=1)
