@@ -13,9 +13,9 @@ from urllib.parse import urlencode
 
 import orjson
 
+from benchmarks.peers.database import TIME_LIMIT
 from benchmarks.peers.questions import Question
 from benchmarks.peers.searchtext import parse
-from benchmarks.peers.service import TIME_LIMIT
 from benchmarks.peers.sqlite import CACHE_KIB, match
 from benchmarks.processes import python
 

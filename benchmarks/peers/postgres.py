@@ -26,9 +26,9 @@ import psycopg
 from psycopg_pool import ConnectionPool
 
 from benchmarks.catalogue import Catalogue
+from benchmarks.peers.database import THREADS, TIME_LIMIT, Answer, Request, TooSlow
 from benchmarks.peers.records import COLUMNS, NUMBERS, WEIGHTS, documents
 from benchmarks.peers.searchtext import CANDIDATES, QueryTerm, nearest, trigrams, words_in
-from benchmarks.peers.service import THREADS, TIME_LIMIT, Answer, Request, TooSlow
 from benchmarks.processes import SERVER_CORE, Missing, running
 
 MAJOR: Final = 18

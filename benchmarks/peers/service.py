@@ -9,30 +9,16 @@ Run as ``python -m benchmarks.peers.service sqlite|postgres ADDRESS PORT``.
 """
 
 import sys
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Final, Protocol
+from collections.abc import Callable
+from typing import Annotated, Final
 
 import orjson
 import uvicorn
 from fastapi import FastAPI, Query, Response
 
+from benchmarks.peers.database import Database, Request, TooSlow
 from benchmarks.peers.records import map_object
-from benchmarks.peers.searchtext import QueryTerm, parse
-
-THREADS: Final = 8
-"""Connections to the database: as many as clients ask at once here."""
-
-TIME_LIMIT: Final = 10
-"""Seconds after which a search is given up."""
-
-ORDERS: Final = {
-    "title": "m.title, m.file_id",
-    "date_added": "m.date_added desc, m.file_id desc",
-    "downloads": "m.downloads desc, m.file_id desc",
-    "views": "m.views desc, m.file_id desc",
-}
-"""The columns that maps can be ordered by, and how."""
+from benchmarks.peers.searchtext import parse
 
 COLUMNS: Final = {
     "alpha": "title",
@@ -41,52 +27,6 @@ COLUMNS: Final = {
     "views": "views",
 }
 """The column of each value of ``order_by``."""
-
-
-class TooSlow(Exception):
-    """The database gave up."""
-
-
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What is asked of a database.
-
-    Attributes:
-        parts: what to search for, nothing to list.
-        category: id of the category to stay in.
-        column: the column to order by, ``None`` for relevance.
-        limit: most maps to return.
-        offset: maps to skip.
-    """
-
-    parts: Sequence[QueryTerm]
-    category: int | None
-    column: str | None
-    limit: int
-    offset: int
-
-    @property
-    def order(self) -> str | None:
-        """What stands after ``order by``, ``None`` for relevance."""
-        return ORDERS[self.column] if self.column else None
-
-
-Answer = tuple[int, list[tuple[Any, ...]]]
-"""How many maps match, and the rows of those on the page."""
-
-
-class Database(Protocol):
-    """Where the maps are."""
-
-    def answer(self, request: Request) -> Answer:
-        """Answer a request.
-
-        Raises:
-            TooSlow: it took longer than ``TIME_LIMIT``.
-        """
-
-    def corrected(self, parts: Sequence[QueryTerm]) -> Sequence[QueryTerm]:
-        """Return ``parts`` with the nearest known word for each that occurs nowhere."""
 
 
 def application(database: Database) -> FastAPI:

@@ -17,9 +17,9 @@ from typing import Any, Final
 import apsw
 
 from benchmarks.catalogue import Catalogue
+from benchmarks.peers.database import TIME_LIMIT, Answer, Request, TooSlow
 from benchmarks.peers.records import COLUMNS, NUMBERS, WEIGHTS, batches, documents
 from benchmarks.peers.searchtext import CANDIDATES, QueryTerm, nearest, spaced, trigrams
-from benchmarks.peers.service import TIME_LIMIT, Answer, Request, TooSlow
 
 CACHE_KIB: Final = 64 << 10
 """Page cache of each connection."""
