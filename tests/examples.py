@@ -15,7 +15,7 @@ from hypothesis import settings
 
 T = TypeVar("T")
 
-PERCENT: Final = {"fast": 10, "default": 50, "ci": 100, "thorough": 1000}
+PERCENT: Final = {"fast": 10, "default": 25, "ci": 100, "thorough": 1000}
 """How many examples a profile tries of those that CI tries."""
 
 

@@ -148,8 +148,10 @@ def is_large(encoded: bytes) -> bool:
     """Return whether it takes long to make something of an encoded outline.
 
     Raises:
-        StoreDamaged: it cannot be read.
+        StoreDamaged: it is small and cannot be read.
     """
+    if len(encoded) > 2 * LARGE:  # compression never makes anything twice as large
+        return True
     try:
         unpacking = zlib.decompressobj()
         unpacking.decompress(encoded, LARGE)
