@@ -38,6 +38,7 @@ demo: .venv/.installed ## serve the sample maps with a ready token
 test: .venv/.developed ## run the tests
 	$(PYTEST) $(ARGUMENTS)
 
+test-fast: WORKERS = 3 # none of these waits for long
 test-fast: .venv/.developed ## run the tests that start nothing and take little: an answer in a minute
 	$(PYTEST) -m 'not (browser or cluster or postgres or process or slow)' \
 		--hypothesis-profile fast $(ARGUMENTS)

@@ -35,6 +35,8 @@ from benchmarks.peers.questions import Kinds, Question
 from benchmarks.peers.records import Document, documents
 from benchmarks.peers.searchtext import nearest, words_in
 
+pytestmark = pytest.mark.slow
+
 MAPS: Final = 200
 EACH: Final = 3
 """Questions asked of each kind and variant."""

@@ -116,6 +116,7 @@ def test_a_header_longer_than_any_of_ours_is_refused(live: Service, form: str) -
     assert response.headers["WWW-Authenticate"].endswith('error="invalid_token"')
 
 
+@pytest.mark.slow
 def test_headers_take_no_memory(shelf: Shelf) -> None:
     """A token is the same one whatever stands around it."""
     token = shelf.token()

@@ -91,6 +91,7 @@ def shows(service: Service, title: str) -> None:
 # -- altered while nobody ran ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_nothing_is_answered_from_an_altered_snapshot(shelf: Shelf) -> None:
     folder = folder_of(shelf)
     files = {name: size for name, (size, _) in read_manifest(folder)["files"].items()}

@@ -154,6 +154,7 @@ def coded(maps: Sequence[Map], batches: Sequence[int], fresh: Callable[[], Path]
     return load_codes(published, load_columns(published, done), lengths)
 
 
+@pytest.mark.slow
 @settings(max_examples=examples(60))
 @given(maps=catalogues(), batches=st.lists(st.integers(0, 500), max_size=3), data=st.data())
 def test_facets_are_those_of_a_plain_count(
@@ -204,6 +205,7 @@ def test_values_that_are_cut_short_are_refused(name: str) -> None:
 # -- a catalogue that changes ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_facets_of_a_catalogue_that_changes(world: World) -> None:
     """Through builders that end and begin, and a compaction."""
     chance = random.Random(12)
