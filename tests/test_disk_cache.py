@@ -1,6 +1,7 @@
 """Results are kept sound and within bounds, however many processes work on them."""
 
 import os
+import pickle
 import time
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
@@ -160,3 +161,18 @@ def test_where_turns_cannot_be_taken_nobody_waits(tmp_path: Path) -> None:
     cache = DiskCache(tmp_path / "file" / "below", SIZE)
     with cache.turn(), cache.turn():
         pass
+
+
+def test_a_copy_for_a_child_is_silent_and_finds_the_same(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    cache = DiskCache(tmp_path / "cache", SIZE)
+    cache.put(KEY, b"picture")
+    found = cache.find(KEY)
+    assert pickle.loads(pickle.dumps(cache)).find(KEY) == found
+    (tmp_path / "file").write_bytes(b"")
+    blocked = DiskCache(tmp_path / "file" / "below", SIZE)
+    assert not pickle.loads(pickle.dumps(blocked)).put(KEY, b"picture")
+    assert not caplog.records
+    assert not blocked.put(KEY, b"picture")
+    assert len(caplog.records) == 1

@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 import xxhash
 
@@ -89,6 +89,13 @@ class DiskCache:
         self._share = size // folders
         self._verified: dict[Path, tuple[tuple[int, int, int], CachedFile]] = {}
         self._told = False
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return what a child process needs, which is not what threads change meanwhile.
+
+        A failure is logged by the process that the cache comes from, so the copy is silent.
+        """
+        return {**vars(self), "_verified": {}, "_told": True}
 
     def get(self, key: str) -> bytes | None:
         """Return the result under ``key``, ``None`` if it is missing or damaged."""

@@ -164,6 +164,7 @@ class Documents:
             self._refused.add(task.key)
             raise _too_large() from error
         if whole:
+            self._cache.put(task.key, whole)  # tried again, because only this process can log why
             return _response(kind, whole, smaller)
         found = self._found(task.key, kind)
         if found is None:
