@@ -151,9 +151,9 @@ class DiskCache:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Wait until no other process has its turn, then have it: what costs much is made once.
+        """Hold a lock that only one process has at a time, so that expensive results are made once.
 
-        Where that cannot be arranged (a full or read-only disk), nobody waits.
+        If the lock file cannot be opened (a full or read-only disk), nobody waits.
         """
         with ExitStack() as opened:
             with suppress(OSError):

@@ -41,7 +41,7 @@ LARGEST_CACHED: Final = 1 << 20
 """Maximum of bytes of a cached response: a larger one would displace hundreds of others."""
 
 MOST_DEFERRED: Final = 256
-"""Requests to remember that belong into another queue than they first seem to."""
+"""Maximum of requests to remember that belong into another queue."""
 
 Key = tuple[str, bytes]
 """The key of a cached response: path and query string, separately, so that no two requests have the
@@ -127,7 +127,7 @@ class CachedSnapshot:
         return made
 
     def _remember(self, key: Key, deferred: Deferred) -> None:
-        """Spare the next equal request finding out that it belongs into another queue."""
+        """Remember the queue, so that the next equal request goes there directly."""
         if not deferred.lasting:
             return
         if len(self._deferred) >= MOST_DEFERRED:

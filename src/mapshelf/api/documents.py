@@ -187,7 +187,7 @@ class Documents:
 def _make(task: _Task, cache: DiskCache) -> Bodies:
     """Make a document, in the child, and keep it; return it only if it cannot be kept.
 
-    Many megabytes from one process to another would hold up everything else that a worker does.
+    Passing many megabytes to a worker would delay all its other requests.
     """
     with processor_time(CPU_SECONDS):
         decoded: Outline = decode_outline(task.outline)

@@ -70,8 +70,8 @@ class WorkQueue:
         job = joined or self._add(key, make)
         job.clients += 1
         try:
-            # Of many who ask for the same and hang up, none may be left when it is made: all of
-            # them would be answered at once.
+            # Clients that have hung up must not wait for the result of another request: when it
+            # is made, all of them would be answered at once.
             if (joined or not job.begun) and disconnection is not None:
                 await _until_done(job.result, disconnection)
             # Shielded: others may wait for the same result.

@@ -10,10 +10,10 @@ from mapshelf.service.web_server import serve_http
 from mapshelf.settings import Settings
 
 SWITCH_INTERVAL: Final = 0.0005
-"""Seconds for which a thread may go on while others wait.
+"""Maximum of seconds that a thread runs while others wait for the interpreter.
 
-The event loop lets go of the interpreter with every file it opens, and each time it would wait for
-its threads by the default of 5 ms."""
+The event loop releases the interpreter with each file that it opens. With the default of 5 ms, it
+would then wait that long for a busy thread."""
 
 
 def run_web_process(settings: Settings, listener: socket.socket, workers: int) -> None:
