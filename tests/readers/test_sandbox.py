@@ -101,7 +101,7 @@ def test_processor_time_is_granted_anew_for_each_file(
     hostile: SandboxedReader, tmp_path: Path
 ) -> None:
     path = misbehaving(tmp_path, "work")
-    results = list(hostile.read([path] * 8))  # 3.2 seconds together, where one may take one
+    results = list(hostile.read([path] * 15))  # 3 seconds together, where one may take one
     assert [result for result in results if isinstance(result, RefusedFile)] == []
 
 

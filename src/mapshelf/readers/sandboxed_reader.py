@@ -219,7 +219,7 @@ class SandboxedReader:
             return RefusedFile(path, f"the reader failed ({type(error).__name__}), please report")
 
     def _cause_of_death(self, exit_code: int | None) -> str:
-        if exit_code == -signal.SIGXCPU:
+        if exit_code == -signal.SIGPROF:
             return f"reading it took more than {self._limits.cpu_seconds} s of processor time"
         if exit_code == -signal.SIGKILL:
             return "the process reading it was killed, perhaps for lack of memory"

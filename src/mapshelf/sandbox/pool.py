@@ -6,8 +6,8 @@ picture, never the service.
 
 * Children are spawned, not forked: they have nothing of the parent's memory, and no descriptors but
   the pool's pipes. Each does many tasks, because starting one costs more than reading a hundred
-  maps. So each task gets its own processor time, by raising the soft limit. The limit is lifted
-  before the result is sent, so that no child dies while sending.
+  maps. So each task gets its own processor time. The limit is lifted before the result is sent, so
+  that no child dies while sending.
 * pebble runs them, because the pools of the standard library can neither end a task that takes too
   long nor survive the death of a worker.
 * The memory limit counts from the child's size at its start: with the spawn method, Python imports
@@ -16,7 +16,6 @@ picture, never the service.
   the parent decides what happens. If the parent dies, their pipe closes and they end.
 """
 
-import math
 import os
 import resource
 import signal
@@ -202,14 +201,14 @@ def _address_space() -> int:
 
 @contextmanager
 def processor_time(seconds: int) -> Iterator[None]:
-    """Limit the processor time used in the context."""
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    allowed = math.ceil(used.ru_utime + used.ru_stime) + seconds
-    if hard != resource.RLIM_INFINITY:
-        allowed = min(allowed, hard)
-    resource.setrlimit(resource.RLIMIT_CPU, (allowed, hard))
+    """End this process with ``SIGPROF`` when it uses more processor time in the context.
+
+    A timer and not ``RLIMIT_CPU``: that counts from the start of the process, in the kernel's own
+    ticks, which no call tells. On a busy machine they drift from the time that calls tell, and
+    an old child would be ended by what others used.
+    """
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        resource.setrlimit(resource.RLIMIT_CPU, (hard, hard))
+        signal.setitimer(signal.ITIMER_PROF, 0)
