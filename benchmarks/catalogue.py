@@ -27,7 +27,7 @@ from benchmarks.words import SCRIPTS, Integers, ranks, texts, vocabulary
 from mapshelf import store
 from mapshelf.formats import outline_codec as outlines
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import MapDraft, Outline, Topic
+from mapshelf.model import MapDraft, Outline, Topic, sheets_of
 from mapshelf.settings import Settings, sqlite_url
 from mapshelf.store import open_store
 from mapshelf.store.seed import CATEGORIES, SOFTWARE
@@ -206,7 +206,9 @@ class _Batch:
             software=software,
             template=self._chance.random() < 0.02,
             outline=encode_outline(
-                Outline((_tree([text(WORDS_IN_TOPIC) for _ in parents], parents),), software)
+                Outline(
+                    sheets_of((_tree([text(WORDS_IN_TOPIC) for _ in parents], parents),)), software
+                )
             ),
         )
 

@@ -20,7 +20,7 @@ from mapshelf.api.routes import PageRoutes
 from mapshelf.clock import milliseconds
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import MapDraft, Outline, Topic, Verdict
+from mapshelf.model import MapDraft, Outline, Topic, Verdict, sheets_of
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
@@ -195,7 +195,7 @@ def outline_of(*topics: str, language: str = "") -> bytes:
     root, *others = topics
     children = [Topic(text=text) for text in others]
     central = Topic(text=root, children=children)
-    return encode_outline(Outline(roots=(central,), language=language))
+    return encode_outline(Outline(sheets=sheets_of((central,)), language=language))
 
 
 def _texts(parameters: Mapping[str, object]) -> dict[str, str]:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.summary import language
 from mapshelf.text.language_detection import SAMPLE_LENGTH, guess_language
 
@@ -88,7 +88,7 @@ def test_any_text_will_do(text: str) -> None:
 def test_a_map_speaks_by_its_topics_and_notes() -> None:
     words = SENTENCES["de"].split()
     children = [Topic(word) for word in words]
-    assert language(Outline((Topic("Plan 2024", children=children),))) == "de"
-    assert language(Outline((Topic("Plan", note=SENTENCES["fr"]),))) == "fr"
-    assert language(Outline((Topic("Plan"), Topic(SENTENCES["it"])))) == "it"
-    assert language(Outline((Topic("Plan", children=[Topic("Idea")]),))) == ""
+    assert language(Outline(sheets_of((Topic("Plan 2024", children=children),)))) == "de"
+    assert language(Outline(sheets_of((Topic("Plan", note=SENTENCES["fr"]),)))) == "fr"
+    assert language(Outline(sheets_of((Topic("Plan"), Topic(SENTENCES["it"]))))) == "it"
+    assert language(Outline(sheets_of((Topic("Plan", children=[Topic("Idea")]),)))) == ""

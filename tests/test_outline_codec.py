@@ -1,7 +1,6 @@
 """Outlines as bytes: the same tree comes back, however deep, and damage is told."""
 
 import zlib
-from typing import Any
 
 import orjson
 import pytest
@@ -16,33 +15,8 @@ from mapshelf.formats.outline_codec import (
     encode_outline,
     outline_passages,
 )
-from mapshelf.model import Outline, Topic
-
-TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=6)
-FIELDS: dict[str, Any] = {
-    "text": TEXT,
-    "id": TEXT,
-    "note": TEXT,
-    "note_html": TEXT,
-    "links": st.lists(TEXT, max_size=2).map(tuple),
-}
-TOPICS = st.recursive(
-    st.builds(Topic, **FIELDS),
-    lambda below: st.builds(Topic, **FIELDS, children=st.lists(below, max_size=4)),
-    max_leaves=12,
-)
-OUTLINES = st.builds(
-    Outline,
-    roots=st.lists(TOPICS, min_size=1, max_size=3).map(tuple),
-    software=TEXT,
-    software_version=TEXT,
-    template=st.booleans(),
-    author=TEXT,
-    copyright=TEXT,
-    created=st.none() | st.integers(-(2**53), 2**53),
-    modified=st.none() | st.integers(-(2**53), 2**53),
-    language=st.sampled_from(["", "en", "zh"]),
-)
+from mapshelf.model import Outline, Topic, sheets_of
+from tests.outlines import OUTLINES
 
 
 @given(OUTLINES)
@@ -70,7 +44,7 @@ def chain(depth: int) -> Topic:
 def test_very_deep_trees() -> None:
     """Deeper than Python's recursion limit; compared level by level for the same reason."""
     root = chain(10_000)
-    data = encode_outline(Outline((root,)))
+    data = encode_outline(Outline(sheets_of((root,))))
     decoded = decode_outline(data)
     assert [(depth, topic.text) for depth, topic in decoded.topics()] == [
         (level, str(level)) for level in range(10_000)
@@ -90,34 +64,40 @@ def dismantle(root: Topic) -> None:
 
 def test_very_wide_trees() -> None:
     root = Topic("r", children=[Topic(str(n)) for n in range(20_000)])
-    outline = Outline((root, Topic("second")))
+    outline = Outline(sheets_of((root, Topic("second"))))
     assert decode_outline(encode_outline(outline)) == outline
 
 
 def test_text_for_the_index_is_bounded() -> None:
     whole = Topic("x" * 100, note="n" * (LONGEST_TEXT - 100), children=[Topic("left out")])
-    passages = outline_passages(encode_outline(Outline((whole,))))
+    passages = outline_passages(encode_outline(Outline(sheets_of((whole,)))))
     assert passages.shallow == ("x" * 100,)
     assert passages.deep == ("n" * (LONGEST_TEXT - 100),)
     longer = Topic("x" * (LONGEST_TEXT + 5), note="left out")
-    passages = outline_passages(encode_outline(Outline((longer,))))
+    passages = outline_passages(encode_outline(Outline(sheets_of((longer,)))))
     assert passages.shallow == ("x" * LONGEST_TEXT,)
     assert not "".join(passages.deep)
 
 
 def test_topics_and_levels_are_counted() -> None:
     flat, deep = Topic("a", children=[Topic("b"), Topic("c")]), chain(4)
-    assert (Outline((flat, deep)).topic_count, Outline((flat, deep)).depth) == (7, 4)
-    assert (Outline((Topic("a"),)).topic_count, Outline((Topic("a"),)).depth) == (1, 1)
+    assert (
+        Outline(sheets_of((flat, deep))).topic_count,
+        Outline(sheets_of((flat, deep))).depth,
+    ) == (7, 4)
+    assert (
+        Outline(sheets_of((Topic("a"),))).topic_count,
+        Outline(sheets_of((Topic("a"),))).depth,
+    ) == (1, 1)
 
 
 def document(**changes: object) -> bytes:
-    whole = orjson.loads(zlib.decompress(encode_outline(Outline((Topic("t"),)))))
+    whole = orjson.loads(zlib.decompress(encode_outline(Outline(sheets_of((Topic("t"),))))))
     return zlib.compress(orjson.dumps({**whole, **changes}))
 
 
 def test_an_unchanged_document_is_read() -> None:
-    assert decode_outline(document()) == Outline((Topic("t"),))
+    assert decode_outline(document()) == Outline(sheets_of((Topic("t"),)))
 
 
 @pytest.mark.parametrize(
@@ -125,7 +105,7 @@ def test_an_unchanged_document_is_read() -> None:
     [
         b"",
         b"not deflated",
-        encode_outline(Outline((Topic("t"),)))[:-3],
+        encode_outline(Outline(sheets_of((Topic("t"),))))[:-3],
         zlib.compress(b""),
         zlib.compress(b"{"),
         zlib.compress(b"[]"),

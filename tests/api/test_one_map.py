@@ -223,7 +223,7 @@ def test_the_largest_map_is_given_out(serving: Serving) -> None:
         response = service.get(path.replace("Q7xK2mZp", "large000"))
         assert response.content.count(b"topic 1999") >= 10
     found = json.loads(service.get("/maps/large000/outline.json").content)
-    assert found["topics"][0]["text"] == "root"
+    assert found["sheets"][0]["root"]["text"] == "root"
 
 
 # -- names ----------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import MapDraft, Outline, Source, Topic
+from mapshelf.model import MapDraft, Outline, Source, Topic, sheets_of
 from mapshelf.query import ORDERS
 from mapshelf.store import seed
 from tests.conftest import Serving
@@ -53,7 +53,7 @@ def corrected(response: httpx.Response) -> str | None:
 
 
 def mapped(title: str, *roots: Topic) -> MapDraft:
-    return MapDraft(title=title, outline=encode_outline(Outline(roots=roots)))
+    return MapDraft(title=title, outline=encode_outline(Outline(sheets=sheets_of(roots))))
 
 
 # -- where it stands ---------------------------------------------------------------------------
@@ -390,7 +390,7 @@ def matching(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     drafts = []
     for number, text in enumerate(sorted({text for _, text, _ in MATCHES})):
         inner = Topic("1", children=[Topic("2", children=[Topic(text)])])
-        outline = encode_outline(Outline(roots=(inner,)))
+        outline = encode_outline(Outline(sheets=sheets_of((inner,))))
         drafts += [
             MapDraft(id=f"t{number}", title=text, date_added=0),
             MapDraft(id=f"d{number}", title="0", description=text, date_added=0),

@@ -8,7 +8,7 @@ import os
 import signal
 import time
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers import READERS, Reader
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.limits import MIB
@@ -29,7 +29,7 @@ def sleep(_: Content) -> Outline:
 def swallow(_: Content) -> Outline:
     """Ask for more memory than there may be; the pages are never touched."""
     hoard = bytearray(4096 * MIB)
-    return Outline((Topic(f"{len(hoard)} bytes"),))
+    return Outline(sheets_of((Topic(f"{len(hoard)} bytes"),)))
 
 
 def segfault(_: Content) -> Outline:
@@ -62,10 +62,10 @@ def write(_: Content) -> Outline:
             file.write("escaped")
             file.flush()
     except OSError as error:
-        return Outline((Topic(f"refused: {type(error).__name__}"),))
+        return Outline(sheets_of((Topic(f"refused: {type(error).__name__}"),)))
     finally:
         os.unlink(path)
-    return Outline((Topic("written"),))
+    return Outline(sheets_of((Topic("written"),)))
 
 
 def open_many(_: Content) -> Outline:
@@ -75,11 +75,11 @@ def open_many(_: Content) -> Outline:
         while len(opened) < 1_000:
             opened.append(os.open("/dev/null", os.O_RDONLY))
     except OSError:
-        return Outline((Topic(f"{len(opened)}"),))
+        return Outline(sheets_of((Topic(f"{len(opened)}"),)))
     finally:
         for descriptor in opened:
             os.close(descriptor)
-    return Outline((Topic("any number"),))
+    return Outline(sheets_of((Topic("any number"),)))
 
 
 def work(_: Content) -> Outline:
@@ -87,7 +87,7 @@ def work(_: Content) -> Outline:
     start = time.process_time()
     while time.process_time() - start < 0.2:
         pass
-    return Outline((Topic("worked"),))
+    return Outline(sheets_of((Topic("worked"),)))
 
 
 BEHAVIOURS = (work, spin, sleep, swallow, segfault, killed, leave, mistake, write, open_many)

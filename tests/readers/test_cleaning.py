@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers import summary
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.notes import Note
@@ -65,22 +65,27 @@ def test_cut_counts_bytes_and_keeps_characters_whole() -> None:
 
 
 def test_title_is_one_line_and_falls_back_to_the_file_name() -> None:
-    assert summary.title(Outline((Topic("a\n  b"),)), "/x/file.mm") == "a b"
-    assert summary.title(Outline((Topic(""),)), "/x/my file.mm") == "my file"
-    assert summary.title(Outline((Topic(""),)), "/x/\udcff.mm") == "Untitled"
-    assert len(summary.title(Outline((Topic("x" * 900),)), "f")) == summary.MAX_TITLE
+    assert summary.title(Outline(sheets_of((Topic("a\n  b"),))), "/x/file.mm") == "a b"
+    assert summary.title(Outline(sheets_of((Topic(""),))), "/x/my file.mm") == "my file"
+    assert summary.title(Outline(sheets_of((Topic(""),))), "/x/\udcff.mm") == "Untitled"
+    assert len(summary.title(Outline(sheets_of((Topic("x" * 900),))), "f")) == summary.MAX_TITLE
 
 
 def test_description_is_the_note_or_the_main_topics() -> None:
     children = [Topic("one"), Topic(""), Topic("two\nlines")]
-    assert summary.description(Outline((Topic("r", note="n", children=children),))) == "n"
-    assert summary.description(Outline((Topic("r", children=children),))) == "one, two lines"
-    assert summary.description(Outline((Topic("r"),))) == ""
+    assert (
+        summary.description(Outline(sheets_of((Topic("r", note="n", children=children),)))) == "n"
+    )
+    assert (
+        summary.description(Outline(sheets_of((Topic("r", children=children),))))
+        == "one, two lines"
+    )
+    assert summary.description(Outline(sheets_of((Topic("r"),)))) == ""
 
 
 def test_description_lists_whole_topics() -> None:
     children = [Topic(f"topic number {number}") for number in range(100)]
-    text = summary.description(Outline((Topic("r", children=children),)))
+    text = summary.description(Outline(sheets_of((Topic("r", children=children),))))
     *listed, last = text.split(", ")
     assert len(text) <= summary.MAX_LISTED + 3
     assert listed == [child.text for child in children[: len(listed)]]

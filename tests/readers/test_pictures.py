@@ -14,7 +14,7 @@ from PIL import Image, PngImagePlugin
 
 from mapshelf.errors import PreviewChanged, UnreadableFile
 from mapshelf.formats.outline_codec import decode_outline, encode_outline, outline_picture
-from mapshelf.model import Outline
+from mapshelf.model import Outline, sheets_of
 from mapshelf.readers import READERS, Limits, Reader, preview_png, read
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.limits import MIB
@@ -170,7 +170,7 @@ def test_its_digest_travels_with_the_outline() -> None:
     encoded = encode_outline(outline)
     assert decode_outline(encoded) == outline
     assert outline_picture(encoded) == outline.picture
-    assert outline_picture(encode_outline(Outline(outline.roots))) == ""
+    assert outline_picture(encode_outline(Outline(sheets_of(outline.roots)))) == ""
 
 
 def test_of_two_by_one_name_neither_is_taken() -> None:

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 
 TREES = st.recursive(
@@ -18,7 +18,7 @@ TREES = st.recursive(
 
 
 def ids(*roots: Topic) -> list[str]:
-    outline = Outline(roots)
+    outline = Outline(sheets_of(roots))
     assign_topic_ids(outline)
     return [topic.id for _, topic in outline.topics()]
 

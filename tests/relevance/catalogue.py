@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import MapDraft, Outline, Source, Topic
+from mapshelf.model import MapDraft, Outline, Source, Topic, sheets_of
 from mapshelf.readers import Limits
 from mapshelf.readers.sandboxed_reader import ReadFile, read_file
 from mapshelf.readers.summary import language
@@ -161,7 +161,7 @@ def _written(block: str) -> tuple[str, MapDraft]:
 
 def _encoded(root: Topic) -> bytes:
     """Return the outline of a map as the importer would keep it."""
-    outline = Outline((root,))
+    outline = Outline(sheets_of((root,)))
     return encode_outline(replace(outline, language=language(outline)))
 
 

@@ -17,7 +17,7 @@ from PIL import Image
 
 from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.render import svg
 from mapshelf.render.font_fallback import SystemFonts
 from mapshelf.render.layout import PAGE, layout
@@ -138,7 +138,7 @@ def test_nothing_is_hidden_of_a_small_map() -> None:
 
 def test_several_sheets_show_the_first_with_topics_and_a_dot_for_each() -> None:
     sheets = (Topic("Cover"), tree(2), Topic("Notes"))
-    wanted = replace(render_request(None), outline=encode_outline(Outline(sheets)))
+    wanted = replace(render_request(None), outline=encode_outline(Outline(sheets_of(sheets))))
     picture = parsed(drawn(wanted))
     assert texts(drawn(wanted)) == ["Root", "Topic 0.0", "Topic 0.1"]
     dots = [element.attrib["fill-opacity"] for element in picture.iter(f"{SVG}circle")]

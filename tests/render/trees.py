@@ -5,7 +5,7 @@ from typing import Final
 from hypothesis import strategies as st
 
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.render.render_request import RenderRequest
 from tests.writers.outlines import TEXTS
 
@@ -51,5 +51,5 @@ def render_request(
     root: Topic | None, width: int = 320, picture: str = "svg", theme: str = "light"
 ) -> RenderRequest:
     """Return the request for a picture of a map with one sheet, or of one without topics."""
-    outline = encode_outline(Outline((root,))) if root else None
+    outline = encode_outline(Outline(sheets_of((root,)))) if root else None
     return RenderRequest(outline, "A title", "ada", "Science", width, theme, picture)

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import MapDraft, Outline, Source, Topic
+from mapshelf.model import MapDraft, Outline, Source, Topic, sheets_of
 
 STRIKES: Final = (
     "<script>window.struck=1</script>",
@@ -65,7 +65,7 @@ def topic(text: str, *children: Topic, note: str = "", links: tuple[str, ...] = 
 
 def encoded(*roots: Topic, language: str = "") -> bytes:
     """Return an outline as the store keeps it."""
-    return encode_outline(Outline(roots=roots, language=language))
+    return encode_outline(Outline(sheets=sheets_of(roots), language=language))
 
 
 GARDEN: Final = MapDraft(

@@ -5,7 +5,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import LARGEST_COUNT, Map, MapDraft, Outline, Source, Topic
+from mapshelf.model import LARGEST_COUNT, Map, MapDraft, Outline, Source, Topic, sheets_of
 
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 NAMES = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=8)
@@ -66,7 +66,9 @@ def complete(**changes: Any) -> MapDraft:
 def outline(*texts: str) -> bytes:
     """Return the encoded outline of a map whose topics say ``texts``, the first at the root."""
     first, *others = texts
-    return encode_outline(Outline((Topic(first, children=[Topic(text) for text in others]),)))
+    return encode_outline(
+        Outline(sheets_of((Topic(first, children=[Topic(text) for text in others]),)))
+    )
 
 
 def source(name: str = "a.mm", **changes: Any) -> Source:

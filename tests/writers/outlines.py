@@ -4,7 +4,7 @@ from typing import Final
 
 from hypothesis import strategies as st
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.text_cleaning import clean, html_to_text, one_line, safe_html
 
 SIGNS: Final = (
@@ -77,7 +77,7 @@ def outlines(draw: st.DrawFn) -> Outline:
         placed.append(topic)
     moments = st.none() | st.integers(10**12, 2 * 10**12)
     return Outline(
-        tuple(roots),
+        sheets_of(tuple(roots)),
         software=draw(TEXTS),
         software_version=draw(TEXTS),
         template=draw(st.booleans()),
@@ -95,7 +95,7 @@ def chain(depth: int) -> Outline:
     for level in range(2, depth + 1):
         topic.children.append(Topic(f"level {level}"))
         topic = topic.children[0]
-    return Outline((root,))
+    return Outline(sheets_of((root,)))
 
 
 def broad(count: int, depth: int) -> Outline:
@@ -108,4 +108,4 @@ def broad(count: int, depth: int) -> Outline:
         topic.children.append(Topic(f"topic {number}", id=f"t{number}", note="a note"))
         topic = topic.children[-1]
         level += 1
-    return Outline((root,))
+    return Outline(sheets_of((root,)))

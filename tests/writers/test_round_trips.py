@@ -12,7 +12,7 @@ from typing import Final
 import pytest
 from hypothesis import example, given, settings
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers import Limits, read
 from mapshelf.readers.parsing.notes import Note
 from mapshelf.readers.parsing.text_cleaning import clean, is_html, one_line, safe_html
@@ -54,7 +54,7 @@ def under_one_root(outline: Outline) -> Outline:
         return outline
     names = ", ".join(filter(None, (one_line(clean(root.text)) for root in outline.roots)))
     names = names if len(names) <= 100 else names[:99].rstrip() + "…"
-    return replace(outline, roots=(Topic(names, children=list(outline.roots)),))
+    return replace(outline, sheets=sheets_of((Topic(names, children=list(outline.roots)),)))
 
 
 def in_freemind(topic: Topic) -> Topic:
@@ -97,18 +97,20 @@ def whole_seconds(when: int | None) -> int | None:
 
 
 def no_facts(outline: Outline) -> Outline:
-    return Outline(outline.roots)
+    return Outline(sheets_of(outline.roots))
 
 
 CARRIED: Final[dict[str, tuple[Carry, Callable[[Outline], Outline]]]] = {
     "mm": (
         in_freemind,
-        lambda given: Outline(given.roots, created=given.created, modified=given.modified),
+        lambda given: Outline(
+            sheets_of(given.roots), created=given.created, modified=given.modified
+        ),
     ),
     "opml": (
         in_opml,
         lambda given: Outline(
-            given.roots,
+            sheets_of(given.roots),
             author=one_line(clean(given.author)),
             copyright=one_line(clean(given.copyright)),
             created=whole_seconds(given.created),
@@ -126,23 +128,27 @@ PROGRAM: Final = ("software", "software_version", "template")
 
 def expected(suffix: str, outline: Outline) -> Outline:
     of_topic, of_map = CARRIED[suffix]
-    tidied = under_one_root(replace(outline, roots=changed(outline.roots, tidy)))
-    return of_map(replace(tidied, roots=changed(tidied.roots, of_topic)))
+    tidied = under_one_root(replace(outline, sheets=sheets_of(changed(outline.roots, tidy))))
+    return of_map(replace(tidied, sheets=sheets_of(changed(tidied.roots, of_topic))))
 
 
 def told(outline: Outline) -> Iterator[object]:
     """Yield everything to compare, in a form that no depth makes overflow."""
     for fact in fields(Outline):
-        if fact.name not in ("roots", *PROGRAM):
+        if fact.name not in ("sheets", *PROGRAM):
             yield fact.name, getattr(outline, fact.name)
     for depth, topic in outline.topics():
         yield depth, replace(topic, children=[])
 
 
 HOSTILE: Final = Outline(
-    (
-        Topic("<HTML> is\n\n  a text", note="- a\n\n\tb\n# c\n", links=("a b", "c", "d", "e")),
-        Topic(" [x] ", id="1\n2", children=[Topic("#"), Topic("1. a"), Topic("---"), Topic("")]),
+    sheets_of(
+        (
+            Topic("<HTML> is\n\n  a text", note="- a\n\n\tb\n# c\n", links=("a b", "c", "d", "e")),
+            Topic(
+                " [x] ", id="1\n2", children=[Topic("#"), Topic("1. a"), Topic("---"), Topic("")]
+            ),
+        )
     ),
     author="<me>",
 )
@@ -172,6 +178,8 @@ def test_every_format_with_a_reader_makes_the_trip() -> None:
 
 
 def test_a_difference_would_be_noticed() -> None:
-    other = replace(HOSTILE, roots=changed(HOSTILE.roots, lambda topic: replace(topic, text="x")))
+    other = replace(
+        HOSTILE, sheets=sheets_of(changed(HOSTILE.roots, lambda topic: replace(topic, text="x")))
+    )
     for suffix in CARRIED:
         assert list(told(expected(suffix, other))) != list(told(expected(suffix, HOSTILE)))

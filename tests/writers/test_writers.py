@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final
@@ -12,14 +12,15 @@ import pytest
 from hypothesis import example, given
 from markdown_it import MarkdownIt
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Style, Task, Topic, sheets_of
 from mapshelf.readers import READERS
 from mapshelf.writers import WRITERS
 from mapshelf.writers.plain import one_line, sound
+from tests.outlines import OUTLINES as EVERYTHING
 from tests.writers.outlines import broad, chain, outlines
 
 WRITE: Final = {writer.suffix: writer.write for writer in WRITERS}
-SHEETS: Final = Outline((Topic("One", children=[Topic("a")]), Topic("Two\nlines")))
+SHEETS: Final = Outline(sheets_of((Topic("One", children=[Topic("a")]), Topic("Two\nlines"))))
 MOMENT: Final = 1_706_745_599_123
 
 
@@ -78,7 +79,7 @@ def test_freemind_is_xml_with_a_node_for_each_topic(outline: Outline) -> None:
 def test_freemind_has_links_ids_notes_and_dates() -> None:
     topic = Topic("a", "ID_1", "b", "<p><b>b</b><br>&nbsp;<a href='x?a&amp;b'>", ("u", "v w"))
     (root,) = ElementTree.fromstring(
-        WRITE["mm"](Outline((topic,), created=MOMENT, modified=MOMENT + 1))
+        WRITE["mm"](Outline(sheets_of((topic,)), created=MOMENT, modified=MOMENT + 1))
     )
     dates = {"CREATED": str(MOMENT), "MODIFIED": str(MOMENT + 1)}
     assert root.attrib == {"ID": "ID_1", "TEXT": "a", "LINK": "u", **dates}
@@ -102,7 +103,9 @@ def test_opml_is_xml_with_an_outline_for_each_topic(outline: Outline) -> None:
 
 
 def test_opml_has_a_head_and_links() -> None:
-    outline = Outline((Topic("a", links=("u", "v", "w", "x")),), author="<Ann>", created=MOMENT)
+    outline = Outline(
+        sheets_of((Topic("a", links=("u", "v", "w", "x")),)), author="<Ann>", created=MOMENT
+    )
     document = ElementTree.fromstring(WRITE["opml"](outline))
     assert [(part.tag, part.text) for part in document[0]] == [
         ("title", "a"),
@@ -153,7 +156,9 @@ def plain(tokens: list[Any]) -> str:
     return "".join(pieces.get(token.type, token.content) for token in tokens)
 
 
-@example(outline=Outline((Topic("1. a"), Topic("b", children=[Topic("- c #", note="---")]))))
+@example(
+    outline=Outline(sheets_of((Topic("1. a"), Topic("b", children=[Topic("- c #", note="---")]))))
+)
 @given(outline=outlines())
 def test_markdown_programs_see_the_same_tree(outline: Outline) -> None:
     told = [(depth, text.strip()) for depth, text in texts(outline)]
@@ -172,7 +177,7 @@ def test_markdown_programs_see_the_same_tree(outline: Outline) -> None:
 
 def test_mermaid_escapes_what_it_would_take_for_its_own() -> None:
     root = Topic('1. "a" #35; %%{init}%% <b> `x`\ny', children=[Topic(""), Topic("style: #")])
-    assert WRITE["mmd"](Outline((root,))).decode() == (
+    assert WRITE["mmd"](Outline(sheets_of((root,)))).decode() == (
         "mindmap\n"
         ' ["1#46; #34;a#34; #35;35; #37;#37;{init}#37;#37; #60;b#62; #96;x#96;<br/>y"]\n'
         '  [" "]\n'
@@ -194,10 +199,9 @@ def test_text_is_a_line_for_each_topic(outline: Outline) -> None:
     assert lines == ["\t" * depth + one_line(text) for depth, text in texts(outline)]
 
 
-TOPIC_KEYS: Final = ("id", "text", "note", "note_html", "links", "children")
 MAP_KEYS: Final = (
     *("format", "version", "software", "software_version", "template", "author", "copyright"),
-    *("created", "modified", "language", "topic_count", "depth", "topics"),
+    *("created", "modified", "language", "topic_count", "depth", "sheets"),
 )
 
 
@@ -205,7 +209,7 @@ MAP_KEYS: Final = (
 def test_json_holds_everything(outline: Outline) -> None:
     document = json.loads(WRITE["json"](outline))
     assert tuple(document) == MAP_KEYS
-    assert (document["format"], document["version"]) == ("mapshelf-outline", 1)
+    assert (document["format"], document["version"]) == ("mapshelf-outline", 2)
     for name in ("software", "software_version", "author", "copyright"):
         assert document[name] == sound(getattr(outline, name))
     assert document["template"] == outline.template
@@ -215,7 +219,7 @@ def test_json_holds_everything(outline: Outline) -> None:
     want = [(depth, sounded(topic)) for depth, topic in outline.topics()]
     assert document["topic_count"] == len(want)
     assert document["depth"] == 1 + max(depth for depth, _ in want)
-    assert list(from_json(document["topics"])) == want
+    assert [found for sheet in document["sheets"] for found in from_json(sheet["root"])] == want
 
 
 def milliseconds(text: str | None) -> int | None:
@@ -235,13 +239,54 @@ def sounded(topic: Topic) -> Topic:
     )
 
 
-def from_json(topics: list[dict[str, Any]]) -> Any:
-    pending = [(0, topic) for topic in reversed(topics)]
+def from_json(root: dict[str, Any]) -> Any:
+    pending = [(0, root)]
     while pending:
         depth, found = pending.pop()
-        assert tuple(found) == TOPIC_KEYS
         pending.extend((depth + 1, child) for child in reversed(found.pop("children")))
-        yield depth, Topic(**{**found, "links": tuple(found["links"])})
+        links = tuple(link["target"] for link in found.pop("links", ()))
+        yield depth, Topic(**found, links=links)
+
+
+@given(EVERYTHING.map(lambda outline: replace(outline, created=None, modified=None)))
+def test_json_has_the_words_and_things_of_every_topic(outline: Outline) -> None:
+    document = json.loads(WRITE["json"](outline))
+    for sheet, found in zip(outline.sheets, document["sheets"], strict=True):
+        assert found["title"] == sound(sheet.title)
+        assert [
+            (arrow["from"], arrow["to"], arrow["text"], arrow.get("color", ""))
+            for arrow in found["relationships"]
+        ] == [(*map(sound, arrow[:3]), arrow.colour) for arrow in sheet.relationships]
+        assert [line["topics"] for line in found["boundaries"]] == [
+            list(map(sound, line.topics)) for line in sheet.boundaries
+        ]
+        trees = [found["root"], *found["floating"], *(row["topic"] for row in found["summaries"])]
+        for tree, given_tree in zip(trees, sheet.trees(), strict=True):
+            compare(tree, given_tree)
+
+
+def compare(found: dict[str, Any], topic: Topic) -> None:
+    assert (found["id"], found["text"]) == (sound(topic.id), sound(topic.text))
+    assert found.get("kind", "attached") == topic.kind.value
+    assert found.get("markers", []) == [sound(marker.name) for marker in topic.markers]
+    assert found.get("tags", []) == list(map(sound, topic.tags))
+    assert found.get("attributes", []) == [list(map(sound, pair)) for pair in topic.attributes]
+    assert found.get("formula", "") == sound(topic.formula)
+    assert found.get("folded", False) == topic.folded
+    assert found.get("side", "") == topic.side
+    assert found.get("position") == (list(topic.position) if topic.position else None)
+    assert len(found.get("images", [])) == len(topic.images)
+    assert [file["size"] for file in found.get("attachments", [])] == [
+        size for _, size in topic.attachments
+    ]
+    style = topic.style or Style()
+    assert found.get("style", {}) == {k: v for k, v in asdict(style).items() if v}
+    task = found.get("task", {})
+    wanted = topic.task or Task()
+    assert (task.get("progress"), task.get("priority")) == (wanted.progress, wanted.priority)
+    assert (task.get("state", ""), task.get("due", "")) == (wanted.state, wanted.due)
+    for child, given_child in zip(found["children"], topic.children, strict=True):
+        compare(child, given_child)
 
 
 def test_several_sheets_stay_where_a_format_has_room_for_them() -> None:
@@ -249,4 +294,4 @@ def test_several_sheets_stay_where_a_format_has_room_for_them() -> None:
         assert b"One, Two" not in WRITE[suffix](SHEETS).replace(b"<title>One, Two lines<", b"")
     for suffix in ("md", "mm", "mmd"):
         assert b"One, Two lines" in WRITE[suffix](SHEETS)
-        assert b"One, Two" not in WRITE[suffix](replace(SHEETS, roots=SHEETS.roots[:1]))
+        assert b"One, Two" not in WRITE[suffix](replace(SHEETS, sheets=sheets_of(SHEETS.roots[:1])))

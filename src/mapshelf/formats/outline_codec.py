@@ -6,19 +6,33 @@ outlines are most of the data in a store.
 """
 
 import zlib
-from dataclasses import dataclass, fields
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
 import orjson
 
 from mapshelf.errors import StoreDamaged
-from mapshelf.model import Outline, Topic
+from mapshelf.model import (
+    Attachment,
+    Boundary,
+    Image,
+    Marker,
+    Outline,
+    Relationship,
+    Sheet,
+    Style,
+    Summary,
+    Task,
+    Topic,
+    TopicKind,
+)
 
-FORMAT: Final = 3
+FORMAT: Final = 4
 """Version of the encoding, in every encoded outline."""
 
-READABLE: Final = (2, FORMAT)
-"""Versions that can be decoded: 2 had no language."""
+READABLE: Final = (2, 3, FORMAT)
+"""Versions that can be decoded: 2 had no language, 3 only the words, notes and links of topics."""
 
 
 LONGEST_TEXT: Final = 4 << 20
@@ -28,25 +42,61 @@ LARGE: Final = 32_768
 """Bytes of an outline, unpacked, above which it is large: about 300 topics. Drawing those takes ten
 milliseconds."""
 
-FACTS: Final = tuple(fact.name for fact in fields(Outline) if fact.name != "roots")
+FACTS: Final = tuple(fact.name for fact in fields(Outline) if fact.name != "sheets")
 """The facts about the map as a whole."""
 
 
 def encode_outline(outline: Outline) -> bytes:
     """Return ``outline`` as bytes that ``decode_outline`` turns back into an equal one."""
-    topics: list[tuple[object, ...]] = []
-    pending: list[tuple[int, Topic]] = [(-1, root) for root in reversed(outline.roots)]
+    trees = list(outline.trees())
+    topics: list[list[object]] = []
+    places: dict[int, int] = {}
+    pending: list[tuple[int, Topic]] = [(-1, tree) for tree in reversed(trees)]
     while pending:
         parent, topic = pending.pop()
         position = len(topics)
-        topics.append((parent, topic.id, topic.text, topic.note, topic.note_html, topic.links))
+        if parent < 0:
+            places[id(topic)] = position
+        topics.append(_row(parent, topic))
         pending.extend((position, child) for child in reversed(topic.children))
     document = {
         "format": FORMAT,
         **{name: getattr(outline, name) for name in FACTS},
+        "sheets": [_sheet_row(sheet, places) for sheet in outline.sheets],
         "topics": topics,
     }
-    return zlib.compress(orjson.dumps(document))
+    return zlib.compress(orjson.dumps(document, default=tuple))  # named tuples
+
+
+def _row(parent: int, topic: Topic) -> list[object]:
+    row = [parent, topic.id, topic.text, topic.note, topic.note_html, topic.links]
+    more = {name: value for name in _MORE if (value := getattr(topic, name))}
+    if topic.kind is not TopicKind.ATTACHED:
+        more["kind"] = topic.kind.value
+    if topic.style:
+        more["style"] = {name: value for name, value in asdict(topic.style).items() if value}
+    if more:
+        row.append(more)
+    return row
+
+
+_MORE: Final = (
+    *("text_html", "markers", "tags", "task", "attributes", "images", "attachments"),
+    *("formula", "folded", "side", "position"),
+)
+"""What most topics lack: it is written only where it is."""
+
+
+def _sheet_row(sheet: Sheet, places: dict[int, int]) -> dict[str, object]:
+    return {
+        "root": places[id(sheet.root)],
+        "title": sheet.title,
+        "background": sheet.background,
+        "floating": [places[id(topic)] for topic in sheet.floating],
+        "relationships": sheet.relationships,
+        "boundaries": sheet.boundaries,
+        "summaries": [(topics, places[id(topic)]) for topics, topic in sheet.summaries],
+    }
 
 
 def decode_outline(data: bytes) -> Outline:
@@ -137,11 +187,54 @@ def _outline(document: dict[str, Any]) -> Outline:
         raise StoreDamaged(f"an outline in the store has format {document['format']}")
     roots: list[Topic] = []
     topics: list[Topic] = []
-    for parent, identifier, text, note, note_html, links in document["topics"]:
+    for row in document["topics"]:
+        parent, identifier, text, note, note_html, links = row[:6]
         topic = Topic(text, identifier, note, note_html, tuple(links))
+        if len(row) > 6:
+            _add_more(topic, row[6])
         (roots if parent < 0 else topics[parent].children).append(topic)
         topics.append(topic)
-    return Outline(tuple(roots), **{name: document[name] for name in FACTS if name in document})
+    if "sheets" in document:
+        sheets = tuple(_sheet(row, topics) for row in document["sheets"])
+    else:
+        sheets = tuple(map(Sheet, roots))
+    return Outline(sheets, **{name: document[name] for name in FACTS if name in document})
+
+
+def _add_more(topic: Topic, more: dict[str, Any]) -> None:
+    for name, value in more.items():
+        read = _READ.get(name)
+        setattr(topic, name, read(value) if read else value)
+
+
+def _task(value: dict[str, Any]) -> Task:
+    return Task(**{**value, "resources": tuple(value["resources"])})
+
+
+_READ: Final[dict[str, Callable[[Any], object]]] = {
+    "kind": TopicKind,
+    "markers": lambda rows: tuple(Marker(*row) for row in rows),
+    "tags": tuple,
+    "task": _task,
+    "attributes": lambda rows: tuple((name, value) for name, value in rows),
+    "images": lambda rows: tuple(Image(*row) for row in rows),
+    "attachments": lambda rows: tuple(Attachment(*row) for row in rows),
+    "style": lambda value: Style(**value),
+    "position": tuple,
+}
+"""How the values are made that JSON has no type for."""
+
+
+def _sheet(row: dict[str, Any], topics: list[Topic]) -> Sheet:
+    return Sheet(
+        topics[row["root"]],
+        row["title"],
+        tuple(topics[place] for place in row["floating"]),
+        tuple(Relationship(*found) for found in row["relationships"]),
+        tuple(Boundary(tuple(ids), text, colour) for ids, text, colour in row["boundaries"]),
+        tuple(Summary(tuple(ids), topics[place]) for ids, place in row["summaries"]),
+        row["background"],
+    )
 
 
 def is_large(encoded: bytes) -> bool:

@@ -31,6 +31,7 @@ from mapshelf.errors import TooLarge, UnreadableFile
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.readers import READERS, Reader, read, summary
 from mapshelf.readers.parsing.limits import MIB, Limits
+from mapshelf.readers.parsing.sheets import sound_sheets
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 from mapshelf.readers.zip_import import Member, list_members, open_regular, read_member, split_path
 from mapshelf.sandbox.pool import ConfinedPool, processor_time
@@ -99,7 +100,7 @@ def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) 
         data, status = _load(path, limits)
         outline = read(data, limits, readers, os.path.basename(path))
         assign_topic_ids(outline)
-        outline = replace(outline, language=summary.language(outline))
+        outline = replace(sound_sheets(outline), language=summary.language(outline))
         return ReadFile(
             path=path,
             size=len(data),

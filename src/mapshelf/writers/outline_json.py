@@ -1,8 +1,8 @@
-"""The outline as JSON, for programs: everything Mapshelf knows about it, in a stable form.
+r"""The outline as JSON, for programs: everything Mapshelf knows about it, in a stable form.
 
     {
       "format": "mapshelf-outline",
-      "version": 1,
+      "version": 2,
       "software": "XMind",           program that wrote the file; empty if unknown
       "software_version": "23.05",
       "template": false,             whether the file is a template
@@ -13,34 +13,63 @@
       "language": "en",              a guess, ISO 639-1; empty if unsure
       "topic_count": 2,              in all sheets together
       "depth": 2,                    levels of topics, the central ones counting as one
-      "topics": [                    the central topics, one for each sheet
+      "sheets": [
         {
-          "id": "a1",                may be empty
-          "text": "Plan",
-          "note": "Mind the cost",   plain text
-          "note_html": "",           the same with formatting, safe to show; empty if it is plain
-          "links": ["https://example.org/"],
-          "children": []             topics again
+          "title": "",
+          "background": "#ffffff",   only if the author set one
+          "relationships": [{"from": "a1", "to": "b2", "text": "leads to", "color": "#cc0000"}],
+          "boundaries": [{"topics": ["a1"], "text": "", "color": "#cc0000"}],
+          "summaries": [{"topics": ["a1", "b2"], "topic": {...}}],
+          "floating": [{...}],
+          "root": {
+            "id": "a1",
+            "text": "Plan",
+            "text_html": "<b>Plan</b>",     if it has formatting, safe to show
+            "kind": "callout",              if it is not just a branch
+            "note": "Mind the cost",        plain text
+            "note_html": "",                the same with formatting, safe to show
+            "links": [{"target": "https://example.org/", "kind": "web", "map": ""}],
+            "markers": ["priority-1", "flag-red"],
+            "tags": ["work"],
+            "task": {"state": "started", "progress": 50, "priority": 1, "start": "2026-01-31",
+                     "due": "2026-02-28", "resources": ["Ann"]},
+            "attributes": [["cost", "100"]],
+            "images": [{"url": "…", "width": 80, "height": 60, "alt": ""}],
+            "attachments": [{"name": "plan.pdf", "size": 1024}],
+            "formula": "e^{i\pi}",
+            "style": {"text": "#000000", "fill": "#ffffff", "line": "#ff0000", "border": "#000000",
+                      "bold": true, "italic": true, "size": 12, "shape": "ellipse",
+                      "line_width": 2},
+            "folded": true,
+            "side": "left",
+            "position": [100, -20],         pixels from the middle of the central topic
+            "children": []                  topics again
+          }
         }
       ]
     }
 
-All keys are always present. Later versions may add keys; ``version`` changes when a key is removed
-or changes its meaning. The nesting is as deep as the map (256 at most), so it is written in pieces:
-the encoder, like most decoders by default, stops at 254 levels.
+The facts, the keys of a sheet but ``background``, and ``id``, ``text`` and ``children`` of a topic
+are always present; other keys are left out where a topic has no such thing. Later versions may add
+keys; ``version`` changes when a key is removed or changes its meaning. The nesting is as deep as
+the map (256 at most), so it is written in pieces: the encoder, like most decoders by default, stops
+at 254 levels.
 """
 
+from collections.abc import Container, Iterable, Iterator
+from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import orjson
 
-from mapshelf.model import Outline, Topic
+from mapshelf.formats.links import link_kind
+from mapshelf.model import Image, Outline, Sheet, Task, Topic, TopicKind
 from mapshelf.writers.nesting import steps
 from mapshelf.writers.plain import sound
 
 FORMAT: Final = "mapshelf-outline"
-VERSION: Final = 1
+VERSION: Final = 2
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -61,25 +90,96 @@ def write(outline: Outline) -> bytes:
         "topic_count": outline.topic_count,
         "depth": outline.depth,
     }
-    pieces = [_opened(facts, "topics")]
-    follows = False
-    for beginning, topic in steps(outline.roots):
-        if beginning:
-            pieces.append(b"," * follows + _opened(_topic(topic), "children"))
-        else:
-            pieces.append(b"]}")
-        follows = not beginning
+    pieces = [_opened(facts, "sheets")]
+    for place, sheet in enumerate(outline.sheets):
+        pieces.append(b"," * (place > 0))
+        pieces.extend(_sheet(sheet))
     return b"".join((*pieces, b"]}\n"))
 
 
-def _topic(topic: Topic) -> dict[str, object]:
-    return {
-        "id": sound(topic.id),
-        "text": sound(topic.text),
+def _sheet(sheet: Sheet) -> Iterator[bytes]:
+    known = {topic.id for tree in sheet.trees() for _, topic in tree.walk()}
+    background = {"background": sheet.background} if sheet.background else {}
+    beside: dict[str, object] = {
+        "title": sound(sheet.title),
+        **background,
+        "relationships": [
+            {"from": sound(start), "to": sound(end), "text": sound(text), **_coloured(colour)}
+            for start, end, text, colour in sheet.relationships
+        ],
+        "boundaries": [
+            {"topics": list(map(sound, topics)), "text": sound(text), **_coloured(colour)}
+            for topics, text, colour in sheet.boundaries
+        ],
+    }
+    yield _opened(beside, "summaries")
+    for place, summary in enumerate(sheet.summaries):
+        yield b"," * (place > 0)
+        yield orjson.dumps({"topics": list(map(sound, summary.topics))})[:-1] + b',"topic":'
+        yield from _trees([summary.topic], known)
+        yield b"}"
+    yield b'],"floating":['
+    yield from _trees(sheet.floating, known)
+    yield b'],"root":'
+    yield from _trees([sheet.root], known)
+    yield b"}"
+
+
+def _trees(trees: Iterable[Topic], known: Container[str]) -> Iterator[bytes]:
+    follows = False
+    for beginning, topic in steps(trees):
+        if beginning:
+            yield b"," * follows + _opened(_topic(topic, known), "children")
+        else:
+            yield b"]}"
+        follows = not beginning
+
+
+def _topic(topic: Topic, known: Container[str]) -> dict[str, object]:
+    members: dict[str, object] = {
+        "text_html": sound(topic.text_html),
+        "kind": topic.kind.value if topic.kind is not TopicKind.ATTACHED else "",
         "note": sound(topic.note),
         "note_html": sound(topic.note_html),
-        "links": [sound(link) for link in topic.links],
+        "links": [
+            {"target": sound(link), "kind": link_kind(link, known).value, "map": ""}
+            for link in topic.links
+        ],
+        "markers": [sound(marker.name) for marker in topic.markers],
+        "tags": list(map(sound, topic.tags)),
+        "task": _task(topic.task) if topic.task else None,
+        "attributes": [[sound(name), sound(value)] for name, value in topic.attributes],
+        "images": [_image(image) for image in topic.images],
+        "attachments": [{"name": sound(name), "size": size} for name, size in topic.attachments],
+        "formula": sound(topic.formula),
+        "style": _present(asdict(topic.style)) if topic.style else None,
+        "folded": topic.folded,
+        "side": topic.side,
+        "position": topic.position,
     }
+    return {"id": sound(topic.id), "text": sound(topic.text), **_present(members)}
+
+
+def _task(task: Task) -> dict[str, object]:
+    facts = asdict(task) | {"resources": list(map(sound, task.resources))}
+    return {name: value for name, value in facts.items() if value not in ("", None, [])}
+
+
+def _image(image: Image) -> dict[str, object]:
+    return {
+        "url": f"images/{image.digest}.png" if image.digest else "",
+        "width": image.width,
+        "height": image.height,
+        "alt": sound(image.alt),
+    }
+
+
+def _present(members: dict[str, object]) -> dict[str, object]:
+    return {name: value for name, value in members.items() if value}
+
+
+def _coloured(colour: str) -> dict[str, str]:
+    return {"color": colour} if colour else {}
 
 
 def _opened(members: dict[str, object], last: str) -> bytes:

@@ -5,7 +5,8 @@ from typing import Any, Final
 
 from mapshelf.api.errors import ErrorRow
 from mapshelf.api.openapi.responses import reference
-from mapshelf.model import MAP_KEYS, USER_KEYS
+from mapshelf.formats.links import LinkKind
+from mapshelf.model import MAP_KEYS, TASK_STATES, USER_KEYS, TopicKind
 from mapshelf.query import MAXIMUM_LIMIT
 from mapshelf.search.snippets import API_BUDGET, LONGEST_EXCERPT, LONGEST_STEP
 from mapshelf.snapshot.read.facets import MOST_VALUES
@@ -195,7 +196,6 @@ def _error(errors: Sequence[ErrorRow]) -> Json:
 
 
 def _outline() -> Json:
-    topics = {"type": "array", "items": reference("schemas", "Topic")}
     moment = {"type": ["string", "null"], "format": "date-time"}
     outline = {
         "format": {"type": "string", "const": FORMAT},
@@ -216,25 +216,7 @@ def _outline() -> Json:
             **_integer(1),
             "description": "Number of levels; the central topics are the first level.",
         },
-        "topics": {
-            **topics,
-            "minItems": 1,
-            "description": "The central topics, one per sheet.",
-        },
-    }
-    topic = {
-        "id": _text("Identifier of the topic; may be empty."),
-        "text": _text("Its text, plain; may have several lines."),
-        "note": _text("Its note, plain text."),
-        "note_html": _text(
-            "The same note as HTML that is safe to show; empty if it has no formatting."
-        ),
-        "links": {
-            "type": "array",
-            "items": {"type": "string"},
-            "description": "The URLs and paths it links to.",
-        },
-        "children": {**topics, "description": "The topics below it, in order."},
+        "sheets": {**_list("Sheet"), "minItems": 1, "description": "The sheets of the map."},
     }
     return {
         "Outline": _growing(
@@ -242,8 +224,116 @@ def _outline() -> Json:
             "Everything Mapshelf knows about a map's content. Later versions may add keys; "
             "`version` changes when a key is removed or changes its meaning.",
         ),
-        "Topic": _growing(topic, "A topic with all topics below it."),
+        "Sheet": _growing(_sheet(), "One canvas of a map.", optional={"background": _COLOUR}),
+        "Topic": _growing(
+            {
+                "id": _text("Identifier of the topic; may be empty."),
+                "text": _text("Its text, plain; may have several lines."),
+                "children": {**_list("Topic"), "description": "The topics below it, in order."},
+            },
+            "A topic with all topics below it. Keys that are not required are left out where the "
+            "topic has no such thing.",
+            optional=_beside_topics(),
+        ),
     }
+
+
+_COLOUR: Final = {"type": "string", "pattern": "^#[0-9a-f]{6}$"}
+_IDS: Final = {"type": "array", "items": {"type": "string"}, "description": "Ids of topics."}
+
+
+def _sheet() -> Json:
+    arrow = {
+        "from": _text("Id of the topic where the arrow begins."),
+        "to": _text("Id of the topic where it ends."),
+        "text": _text("The words on it."),
+    }
+    boundary = {"topics": _IDS, "text": _text("The words on it.")}
+    summary = {"topics": _IDS, "topic": reference("schemas", "Topic")}
+    return {
+        "title": _text("Name of the sheet, empty if it has none."),
+        "root": reference("schemas", "Topic"),
+        "floating": {**_list("Topic"), "description": "Topics that hang from no other."},
+        "relationships": _array(_growing(arrow, optional={"color": _COLOUR}), "Arrows."),
+        "boundaries": _array(
+            _growing(boundary, optional={"color": _COLOUR}),
+            "Lines around topics with everything below them.",
+        ),
+        "summaries": _array(_growing(summary), "Topics that sum up several others."),
+    }
+
+
+def _beside_topics() -> Json:
+    link = {
+        "target": _text("The URL or path as it is in the file; `#` and an id for a topic."),
+        "kind": {"type": "string", "enum": [kind.value for kind in LinkKind]},
+        "map": _text("Id of the map it leads to, empty if it leads to none of this catalogue."),
+    }
+    image = {
+        "url": _text("Address of the picture, empty if it is missing."),
+        "width": _NUMBER,
+        "height": _NUMBER,
+        "alt": _text("What it shows, or its file name."),
+    }
+    return {
+        "text_html": _text("Its text as HTML that is safe to show, if it has formatting."),
+        "kind": {"type": "string", "enum": [kind.value for kind in TopicKind]},
+        "note": _text("Its note, plain text."),
+        "note_html": _text("The same note as HTML that is safe to show, if it has formatting."),
+        "links": _array(_growing(link), "What it links to."),
+        "markers": _array({"type": "string"}, "Its icons, in words that all formats share."),
+        "tags": _array({"type": "string"}, "Words the author filed it under."),
+        "task": {"type": "object", "properties": _task_facts()},
+        "attributes": _array(
+            {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
+            "Names and values.",
+        ),
+        "images": _array(_growing(image), "The pictures in it."),
+        "attachments": _array(
+            _growing({"name": {"type": "string"}, "size": _integer(0)}), "The files in it."
+        ),
+        "formula": _text("Mathematics in LaTeX."),
+        "style": {"type": "object", "properties": _style_facts()},
+        "folded": {"type": "boolean", "description": "Whether the author hid what is below it."},
+        "side": {"type": "string", "enum": ["left", "right"]},
+        "position": {
+            **_array(_NUMBER, "Of its middle, in pixels from the middle of the central topic."),
+            "minItems": 2,
+            "maxItems": 2,
+        },
+    }
+
+
+def _task_facts() -> Json:
+    date = {"type": "string", "pattern": r"^\d{4}-\d\d-\d\d(T\d\d:\d\d)?$"}
+    return {
+        "state": {"type": "string", "enum": list(TASK_STATES)},
+        "progress": {**_integer(0), "maximum": 100},
+        "priority": {**_integer(1), "maximum": 9},
+        "start": date,
+        "due": date,
+        "resources": _array({"type": "string"}, "Who or what works on it."),
+    }
+
+
+def _style_facts() -> Json:
+    return {
+        **dict.fromkeys(("text", "fill", "line", "border"), _COLOUR),
+        **{key: {"type": "boolean"} for key in ("bold", "italic")},
+        **dict.fromkeys(("size", "line_width"), _NUMBER),
+        "shape": {"type": "string"},
+    }
+
+
+_NUMBER: Final = {"type": "number"}
+
+
+def _list(of: str) -> Json:
+    return {"type": "array", "items": reference("schemas", of)}
+
+
+def _array(items: Json, description: str) -> Json:
+    return {"type": "array", "items": items, "description": description}
 
 
 def _text(description: str, pattern: str = "") -> Json:
@@ -260,12 +350,12 @@ def _object(properties: Json, description: str = "") -> Json:
     return {**_growing(properties, description), "additionalProperties": False}
 
 
-def _growing(properties: Json, description: str = "") -> Json:
-    """Return an object with all these keys; later versions may add others."""
+def _growing(properties: Json, description: str = "", optional: Json | None = None) -> Json:
+    """Return an object with all of ``properties``; later versions may add others."""
     return {
         "type": "object",
         **({"description": description} if description else {}),
-        "properties": properties,
+        "properties": {**properties, **(optional or {})},
         "required": list(properties),
     }
 

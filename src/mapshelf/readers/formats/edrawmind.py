@@ -17,7 +17,7 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from mapshelf.errors import UnreadableFile
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
@@ -109,9 +109,9 @@ def _with_facts(roots: tuple[Topic, ...], archive: Archive, limits: Limits) -> O
     try:
         document = parse_xml(decode(archive.read(_FACTS)), limits)
     except UnreadableFile:
-        return Outline(roots, software="EdrawMind")
+        return Outline(sheets_of(roots), software="EdrawMind")
     return Outline(
-        roots,
+        sheets_of(roots),
         software="EdrawMind",
         software_version=document.get("Version", ""),
         author=_value(document, "Properties/Creator"),

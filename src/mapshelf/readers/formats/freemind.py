@@ -23,7 +23,7 @@ from functools import partial
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.notes import Note
@@ -62,7 +62,7 @@ def read(content: Content) -> Outline:
     roots = grow(centres, partial(_topic, originals), _children, content.limits)
     software, version = _software(content)
     return Outline(
-        roots=roots,
+        sheets=sheets_of(roots),
         software=software,
         software_version=version,
         created=milliseconds(centres[0].get("CREATED")),

@@ -14,7 +14,7 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from mapshelf.errors import BrokenFile, UnreadableFile
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
@@ -53,7 +53,7 @@ def read(content: Content) -> Outline:
     document = parse_xml(decode(archive.read(_MEMBER)), content.limits)
     author, created = _meta(archive, content)
     return Outline(
-        roots=regrow(joined(_members(document)), content.limits),
+        sheets=sheets_of(regrow(joined(_members(document)), content.limits)),
         software="iMindMap",
         author=author,
         created=created,

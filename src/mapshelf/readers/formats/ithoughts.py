@@ -9,7 +9,7 @@
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
@@ -47,7 +47,7 @@ def read(content: Content) -> Outline:
     document = parse_xml(text, content.limits)
     tops = document.findall("topics/topic")
     return Outline(
-        roots=grow(tops, _topic, lambda topic: topic.findall("topic"), content.limits),
+        sheets=sheets_of(grow(tops, _topic, lambda topic: topic.findall("topic"), content.limits)),
         software="iThoughts",
         software_version=document.get("app-version", ""),
         created=milliseconds(tops[0].get("created")),

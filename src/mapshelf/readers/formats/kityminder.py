@@ -10,7 +10,7 @@
 from typing import Final
 
 from mapshelf.errors import NotAMap
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.json_files import as_list, as_object, as_text, parse_json
@@ -47,7 +47,7 @@ def read(content: Content) -> Outline:
     if not isinstance(data, dict) or "text" not in data:
         raise NotAMap("not a mind map: it is JSON of another kind")
     return Outline(
-        roots=grow([root], _topic, _children, content.limits),
+        sheets=sheets_of(grow([root], _topic, _children, content.limits)),
         software="KityMinder",
         software_version=as_text(file.get("version")),
         created=milliseconds(data.get("created")),

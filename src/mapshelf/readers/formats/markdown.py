@@ -20,7 +20,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.flat_tree import Levels, regrow
 
@@ -99,7 +99,8 @@ def read(content: Content) -> Outline:
     roots = document.roots(title[1].strip().strip("\"'") if title else "")
     marked = front is not None and _MARKED.search(front[1]) is not None
     return Outline(
-        roots=regrow(roots, content.limits), software="Markmap" if marked else "Markdown"
+        sheets=sheets_of(regrow(roots, content.limits)),
+        software="Markmap" if marked else "Markdown",
     )
 
 

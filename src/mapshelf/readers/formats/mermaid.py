@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.flat_tree import Levels, regrow
 
@@ -60,7 +60,7 @@ def read(content: Content) -> Outline:
     levels = Levels(content.limits)
     for level, words in _nodes(lines):
         levels.add(level, Topic(words))
-    return Outline(roots=regrow(levels.roots, content.limits), software="Mermaid")
+    return Outline(sheets=sheets_of(regrow(levels.roots, content.limits)), software="Mermaid")
 
 
 def _prolog(content: Content) -> re.Match[str] | None:

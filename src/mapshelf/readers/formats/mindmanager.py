@@ -16,7 +16,7 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from mapshelf.errors import BrokenFile
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
@@ -69,7 +69,7 @@ def read(content: Content) -> Outline:
 
     roots = grow(document.findall("OneTopic/Topic"), topic_of, children_of, content.limits)
     return Outline(
-        roots=roots,
+        sheets=sheets_of(roots),
         software="MindManager",
         template=document.tag == _TEMPLATE,
         author=_at(facts, "Author", "UserName") or _at(facts, "Creator", "UserName"),

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from mapshelf.errors import BrokenFile
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
@@ -43,7 +43,7 @@ def read(content: Content) -> Outline:
     document = as_object(parse_json(decode(content.archive.read(_MEMBER)), content.limits))
     root = as_object(document.get("root"))
     return Outline(
-        roots=grow([root] if root else [], _topic, _children, content.limits),
+        sheets=sheets_of(grow([root] if root else [], _topic, _children, content.limits)),
         software="MindMeister",
         created=milliseconds(as_text(root.get("created_at"))),
         modified=_modified(root),

@@ -11,7 +11,7 @@ import math
 from typing import Final
 
 from mapshelf.errors import NotAMap
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.json_files import as_object, as_text, parse_json
 from mapshelf.readers.parsing.notes import Note
@@ -42,7 +42,9 @@ def read(content: Content) -> Outline:
     if "ideas" not in file or not isinstance(file["ideas"], dict):
         raise NotAMap("not a mind map: it is JSON of another kind")
     roots = _children(file) if _has_maps_below(file) else [file]
-    return Outline(roots=grow(roots, _topic, _children, content.limits), software="MindMup")
+    return Outline(
+        sheets=sheets_of(grow(roots, _topic, _children, content.limits)), software="MindMup"
+    )
 
 
 def _has_maps_below(file: Idea) -> bool:

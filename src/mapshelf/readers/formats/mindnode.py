@@ -11,7 +11,7 @@ import re
 from typing import Final
 
 from mapshelf.errors import BrokenFile
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.json_files import as_list, as_object, as_text
@@ -68,7 +68,7 @@ def _outline(document: Node, tree: Node, limits: Limits) -> Outline:
         return _topic(node, document if node is mains[0] else {})
 
     return Outline(
-        roots=grow(mains, topic_of, _children, limits),
+        sheets=sheets_of(grow(mains, topic_of, _children, limits)),
         software="MindNode",
         author=as_text(document.get("author")),
         copyright=as_text(document.get("copyright")),

@@ -15,7 +15,7 @@ import re
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
@@ -48,7 +48,7 @@ def read(content: Content) -> Outline:
     topics = document.findall("topics/topic")
     author = document.findtext("author", "").strip()
     return Outline(
-        roots=grow(filter(_is_alive, topics), _topic, _children, content.limits),
+        sheets=sheets_of(grow(filter(_is_alive, topics), _topic, _children, content.limits)),
         software="Mindomo",
         # The author may be a number that only Mindomo understands.
         author="" if author.isdecimal() else author,

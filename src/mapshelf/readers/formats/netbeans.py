@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.flat_tree import Levels, regrow
 
@@ -54,7 +54,7 @@ def read(content: Content) -> Outline:
     for part in _parts(iter(content.lines[head.count("\n") :])):
         levels.add(part.level, part.topic())
     software = "SciaReto" if "scia reto" in head or "sciareto" in head else "NB MindMap"
-    return Outline(roots=regrow(levels.roots, content.limits), software=software)
+    return Outline(sheets=sheets_of(regrow(levels.roots, content.limits)), software=software)
 
 
 @dataclass(slots=True)

@@ -12,7 +12,7 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from mapshelf.errors import UnreadableFile
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
@@ -59,7 +59,7 @@ def read(content: Content) -> Outline:
     roots = grow(centres, topic_of, children_of, content.limits)
     meta = _meta(archive, content.limits)
     return Outline(
-        roots=roots,
+        sheets=sheets_of(roots),
         software="NovaMind",
         software_version=_at(meta, "last-saved/application", "version"),
         created=milliseconds(_at(meta, "created", "timestamp")),

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.notes import Note
@@ -45,7 +45,7 @@ def read(content: Content) -> Outline:
     roots = [document] if len(tops) > 1 else tops
     program = _PROGRAM.search(content.text[:_HEAD])
     return Outline(
-        roots=grow(roots, _topic, _children, content.limits),
+        sheets=sheets_of(grow(roots, _topic, _children, content.limits)),
         software=program[1] if program else _ANY_OUTLINER,
         software_version=program[2] if program else "",
         author=document.findtext("head/ownerName", ""),

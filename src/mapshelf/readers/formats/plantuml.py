@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.flat_tree import Levels, regrow
 
@@ -73,7 +73,7 @@ def read(content: Content) -> Outline:
     for line in lines:
         if _START.match(line):
             _add_block(lines, levels)
-    return Outline(roots=regrow(levels.roots, content.limits), software="PlantUML")
+    return Outline(sheets=sheets_of(regrow(levels.roots, content.limits)), software="PlantUML")
 
 
 def _add_block(lines: Iterator[str], levels: Levels) -> None:

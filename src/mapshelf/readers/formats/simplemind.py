@@ -12,7 +12,7 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from mapshelf.errors import BrokenFile
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.decoding import decode
 from mapshelf.readers.parsing.notes import Note
@@ -47,7 +47,9 @@ def read(content: Content) -> Outline:
     if sum(1 for root in grown for _ in root.walk()) < len(topics):
         raise BrokenFile("its topics are joined in a circle")
     return Outline(
-        roots=grown, software="SimpleMind", software_version=document.get("gen-version", "")
+        sheets=sheets_of(grown),
+        software="SimpleMind",
+        software_version=document.get("gen-version", ""),
     )
 
 

@@ -13,7 +13,7 @@ import re
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
@@ -54,7 +54,9 @@ def read(content: Content) -> Outline:
         return _topic(branch, comment if branch is centres[0] else "")
 
     return Outline(
-        roots=grow(centres, topic_of, lambda branch: branch.findall("branch"), content.limits),
+        sheets=sheets_of(
+            grow(centres, topic_of, lambda branch: branch.findall("branch"), content.limits)
+        ),
         software="VYM",
         software_version=document.get("version", ""),
         author=document.get("author", ""),

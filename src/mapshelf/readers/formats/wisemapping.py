@@ -13,7 +13,7 @@ from typing import Final
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.notes import Note
 from mapshelf.readers.parsing.text_cleaning import html_to_text
@@ -43,7 +43,7 @@ def read(content: Content) -> Outline:
     document = parse_xml(content.text, content.limits)
     tops = sorted(document.findall("topic"), key=lambda topic: not _is_central(topic))
     roots = grow(tops, _topic, lambda topic: topic.findall("topic"), content.limits)
-    return Outline(roots=roots, software="WiseMapping")
+    return Outline(sheets=sheets_of(roots), software="WiseMapping")
 
 
 def _is_central(topic: Element) -> bool:

@@ -17,7 +17,7 @@ from typing import Final, TypedDict
 from xml.etree.ElementTree import Element
 
 from mapshelf.errors import BrokenFile, UnreadableFile
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
@@ -63,7 +63,9 @@ def read(content: Content) -> Outline:
     if _is_locked(archive):
         raise BrokenFile("it is protected by a password; save it without one")
     if "content.json" in archive.names:
-        outline = Outline(_json_roots(decode(archive.read("content.json")), content.limits))
+        outline = Outline(
+            sheets_of(_json_roots(decode(archive.read("content.json")), content.limits))
+        )
     else:
         outline = _xml_outline(decode(archive.read("content.xml")), content.limits)
     return replace(outline, **_facts(archive, content.limits))
@@ -81,7 +83,7 @@ def _is_locked(archive: Archive) -> bool:
 def _xml_outline(text: str, limits: Limits) -> Outline:
     document = parse_xml(text, limits)
     return Outline(
-        roots=grow(document.findall("sheet/topic"), _xml_topic, _xml_children, limits),
+        sheets=sheets_of(grow(document.findall("sheet/topic"), _xml_topic, _xml_children, limits)),
         software="XMind",
         modified=milliseconds(document.get("timestamp")),
     )

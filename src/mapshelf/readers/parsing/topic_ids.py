@@ -33,7 +33,7 @@ def assign_topic_ids(outline: Outline) -> None:
 def _with_paths(outline: Outline) -> list[tuple[Topic, bytes]]:
     """Return every topic with a digest of the texts on its path from the root."""
     found: list[tuple[Topic, bytes]] = []
-    pending = [(list(outline.roots), b"")]
+    pending = [(list(outline.trees()), b"")]
     while pending:
         siblings, above = pending.pop()
         seen: Counter[str] = Counter()

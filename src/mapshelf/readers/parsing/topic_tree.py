@@ -4,11 +4,12 @@ Formats differ only in how a topic is written and where its children are. A read
 functions for these, and gets the traversal, the limits and the cleaning of text from here.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
 from mapshelf.errors import BrokenFile, TooLarge
-from mapshelf.model import Topic
+from mapshelf.model import TASK_STATES, Attachment, Image, Task, Topic
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.parsing.text_cleaning import clean, cut, one_line, safe_html
 
@@ -20,6 +21,20 @@ _MAX_REFERENCE: Final = 4096
 _MAX_TAGS: Final = 200_000
 """HTML tags in all notes of a map that are kept for display, which take half a second to clean.
 Notes beyond keep their text. The most in a map of the corpus are 2,343."""
+
+_LONGEST_LINE: Final = 500
+"""Bytes of a tag, of the name of an attribute or file, of who works on a task."""
+
+_LONGEST_LABEL: Final = 4096
+"""Bytes of the value of an attribute, and of a formula."""
+
+_MOST_BESIDE: Final = 100
+"""Markers, tags, attributes, pictures and attachments of one topic, of each kind."""
+
+_FARTHEST: Final = 1_000_000.0
+"""Pixels from the middle of a sheet; real maps are some ten thousand wide."""
+
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d(T\d\d:\d\d)?")
 
 
 def grow(
@@ -68,14 +83,72 @@ def _check(count: int, depth: int, limits: Limits) -> None:
 
 
 def _tidy(topic: Topic, limits: Limits) -> Topic:
-    topic.id = _reference(topic.id)
+    topic.id = reference(topic.id)
     topic.text = cut(clean(topic.text), limits.text)
     topic.note = cut(clean(topic.note), limits.text)
     topic.note_html = safe_html(topic.note_html) if topic.note_html else ""
-    links = (_reference(link) for link in topic.links)
+    links = map(reference, topic.links)
     topic.links = tuple(dict.fromkeys(link for link in links if link))
+    if topic.text_html:
+        topic.text_html = safe_html(topic.text_html)
+    if topic.formula:
+        topic.formula = cut(clean(topic.formula), _LONGEST_LABEL)
+    if topic.markers:
+        topic.markers = tuple(dict.fromkeys(topic.markers))[:_MOST_BESIDE]
+    if topic.tags:
+        topic.tags = _lines(topic.tags)
+    if topic.attributes:
+        topic.attributes = tuple(
+            (_line(name), cut(clean(value), _LONGEST_LABEL))
+            for name, value in topic.attributes[:_MOST_BESIDE]
+            if name.strip() or value.strip()
+        )
+    if topic.images:
+        topic.images = tuple(_tidy_image(image) for image in topic.images[:_MOST_BESIDE])
+    if topic.attachments:
+        topic.attachments = tuple(
+            Attachment(_line(name), max(0, size))
+            for name, size in topic.attachments[:_MOST_BESIDE]
+            if name.strip()
+        )
+    if topic.task:
+        topic.task = _tidy_task(topic.task)
+    if topic.position and not all(abs(place) <= _FARTHEST for place in topic.position):
+        topic.position = None
     return topic
 
 
-def _reference(text: str) -> str:
+def _tidy_image(image: Image) -> Image:
+    width, height = (side if 0 < side <= _FARTHEST else 0.0 for side in image[1:3])
+    return Image(image.digest, width, height, _line(image.alt))
+
+
+def _tidy_task(task: Task) -> Task | None:
+    """Return ``task`` with values in their ranges, ``None`` if it says nothing."""
+    done, first = task.progress, task.priority
+    tidy = Task(
+        task.state if task.state in TASK_STATES else "",
+        min(100, max(0, done)) if done is not None else None,
+        first if first is not None and first in range(1, 10) else None,
+        task.start if _DATE.fullmatch(task.start) else "",
+        task.due if _DATE.fullmatch(task.due) else "",
+        _lines(task.resources),
+    )
+    return tidy if tidy != Task() else None
+
+
+def _line(text: str) -> str:
+    return cut(one_line(clean(text)), _LONGEST_LINE)
+
+
+def _lines(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return ``texts`` as they may stand in a list: each once, none empty."""
+    return tuple(dict.fromkeys(filter(None, map(_line, texts))))[:_MOST_BESIDE]
+
+
+def reference(text: str) -> str:
+    """Return an id or link as topics keep it, empty if it is too long to mean anything.
+
+    Readers pass ids through here that refer to topics, before they compare them.
+    """
     return "" if len(text) > _MAX_REFERENCE else one_line(clean(text))

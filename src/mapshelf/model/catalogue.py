@@ -1,11 +1,9 @@
-"""The domain model, independent of storage, files and HTTP.
+"""What the catalogue holds: maps, users, tokens, the files that maps were read from, and changes.
 
-Everything here is an immutable value or a small mutable tree (``Topic``). All other layers exchange
-these types, so none needs to know how another stores them.
+Everything here is an immutable value.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final
 
@@ -121,81 +119,6 @@ class Map:
     software_id: int | None
     software: str
     template: bool
-
-
-@dataclass(slots=True)
-class Topic:
-    """One node of a map, with its children in the order the author gave them.
-
-    Attributes:
-        id: identifies it within the map, empty until it gets one (``readers.parsing.topic_ids``).
-        text: its text, plain, possibly of several lines.
-        note: the note attached to it, plain text, empty if none.
-        note_html: the same note as HTML that is safe to show, empty if it is plain.
-        links: the URLs or paths it links to. Never fetched.
-        children: the topics below it.
-    """
-
-    text: str
-    id: str = ""
-    note: str = ""
-    note_html: str = ""
-    links: tuple[str, ...] = ()
-    children: list["Topic"] = field(default_factory=list)
-
-    def walk(self) -> Iterator[tuple[int, "Topic"]]:
-        """Yield this topic and all topics below it, in order, with their depth (0 for this one)."""
-        stack: list[tuple[int, Topic]] = [(0, self)]
-        while stack:
-            depth, topic = stack.pop()
-            yield depth, topic
-            stack.extend((depth + 1, child) for child in reversed(topic.children))
-
-
-@dataclass(frozen=True, slots=True)
-class Outline:
-    """The result of reading a map file, the same for every format.
-
-    Attributes:
-        roots: the central topics, one for each sheet of the file; at least one.
-        software: name of the program that wrote the file, empty if the file does not say.
-        software_version: its version, likewise.
-        template: whether the format marks the file as a template.
-        author: who made the map, empty if the file does not say.
-        copyright: copyright or licence statement, likewise.
-        created: when it was made, milliseconds since 1970-01-01 UTC, if the file says so.
-        modified: when it was last edited, likewise.
-        language: ISO 639-1 code of its language, empty if unsure. It is not read from the file but
-            guessed from the text (``readers.summary.language``).
-        picture: digest of the picture of the map in the file, empty if there is none that can be
-            shown (``readers.pictures``).
-    """
-
-    roots: tuple[Topic, ...]
-    software: str = ""
-    software_version: str = ""
-    template: bool = False
-    author: str = ""
-    copyright: str = ""
-    created: int | None = None
-    modified: int | None = None
-    language: str = ""
-    picture: str = ""
-
-    def topics(self) -> Iterator[tuple[int, Topic]]:
-        """Yield every topic of every sheet with its depth (0 for a root), in document order."""
-        for root in self.roots:
-            yield from root.walk()
-
-    @property
-    def topic_count(self) -> int:
-        """Number of topics in all sheets together."""
-        return sum(1 for _ in self.topics())
-
-    @property
-    def depth(self) -> int:
-        """Levels of topics in the deepest sheet, its root counting as one."""
-        return 1 + max((depth for depth, _ in self.topics()), default=-1)
 
 
 @dataclass(frozen=True, slots=True)

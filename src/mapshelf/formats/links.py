@@ -1,0 +1,76 @@
+"""What the links of topics lead to.
+
+Readers keep links as the file has them, but for those within the map, which become ``#`` and the id
+of the topic whatever the format writes. Everybody else asks here what a link is.
+"""
+
+import re
+from collections.abc import Container
+from enum import StrEnum
+from pathlib import PurePosixPath
+from typing import Final
+from urllib.parse import unquote
+
+MAP_SUFFIXES: Final = frozenset(
+    {
+        *(".emmx", ".imx", ".itmz", ".km", ".mind", ".mindnode", ".mm", ".mmap", ".mmat", ".mom"),
+        *(".mup", ".nm5", ".opml", ".smmx", ".vym", ".wxml", ".xmind", ".xmmap", ".xmt"),
+    }
+)
+"""Extensions of files that are nothing but maps; a test compares them with the table of readers."""
+
+_DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
+_SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
+_HOST: Final = re.compile(r"\A//[^/]*")
+_WEB: Final = frozenset({"http", "https", "ftp", "ftps"})
+
+
+class LinkKind(StrEnum):
+    """What a link leads to."""
+
+    WEB = "web"
+    MAP = "map"
+    TOPIC = "topic"
+    FILE = "file"
+    MAIL = "mail"
+
+
+def link_kind(link: str, topics: Container[str] = ()) -> LinkKind:
+    """Return what ``link`` leads to, as far as it says so itself.
+
+    Args:
+        link: a link of a topic (``Topic.links``).
+        topics: the ids of all topics of the map. ``#x`` with another id is a part of a file.
+    """
+    if link.startswith("#") and link[1:] in topics:
+        return LinkKind.TOPIC
+    scheme = "" if _DRIVE.match(link) else _scheme(link)
+    if scheme in _WEB:
+        return LinkKind.WEB
+    if scheme == "mailto":
+        return LinkKind.MAIL
+    if PurePosixPath(file_path(link)).suffix.lower() in MAP_SUFFIXES:
+        return LinkKind.MAP
+    return LinkKind.FILE
+
+
+def file_path(link: str) -> str:
+    """Return the path that a link to a file names, with ``/`` between folders, decoded.
+
+    Relative to the folder of the map, unless it begins with ``/`` or the name of a drive. Empty if
+    the link leads to no file. A ``#topic`` at its end is left out.
+    """
+    scheme = "" if _DRIVE.match(link) else _scheme(link)
+    if scheme == "file":
+        path = _HOST.sub("", link[len("file:") :].replace("\\", "/").partition("#")[0])
+        path = path[1:] if _DRIVE.match(path[1:]) else path
+    elif scheme:
+        return ""
+    else:
+        path = link.partition("#")[0]
+    return unquote(path).replace("\\", "/")
+
+
+def _scheme(link: str) -> str:
+    found = _SCHEME.match(link)
+    return found[1].lower() if found else ""
