@@ -14,7 +14,7 @@ child processes only (``readers.sandboxed_reader``, ``render.render_worker``).
 import hashlib
 import io
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final
 
 from mapshelf.errors import BrokenFile, PreviewChanged, TooLarge, UnreadableFile
@@ -25,6 +25,9 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _SIGNATURES: Final = {b"\x89PNG\r\n\x1a\n": "PNG", b"\xff\xd8\xff": "JPEG"}
+_MORE_SIGNATURES: Final = {b"GIF8": "GIF", b"RIFF": "WEBP", b"BM": "BMP"}
+"""What pictures in topics may be besides."""
+
 _SCAN: Final = b"\xff\xda"
 _MOST_SCANS: Final = 64
 """Most scans of a JPEG; encoders make some ten, and each costs as much as the whole picture."""
@@ -87,8 +90,34 @@ def fit_preview(data: bytes, digest: str, limits: Limits, width: int, height: in
     return buffer.getvalue()
 
 
+def measure(data: bytes, limits: Limits) -> tuple[int, int]:
+    """Return width and height of a picture in a topic, from its header; nothing is decoded.
+
+    Raises:
+        BrokenFile: it is damaged, or of a kind that is not shown.
+        TooLarge: it exceeds one of ``limits``.
+    """
+    from PIL import Image  # noqa: PLC0415 - most maps have no picture
+
+    kind = _kind(data, limits, _SIGNATURES | _MORE_SIGNATURES)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(data), formats=(kind,)) as picture:
+                width, height = picture.size
+    except MemoryError:
+        raise
+    except Exception as error:  # decoders raise whatever comes to hand
+        raise BrokenFile("the picture is damaged") from error
+    if width * height > limits.pixels:
+        raise TooLarge(f"the picture has more than {limits.pixels:,} pixels")
+    if width < 1 or height < 1:
+        raise BrokenFile("the picture is empty")
+    return width, height
+
+
 def _decoded(data: bytes, limits: Limits) -> "Image":
-    kind = _kind(data, limits)
+    kind = _kind(data, limits, _SIGNATURES)
     from PIL import Image  # noqa: PLC0415 - most children never need it
 
     try:
@@ -106,12 +135,12 @@ def _decoded(data: bytes, limits: Limits) -> "Image":
     return picture
 
 
-def _kind(data: bytes, limits: Limits) -> str:
+def _kind(data: bytes, limits: Limits, signatures: Mapping[bytes, str]) -> str:
     if len(data) > limits.picture:
         raise TooLarge(f"the picture is larger than {limits.picture / MIB:g} MiB")
-    kind = next((kind for start, kind in _SIGNATURES.items() if data.startswith(start)), None)
+    kind = next((kind for start, kind in signatures.items() if data.startswith(start)), None)
     if kind is None:
-        raise BrokenFile("the picture is neither PNG nor JPEG")
+        raise BrokenFile("the picture is of a kind that is not shown")
     if kind == "JPEG" and data.count(_SCAN) > _MOST_SCANS:
         raise TooLarge(f"the picture is drawn over more than {_MOST_SCANS} times")
     return kind

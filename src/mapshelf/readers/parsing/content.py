@@ -8,6 +8,7 @@ from functools import cached_property
 
 from mapshelf.errors import TooLarge
 from mapshelf.readers.parsing.decoding import decode
+from mapshelf.readers.parsing.images import Beside, Images
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.parsing.xml_files import root_tag
 from mapshelf.readers.parsing.zip_files import Archive
@@ -21,12 +22,16 @@ class Content:
         limits: the limits.
         name: the name of the file without folders, empty if unknown. Only for formats that cannot
             be detected from the content.
+        images: takes the pictures of topics.
     """
 
-    def __init__(self, data: bytes, limits: Limits, name: str = "") -> None:
+    def __init__(
+        self, data: bytes, limits: Limits, name: str = "", beside: Beside | None = None
+    ) -> None:
         self.data = data
         self.limits = limits
         self.name = name
+        self.images = Images(limits, beside or _nothing_beside)
 
     @cached_property
     def archive(self) -> Archive | None:
@@ -71,3 +76,7 @@ class Content:
     @cached_property
     def _root(self) -> tuple[str, str]:
         return root_tag(self.text)
+
+
+def _nothing_beside(path: str) -> bytes | None:
+    return None

@@ -29,6 +29,8 @@ class Limits:
             where refusing would lose all of it.
         picture: bytes of a picture that a file carries; a larger one is left out.
         pixels: of such a picture, likewise. The largest seen had 2.7 million.
+        pictures: bytes of all pictures in the topics of a map; those beyond are left out.
+        most_pictures: number of different ones, likewise.
         cpu_seconds: processor time for one file (child processes only).
         memory: bytes of address space a file may add to a bare child process.
         wall_seconds: time on the clock for one file (child processes only).
@@ -43,6 +45,8 @@ class Limits:
     text: int = 64 * KIB
     picture: int = 8 * MIB
     pixels: int = 16_000_000
+    pictures: int = 16 * MIB
+    most_pictures: int = 500
     cpu_seconds: int = 10
     memory: int = 512 * MIB
     wall_seconds: float = 30.0

@@ -1,0 +1,80 @@
+"""Collects the pictures in the topics of one file.
+
+Topics refer to pictures by digest. The bytes are kept as they are in the file, at most so many for
+one map, and are decoded only when somebody wants to see them (``readers.pictures``). A picture that
+is missing, too large or no picture costs only itself: the topic keeps an ``Image`` without a
+digest, so that its place and its words are still shown.
+"""
+
+import hashlib
+from collections.abc import Callable
+
+from mapshelf.errors import UnreadableFile
+from mapshelf.model import Image
+from mapshelf.readers import pictures
+from mapshelf.readers.parsing.limits import Limits
+
+Beside = Callable[[str], bytes | None]
+"""Returns the file at a path relative to the map, ``None`` if there is none that may be read."""
+
+
+class Images:
+    """The pictures of one file.
+
+    Attributes:
+        found: the bytes of each picture, by its digest.
+    """
+
+    def __init__(self, limits: Limits, beside: Beside) -> None:
+        self.found: dict[str, bytes] = {}
+        self._sizes: dict[str, tuple[int, int]] = {}
+        self._limits = limits
+        self._beside = beside
+        self._room = limits.pictures
+
+    def add(
+        self, data: bytes | None, width: float = 0.0, height: float = 0.0, alt: str = ""
+    ) -> Image:
+        """Return the picture ``data`` as a topic has it.
+
+        Args:
+            data: the bytes in the file, ``None`` if they are not there.
+            width: how wide the author shows it in pixels, 0 if not said.
+            height: how high, likewise. With only one of both, the other keeps its proportions.
+            alt: what it shows, or its file name.
+        """
+        digest = self._kept(data) if data else ""
+        if not digest:
+            return Image("", width, height, alt)
+        own_width, own_height = self._sizes[digest]
+        if width <= 0 and height <= 0:
+            width, height = own_width, own_height
+        elif width <= 0:
+            width = height * own_width / own_height
+        elif height <= 0:
+            height = width * own_height / own_width
+        return Image(digest, width, height, alt)
+
+    def add_beside(
+        self, path: str, width: float = 0.0, height: float = 0.0, alt: str = ""
+    ) -> Image:
+        """Return the picture that the map only points to, by a path relative to its folder."""
+        return self.add(self._beside(path), width, height, alt or path.rpartition("/")[2])
+
+    def size(self, image: Image) -> tuple[int, int]:
+        """Return the own width and height of a picture, (0, 0) if it is not there."""
+        return self._sizes.get(image.digest, (0, 0))
+
+    def _kept(self, data: bytes) -> str:
+        digest = hashlib.sha256(data).hexdigest()
+        if digest in self.found:
+            return digest
+        if len(data) > self._room or len(self.found) >= self._limits.most_pictures:
+            return ""
+        try:
+            self._sizes[digest] = pictures.measure(data, self._limits)
+        except UnreadableFile:
+            return ""
+        self._room -= len(data)
+        self.found[digest] = data
+        return digest
