@@ -1,6 +1,7 @@
 """Outlines as bytes: the same tree comes back, however deep, and damage is told."""
 
 import zlib
+from collections.abc import Iterator
 
 import orjson
 import pytest
@@ -15,7 +16,7 @@ from mapshelf.formats.outline_codec import (
     encode_outline,
     outline_passages,
 )
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.model import Attachment, Marker, Outline, Task, Topic, sheets_of
 from tests.outlines import OUTLINES
 
 
@@ -30,7 +31,30 @@ def test_round_trip(outline: Outline) -> None:
     assert sorted(passages.deep) == sorted(
         [t.text for depth, t in topics if depth > 1 and t.text]
         + [t.note for _, t in topics if t.note]
+        + [fact for _, t in topics for fact in t.facts()]
+        + [words for words in labels(outline) if words]
     )
+
+
+def labels(outline: Outline) -> Iterator[str]:
+    for sheet in outline.sheets:
+        yield sheet.title
+        yield from (arrow.text for arrow in sheet.relationships)
+        yield from (boundary.text for boundary in sheet.boundaries)
+
+
+def test_words_attached_to_topics_are_found() -> None:
+    topic = Topic(
+        "t",
+        tags=("a", "b"),
+        attributes=(("cost", "5"),),
+        task=Task("done", resources=("Ann",)),
+        attachments=(Attachment("plan.pdf"),),
+        formula="x^2",
+        markers=(Marker("idea", "idea"),),
+    )
+    passages = outline_passages(encode_outline(Outline(sheets_of((topic,)))))
+    assert passages.deep == ("a, b", "cost: 5", "Ann", "plan.pdf", "x^2")
 
 
 def chain(depth: int) -> Topic:

@@ -18,7 +18,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import MapDraft, Outline, Source, Topic, sheets_of
+from mapshelf.model import (
+    Attachment,
+    MapDraft,
+    Outline,
+    Relationship,
+    Sheet,
+    Source,
+    Topic,
+    sheets_of,
+)
 from mapshelf.query import ORDERS
 from mapshelf.store import seed
 from tests.conftest import Serving
@@ -57,6 +66,23 @@ def mapped(title: str, *roots: Topic) -> MapDraft:
 
 
 # -- where it stands ---------------------------------------------------------------------------
+
+
+def test_what_is_attached_to_a_topic_is_found_and_shown(serving: Serving) -> None:
+    first = Topic("Plan", id="a", tags=("urgent",), attributes=(("cost", "fifty"),))
+    second = Topic("Do", id="b", attachments=(Attachment("blueprint.pdf"),))
+    root = Topic("Root", id="r", children=[first, second])
+    sheet = Sheet(root, "Canvas", relationships=(Relationship("a", "b", "precedes"),))
+    service = serving(MapDraft(title="m", outline=encode_outline(Outline((sheet,)))))
+    for word, topic, note in (
+        ("urgent", "Plan", "<mark>urgent</mark>\ncost: fifty\nprecedes"),
+        ("fifty", "Plan", "urgent\ncost: <mark>fifty</mark>\nprecedes"),
+        ("precedes", "Plan", "urgent\ncost: fifty\n<mark>precedes</mark>"),
+        ("blueprint", "Do", "<mark>blueprint</mark>.pdf"),
+        ("canvas", "Root", "<mark>Canvas</mark>"),
+    ):
+        (found,) = topics(service, word)
+        assert (found["text"], found["note"]) == (topic, note)
 
 
 def test_topics_come_with_their_way_from_the_root(serving: Serving) -> None:

@@ -6,7 +6,7 @@ outlines are most of the data in a store.
 """
 
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Final
 
@@ -26,6 +26,7 @@ from mapshelf.model import (
     Task,
     Topic,
     TopicKind,
+    topic_facts,
 )
 
 FORMAT: Final = 4
@@ -141,7 +142,8 @@ class Passages:
 
     Attributes:
         shallow: texts of the central and the main topics.
-        deep: texts of all other topics, and all notes.
+        deep: texts of all other topics, all notes, and the words attached to topics and on arrows
+            and boundaries.
         language: the language they are in, empty if unknown.
     """
 
@@ -151,7 +153,7 @@ class Passages:
 
 
 def outline_passages(data: bytes) -> Passages:
-    """Return texts and notes of all topics in ``data``.
+    """Return the words of the map in ``data``.
 
     At most ``LONGEST_TEXT`` characters, so that one map cannot delay all others.
 
@@ -169,17 +171,37 @@ def _passages(document: dict[str, Any]) -> Passages:
     deep: list[str] = []
     depths: list[int] = []
     room = LONGEST_TEXT
-    for parent, _, text, note, *_ in document["topics"]:
+    for parent, _, text, note, _, _, *more in document["topics"]:
         depth = depths[parent] + 1 if parent >= 0 else 0
         depths.append(depth)
         if text:
             (shallow if depth <= 1 else deep).append(text[:room])
+        room -= len(text)
         if note:
-            deep.append(note[: max(0, room - len(text))])
-        room -= len(text) + len(note)
+            deep.append(note[: max(0, room)])
+        room -= len(note)
+        for words in _facts(more[0]) if more else ():
+            deep.append(words[: max(0, room)])
+            room -= len(words)
         if room <= 0:
             break
+    deep.extend(filter(None, _labels(document.get("sheets", ()))))
     return Passages(tuple(shallow), tuple(deep), document.get("language", ""))
+
+
+def _facts(more: dict[str, Any]) -> list[str]:
+    resources = more.get("task", {}).get("resources", ())
+    files = [name for name, _ in more.get("attachments", ())]
+    formula = more.get("formula", "")
+    return topic_facts(more.get("tags", ()), more.get("attributes", ()), resources, files, formula)
+
+
+def _labels(sheets: Iterable[dict[str, Any]]) -> Iterator[str]:
+    """Yield the words on a map that are no topic's."""
+    for sheet in sheets:
+        yield sheet["title"]
+        yield from (text for _, _, text, _ in sheet["relationships"])
+        yield from (text for _, text, _ in sheet["boundaries"])
 
 
 def _outline(document: dict[str, Any]) -> Outline:

@@ -45,6 +45,7 @@ from mapshelf.model.outline import (
     Topic,
     TopicKind,
     sheets_of,
+    topic_facts,
 )
 
 __all__ = [
@@ -86,4 +87,5 @@ __all__ = [
     "is_user_name",
     "name_key",
     "sheets_of",
+    "topic_facts",
 ]

@@ -11,7 +11,7 @@ each has one place and one name. Topics are small mutable trees, all else is imm
   ``2026-01-31T09:30``.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final, NamedTuple
@@ -165,6 +165,12 @@ class Topic:
     side: str = ""
     position: tuple[float, float] | None = None
 
+    def facts(self) -> list[str]:
+        """Return the words of what is attached to it besides the note, see ``topic_facts``."""
+        resources = self.task.resources if self.task else ()
+        files = [file.name for file in self.attachments]
+        return topic_facts(self.tags, self.attributes, resources, files, self.formula)
+
     def walk(self) -> Iterator[tuple[int, "Topic"]]:
         """Yield this topic and all topics below it, in order, with their depth (0 for this one)."""
         stack: list[tuple[int, Topic]] = [(0, self)]
@@ -172,6 +178,22 @@ class Topic:
             depth, topic = stack.pop()
             yield depth, topic
             stack.extend((depth + 1, child) for child in reversed(topic.children))
+
+
+def topic_facts(
+    tags: Sequence[str],
+    attributes: Iterable[Sequence[str]],
+    resources: Sequence[str],
+    files: Sequence[str],
+    formula: str,
+) -> list[str]:
+    """Return a line for each kind of words that are attached to a topic, so that search has them.
+
+    Not among them are the names of pictures, which programs make up, and of markers: ``idea`` would
+    find every map with a light bulb.
+    """
+    lines = (", ".join(tags), *map(": ".join, attributes), ", ".join(resources), ", ".join(files))
+    return [line for line in (*lines, formula) if line]
 
 
 class Relationship(NamedTuple):

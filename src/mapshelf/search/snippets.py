@@ -1,6 +1,6 @@
 """The topics of a map that match a query, each with its path from the root."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final, NamedTuple
@@ -93,6 +93,7 @@ class _Path:
 
     above: "_Path | None"
     topic: Topic
+    note: str
 
     def texts(self) -> list[str]:
         """Return the texts of the topics above, from the root down."""
@@ -133,23 +134,46 @@ def best_snippets(
 
 def _found(outline: Outline, highlighter: Highlighter, most: int) -> Iterator[_Found]:
     paths: list[_Path | None] = [None]
+    labels = _labels(outline)
     for place, (depth, topic) in enumerate(islice(outline.topics(), most)):
         del paths[depth + 1 :]
-        path = _Path(paths[depth], topic)
+        path = _Path(paths[depth], topic, _note(topic, labels))
         paths.append(path)
         in_text = highlighter.matched_terms(topic.text)
-        in_note = highlighter.matched_terms(topic.note)
+        in_note = highlighter.matched_terms(path.note)
         if in_text or in_note:
             rank = (-len(in_text | in_note), -len(in_text), depth, place)
-            yield _Found(path, rank, (topic.text, topic.note if in_note else ""))
+            yield _Found(path, rank, (topic.text, path.note if in_note else ""))
 
 
 def _snippet(path: _Path, highlighter: Highlighter) -> Snippet:
     topic = path.topic
     text, in_text = _excerpt(topic.text, highlighter.highlights(topic.text))
-    note, in_note = _excerpt(topic.note, highlighter.highlights(topic.note))
+    note, in_note = _excerpt(path.note, highlighter.highlights(path.note))
     note = highlighted(note, in_note) if in_note else ""
     return Snippet(topic.id, path.texts(), text, highlighted(text, in_text), note)
+
+
+def _note(topic: Topic, labels: Mapping[str, Sequence[str]]) -> str:
+    """Return the note of a topic, and the other words at it, by which maps are found as well."""
+    return "\n".join(filter(None, (topic.note, *topic.facts(), *labels.get(topic.id, ()))))
+
+
+def _labels(outline: Outline) -> dict[str, list[str]]:
+    """Return the words that are no topic's by the id of the topic that they are shown at."""
+    labels: dict[str, list[str]] = {}
+    for sheet in outline.sheets:
+        named = [(sheet.root.id, sheet.title)]
+        named += [(arrow.start, arrow.text) for arrow in sheet.relationships]
+        named += [
+            (topic_id, boundary.text)
+            for boundary in sheet.boundaries
+            for topic_id in boundary.topics[:1]
+        ]
+        for topic_id, words in named:
+            if words:
+                labels.setdefault(topic_id, []).append(words)
+    return labels
 
 
 def _step(text: str) -> str:
