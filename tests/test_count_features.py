@@ -74,6 +74,11 @@ STYLES = """<hook NAME="MapStyle"><map_styles><stylenode LOCALIZED_TEXT="root" C
             '<node TEXT=""><hook NAME="SummaryNode"/><node TEXT="all"/></node>',
             {"summaries": 1},
         ),
+        (
+            '<node TEXT=""><hook NAME="SummaryNode"/><cloud/><richcontent TYPE="DETAILS">all'
+            "</richcontent></node>",
+            {"boundaries": 1, "notes": 1, "summaries": 1},
+        ),
         ('<node ID="o" TEXT="x"><icon BUILTIN="a"/></node><node CONTENT_ID="o"/>', {"markers": 2}),
         (
             '<node><richcontent TYPE="NODE"><html><body><img src="a.png"/><img src="http://x/y"/>'

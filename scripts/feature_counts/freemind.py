@@ -50,7 +50,8 @@ def _rich(node: Element, *kinds: str) -> list[Element]:
 
 def _is_bracket(node: Element) -> bool:
     text = node.get("TEXT") or node.get("LOCALIZED_TEXT") or ""
-    return bool(_BRACKETS & set(_hooks(node))) and not text.strip() and not _rich(node, "NODE")
+    says = text.strip() or _rich(node, "NODE", "DETAILS", "NOTE")
+    return bool(_BRACKETS & set(_hooks(node))) and not says
 
 
 def _content(opened: RawMap[Element], node: Element) -> Element:
@@ -132,7 +133,7 @@ FREEMIND: Final = Format(
         Rule(
             "topics",
             "node; x-coggle-rootnode (Coggle's further roots); without SummaryNode and"
-            " FirstGroupNode hooks that have no text; a clone is a topic",
+            " FirstGroupNode hooks that have neither text nor details; a clone is a topic",
             number_of_topics,
         ),
         Rule(
