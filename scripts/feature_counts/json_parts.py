@@ -1,0 +1,37 @@
+"""Walking through JSON and property lists whose shape nobody promises."""
+
+from collections.abc import Callable, Iterable, Iterator
+
+Node = dict[str, object]
+
+
+def objects(value: object) -> list[Node]:
+    """Return the objects in a list, or none if it is no list."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def strings(value: object) -> list[str]:
+    """Return the strings in a list, or none if it is no list."""
+    return [item for item in value if isinstance(item, str)] if isinstance(value, list) else []
+
+
+def part(value: object, *names: str) -> object:
+    """Return what is found by following ``names`` through objects, None if there is no such."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def string(value: object, *names: str) -> str:
+    """Return the string found by following ``names``, empty if there is none."""
+    found = part(value, *names)
+    return found if isinstance(found, str) else ""
+
+
+def nodes_in(roots: Iterable[Node], children: Callable[[Node], Iterable[Node]]) -> Iterator[Node]:
+    """Yield all nodes of trees, without recursion."""
+    pending = list(roots)
+    while pending:
+        node = pending.pop()
+        yield node
+        pending.extend(children(node))
