@@ -1,12 +1,15 @@
 """KityMinder and Naotu: the habits of real files, each in its smallest form."""
 
+import base64
+import hashlib
 import json
 
 import pytest
 
 from mapshelf.errors import NotAMap
-from mapshelf.model import Topic
+from mapshelf.model import Marker, Style, Task, Topic
 from mapshelf.readers import Limits, read
+from tests.readers.samples import as_file, drawn
 
 LIMITS = Limits()
 ROOT = {
@@ -23,8 +26,13 @@ EXPECTED = Topic(
     "i",
     "# a\nb",
     children=[
-        Topic("A", note="Priority: 1\nProgress: 4/8", links=("http://x/",)),
-        Topic("B", note="Labels: one, two", links=("http://y/",)),
+        Topic(
+            "A",
+            links=("http://x/",),
+            markers=(Marker("priority-1", "priority 1"),),
+            task=Task("started", progress=50),
+        ),
+        Topic("B", links=("http://y/",), tags=("one", "two")),
         Topic("C"),
     ],
 )
@@ -40,6 +48,30 @@ def test_root_and_facts() -> None:
 
 def test_oldest_files_are_the_root_themselves() -> None:
     assert read(json.dumps(ROOT).encode(), LIMITS).roots == (EXPECTED,)
+
+
+def test_what_else_is_attached_to_a_topic() -> None:
+    picture = as_file(drawn((40, 20)))
+    data = {
+        "text": "t",
+        "image": f"data:image/png;base64,{base64.b64encode(picture).decode()}",
+        "imageSize": {"width": 20, "height": "x"},
+        "imageTitle": "a title",
+        "background": "#ff0000",
+        "color": "white",
+        "font-weight": "bold",
+        "expandState": "collapse",
+        "progress": 9,
+    }
+    linked = {"text": "u", "image": "https://x/a.png", "expandState": "collapse", "progress": 1}
+    root = {"data": data, "children": [{"data": linked}]}
+    topic = read(json.dumps({"root": root}).encode(), LIMITS).roots[0]
+    assert topic.images == ((hashlib.sha256(picture).hexdigest(), 20.0, 10.0, "a title"),)
+    assert topic.style == Style(text="#ffffff", fill="#ff0000", bold=True)
+    assert (topic.folded, topic.task) == (True, Task("done", progress=100))
+    below = topic.children[0]
+    assert below.images == (("", 0.0, 0.0, "https://x/a.png"),)
+    assert (below.folded, below.task) == (False, Task("todo", progress=0))
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from mapshelf.errors import BrokenFile, NotAMap
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Task, Topic
 from mapshelf.readers import Limits, read
 
 LIMITS = Limits()
@@ -37,6 +37,26 @@ def test_headings_and_lists() -> None:
         (3, "x"),
         (1, "B"),
     ]
+
+
+def test_emphasis_is_kept_beside_the_words() -> None:
+    root = outline_of("# a **b** `<c>` & *d* ~~e~~\\*\n- plain & simple\n").roots[0]
+    assert root.text == "a b <c> & d e*"
+    assert root.text_html == "a <b>b</b> <code>&lt;c&gt;</code> &amp; <i>d</i> <del>e</del>*"
+    assert (root.children[0].text, root.children[0].text_html) == ("plain & simple", "")
+
+
+def test_boxes_folds_and_formulas() -> None:
+    root = outline_of(
+        "# r\n- [x] a <!-- markmap: fold -->\n  - $$x^2$$\n- [ ] b <!-- other -->\n\n"
+        "  words <!-- markmap: fold --> go on\n- costs $5 and $6\n"
+    ).roots[0]
+    done, todo, money = root.children
+    assert (done.text, done.folded, done.task) == ("☑ a", True, Task("done"))
+    assert (done.children[0].text, done.children[0].formula) == ("$$x^2$$", "x^2")
+    assert (todo.text, todo.folded, todo.task) == ("☐ b", False, Task("todo"))
+    assert todo.note == "words  go on"
+    assert money.formula == ""
 
 
 def test_items_indented_a_little_are_siblings() -> None:

@@ -1,5 +1,7 @@
 """OPML: the habits of real files, each in its smallest form."""
 
+from html import escape
+
 import pytest
 
 from mapshelf.errors import BrokenFile
@@ -32,7 +34,7 @@ def test_notes_and_links_of_feeds() -> None:
         ' type="rss" xmlUrl="http://x/rss" htmlUrl="http://x/"/>'
     ).roots
     assert root.text == "Feed"
-    assert root.note == "about it\nmine\nCategories: /a, /b"
+    assert (root.note, root.tags) == ("about it\nmine", ("/a", "/b"))
     assert root.links == ("http://x/", "http://x/rss")
 
 
@@ -41,8 +43,29 @@ def test_title_that_differs_from_the_text_is_kept() -> None:
     assert outline_of('<outline text="a" title="a"/>').roots == (Topic("a"),)
 
 
-def test_source_text_keeps_its_tags() -> None:
-    assert outline_of('<outline text="&lt;div&gt;x&lt;/div&gt;"/>').roots[0].text == "<div>x</div>"
+@pytest.mark.parametrize(
+    "text", ["<div>x</div>", "the <b> tag", "</b> <b>", "a<b", "<b/ x", "<i></b>"]
+)
+def test_source_text_keeps_its_tags(text: str) -> None:
+    (topic,) = outline_of(f'<outline text="{escape(text)}"/>').roots
+    assert (topic.text, topic.text_html) == (text, "")
+
+
+def test_inline_markup() -> None:
+    text = 'a <b>bold</b><br> &amp; <a href="https://x/">link</a> <span style="x">s</span>'
+    (topic,) = outline_of(f'<outline text="{escape(text)}"/>').roots
+    assert topic.text == "a bold\n& link s"
+    assert topic.text_html.startswith("a <b>bold</b><br>")
+    assert topic.links == ("https://x/",)
+
+
+def test_tasks_and_folding() -> None:
+    (root,) = outline_of(
+        '<outline text="r" collapse="true"><outline text="a" _status="checked" collapse="true"/>'
+        '<outline text="b" _status="unchecked"/></outline>'
+    ).roots
+    assert [topic.folded for _, topic in root.walk()] == [True, False, False]
+    assert [topic.task and topic.task.state for topic in root.children] == ["done", "todo"]
 
 
 def test_facts() -> None:

@@ -44,12 +44,15 @@ def test_flat_list_becomes_a_tree() -> None:
 
 
 def test_central_theme_comes_first_and_lost_topics_after_it() -> None:
-    outline = outline_of(
-        '<topic id="0" parent="-1" text="floating"/><topic id="1" parent="-1" text="Centre"/>'
+    (sheet,) = outline_of(
+        '<topic id="0" parent="-1" text="floating" x="30" y="5.50"/>'
+        '<topic id="1" parent="-1" text="Centre" x="10" y="20"/>'
         '<topic id="2" parent="77" text="orphan"/><topic id="3" text="nobody\'s"/>',
         meta='<main-centraltheme id="1"/>',
-    )
-    assert [root.text for root in outline.roots] == ["Centre", "floating", "orphan", "nobody's"]
+    ).sheets
+    assert sheet.root.text == "Centre"
+    assert [topic.text for topic in sheet.floating] == ["floating", "orphan", "nobody's"]
+    assert sheet.floating[0].position == (20.0, -14.5)
 
 
 def test_same_id_twice_does_not_double_what_is_below() -> None:

@@ -1,11 +1,13 @@
 """VYM: the habits of real files, each in its smallest form."""
 
+import hashlib
+
 import pytest
 
 from mapshelf.errors import BrokenFile, NotAMap
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Style, Task, Topic
 from mapshelf.readers import Limits, read
-from tests.readers.samples import archive_of
+from tests.readers.samples import archive_of, as_file, drawn
 
 LIMITS = Limits()
 
@@ -15,14 +17,70 @@ def outline_of(centres: str, name: str = "map.xml", facts: str = "") -> Outline:
     return read(archive_of({name: f"{text}</vymmap>", "images/": ""}), LIMITS)
 
 
-def test_several_centres() -> None:
-    outline = outline_of(
-        '<mapcenter uuid="u"><heading>One</heading><branch url="http://x/" vymLink="a.vym">'
-        '<heading textMode="plainText" text="A"/><task status="Finished"/></branch></mapcenter>'
-        "<mapcenter/>"
+def test_several_centres_are_on_one_canvas() -> None:
+    (sheet,) = outline_of(
+        '<mapcenter uuid="u" absPosX="10" absPosY="20"><heading>One</heading>'
+        '<branch url="http://x/" vymLink="a.vym" relPosX="-5">'
+        '<heading textMode="plainText" text="A"/></branch><branch relPosX="5"/></mapcenter>'
+        '<mapcenter absPosX="-90" absPosY="25.5"/><mapcenter/>',
+        facts='backgroundColor="#ffffee"',
+    ).sheets
+    below = Topic("A", links=("http://x/", "a.vym"), side="left")
+    assert sheet.root == Topic("One", "u", children=[below, Topic("", side="right")])
+    assert [topic.position for topic in sheet.floating] == [(-100.0, 5.5), (-10.0, -20.0)]
+    assert sheet.background == "#ffffee"
+
+
+def test_what_is_attached_to_a_branch() -> None:
+    root = outline_of(
+        '<userflagdef name="flag-hook-green" uuid="f1"/><userflagdef name="mine" uuid="f2"/>'
+        "<mapcenter><standardflag>lamp</standardflag><standardflag>new one</standardflag>"
+        '<userflag uuid="f1"/><userflag uuid="f2"/>'
+        '<branch scrolled="yes"><heading textColor="#ff0000">red</heading>'
+        '<task status="WIP" prio="B"/><branch><heading textColor="#000000"/>'
+        '<frame frameType="Ellipse" penColor="#0000ff" brushColor="#ffeedd"/></branch></branch>'
+        '<branch scrolled="yes"/></mapcenter>'
+    ).roots[0]
+    assert root.markers == (
+        ("idea", "lamp"),
+        ("other-new-one", "new one"),
+        ("yes", "flag-hook-green"),
+        ("other-mine", "mine"),
     )
-    below = Topic("A", note="Task: Finished", links=("http://x/", "a.vym"))
-    assert outline.roots == (Topic("One", "u", children=[below]), Topic(""))
+    red, leaf = root.children
+    assert (red.style, red.folded, red.task) == (
+        Style(text="#ff0000"),
+        True,
+        Task("started", priority=2),
+    )
+    assert red.children[0].style == Style(fill="#ffeedd", border="#0000ff", shape="ellipse")
+    assert (leaf.folded, leaf.style) == (False, None)
+
+
+def test_links_across_and_frames() -> None:
+    sheet = outline_of(
+        '<mapcenter><branch uuid="a"/><branch><branch/><frame frameType="Cloud"'
+        ' includeChildren="true" penColor="#ff112233"/></branch></mapcenter><mapcenter uuid="c"/>'
+        '<xlink beginID="mc:0,bo:0" endID="mc:0,bo:1,bo:0" color="#00ff00"/>'
+        '<xlink beginID="mc:1" endID="mc:0,bo:7"/>'
+    ).sheets[0]
+    assert sheet.root.children[1].children[0].id == "mc:0,bo:1,bo:0"
+    assert sheet.relationships[0] == ("a", "mc:0,bo:1,bo:0", "", "#00ff00")
+    assert sheet.relationships[1][:2] == ("c", "")
+    assert [boundary.colour for boundary in sheet.boundaries] == ["#112233"]
+
+
+def test_pictures_are_in_the_archive() -> None:
+    picture = as_file(drawn((40, 20)))
+    text = (
+        '<vymmap><mapcenter><floatimage href="file:images/a.png" scaleX="0.5" scaleY="2"'
+        ' originalName="A"/><floatimage href="file:images/none.png" scaleFactor="2"/></mapcenter>'
+        "</vymmap>"
+    )
+    outline = read(archive_of({"map.xml": text, "images/a.png": picture}), LIMITS)
+    found, missing = outline.roots[0].images
+    assert found == (hashlib.sha256(picture).hexdigest(), 20.0, 40.0, "A")
+    assert missing == ("", 0.0, 0.0, "")
 
 
 @pytest.mark.parametrize("name", ["map.xml", "time-management.xml"])
@@ -56,10 +114,10 @@ def test_headings(heading: str, text: str) -> None:
 def test_notes_and_the_comment_on_the_map() -> None:
     outline = outline_of(
         "<mapcenter><heading>r</heading><vymnote><html><body><p>a <b>b</b></p></body></html>"
-        '</vymnote></mapcenter><mapcenter><vymnote textMode="plainText">c\nd</vymnote></mapcenter>',
+        '</vymnote><branch><vymnote textMode="plainText">c\nd</vymnote></branch></mapcenter>',
         facts='author="Ann" date="2024-01-01" comment="what it is"',
     )
-    assert [root.note for root in outline.roots] == ["a b\nwhat it is", "c\nd"]
+    assert [topic.note for _, topic in outline.topics()] == ["a b\nwhat it is", "c\nd"]
     assert "<b>b</b>" in outline.roots[0].note_html
     assert (outline.author, outline.modified) == ("Ann", 1704067200000)
     assert (outline.software, outline.software_version) == ("VYM", "2.8.18")

@@ -7,11 +7,13 @@ characters are in it.
 
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
+from html import escape
 from typing import Final
 
 import pytest
 from hypothesis import example, given, settings
 
+from mapshelf.formats.inline_html import is_inline_html
 from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers import Limits, read
 from mapshelf.readers.parsing.notes import Note
@@ -75,8 +77,10 @@ def in_freemind(topic: Topic) -> Topic:
 
 
 def in_opml(topic: Topic) -> Topic:
-    """Notes are plain, and there is room for three links."""
-    return replace(topic, note_html="", links=topic.links[:3])
+    """Notes are plain, there is room for three links, and what looks like HTML becomes it."""
+    html = escape(topic.text, quote=False).replace("\n", "<br>")
+    html = html if is_inline_html(topic.text) else ""
+    return replace(topic, note_html="", links=topic.links[:3], text_html=html)
 
 
 def in_markdown(topic: Topic) -> Topic:

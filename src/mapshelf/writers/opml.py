@@ -1,5 +1,7 @@
 """OPML 2.0 (opml.org), as outliners exchange it.
 
+* A text with formatting is HTML, as the specification allows; line ends in it are ``<br>``.
+* Tags are categories. The state of a task is in ``_status``, as OmniOutliner has it.
 * Notes are plain text in ``_note``, where every outliner expects them.
 * A link is ``url``, with the type from the specification; a second one is ``htmlUrl``, a third
   ``xmlUrl``. There is no place for more.
@@ -12,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Final
 
+from mapshelf.formats.inline_html import is_inline_html
 from mapshelf.model import Outline, Topic
 from mapshelf.writers.markup import attribute, escaped
 from mapshelf.writers.nesting import steps, title
@@ -43,14 +46,27 @@ def _head(outline: Outline) -> str:
 
 
 def _attributes(topic: Topic) -> str:
-    attributes = attribute("text", topic.text)
+    attributes = attribute("text", _text(topic))
     if topic.id:
         attributes += attribute("id", topic.id)
     if topic.note:
         attributes += attribute("_note", topic.note)
+    if topic.tags:
+        attributes += attribute("category", ",".join(topic.tags))
+    if topic.task and topic.task.state:
+        attributes += attribute("_status", "checked" if topic.task.state == "done" else "unchecked")
     if topic.links:
         attributes += attribute("type", "link")
     return attributes + "".join(map(attribute, _LINKS, topic.links))
+
+
+def _text(topic: Topic) -> str:
+    """Return the text, as HTML if it is formatted, or would be taken for HTML."""
+    if topic.text_html:
+        return topic.text_html
+    if not is_inline_html(topic.text):
+        return topic.text
+    return f"<span>{escaped(topic.text)}</span>".replace("\n", "<br>")
 
 
 def _date(milliseconds: int | None) -> str:

@@ -1,20 +1,26 @@
 """KityMinder, and Baidu's Naotu, which is based on it: JSON, ``data`` and ``children``.
 
 * The oldest files are the central topic itself; later ones have it as ``root``.
-* Notes are Markdown and kept as they were typed; resources (labels), priority and progress are
-  added to them. Pictures and the theme are not read.
+* Notes are Markdown and kept as they were typed. What the program calls resources are tags.
+* Priority is a marker; progress, from 1 (not begun) to 9 (done), is the state of a task.
+* Pictures are in the file as data URIs, or only linked to. The theme is not read.
 * ``.km`` is also the extension of key maps and other files, so the structure of the content
   decides.
 """
 
+from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from mapshelf.errors import NotAMap
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.model import Image, Marker, Outline, Style, Task, Topic, sheets_of
+from mapshelf.model.markers import marker
+from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
+from mapshelf.readers.parsing.images import Images
 from mapshelf.readers.parsing.json_files import as_list, as_object, as_text, parse_json
-from mapshelf.readers.parsing.notes import Note
+from mapshelf.readers.parsing.numbers import number
 from mapshelf.readers.parsing.topic_tree import grow
 
 Node = dict[str, object]
@@ -47,7 +53,7 @@ def read(content: Content) -> Outline:
     if not isinstance(data, dict) or "text" not in data:
         raise NotAMap("not a mind map: it is JSON of another kind")
     return Outline(
-        sheets=sheets_of(grow([root], _topic, _children, content.limits)),
+        sheets=sheets_of(grow([root], partial(_topic, content.images), _children, content.limits)),
         software="KityMinder",
         software_version=as_text(file.get("version")),
         created=milliseconds(data.get("created")),
@@ -58,25 +64,50 @@ def _children(node: Node) -> list[Node]:
     return [child for child in as_list(node.get("children")) if isinstance(child, dict)]
 
 
-def _topic(node: Node) -> Topic:
+def _topic(images: Images, node: Node) -> Topic:
     data = as_object(node.get("data"))
-    note = Note()
-    note.add_text(as_text(data.get("note")))
-    note.add_fact("Labels", map(as_text, as_list(data.get("resource"))))
-    note.add_fact("Priority", (_number(data.get("priority")),))
-    note.add_fact("Progress", (_progress(data.get("progress")),))
     link = data.get("hyperlink")
     return Topic(
         id=as_text(data.get("id")),
         text=as_text(data.get("text")),
-        note=note.plain,
+        note=as_text(data.get("note")),
         links=(as_text(link) or as_text(as_object(link).get("url")),),
+        markers=tuple(_markers(data)),
+        tags=tuple(map(as_text, as_list(data.get("resource")))),
+        task=_task(data.get("progress")),
+        images=tuple(_images(images, data)),
+        style=_style(data),
+        folded=data.get("expandState") == "collapse" and bool(_children(node)),
     )
 
 
-def _number(value: object) -> str:
-    return str(value) if isinstance(value, int) and value > 0 else ""
+def _markers(data: Node) -> Iterator[Marker]:
+    priority = data.get("priority")
+    if isinstance(priority, int) and priority in range(1, 10):
+        yield marker(f"priority-{priority}", f"priority {priority}")
 
 
-def _progress(value: object) -> str:
-    return f"{value - 1}/{_DONE - 1}" if isinstance(value, int) and 1 <= value <= _DONE else ""
+def _task(progress: object) -> Task | None:
+    if not isinstance(progress, int) or not 1 <= progress <= _DONE:
+        return None
+    state = "todo" if progress == 1 else "done" if progress == _DONE else "started"
+    return Task(state, progress=round(100 * (progress - 1) / (_DONE - 1)))
+
+
+def _images(images: Images, data: Node) -> Iterator[Image]:
+    source = as_text(data.get("image"))
+    if source:
+        size = as_object(data.get("imageSize"))
+        width, height = number(size.get("width")), number(size.get("height"))
+        yield images.add_source(source, width, height, as_text(data.get("imageTitle")))
+
+
+def _style(data: Node) -> Style | None:
+    style = Style(
+        text=colour(as_text(data.get("color"))),
+        fill=colour(as_text(data.get("background"))),
+        bold=data.get("font-weight") == "bold",
+        italic=data.get("font-style") == "italic",
+        size=number(data.get("font-size")),
+    )
+    return style if style != Style() else None

@@ -8,7 +8,9 @@ named ``.mm.md`` or ``.markmap.md`` are read (see ``READERS``).
 * A single heading above all others is the central topic; otherwise the ``title`` of the front
   matter; otherwise each topic of the highest level is a sheet.
 * Paragraphs, quotations, tables and source text are notes of the topic before them.
-* Links are kept as links, emphasis and HTML are removed, the boxes of task lists become characters.
+* Links are kept as links. Emphasis is kept beside the plain text, other HTML is removed.
+* The boxes of task lists become characters and the state of a task. ``<!-- markmap: fold -->``
+  folds a topic. Text that is one formula in dollar signs is a formula.
 
 No library is used: those available recurse with the depth of lists, or take quadratic time for
 hostile input. Only blocks are needed, line by line, with plain text instead of inline marks.
@@ -20,7 +22,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.model import Outline, Task, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.flat_tree import Levels, regrow
 
@@ -54,13 +56,15 @@ _LINK: Final = re.compile(
     r"(?:[ \t]{1,9}[\"'][^\"'\n]{0,500}[\"'])?[ \t]{0,9}\)"
 )
 _MARKS: Final = (
-    re.compile(r"\*\*(?=\S)((?:[^*\n]|\*(?!\*)){1,2000})(?<=\S)\*\*"),
-    re.compile(r"(?<![0-9A-Za-z*])\*(?=\S)([^*\n]{1,2000})(?<=\S)\*(?![0-9A-Za-z])"),
-    re.compile(r"(?<!\w)__(?=\S)([^_\n]{1,2000})(?<=\S)__(?!\w)"),
-    re.compile(r"(?<!\w)_(?=\S)([^_\n]{1,2000})(?<=\S)_(?!\w)"),
-    re.compile(r"~~(?=\S)([^~\n]{1,2000})(?<=\S)~~"),
-    re.compile(r"==(?=\S)([^=\n]{1,2000})(?<=\S)=="),
+    (re.compile(r"\*\*(?=\S)((?:[^*\n]|\*(?!\*)){1,2000})(?<=\S)\*\*"), "b"),
+    (re.compile(r"(?<![0-9A-Za-z*])\*(?=\S)([^*\n]{1,2000})(?<=\S)\*(?![0-9A-Za-z])"), "i"),
+    (re.compile(r"(?<!\w)__(?=\S)([^_\n]{1,2000})(?<=\S)__(?!\w)"), "b"),
+    (re.compile(r"(?<!\w)_(?=\S)([^_\n]{1,2000})(?<=\S)_(?!\w)"), "i"),
+    (re.compile(r"~~(?=\S)([^~\n]{1,2000})(?<=\S)~~"), "del"),
+    (re.compile(r"==(?=\S)([^=\n]{1,2000})(?<=\S)=="), "u"),
 )
+"""Emphasis, with the HTML element that shows it."""
+
 _BREAK: Final = re.compile(r"<br\s{0,9}/?>", re.IGNORECASE)
 _TAG: Final = re.compile(
     r"</?(?:a|b|code|del|div|em|font|i|img|kbd|mark|p|s|small|span|strong|sub|sup|u)"
@@ -69,6 +73,10 @@ _TAG: Final = re.compile(
 )
 _SPECIAL: Final = re.compile(r"[\0!&*<=\[\\_`~]")
 _BOX: Final = re.compile(r"\[([ xX])\](?=\s)")
+_FOLDING: Final = re.compile(r"\s*markmap:\s*fold(?:All)?\s*")
+_FOLD: Final = re.compile("\0fold\0")
+_FORMULA: Final = re.compile(r"\s*(?:\$\$([^$\n]{1,4000})\$\$)\s*")
+_STATES: Final = {"☐": Task("todo"), "☑": Task("done")}
 _KEPT: Final = re.compile("\0(\\d{1,7})\0")
 
 
@@ -124,6 +132,8 @@ def _without_comments(lines: list[str]) -> Iterator[str]:
             before, found, rest = rest.partition("-->" if inside else "<!--")
             if not inside:
                 kept.append(before)
+            elif _FOLDING.fullmatch(before):
+                kept.append("\0fold\0")
             inside ^= bool(found)
         if kept or not line:
             yield "".join(kept)
@@ -150,11 +160,26 @@ class _Draft:
 
     def finish(self) -> None:
         """Complete the topic."""
-        text, links = _plain(" ".join(self.label))
-        notes = [(note, []) if is_source else _plain(note) for note, is_source in self.notes]
-        self.topic.text = text
+        label = " ".join(self.label)
+        words, fold = _FOLD.subn("", label)
+        self.topic.folded = fold > 0
+        if formula := _FORMULA.fullmatch(words):
+            self.topic.text, self.topic.formula = words.strip(), formula[1].strip()
+            links: list[str] = []
+        else:
+            self.topic.text, self.topic.text_html, links = _plain(words)
+        notes = [_note(note, is_source=is_source) for note, is_source in self.notes]
         self.topic.note = "\n".join(note for note, _ in notes)
         self.topic.links = (*links, *(link for _, found in notes for link in found))
+        self.topic.task = _STATES.get(self.topic.text[:1])
+
+
+def _note(note: str, *, is_source: bool) -> tuple[str, list[str]]:
+    """Return a note as plain text, and the links in it."""
+    if is_source:
+        return note, []
+    text, _, links = _plain(_FOLD.sub("", note))
+    return text, links
 
 
 class _Document:
@@ -281,14 +306,17 @@ def _box(found: re.Match[str]) -> str:
     return "☐" if found[1] == " " else "☑"
 
 
-def _plain(words: str) -> tuple[str, list[str]]:
-    """Return the plain text of ``words``, and the links in them."""
+def _plain(words: str) -> tuple[str, str, list[str]]:
+    """Return ``words`` as plain text, as HTML if they have formatting, and the links in them."""
     if not _SPECIAL.search(words):
-        return words, []
+        return words, "", []
     kept: list[str] = []
+    codes: set[int] = set()
     links: list[str] = []
 
     def keep(piece: re.Match[str]) -> str:
+        if piece["code"]:
+            codes.add(len(kept))
         kept.append(piece["code"] or piece["escaped"] or piece["address"])
         if piece["address"]:
             links.append(piece["address"])
@@ -296,6 +324,10 @@ def _plain(words: str) -> tuple[str, list[str]]:
 
     def restore(place: re.Match[str]) -> str:
         return kept[int(place[1])]
+
+    def restore_rich(place: re.Match[str]) -> str:
+        piece = html.escape(restore(place), quote=False)
+        return f"<code>{piece}</code>" if int(place[1]) in codes else piece
 
     def follow(link: re.Match[str]) -> str:
         links.append(_KEPT.sub(restore, link[2]))
@@ -305,6 +337,12 @@ def _plain(words: str) -> tuple[str, list[str]]:
     text = _PIECES.sub(keep, words.replace("\0", "").strip())
     text = _LINK.sub(follow, _IMAGE.sub(r"\1", text))
     text = _TAG.sub("", _BREAK.sub("\n", text))
-    for mark in _MARKS:
-        text = mark.sub(r"\1", text)
-    return _KEPT.sub(restore, html.unescape(text)), links
+    rich = html.escape(html.unescape(text), quote=False)
+    formatted = bool(codes)
+    for mark, element in _MARKS:
+        text, count = mark.subn(r"\1", text)
+        if count:
+            formatted = True
+            rich = mark.sub(rf"<{element}>\1</{element}>", rich)
+    plain = _KEPT.sub(restore, html.unescape(text))
+    return plain, _KEPT.sub(restore_rich, rich).replace("\n", "<br>") if formatted else "", links

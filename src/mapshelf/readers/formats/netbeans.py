@@ -8,7 +8,9 @@ or ``- TOPIC`` and a ``<pre>`` block), then fenced source text.
 
 * The version is that of the format; the file has no other.
 * Notes may be encrypted: such a topic has no note here.
-* Source text becomes part of the note; links to other topics (``TOPIC``) are not read.
+* Source text becomes part of the note.
+* ``TOPIC`` is a link to another topic. White on black is the program's own style.
+* A side is noted only if it is the left one.
 * Mermaid and many other files have the same extension; the header decides.
 """
 
@@ -18,22 +20,66 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.model import Image, Marker, Outline, Style, Topic, sheets_of
+from mapshelf.model.markers import marker
+from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.flat_tree import Levels, regrow
+from mapshelf.readers.parsing.images import Images
 
 _HEAD: Final = 4096
 _HEADER: Final = re.compile(
     r"(?:(?!---|>).*\n){0,20}>[ \t].*\b__version__[ \t]*=[ \t]*`.*\n(?:>.*\n){0,20}\s*^-{3}",
     re.MULTILINE,
 )
-_ATTRIBUTE: Final = re.compile(r"([^\s=,`]{1,100})[ \t]*=[ \t]*(`{1,10})([^`\n]{0,4000})\2")
+_ATTRIBUTE: Final = re.compile(r"([^\s=,`]{1,100})[ \t]*=[ \t]*(`{1,10})([^`\n]*+)\2")
+"""A picture is one attribute of any length: the part must not be matched again from within."""
+
 _BREAK: Final = re.compile(r"<\s{0,9}br\s{0,9}/?>", re.IGNORECASE)
 _ESCAPED: Final = re.compile(r"\\([\\`*_{}\[\]()#<>+\-.!])")
 _EXTRA: Final = re.compile(r"-[ \t]*([A-Z]+)[ \t]*")
 _FENCE: Final = "```"
 _OPENING: Final = "<pre>"
 _CLOSING: Final = "</pre>"
+_BLACK: Final = "#000000"
+
+_EMOTICONS: Final = {
+    "accept": "yes",
+    "attach": "attachment",
+    "basket": "basket",
+    "bell": "bell",
+    "bomb": "bomb",
+    "book": "book",
+    "calendar": "calendar",
+    "camera": "camera",
+    "cancel": "no",
+    "clock": "clock",
+    "cog": "gear",
+    "comment": "speech",
+    "computer": "computer",
+    "database": "database",
+    "error": "warning",
+    "exclamation": "exclamation",
+    "gear_in": "gear",
+    "heart": "heart",
+    "help": "question",
+    "house": "home",
+    "information": "info",
+    "key": "key",
+    "lightbulb": "idea",
+    "lock": "lock",
+    "map": "map",
+    "money": "money",
+    "quill": "pencil",
+    "star": "star",
+    "stop": "stop",
+    "tick": "yes",
+    "user": "person",
+    "warning": "warning",
+    "wizard": "wizard",
+    "www": "globe",
+}
+"""Of some four hundred pictures of the program those that mean something everywhere."""
 
 
 def sniff(content: Content) -> bool:
@@ -52,7 +98,7 @@ def read(content: Content) -> Outline:
     head = header[0].lower() if header else ""
     levels = Levels(content.limits)
     for part in _parts(iter(content.lines[head.count("\n") :])):
-        levels.add(part.level, part.topic())
+        levels.add(part.level, part.topic(content.images))
     software = "SciaReto" if "scia reto" in head or "sciareto" in head else "NB MindMap"
     return Outline(sheets=sheets_of(regrow(levels.roots, content.limits)), software=software)
 
@@ -67,15 +113,42 @@ class _Part:
     extras: dict[str, str] = field(default_factory=dict)
     source: list[str] = field(default_factory=list)
 
-    def topic(self) -> Topic:
+    def topic(self, images: Images) -> Topic:
         encrypted = self.attributes.get("extras.note.encrypted") == "true"
         note = "" if encrypted else self.extras.get("NOTE", "")
         return Topic(
             text=_plain(self.text),
             id=self.attributes.get("topicLinkUID", ""),
             note="\n".join(part for part in (note, *self.source) if part),
-            links=(self.extras.get("LINK", ""), self.extras.get("FILE", "")),
+            links=tuple(self._links()),
+            markers=tuple(self._markers()),
+            images=tuple(self._images(images)),
+            style=self._style(),
+            folded=self.attributes.get("collapsed") == "true",
+            side="left" if self.attributes.get("leftSide") == "true" else "",
         )
+
+    def _links(self) -> Iterator[str]:
+        yield self.extras.get("LINK", "")
+        yield self.extras.get("FILE", "")
+        if target := self.extras.get("TOPIC", "").strip():
+            yield f"#{target}"
+
+    def _markers(self) -> Iterator[Marker]:
+        name = self.attributes.get("mmd.emoticon", "")
+        if name and name != "empty":
+            yield marker(_EMOTICONS.get(name, ""), name)
+
+    def _images(self, images: Images) -> Iterator[Image]:
+        if data := self.attributes.get("mmd.image"):
+            alt = self.attributes.get("mmd.image.name", "")
+            yield images.add_source(f"data:;base64,{data}", alt=alt)
+
+    def _style(self) -> Style | None:
+        fill, text = (colour(self.attributes.get(name)) for name in ("fillColor", "textColor"))
+        border = colour(self.attributes.get("borderColor"))
+        style = Style(text="" if text == _BLACK and not fill else text, fill=fill, border=border)
+        return style if style != Style() else None
 
 
 def _plain(text: str) -> str:

@@ -1,7 +1,7 @@
 r"""SimpleMind: an archive with ``document/mindmap.xml``, a flat list of topics.
 
-* Each topic names its parent; -1 is for the central theme and for floating topics, which become
-  further roots after it. So does a topic whose parent is missing, so that it is not lost.
+* Each topic names its parent; -1 is for the central theme and for floating topics. A topic whose
+  parent is missing floats, too, so that it is not lost.
 * In the text of a topic, ``\N`` is a line end.
 * Relations, their labels, pictures, icons and check boxes are not read.
 * The XML begins with a DOCTYPE that declares nothing.
@@ -12,10 +12,11 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from mapshelf.errors import BrokenFile
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.model import Outline, Sheet, Topic
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.decoding import decode
 from mapshelf.readers.parsing.notes import Note
+from mapshelf.readers.parsing.numbers import number
 from mapshelf.readers.parsing.topic_tree import grow
 from mapshelf.readers.parsing.xml_files import parse_xml
 
@@ -44,10 +45,11 @@ def read(content: Content) -> Outline:
     topics = document.findall("mindmap/topics/topic")
     roots, children = _tree(topics, document.find("mindmap/meta/main-centraltheme"))
     grown = grow(roots, _topic, lambda topic: children[topic], content.limits)
+    _place(roots, grown)
     if sum(1 for root in grown for _ in root.walk()) < len(topics):
         raise BrokenFile("its topics are joined in a circle")
     return Outline(
-        sheets=sheets_of(grown),
+        sheets=(Sheet(grown[0], floating=grown[1:]),),
         software="SimpleMind",
         software_version=document.get("gen-version", ""),
     )
@@ -67,6 +69,13 @@ def _tree(
         (roots if parent is None else children[parent]).append(topic)
     first = "" if central is None else central.get("id", "")
     return sorted(roots, key=lambda topic: topic.get("id") != first), children
+
+
+def _place(roots: list[Element], grown: tuple[Topic, ...]) -> None:
+    """Put the floating topics where they are, seen from the central theme."""
+    places = [(number(root.get("x")), number(root.get("y"))) for root in roots]
+    for topic, (x, y) in zip(grown[1:], places[1:], strict=True):
+        topic.position = (x - places[0][0], y - places[0][1])
 
 
 def _topic(topic: Element) -> Topic:

@@ -1,25 +1,44 @@
 """VYM (View Your Mind): an archive with XML, one ``branch`` element inside another.
 
 * The XML is ``map.xml``, or has the name of the map when it was saved.
-* There may be several central topics; each becomes a root.
+* There may be several central topics on the one canvas: the first is the centre, the others float.
 * Headings and notes are plain text or Qt's rich text, in an attribute or inside the element. In
   attributes VYM escapes quotation marks and line ends with a backslash.
-* The comment on the map is added to the note of the first central topic, the status of a task to
-  the note of its branch. Flags, pictures, frames and cross-links are not read.
+* Cross-links name topics by their places in the tree (``mc:0,bo:2``: first centre, third branch).
+* A frame is around one topic, or around everything below it, too: then it is a boundary.
+* The comment on the map is added to the note of the first central topic.
+* Black headings are the program's own colour. Flags that users made are pictures; their names are
+  kept.
 * The XML begins with a DOCTYPE that declares nothing.
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.errors import UnreadableFile
+from mapshelf.model import (
+    Boundary,
+    Image,
+    Marker,
+    Outline,
+    Relationship,
+    Sheet,
+    Style,
+    Task,
+    Topic,
+)
+from mapshelf.model.markers import marker
+from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
 from mapshelf.readers.parsing.notes import Note
+from mapshelf.readers.parsing.numbers import number
 from mapshelf.readers.parsing.text_cleaning import element_to_text, html_to_text
-from mapshelf.readers.parsing.topic_tree import grow
+from mapshelf.readers.parsing.topic_tree import grow, reference
 from mapshelf.readers.parsing.xml_files import parse_xml, root_tag
 from mapshelf.readers.parsing.zip_files import Archive
 
@@ -28,6 +47,46 @@ _USUAL: Final = "map.xml"
 _MOST_CANDIDATES: Final = 8
 _RICH: Final = re.compile(r"\s*<(?:!doctype\s+html|html)\b|<br\s*/?>", re.IGNORECASE)
 _ESCAPED: Final = re.compile(r'\\(["n])')
+_STEP: Final = re.compile(r"(mc|bo):(\d{1,6})")
+_BLACK: Final = "#000000"
+
+_FLAGS: Final = {
+    "2arrow-down": "arrow-down",
+    "2arrow-up": "arrow-up",
+    "arrow-down": "arrow-down",
+    "arrow-up": "arrow-up",
+    "clock": "clock",
+    "cross-red": "no",
+    "exclamationmark": "exclamation",
+    "flash": "lightning",
+    "heart": "heart",
+    "hook-green": "yes",
+    "info": "info",
+    "lamp": "idea",
+    "lifebelt": "shield",
+    "phone": "phone",
+    "present": "gift",
+    "questionmark": "question",
+    "rose": "flower",
+    "smiley-good": "face-happy",
+    "smiley-omb": "face-surprised",
+    "smiley-plain": "face-neutral",
+    "smiley-sad": "face-sad",
+    "stopsign": "stop",
+    "thumb-down": "thumbs-down",
+    "thumb-up": "thumbs-up",
+    "wip": "task-started",
+}
+"""The flags that come with the program; of users' own, those that are named after these."""
+
+_STATES: Final = {"NotStarted": "todo", "WIP": "started", "Finished": "done"}
+_PRIORITIES: Final = {"A": 1, "B": 2, "C": 3, "D": 4}
+_SHAPES: Final = {
+    "Rectangle": "rectangle",
+    "RoundedRectangle": "rounded",
+    "Ellipse": "ellipse",
+    "Cloud": "cloud",
+}
 
 
 def sniff(content: Content) -> bool:
@@ -50,18 +109,107 @@ def read(content: Content) -> Outline:
     centres = document.findall("mapcenter")
     comment = document.get("comment", "")
 
-    def topic_of(branch: Element) -> Topic:
-        return _topic(branch, comment if branch is centres[0] else "")
+    flags = {flag.get("uuid", ""): flag.get("name", "") for flag in document.iter("userflagdef")}
 
+    def topic_of(branch: Element) -> Topic:
+        topic = _topic(branch, comment if branch is centres[0] else "")
+        topic.markers = tuple(_markers(branch, flags))
+        topic.images = tuple(_images(branch, content))
+        return topic
+
+    relationships = tuple(_relationships(document, centres))
+    trees = grow(centres, topic_of, lambda branch: branch.findall("branch"), content.limits)
+    _arrange(centres, trees)
+    sheet = Sheet(
+        root=trees[0],
+        floating=trees[1:],
+        relationships=relationships,
+        boundaries=tuple(_boundaries(document)),
+        background=document.get("backgroundColor", ""),
+    )
     return Outline(
-        sheets=sheets_of(
-            grow(centres, topic_of, lambda branch: branch.findall("branch"), content.limits)
-        ),
+        sheets=(sheet,),
         software="VYM",
         software_version=document.get("version", ""),
         author=document.get("author", ""),
         modified=milliseconds(document.get("date")),
     )
+
+
+def _arrange(centres: list[Element], trees: tuple[Topic, ...]) -> None:
+    """Put further centres where they are, seen from the first, and main topics on their sides."""
+    places = [(number(each.get("absPosX")), number(each.get("absPosY"))) for each in centres]
+    for topic, (x, y) in zip(trees[1:], places[1:], strict=True):
+        topic.position = (x - places[0][0], y - places[0][1])
+    for branch, topic in zip(centres[0].findall("branch"), trees[0].children, strict=True):
+        across = number(branch.get("relPosX"))
+        topic.side = "left" if across < 0 else "right" if across > 0 else ""
+
+
+def _relationships(document: Element, centres: list[Element]) -> Iterator[Relationship]:
+    for link in document.iter("xlink"):
+        ends = [_found(link.get(name, ""), centres) for name in ("beginID", "endID")]
+        yield Relationship(ends[0], ends[1], colour=link.get("color", ""))
+
+
+def _found(path: str, centres: list[Element]) -> str:
+    """Return the id of the topic at ``path``, empty if there is none.
+
+    Old files have no ids: a topic that a link names gets one.
+    """
+    branches, found = centres, None
+    for _, place in _STEP.findall(path):
+        if int(place) >= len(branches):
+            return ""
+        found = branches[int(place)]
+        branches = found.findall("branch")
+    if found is None:
+        return ""
+    if not _id(found):
+        found.set("uuid", path)
+    return _id(found)
+
+
+def _boundaries(document: Element) -> Iterator[Boundary]:
+    for branch in (*document.iter("mapcenter"), *document.iter("branch")):
+        for frame in branch.findall("frame"):
+            if frame.get("includeChildren") == "true":
+                yield Boundary(
+                    (_id(branch),), colour=colour(frame.get("penColor"), alpha_first=True)
+                )
+
+
+def _id(branch: Element) -> str:
+    return reference(branch.get("uuid", ""))
+
+
+def _markers(branch: Element, flags: dict[str, str]) -> Iterator[Marker]:
+    for flag in branch.findall("standardflag"):
+        name = (flag.text or "").strip()
+        yield marker(_FLAGS.get(name, ""), name)
+    for flag in branch.findall("userflag"):
+        named = flags.get(flag.get("uuid", "")) or flag.get("name") or ""
+        yield marker(_FLAGS.get(named.removeprefix("flag-"), ""), named)
+
+
+def _images(branch: Element, content: Content) -> Iterator[Image]:
+    for picture in branch.findall("floatimage"):
+        name = picture.get("href", "").removeprefix("file:")
+        image = content.images.add(
+            _bytes(content.archive, name), alt=picture.get("originalName", "")
+        )
+        across = number(picture.get("scaleX") or picture.get("scaleFactor") or "1")
+        down = number(picture.get("scaleY") or picture.get("scaleFactor") or "1")
+        yield image._replace(width=image.width * across, height=image.height * down)
+
+
+def _bytes(archive: Archive | None, name: str) -> bytes | None:
+    if archive is None or name not in archive.names:
+        return None
+    try:
+        return archive.read(name)
+    except UnreadableFile:
+        return None
 
 
 def _member(archive: Archive) -> str | None:
@@ -81,7 +229,6 @@ def _topic(branch: Element, comment: str) -> Topic:
         note.add_html(comment)
     else:
         note.add_text(comment)
-    note.add_fact("Task", (task.get("status", "") for task in branch.findall("task")))
     heading = branch.find("heading")
     return Topic(
         id=branch.get("uuid", ""),
@@ -89,7 +236,30 @@ def _topic(branch: Element, comment: str) -> Topic:
         note=note.plain,
         note_html=note.html,
         links=(branch.get("url", ""), branch.get("vymLink", "")),
+        task=_task(branch.find("task")),
+        style=_style(heading, branch.find("frame")),
+        folded=branch.get("scrolled") == "yes" and branch.find("branch") is not None,
     )
+
+
+def _task(task: Element | None) -> Task | None:
+    if task is None:
+        return None
+    state = _STATES.get(task.get("status", ""), "todo")
+    return Task(state, priority=_PRIORITIES.get(task.get("prio", "")))
+
+
+def _style(heading: Element | None, frame: Element | None) -> Style | None:
+    text = "" if heading is None else colour(heading.get("textColor"))
+    style = Style(text="" if text == _BLACK else text)
+    if frame is not None and frame.get("includeChildren") != "true":
+        style = replace(
+            style,
+            shape=_SHAPES.get(frame.get("frameType", ""), ""),
+            fill=colour(frame.get("brushColor"), alpha_first=True),
+            border=colour(frame.get("penColor"), alpha_first=True),
+        )
+    return style if style != Style() else None
 
 
 def _heading(heading: Element) -> str:

@@ -6,13 +6,20 @@ is missing, too large or no picture costs only itself: the topic keeps an ``Imag
 digest, so that its place and its words are still shown.
 """
 
+import base64
+import binascii
 import hashlib
+import re
 from collections.abc import Callable
+from typing import Final
 
 from mapshelf.errors import UnreadableFile
 from mapshelf.model import Image
 from mapshelf.readers import pictures
 from mapshelf.readers.parsing.limits import Limits
+
+_DATA: Final = re.compile(r"\s*data:[^,;]{0,100}(?:;[^,;]{0,100}){0,4};base64,", re.IGNORECASE)
+_SCHEME: Final = re.compile(r"\s*[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 
 Beside = Callable[[str], bytes | None]
 """Returns the file at a path relative to the map, ``None`` if there is none that may be read."""
@@ -61,6 +68,20 @@ class Images:
         """Return the picture that the map only points to, by a path relative to its folder."""
         return self.add(self._beside(path), width, height, alt or path.rpartition("/")[2])
 
+    def add_source(
+        self, source: str, width: float = 0.0, height: float = 0.0, alt: str = ""
+    ) -> Image:
+        """Return the picture at an address as HTML has it: in a data URI, or beside the map.
+
+        What is elsewhere is not fetched: its address stands for it.
+        """
+        data = _DATA.match(source)
+        if data:
+            return self.add(_decoded(source[data.end() :]), width, height, alt)
+        if _SCHEME.match(source) or source.startswith("//"):
+            return self.add(None, width, height, alt or source)
+        return self.add_beside(source, width, height, alt)
+
     def size(self, image: Image) -> tuple[int, int]:
         """Return the own width and height of a picture, (0, 0) if it is not there."""
         return self._sizes.get(image.digest, (0, 0))
@@ -78,3 +99,10 @@ class Images:
         self._room -= len(data)
         self.found[digest] = data
         return digest
+
+
+def _decoded(text: str) -> bytes | None:
+    try:
+        return base64.b64decode(text)
+    except (binascii.Error, ValueError):
+        return None

@@ -1,0 +1,31 @@
+"""Tell HTML from plain text in formats that allow both and do not say which it is (OPML)."""
+
+import re
+from typing import Final
+
+_ANY_TAG: Final = re.compile(
+    r"<(/?)([A-Za-z][A-Za-z0-9]{0,20})(?:\s[^<>]{0,4000})?/?>|(<[A-Za-z/!?])"
+)
+_INLINE: Final = frozenset(
+    {
+        *("a", "b", "big", "br", "code", "del", "em", "font", "i", "img", "ins", "s", "small"),
+        *("span", "strike", "strong", "sub", "sup", "tt", "u"),
+    }
+)
+_ALONE: Final = frozenset({"br", "img"})
+"""Inline elements that have no end tag."""
+
+
+def is_inline_html(text: str) -> bool:
+    """Tell whether ``text`` is HTML: it has tags, all of inline markup, and each is closed."""
+    opened: list[str] = []
+    tags = _ANY_TAG.findall(text)
+    for end, name, unknown in tags:
+        element = name.lower()
+        if unknown or element not in _INLINE:
+            return False
+        if end and (not opened or opened.pop() != element):
+            return False
+        if not end and element not in _ALONE:
+            opened.append(element)
+    return bool(tags) and not opened

@@ -1,0 +1,14 @@
+"""Numbers as programs write them into attributes, where anything else may stand as well."""
+
+from math import isfinite
+
+
+def number(text: object, default: float = 0.0) -> float:
+    """Return ``text`` as a number, ``default`` if it is none or not finite. Units are ignored."""
+    if isinstance(text, str):
+        text = text.strip().rstrip("ptxmc% ")
+    try:
+        found = float(text)  # type: ignore[arg-type]
+    except (TypeError, ValueError, OverflowError):
+        return default
+    return found if isfinite(found) else default
