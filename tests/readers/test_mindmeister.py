@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mapshelf.errors import BrokenFile, NotAMap
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Style, Task, Topic
 from mapshelf.readers import Limits, read
 from tests.readers.samples import archive
 
@@ -43,6 +43,24 @@ def test_tree_ids_links_and_order() -> None:
 def test_children_by_number() -> None:
     outline = outline_of(children={"10": {"title": "A"}, "11": {"title": "B"}})
     assert [child.text for child in outline.roots[0].children] == ["A", "B"]
+
+
+def test_what_is_attached_to_a_topic() -> None:
+    empty = {"task": {"from": None, "until": None, "resource": None, "notify": 1}, "style": {}}
+    outline = outline_of(
+        icon=["star", "status_done", ""],
+        task={"from": "2024-01-01T00:00", "until": "2024-02-01", "resource": "Ann", "notify": 1},
+        style={"color": "#FF0000", "backgroundColor": "none", "bold": 1},
+        attachments=[{"filename": "a.pdf", "size": "12"}],
+        children=[{"title": "A", **empty}, {"title": "B", "property": {"floating": True}}],
+    )
+    root = outline.roots[0]
+    assert root.markers == (("star", "star"), ("other-status-done", "status_done"))
+    assert root.task == Task(start="2024-01-01", due="2024-02-01", resources=("Ann",))
+    assert root.style == Style(text="#ff0000", bold=True)
+    assert root.attachments == (("a.pdf", 12),)
+    assert root.children == [Topic("A")]
+    assert [topic.text for topic in outline.sheets[0].floating] == ["B"]
 
 
 def test_carriage_return_ends_a_line() -> None:

@@ -1,11 +1,13 @@
 """NovaMind: the habits of the one real file we have, in their smallest form."""
 
+import hashlib
+
 import pytest
 
 from mapshelf.errors import BrokenFile
-from mapshelf.model import Topic
+from mapshelf.model import Image, Style, Task, Topic
 from mapshelf.readers import Limits, read
-from tests.readers.samples import archive_of
+from tests.readers.samples import archive_of, as_file, drawn
 
 LIMITS = Limits()
 META = (
@@ -14,14 +16,18 @@ META = (
     "</meta>"
 )
 CONTENT = """<document title="t" description="all of it"><maps><map>
-<topic-node id="n0" topic-ref="a"><topic-node-view/><sub-topics><topic-node topic-ref="b"/>
-<topic-node topic-ref="missing"/></sub-topics></topic-node>
-<link-lines><topic-node topic-ref="c"/></link-lines></map></maps><topics>
+<topic-node id="n0" topic-ref="a"><topic-node-view/><sub-topics><topic-node id="n1" topic-ref="b"/>
+<topic-node topic-ref="missing"><topic-node-view is-expanded="False"><topic-node-style>
+<fill-style><solid-color color="#21ECFF01"/></fill-style></topic-node-style></topic-node-view>
+</topic-node><topic-node type="Boundary" topic-ref="e"/></sub-topics></topic-node>
+<link-lines><topic-node type="LinkLine" topic-ref="c"><link-line-data start-topic-node-ref="n1"
+ end-topic-node-ref="n0"/></topic-node></link-lines></map></maps><tags><item>T</item></tags><topics>
 <topic id="a"><rich-text>
   <text-run>one<br />two </text-run>
   <hyperlink url="http://x/"><text-run>three</text-run></hyperlink>
 </rich-text><notes><rich-text><text-run>a note</text-run></rich-text></notes></topic>
-<topic id="b"><rich-text><text-run>B</text-run></rich-text></topic>
+<topic id="e"><rich-text><text-run>around</text-run></rich-text></topic>
+<topic id="b"><project-task percentage-complete="50"/><top-image resource-ref="p"/><rich-text><text-run>B</text-run></rich-text></topic>
 <topic id="c"><rich-text><text-run>on the line</text-run></rich-text></topic></topics></document>"""
 
 
@@ -33,9 +39,16 @@ def test_tree_and_topics_are_joined() -> None:
             "n0",
             "a note\nall of it",
             links=("http://x/",),
-            children=[Topic("B"), Topic(""), Topic("on the line")],
+            tags=("T",),
+            children=[
+                Topic("B", "n1", task=Task(progress=50), images=(Image("", alt=""),)),
+                Topic("", style=Style(fill="#ecff01")),
+            ],
         ),
     )
+    (sheet,) = outline.sheets
+    assert sheet.relationships == (("n1", "n0", "on the line", ""),)
+    assert sheet.boundaries == ((("n0",), "around", ""),)
     assert (outline.software, outline.software_version) == ("NovaMind", "6.0.5")
     assert (outline.created, outline.modified) == (1704067200000, 1704153600000)
 
@@ -43,10 +56,19 @@ def test_tree_and_topics_are_joined() -> None:
 @pytest.mark.parametrize("members", [{}, {"meta.xml": "<meta"}, {"meta.xml": "<meta/>"}])
 def test_broken_metadata_does_not_lose_the_map(members: dict[str, str | bytes]) -> None:
     outline = read(archive_of({"content.xml": CONTENT, **members}), LIMITS)
-    assert (len(outline.roots[0].children), outline.software_version) == (3, "")
+    assert (len(outline.roots[0].children), outline.software_version) == (2, "")
 
 
 def test_no_map() -> None:
     content = "<document><maps/><topics><!--<topic-node--></topics></document>"
     with pytest.raises(BrokenFile, match="no topics"):
         read(archive_of({"content.xml": content}), LIMITS)
+
+
+def test_pictures_are_named_by_the_manifest() -> None:
+    manifest = '<manifest><resources><resource id="p" url="a/b.png"/></resources></manifest>'
+    picture = as_file(drawn((40, 20)))
+    members: dict[str, str | bytes] = {"manifest.xml": manifest, "Resources/a/b.png": picture}
+    outline = read(archive_of({"content.xml": CONTENT, **members}), LIMITS)
+    (image,) = outline.roots[0].children[0].images
+    assert image == (hashlib.sha256(picture).hexdigest(), 40.0, 20.0, "b.png")

@@ -1,10 +1,11 @@
 """NovaMind 5 and 6: an archive whose ``content.xml`` looks like XMind's but is different.
 
 * The tree (``topic-node``) and the texts of its topics (``topic``) are separate, joined by id.
-* Topics on the lines between others become children of the central topic of the first map, where
-  people look for them.
-* The description of the document is added to the note of the first central topic. Pictures, tasks,
-  tags, presentations and styles are not read.
+* What looks like a topic may be something else by its ``type``: a boundary around the topic above it,
+  a line between two topics, with its words, or a shape without words that shows a picture.
+* The description of the document is added to the note of the first central topic, its tags are
+  those of that topic.
+* Pictures are named by the manifest. Presentations and resources of projects are not read.
 """
 
 from collections.abc import Iterator
@@ -12,18 +13,33 @@ from typing import Final
 from xml.etree.ElementTree import Element
 
 from mapshelf.errors import UnreadableFile
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.model import (
+    Boundary,
+    Image,
+    Outline,
+    Relationship,
+    Sheet,
+    Style,
+    Task,
+    Topic,
+    TopicKind,
+)
+from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.parsing.notes import Note
-from mapshelf.readers.parsing.topic_tree import grow
+from mapshelf.readers.parsing.numbers import number
+from mapshelf.readers.parsing.topic_tree import grow, reference
 from mapshelf.readers.parsing.xml_files import parse_xml, root_tag
 from mapshelf.readers.parsing.zip_files import Archive
 
 _MEMBER: Final = "content.xml"
 _META: Final = "meta.xml"
+_BOUNDARY: Final = "Boundary"
+_SIDES: Final = ("top-image", "bottom-image", "left-image", "right-image")
+_SHAPES: Final = {"Oval": "ellipse", "Rectangle": "rectangle", "RoundedRectangle": "rounded"}
 
 
 def sniff(content: Content) -> bool:
@@ -47,24 +63,116 @@ def read(content: Content) -> Outline:
     document = parse_xml(decode(archive.read(_MEMBER)), content.limits)
     said = {topic.get("id", ""): topic for topic in document.findall("topics/topic")}
     centres = document.findall("maps/map/topic-node")
-    loose = document.findall("maps/map/link-lines/topic-node")
+    files = _files(archive, content.limits)
 
     def topic_of(node: Element) -> Topic:
-        topic = said.get(node.get("topic-ref", ""), node)
-        return _topic(node, topic, document if node is centres[0] else None)
+        words = said.get(node.get("topic-ref", ""), node)
+        topic = _topic(node, words, document if node is centres[0] else None)
+        topic.images = tuple(_images(words, files, content))
+        return topic
 
-    def children_of(node: Element) -> list[Element]:
-        return node.findall("*/topic-node") + (loose if node is centres[0] else [])
-
-    roots = grow(centres, topic_of, children_of, content.limits)
+    roots = grow(centres, topic_of, _children, content.limits)
+    maps = document.findall("maps/map")
+    sheets = [
+        _sheet(root, map_, said) for root, map_ in zip(roots, _with_centre(maps), strict=True)
+    ]
     meta = _meta(archive, content.limits)
     return Outline(
-        sheets=sheets_of(roots),
+        sheets=tuple(sheets),
         software="NovaMind",
         software_version=_at(meta, "last-saved/application", "version"),
         created=milliseconds(_at(meta, "created", "timestamp")),
         modified=milliseconds(_at(meta, "last-saved", "timestamp")),
     )
+
+
+def _with_centre(maps: list[Element]) -> list[Element]:
+    """Return each map as often as it has central topics."""
+    return [map_ for map_ in maps for _ in map_.findall("topic-node")]
+
+
+def _children(node: Element) -> list[Element]:
+    children = node.findall("sub-topics/topic-node") + node.findall("callouts/topic-node")
+    return [child for child in children if child.get("type") != _BOUNDARY]
+
+
+def _sheet(root: Topic, map_: Element, said: dict[str, Element]) -> Sheet:
+    return Sheet(
+        root,
+        relationships=tuple(_relationships(map_, said)),
+        boundaries=tuple(_boundaries(map_, said)),
+    )
+
+
+def _relationships(map_: Element, said: dict[str, Element]) -> Iterator[Relationship]:
+    for line in map_.findall("link-lines/topic-node"):
+        for ends in line.findall("link-line-data"):
+            start, end = ends.get("start-topic-node-ref", ""), ends.get("end-topic-node-ref", "")
+            yield Relationship(reference(start), reference(end), _label(line, said))
+
+
+def _boundaries(map_: Element, said: dict[str, Element]) -> Iterator[Boundary]:
+    for node in map_.iter("topic-node"):
+        for child in node.findall("sub-topics/topic-node"):
+            if child.get("type") == _BOUNDARY:
+                yield Boundary((reference(node.get("id", "")),), _label(child, said))
+
+
+def _label(node: Element, said: dict[str, Element]) -> str:
+    text = said.get(node.get("topic-ref", ""), node).find("rich-text")
+    return "" if text is None else _words(text)
+
+
+def _files(archive: Archive, limits: Limits) -> dict[str, str]:
+    """Return the members of the archive that resources are in, by the ids of these."""
+    try:
+        manifest = parse_xml(decode(archive.read("manifest.xml")), limits)
+    except UnreadableFile:
+        return {}
+    resources = manifest.findall("resources/resource")
+    return {each.get("id", ""): f"Resources/{each.get('url', '')}" for each in resources}
+
+
+def _images(topic: Element, files: dict[str, str], content: Content) -> Iterator[Image]:
+    for side in _SIDES:
+        for picture in topic.findall(side):
+            name = files.get(picture.get("resource-ref", ""), "")
+            yield content.images.add(_bytes(content.archive, name), alt=name.rpartition("/")[2])
+
+
+def _bytes(archive: Archive | None, name: str) -> bytes | None:
+    if archive is None or name not in archive.names:
+        return None
+    try:
+        return archive.read(name)
+    except UnreadableFile:
+        return None
+
+
+def _task(topic: Element) -> Task | None:
+    facts = topic.find("project-task")
+    if facts is None:
+        return None
+    done = facts.get("percentage-complete")
+    return Task(
+        state="done" if topic.get("checked-state") == "Checked" else "",
+        progress=round(number(done)) if done else None,
+        priority=round(number(facts.get("priority"))) or None,
+        start=facts.get("start-time", "")[:10],
+        due=facts.get("end-time", "")[:10],
+    )
+
+
+def _style(node: Element) -> Style | None:
+    view = node.find("topic-node-view/topic-node-style")
+    if view is None:
+        return None
+    style = Style(
+        fill=colour(_at(view, "fill-style/solid-color", "color"), alpha_first=True),
+        line=colour(_at(view, "line-style", "color"), alpha_first=True),
+        shape=_SHAPES.get(_at(view, "shape-style/topic-shape-style", "type"), ""),
+    )
+    return style if style != Style() else None
 
 
 def _topic(node: Element, topic: Element, document: Element | None) -> Topic:
@@ -79,6 +187,17 @@ def _topic(node: Element, topic: Element, document: Element | None) -> Topic:
         text="" if text is None else _words(text),
         note=note.plain,
         links=tuple(_links(topic)),
+        kind=TopicKind.CALLOUT if node.get("type") == "Callout" else TopicKind.ATTACHED,
+        tags=_tags(document),
+        task=_task(topic),
+        style=_style(node),
+        folded=_at(node, "topic-node-view", "is-expanded") == "False" and bool(_children(node)),
+    )
+
+
+def _tags(document: Element | None) -> tuple[str, ...]:
+    return (
+        () if document is None else tuple(tag.text or "" for tag in document.findall("tags/item"))
     )
 
 
