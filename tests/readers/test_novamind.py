@@ -27,7 +27,8 @@ CONTENT = """<document title="t" description="all of it"><maps><map>
   <hyperlink url="http://x/"><text-run>three</text-run></hyperlink>
 </rich-text><notes><rich-text><text-run>a note</text-run></rich-text></notes></topic>
 <topic id="e"><rich-text><text-run>around</text-run></rich-text></topic>
-<topic id="b"><project-task percentage-complete="50"/><top-image resource-ref="p"/><rich-text><text-run>B</text-run></rich-text></topic>
+<topic id="b"><project-task percentage-complete="50"/><top-image resource-ref="p"/>
+<rich-text><text-run>B</text-run></rich-text></topic>
 <topic id="c"><rich-text><text-run>on the line</text-run></rich-text></topic></topics></document>"""
 
 

@@ -1,7 +1,7 @@
 """NovaMind 5 and 6: an archive whose ``content.xml`` looks like XMind's but is different.
 
 * The tree (``topic-node``) and the texts of its topics (``topic``) are separate, joined by id.
-* What looks like a topic may be something else by its ``type``: a boundary around the topic above it,
+* What looks like a topic may be something else by its ``type``: a boundary around the topic above,
   a line between two topics, with its words, or a shape without words that shows a picture.
 * The description of the document is added to the note of the first central topic, its tags are
   those of that topic.
@@ -137,16 +137,7 @@ def _images(topic: Element, files: dict[str, str], content: Content) -> Iterator
     for side in _SIDES:
         for picture in topic.findall(side):
             name = files.get(picture.get("resource-ref", ""), "")
-            yield content.images.add(_bytes(content.archive, name), alt=name.rpartition("/")[2])
-
-
-def _bytes(archive: Archive | None, name: str) -> bytes | None:
-    if archive is None or name not in archive.names:
-        return None
-    try:
-        return archive.read(name)
-    except UnreadableFile:
-        return None
+            yield content.images.add(content.member(name), alt=name.rpartition("/")[2])
 
 
 def _task(topic: Element) -> Task | None:

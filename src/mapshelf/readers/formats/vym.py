@@ -18,7 +18,6 @@ from dataclasses import replace
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from mapshelf.errors import UnreadableFile
 from mapshelf.model import (
     Boundary,
     Image,
@@ -195,21 +194,10 @@ def _markers(branch: Element, flags: dict[str, str]) -> Iterator[Marker]:
 def _images(branch: Element, content: Content) -> Iterator[Image]:
     for picture in branch.findall("floatimage"):
         name = picture.get("href", "").removeprefix("file:")
-        image = content.images.add(
-            _bytes(content.archive, name), alt=picture.get("originalName", "")
-        )
+        image = content.images.add(content.member(name), alt=picture.get("originalName", ""))
         across = number(picture.get("scaleX") or picture.get("scaleFactor") or "1")
         down = number(picture.get("scaleY") or picture.get("scaleFactor") or "1")
         yield image._replace(width=image.width * across, height=image.height * down)
-
-
-def _bytes(archive: Archive | None, name: str) -> bytes | None:
-    if archive is None or name not in archive.names:
-        return None
-    try:
-        return archive.read(name)
-    except UnreadableFile:
-        return None
 
 
 def _member(archive: Archive) -> str | None:

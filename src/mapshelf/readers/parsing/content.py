@@ -6,7 +6,7 @@ have, what is the root element). Each is answered at most once for a file.
 
 from functools import cached_property
 
-from mapshelf.errors import TooLarge
+from mapshelf.errors import TooLarge, UnreadableFile
 from mapshelf.readers.parsing.decoding import decode
 from mapshelf.readers.parsing.images import Beside, Images
 from mapshelf.readers.parsing.limits import Limits
@@ -43,6 +43,15 @@ class Content:
         if not self.data.startswith((b"PK\x03\x04", b"PK\x05\x06")):
             return None
         return Archive(self.data, self.limits)
+
+    def member(self, name: str) -> bytes | None:
+        """Return a member of the archive, ``None`` if it is not there or cannot be read."""
+        if self.archive is None or name not in self.archive.names:
+            return None
+        try:
+            return self.archive.read(name)
+        except UnreadableFile:
+            return None
 
     @cached_property
     def text(self) -> str:
