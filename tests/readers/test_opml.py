@@ -59,6 +59,25 @@ def test_inline_markup() -> None:
     assert topic.links == ("https://x/",)
 
 
+def test_links_in_source_text_are_links() -> None:
+    text = '<li><a href="https://x/">page</a> <a href="local">other</a></li>'
+    (topic,) = outline_of(f'<outline text="{escape(text)}"/>').roots
+    assert (topic.text, topic.links) == (text, ("https://x/",))
+
+
+@pytest.mark.parametrize(
+    ("state", "folded"),
+    [("1, 3", "b"), ("1,2,3", ""), ("2", "ac"), ("", ""), ("x", ""), ("9", "abc")],
+)
+def test_lines_that_are_expanded(state: str, folded: str) -> None:
+    outline = outline_of(
+        '<outline text="a"><outline text="b"><outline text="b1"/></outline>'
+        '<outline text="c"><outline text="c1"/></outline></outline>',
+        f"<expansionState>{state}</expansionState>",
+    )
+    assert "".join(topic.text for _, topic in outline.topics() if topic.folded) == folded
+
+
 def test_tasks_and_folding() -> None:
     (root,) = outline_of(
         '<outline text="r" collapse="true"><outline text="a" _status="checked" collapse="true"/>'

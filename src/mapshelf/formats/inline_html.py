@@ -8,7 +8,7 @@ _ANY_TAG: Final = re.compile(
 )
 _INLINE: Final = frozenset(
     {
-        *("a", "b", "big", "br", "code", "del", "em", "font", "i", "img", "ins", "s", "small"),
+        *("a", "b", "big", "br", "code", "del", "em", "font", "i", "img", "ins", "p", "s", "small"),
         *("span", "strike", "strong", "sub", "sup", "tt", "u"),
     }
 )

@@ -37,6 +37,7 @@ from mapshelf.readers.formats import (
     xmind,
 )
 from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.images import Beside
 from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.text_cleaning import clean, one_line
 from mapshelf.readers.unsupported import unsupported_error
@@ -130,7 +131,11 @@ Mindomo is before FreeMind, because their root elements have the same name.
 
 
 def read(
-    data: bytes, limits: Limits, readers: tuple[Reader, ...] = READERS, name: str = ""
+    data: bytes,
+    limits: Limits,
+    readers: tuple[Reader, ...] = READERS,
+    name: str = "",
+    beside: Beside | None = None,
 ) -> Outline:
     """Return the outline of a map file.
 
@@ -141,6 +146,7 @@ def read(
         limits: how much reading it may cost.
         readers: the formats to try.
         name: the name of the file, for formats that cannot be detected without it.
+        beside: returns pictures that the map points to; without it, they are missing.
 
     Raises:
         NotAMap: it is something else; the message says what, if that is known.
@@ -151,7 +157,7 @@ def read(
     if len(data) > limits.file:
         raise TooLarge(f"the file is larger than {limits.file / MIB:g} MiB")
     try:
-        return _read(Content(data, limits, name), readers)
+        return _read(Content(data, limits, name, beside), readers)
     except MemoryError:
         raise TooLarge("reading it takes more memory than is allowed") from None
 

@@ -5,12 +5,15 @@
 * ``text`` may contain HTML, as the specification allows. Real outlines contain source text as
   often, which must not lose its tags: only nothing but inline markup counts as HTML.
 * Notes are in ``_note`` (from OmniOutliner, adopted by others) or ``description``.
+* Links to pages are taken out of the text as well, even out of source text.
+* What is folded follows from ``expansionState`` in the head, or is said at the outline.
 * Categories are tags, ``_status`` is that of a task (OmniOutliner). Other attributes are specific
   to programs.
 """
 
 import re
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 from xml.etree.ElementTree import Element
 
@@ -28,6 +31,8 @@ _HEAD: Final = 2000
 _HREF: Final = re.compile(
     r"""<a\s[^<>]{0,2000}?href\s?=\s?["']([^"'<>]{1,2000})["']""", re.IGNORECASE
 )
+_ON_WEB: Final = re.compile("https?://", re.IGNORECASE)
+_LINE: Final = re.compile(r"\d{1,7}")
 _STATES: Final = {"checked": Task("done"), "unchecked": Task("todo")}
 _LINKS: Final = ("url", "htmlUrl", "xmlUrl")
 _ANY_OUTLINER: Final = "OPML outliner"
@@ -52,7 +57,9 @@ def read(content: Content) -> Outline:
     roots = [document] if len(tops) > 1 else tops
     program = _PROGRAM.search(content.text[:_HEAD])
     return Outline(
-        sheets=sheets_of(grow(roots, _topic, _children, content.limits)),
+        sheets=sheets_of(
+            grow(roots, partial(_topic, _folded(document)), _children, content.limits)
+        ),
         software=program[1] if program else _ANY_OUTLINER,
         software_version=program[2] if program else "",
         author=document.findtext("head/ownerName", ""),
@@ -66,7 +73,28 @@ def _children(node: Element) -> list[Element]:
     return node.findall("body/outline" if node.tag == "opml" else "outline")
 
 
-def _topic(node: Element) -> Topic:
+def _folded(document: Element) -> set[Element]:
+    """Return the outlines that the head says are folded.
+
+    It lists the lines that are expanded, counted from 1 among those that are then visible. A list
+    without numbers says nothing.
+    """
+    expanded = set(map(int, _LINE.findall(document.findtext("head/expansionState", ""))))
+    if not expanded:
+        return set()
+    folded = set(document.iter("outline"))
+    pending = document.findall("body/outline")[::-1]
+    line = 0
+    while pending:
+        node = pending.pop()
+        line += 1
+        if line in expanded:
+            folded.remove(node)
+            pending += node.findall("outline")[::-1]
+    return folded
+
+
+def _topic(folded: set[Element], node: Element) -> Topic:
     if node.tag == "opml":
         return Topic(text=node.findtext("head/title", ""))
     text = node.get("text", "") or node.get("title", "")
@@ -80,10 +108,11 @@ def _topic(node: Element) -> Topic:
         text=html_to_text(text) if rich else text,
         text_html=text if rich else "",
         note=note.plain,
-        links=(*links, *(_HREF.findall(text) if rich else ())),
+        links=(*links, *(link for link in _HREF.findall(text) if rich or _ON_WEB.match(link))),
         tags=tuple(node.get("category", "").split(",")),
         task=_STATES.get(node.get("_status", "")),
-        folded=node.get("collapse") == "true" and node.find("outline") is not None,
+        folded=node.find("outline") is not None
+        and (node.get("collapse") == "true" or node in folded),
     )
 
 

@@ -1,0 +1,155 @@
+"""How much of what authors put into maps the readers find: the judge's counts beside theirs.
+
+    python scripts/compare_features.py FOLDER [--missing] [--write]
+
+For each feature and format: the share of what ``count_features`` counts in the raw files that the
+readers find, file by file, so that too much in one file does not make up for too little in another.
+``--missing`` lists the files in which something is lost, or in which the readers find more.
+``--write`` puts the table into ``docs/formats.md``.
+"""
+
+import argparse
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from feature_counts import FEATURES, FORMATS, format_counts
+from feature_counts.raw_files import RawFile
+from mapshelf.errors import UnreadableFile
+from mapshelf.model import Outline, Topic, TopicKind
+from mapshelf.readers import Limits, read
+from mapshelf.readers.parsing.sheets import sound_sheets
+from mapshelf.readers.parsing.topic_ids import assign_topic_ids
+
+DOCS: Final = Path(__file__).resolve().parents[1] / "docs" / "formats.md"
+BLOCK: Final = re.compile(r"(<!-- features -->\n).*?(\n<!-- /features -->)", re.DOTALL)
+
+Pairs = dict[str, tuple[int, int]]
+"""What is in a file and what is found of it, by feature."""
+
+
+def found_in(outline: Outline) -> dict[str, int]:
+    """Return what an outline has of each feature, in the units of the judge."""
+    topics = [topic for _, topic in outline.topics()]
+    sheets = outline.sheets
+    arrows = [arrow for sheet in sheets for arrow in sheet.relationships]
+    return {
+        "topics": len(topics),
+        "notes": sum(bool(topic.note) for topic in topics),
+        "markers": sum(len(topic.markers) for topic in topics),
+        "tags": sum(len(topic.tags) for topic in topics),
+        "links": sum(len(topic.links) for topic in topics),
+        "images": sum(_shown(topic) for topic in topics),
+        "attachments": sum(len(topic.attachments) for topic in topics),
+        "relationships": sum(arrow.start != arrow.end for arrow in arrows),
+        "relationship_labels": sum(bool(arrow.text) for arrow in arrows),
+        "boundaries": sum(len(sheet.boundaries) for sheet in sheets),
+        "summaries": sum(len(sheet.summaries) for sheet in sheets),
+        "floating": sum(len(sheet.floating) for sheet in sheets),
+        "callouts": sum(topic.kind is TopicKind.CALLOUT for topic in topics),
+        "task": sum(topic.task is not None for topic in topics),
+        "attributes": sum(len(topic.attributes) for topic in topics),
+        "formulas": sum(bool(topic.formula) for topic in topics),
+        "folded": sum(topic.folded and bool(topic.children) for topic in topics),
+        "colours": sum(_coloured(topic) for topic in topics),
+        "sheets": len(sheets),
+    }
+
+
+def _shown(topic: Topic) -> int:
+    return sum(bool(image.digest) for image in topic.images)
+
+
+def _coloured(topic: Topic) -> bool:
+    style = topic.style
+    return style is not None and bool(style.text or style.fill or style.line or style.border)
+
+
+def outline_at(path: Path) -> Outline | None:
+    """Return the outline of a file as an import keeps it, ``None`` if it is refused."""
+
+    def beside(name: str) -> bytes | None:
+        # Pictures beside maps are mostly not part of the corpus: that the reader asks for one counts.
+        return _DOT if name and not name.startswith(("/", "..")) else None
+
+    try:
+        outline = read(path.read_bytes(), Limits(), name=path.name, beside=beside)
+    except UnreadableFile:
+        return None
+    assign_topic_ids(outline)
+    return sound_sheets(outline)
+
+
+_DOT: Final = (
+    b"GIF89a\x01\x00\x01\x00\x80\x00\x00" + bytes(6) + b",\x00\x00\x00\x00\x01\x00\x01\x00"
+)
+
+
+def compare(folder: Path) -> dict[str, dict[Path, Pairs]]:
+    """Return for each format and file what is in it and what is found."""
+    compared: dict[str, dict[Path, Pairs]] = defaultdict(dict)
+    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        name, wanted = format_counts(RawFile.at(path))
+        if name:
+            outline = outline_at(path)
+            found = found_in(outline) if outline else dict.fromkeys(wanted, 0)
+            compared[name][path] = {key: (wanted[key], found[key]) for key in wanted}
+    return compared
+
+
+def table(compared: dict[str, dict[Path, Pairs]]) -> str:
+    """Return a table of Markdown: of how many of each feature how many per cent are found."""
+    names = [kind.name for kind in FORMATS if kind.name in compared]
+    lines = [_row(["", *(f"{name} ({len(compared[name])})" for name in names)])]
+    lines.append("|---" * (len(names) + 1) + "|")
+    for feature in FEATURES:
+        cells = [
+            _cell([pairs[feature.name] for pairs in compared[name].values()]) for name in names
+        ]
+        lines.append(_row([feature.name.replace("_", " "), *cells]))
+    return "\n".join(lines)
+
+
+def _row(cells: list[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _cell(pairs: list[tuple[int, int]]) -> str:
+    wanted = sum(pair[0] for pair in pairs)
+    if not wanted:
+        return ""
+    share = 100 * sum(min(pair) for pair in pairs) / wanted
+    return f"{wanted:,}: {int(10 * share) / 10:g} %"
+
+
+def missing(compared: dict[str, dict[Path, Pairs]]) -> Iterator[str]:
+    """Yield a line for each file and feature in which the counts differ."""
+    for name, files in compared.items():
+        for path, pairs in files.items():
+            for feature, (wanted, found) in pairs.items():
+                if wanted != found:
+                    yield f"{name}: {path}: {feature} {wanted}, found {found}"
+
+
+def main() -> None:
+    """Compare, and print or write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--missing", action="store_true", help="list the files that differ")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/formats.md")
+    words = parser.parse_args()
+    compared = compare(words.folder)
+    print(table(compared))
+    if words.missing:
+        print(*missing(compared), sep="\n")
+    if words.write:
+        text = DOCS.read_text("utf-8")
+        DOCS.write_text(
+            BLOCK.sub(lambda block: block[1] + table(compared) + block[2], text), "utf-8"
+        )
+
+
+if __name__ == "__main__":
+    main()
