@@ -71,7 +71,7 @@ def outline_at(path: Path) -> Outline | None:
     """Return the outline of a file as an import keeps it, ``None`` if it is refused."""
 
     def beside(name: str) -> bytes | None:
-        # Pictures beside maps are mostly not part of the corpus: that the reader asks for one counts.
+        # Pictures beside maps are mostly not in the corpus: that the reader asks for one counts.
         return _DOT if name and not name.startswith(("/", "..")) else None
 
     try:

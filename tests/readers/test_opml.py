@@ -67,7 +67,7 @@ def test_links_in_source_text_are_links() -> None:
 
 @pytest.mark.parametrize(
     ("state", "folded"),
-    [("1, 3", "b"), ("1,2,3", ""), ("2", "ac"), ("", ""), ("x", ""), ("9", "abc")],
+    [("1, 3", "b"), ("1,2,4", ""), ("1,2", "c"), ("2", "abc"), ("", ""), ("x", ""), ("9", "abc")],
 )
 def test_lines_that_are_expanded(state: str, folded: str) -> None:
     outline = outline_of(
