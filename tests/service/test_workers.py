@@ -10,17 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import EXAMPLES, PATIENCE, Mapshelf, Service, serving, wait_for
+from tests.cli.process import PATIENCE, Mapshelf, Service, serving, wait_for
 from tests.service.processes import children, runs
 
 pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def mapshelf(tmp_path: Path) -> Mapshelf:
-    made = Mapshelf(tmp_path / "data")
-    made.run("import", EXAMPLES)
-    return made
+def mapshelf(samples: Mapshelf, tmp_path: Path) -> Mapshelf:
+    return samples.copied_to(tmp_path / "data")
 
 
 def workers(service: Service) -> list[int]:
