@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -57,6 +58,7 @@ def asking(service: Service, answers: list[int | Exception]) -> Iterator[None]:
                 answers.append(ask(service))
             except OSError as error:
                 answers.append(error)
+            time.sleep(0.005)  # or asking would have the processor to itself
 
     thread = threading.Thread(target=go_on)
     thread.start()
