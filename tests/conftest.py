@@ -9,6 +9,7 @@ from typing import Final
 import pytest
 
 from mapshelf.model import MapDraft
+from tests.cli.process import EXAMPLES, Mapshelf
 from tests.examples import register_profiles
 from tests.harness import Service, Shelf, serve, shelf_with
 from tests.postgres import CHOSEN, Server, shared, stop_shared
@@ -84,6 +85,14 @@ def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     """A service over one plain map, the same for all tests: ask it, but change nothing."""
     with shelf_with(tmp_path_factory.mktemp("bare"), BARE) as shared, serve(shared) as running:
         yield running
+
+
+@pytest.fixture(scope="session")
+def samples(tmp_path_factory: pytest.TempPathFactory) -> Mapshelf:
+    """A catalogue of our sample maps, not published yet: copy it, but change nothing."""
+    catalogue = Mapshelf(tmp_path_factory.mktemp("samples") / "data")
+    catalogue.run("import", EXAMPLES)
+    return catalogue
 
 
 @pytest.fixture

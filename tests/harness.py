@@ -6,6 +6,7 @@ bottom like any other.
 """
 
 import asyncio
+import sys
 import time
 from collections.abc import Callable, Coroutine, Iterator, Mapping
 from contextlib import contextmanager
@@ -27,6 +28,9 @@ from mapshelf.snapshot.build import Builder
 from mapshelf.store import open_store
 from mapshelf.tokens import new_token, token_digest
 from tests.databases import database_url, give_back
+
+# httpx looks for it with each request, and looking for what is not there takes longer than most.
+sys.modules.setdefault("sniffio", None)  # type: ignore[arg-type]
 
 T = TypeVar("T")
 

@@ -2,6 +2,9 @@
 
 import sys
 
-from mapshelf.cli import main
+if (
+    __name__ == "__main__"
+):  # processes that a command spawns import this module, and need no command
+    from mapshelf.cli import main
 
-sys.exit(main())
+    sys.exit(main())

@@ -2,18 +2,25 @@
 
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
+
+from mapshelf.importer import export_records
+from mapshelf.settings import sqlite_url
+from mapshelf.store import Store, open_store
+from mapshelf.tokens import new_token, token_digest
 
 REPOSITORY: Final = Path(__file__).parents[2]
 CORPUS: Final = (REPOSITORY.parent / "shared" / "corpus").resolve()
@@ -53,18 +60,30 @@ class Mapshelf:
         """Run a command and return the lines it printed."""
         return self.run(*arguments).stdout.splitlines()
 
-    def token(self, user: str = "alice", *options: str) -> str:
+    def store(self) -> Store:
+        """Open the store, for what needs no command: each would be a process to start."""
+        return open_store(self.database or sqlite_url(self.data))
+
+    def token(self, user: str = "alice") -> str:
         """Register ``user`` if need be, and return a new token."""
-        there = self.database == "" and (self.data / "catalogue.db").exists()
-        users = [line.split("\t")[1] for line in self.lines("user", "list")] if there else []
-        if user not in users:
-            self.run("user", "add", user)
-        (token,) = self.lines("token", "create", user, *options)
+        token = new_token()
+        with closing(self.store()) as store:
+            if user not in (known.name for known in store.users()):
+                store.add_user(user)
+            store.add_token(user, token_digest(token), label="", scopes="read", expires=None)
         return token
 
     def exported(self) -> list[dict[str, str]]:
-        """Return all maps as records."""
-        return [json.loads(line) for line in self.lines("export")]
+        """Return all maps as the records that ``export`` writes."""
+        written = BytesIO()
+        with closing(self.store()) as store:
+            export_records(store, written)
+        return [json.loads(line) for line in written.getvalue().splitlines()]
+
+    def copied_to(self, data: Path) -> "Mapshelf":
+        """Return a copy of the catalogue, which nothing must be using."""
+        shutil.copytree(self.data, data)
+        return Mapshelf(data)
 
 
 @dataclass(frozen=True, slots=True)

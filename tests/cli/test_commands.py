@@ -12,7 +12,7 @@ from pathlib import Path
 import apsw
 import pytest
 
-from tests.cli.process import CORPUS, EXAMPLES, Mapshelf
+from tests.cli.process import CORPUS, Mapshelf
 
 pytestmark = pytest.mark.process
 
@@ -297,10 +297,9 @@ def test_import_through_a_link_is_the_same_folder(mapshelf: Mapshelf, tmp_path: 
 
 
 def test_export_into_an_empty_catalogue_gives_the_same_export(
-    mapshelf: Mapshelf, tmp_path: Path
+    samples: Mapshelf, tmp_path: Path
 ) -> None:
-    mapshelf.run("import", EXAMPLES)
-    mapshelf.run("export", tmp_path / "all.ndjson")
+    samples.run("export", tmp_path / "all.ndjson")
     other = Mapshelf(tmp_path / "other")
 
     other.run("import", tmp_path / "all.ndjson")
@@ -536,14 +535,13 @@ def test_import_of_the_corpus_takes_every_true_map_and_refuses_every_impostor(
     assert again.stdout == f"added 0, changed 0, unchanged {true}, refused {false}\n"
 
 
-def test_output_that_cannot_be_written_is_told_in_a_line(mapshelf: Mapshelf) -> None:
+def test_output_that_cannot_be_written_is_told_in_a_line(samples: Mapshelf) -> None:
     full = Path("/dev/full")
     if not full.exists():
         pytest.skip("this system has no device that is always full")
-    mapshelf.run("import", EXAMPLES)
     with full.open("wb") as output:
         done = subprocess.run(
-            mapshelf.command("export"), stdout=output, stderr=subprocess.PIPE, check=False
+            samples.command("export"), stdout=output, stderr=subprocess.PIPE, check=False
         )
     assert done.returncode == 1
     assert done.stderr == b"mapshelf: No space left on device\n"

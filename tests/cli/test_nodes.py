@@ -18,9 +18,10 @@ from tests.postgres import server
 pytestmark = pytest.mark.process
 
 
-def test_a_catalogue_moves_to_a_server_and_back(tmp_path: Path, new_url: Callable[[], str]) -> None:
-    origin, back = Mapshelf(tmp_path / "origin"), Mapshelf(tmp_path / "back")
-    origin.run("import", EXAMPLES)
+def test_a_catalogue_moves_to_a_server_and_back(
+    samples: Mapshelf, tmp_path: Path, new_url: Callable[[], str]
+) -> None:
+    origin, back = samples.copied_to(tmp_path / "origin"), Mapshelf(tmp_path / "back")
     token = origin.token()
     url = new_url()
     node = Mapshelf(tmp_path / "node", url)

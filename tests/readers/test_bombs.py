@@ -9,7 +9,7 @@ import sys
 import textwrap
 import warnings
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -154,29 +154,51 @@ BOMBS: list[Bomb] = [
 
 READING = textwrap.dedent(
     """
-    import json, sys, time
+    import json, os, sys, time
     from pathlib import Path
     from mapshelf.errors import UnreadableFile
     from mapshelf.readers import Limits, read
     from mapshelf.readers.sandboxed_reader import RefusedFile, read_file
 
-    path, whole = sys.argv[1], sys.argv[2] == "whole"
-    error = reason = ""
-    try:
-        result = read_file(path, Limits()) if whole else read(Path(path).read_bytes(), Limits())
-        if isinstance(result, RefusedFile):
-            error, reason = "refused", result.reason
-    except UnreadableFile as caught:
-        error, reason = type(caught).__name__, str(caught)
-    kilobytes = "0"
-    if sys.platform == "linux":
-        # Not what getrusage tells: that begins with what the process that started this one took.
-        with open("/proc/self/status") as status:
-            kilobytes = next(line.split()[1] for line in status if line.startswith("VmHWM:"))
-    print(json.dumps([error, reason, int(kilobytes), time.process_time()]))
+    def cost(path, whole):
+        error = reason = ""
+        try:
+            result = read_file(path, Limits()) if whole else read(Path(path).read_bytes(), Limits())
+            if isinstance(result, RefusedFile):
+                error, reason = "refused", result.reason
+        except UnreadableFile as caught:
+            error, reason = type(caught).__name__, str(caught)
+        kilobytes = "0"
+        if sys.platform == "linux":
+            # Not what getrusage tells: that begins with what the parent took.
+            with open("/proc/self/status") as status:
+                kilobytes = next(line.split()[1] for line in status if line.startswith("VmHWM:"))
+        return [error, reason, int(kilobytes), time.process_time()]
+
+    for line in sys.stdin:
+        path, how = json.loads(line)
+        child = os.fork()
+        if not child:
+            print(json.dumps(cost(path, how == "whole")), flush=True)
+            os._exit(0)
+        if os.waitpid(child, 0)[1]:
+            print(json.dumps("the process that was reading died"), flush=True)
     """
 )
-"""Reads a file in a process of its own, where nothing else takes memory or time."""
+"""Reads each file in a process of its own, where nothing else takes memory or time.
+
+These are forked, so that what reading needs is imported once and not for each file.
+"""
+
+
+@pytest.fixture(scope="module")
+def reading() -> Iterator["subprocess.Popen[str]"]:
+    """What reads files when it is told to."""
+    command = [sys.executable, "-c", READING]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield process
 
 
 class Cost(NamedTuple):
@@ -186,7 +208,7 @@ class Cost(NamedTuple):
         error: the name of the error that refused the file, empty if it was read.
         reason: what that error says.
         kilobytes: the most that the process ever occupied, 0 where the system does not tell.
-        seconds: of a processor, with what the process took to start.
+        seconds: of a processor.
     """
 
     error: str
@@ -195,13 +217,17 @@ class Cost(NamedTuple):
     seconds: float
 
 
-def cost_of(data: bytes, how: str, folder: Path) -> Cost:
+def cost_of(data: bytes, how: str, folder: Path, reading: "subprocess.Popen[str]") -> Cost:
     """Read ``data`` alone, or as the ``whole`` file that an import meets."""
+    assert reading.stdin is not None
+    assert reading.stdout is not None
     path = folder / "bomb.mm"
     path.write_bytes(data)
-    command = [sys.executable, "-c", READING, str(path), how]
-    done = subprocess.run(command, capture_output=True, text=True, check=True)
-    cost = Cost(*json.loads(done.stdout))
+    reading.stdin.write(json.dumps([str(path), how]) + "\n")
+    reading.stdin.flush()
+    told = json.loads(reading.stdout.readline())
+    assert isinstance(told, list), told
+    cost = Cost(*told)
     assert cost.kilobytes < 256 * 1_000_000 / KIB
     return cost
 
@@ -211,9 +237,13 @@ def cost_of(data: bytes, how: str, folder: Path) -> Cost:
     ("make", "error", "message"), [b[1:] for b in BOMBS], ids=[b[0] for b in BOMBS]
 )
 def test_bomb_is_refused_in_less_than_256_mb(
-    make: Callable[[], bytes], error: type[UnreadableFile], message: str, tmp_path: Path
+    make: Callable[[], bytes],
+    error: type[UnreadableFile],
+    message: str,
+    tmp_path: Path,
+    reading: "subprocess.Popen[str]",
 ) -> None:
-    cost = cost_of(make(), "alone", tmp_path)
+    cost = cost_of(make(), "alone", tmp_path, reading)
     assert cost.error == error.__name__
     assert message in cost.reason
     assert "\n" not in cost.reason
@@ -245,9 +275,9 @@ EATABLE: dict[str, Callable[[], bytes]] = {
 @pytest.mark.process
 @pytest.mark.parametrize("make", EATABLE.values(), ids=EATABLE)
 def test_what_may_cost_much_is_read_in_less_than_256_mb(
-    make: Callable[[], bytes], tmp_path: Path
+    make: Callable[[], bytes], tmp_path: Path, reading: "subprocess.Popen[str]"
 ) -> None:
-    cost = cost_of(make(), "whole", tmp_path)
+    cost = cost_of(make(), "whole", tmp_path, reading)
     assert (cost.error, cost.reason) == ("", "")
 
 

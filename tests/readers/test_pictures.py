@@ -7,6 +7,7 @@ import time
 import zipfile
 import zlib
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -95,10 +96,16 @@ HOSTILE: dict[str, Callable[[], bytes]] = {
 }  # fmt: skip
 
 
+@cache
+def hostile(kind: str) -> bytes:
+    """Return a picture that does harm; making one may take a second."""
+    return HOSTILE[kind]()
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_hostile_picture_is_none_and_the_map_is_read(kind: str) -> None:
-    picture = HOSTILE[kind]()
+    picture = hostile(kind)
     before = time.process_time()
     outline = read(with_picture(picture), Limits())
     assert (outline.roots[0].text, outline.picture) == ("Carried", "")
@@ -115,8 +122,8 @@ def test_another_picture_than_was_asked_for_is_none() -> None:
 
 @pytest.mark.process
 def test_hostile_pictures_hold_up_no_import(tmp_path: Path) -> None:
-    for number, make in enumerate(HOSTILE.values()):
-        (tmp_path / f"{number}.xmind").write_bytes(with_picture(make()))
+    for number, kind in enumerate(HOSTILE):
+        (tmp_path / f"{number}.xmind").write_bytes(with_picture(hostile(kind)))
     with SandboxedReader(workers=1) as reader:
         found = list(reader.read(sorted(str(path) for path in tmp_path.iterdir())))
     assert len(found) == len(HOSTILE)

@@ -100,8 +100,8 @@ def test_counting_can_be_switched_off(mapshelf: Mapshelf) -> None:
 
 
 @pytest.mark.parametrize("address", ["proxy.example", "10.0.0.1/8", "", "300.1.1.1"])
-def test_a_proxy_is_named_by_its_address(mapshelf: Mapshelf, address: str) -> None:
-    refused = mapshelf.run("serve", "--trusted-proxy", address, expect=2)
+def test_a_proxy_is_named_by_its_address(tmp_path: Path, address: str) -> None:
+    refused = Mapshelf(tmp_path / "data").run("serve", "--trusted-proxy", address, expect=2)
     assert "a trusted proxy must be an address" in refused.stderr
 
 

@@ -10,15 +10,10 @@ from pathlib import Path
 import pytest
 
 from mapshelf.service.descriptors import MIN_DESCRIPTORS
-from tests.cli.process import EXAMPLES, PATIENCE, Mapshelf, Service, free_port, serving, wait_for
+from tests.cli.process import PATIENCE, Mapshelf, Service, free_port, serving, wait_for
 from tests.cli.test_commands import write_map
 
 pytestmark = pytest.mark.process
-
-
-@pytest.fixture
-def mapshelf(tmp_path: Path) -> Mapshelf:
-    return Mapshelf(tmp_path / "data")
 
 
 def allowing(descriptors: int, *, kind: str = "") -> list[str]:
@@ -26,8 +21,8 @@ def allowing(descriptors: int, *, kind: str = "") -> list[str]:
     return ["sh", "-c", f'ulimit {kind} -n {descriptors} && exec "$@"', "sh"]
 
 
-def test_too_few_are_told_in_a_line(mapshelf: Mapshelf) -> None:
-    command = mapshelf.command("serve", "--port", str(free_port()))
+def test_too_few_are_told_in_a_line(tmp_path: Path) -> None:
+    command = Mapshelf(tmp_path / "data").command("serve", "--port", str(free_port()))
     done = subprocess.run(
         [*allowing(MIN_DESCRIPTORS - 1), *command],
         capture_output=True,
@@ -43,8 +38,8 @@ def test_too_few_are_told_in_a_line(mapshelf: Mapshelf) -> None:
     )
 
 
-def test_as_many_are_taken_as_the_system_lets_one_have(mapshelf: Mapshelf) -> None:
-    mapshelf.run("import", EXAMPLES)
+def test_as_many_are_taken_as_the_system_lets_one_have(samples: Mapshelf, tmp_path: Path) -> None:
+    mapshelf = samples.copied_to(tmp_path / "data")
     with serving(mapshelf, under=allowing(36, kind="-S")) as service:
         service.wait_until_ready()
         wait_for(lambda: service.total() > 10)
@@ -52,9 +47,9 @@ def test_as_many_are_taken_as_the_system_lets_one_have(mapshelf: Mapshelf) -> No
 
 @pytest.mark.parametrize("descriptors", [MIN_DESCRIPTORS, 512])
 def test_connections_leave_enough_for_snapshots(
-    mapshelf: Mapshelf, tmp_path: Path, descriptors: int
+    samples: Mapshelf, tmp_path: Path, descriptors: int
 ) -> None:
-    mapshelf.run("import", EXAMPLES)
+    mapshelf = samples.copied_to(tmp_path / "data")
     with serving(mapshelf, under=allowing(descriptors)) as service:
         service.wait_until_ready()
         wait_for(lambda: service.total() > 10)

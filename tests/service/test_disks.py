@@ -83,8 +83,7 @@ def test_a_full_disk_is_told_once_and_building_goes_on_when_there_is_room(
 ) -> None:
     mapshelf = Mapshelf(disk / "data", f"sqlite://{tmp_path}/catalogue.db")
     mapshelf.run("import", EXAMPLES)
-    mapshelf.run("user", "add", "alice")
-    (token,) = mapshelf.lines("token", "create", "alice")
+    token = mapshelf.token()
     log = tmp_path / "log"
     with log.open("wb") as stream, serving(mapshelf, token=token, log=stream) as service:
         service.wait_until_ready()
@@ -116,10 +115,9 @@ def fill(path: Path) -> None:
 
 
 def test_a_damaged_database_found_by_a_new_worker_is_told_in_a_line(
-    tmp_path: Path,
+    samples: Mapshelf, tmp_path: Path
 ) -> None:
-    mapshelf = Mapshelf(tmp_path / "data")
-    mapshelf.run("import", EXAMPLES)
+    mapshelf = samples.copied_to(tmp_path / "data")
     log = tmp_path / "log"
     with log.open("wb") as stream, serving(mapshelf, EXAMPLES, log=stream) as service:
         service.wait_until_ready()

@@ -6,12 +6,14 @@ import signal
 import subprocess
 import threading
 import time
-from http.client import HTTPConnection
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
+from urllib.error import HTTPError
 
 import pytest
 
-from tests.cli.process import EXAMPLES, Mapshelf, free_port, serving, wait_for
+from tests.cli.process import Mapshelf, Service, free_port, serving, wait_for
 from tests.cli.test_commands import write_map
 from tests.service.processes import children, descendants, runs
 
@@ -23,27 +25,61 @@ def mapshelf(tmp_path: Path) -> Mapshelf:
     return Mapshelf(tmp_path / "data")
 
 
-def test_a_word_deep_inside_a_map_is_found(mapshelf: Mapshelf, tmp_path: Path) -> None:
-    write_map(tmp_path / "soil.mm", "Soil", topic="Regenwürmer lockern den Boden")
-    mapshelf.run("import", tmp_path / "soil.mm")
-
-    with serving(mapshelf) as service:
+@pytest.fixture(scope="module")
+def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Mapshelf, Service]]:
+    """A service over two maps of ALICE's, at a base URL: ask it, but add no maps."""
+    folder = tmp_path_factory.mktemp("running")
+    mapshelf = Mapshelf(folder / "data")
+    write_map(folder / "maps" / "soil.mm", "Soil", topic="Regenwürmer lockern den Boden")
+    write_map(folder / "maps" / "air.mm", "Air")
+    mapshelf.run("import", folder / "maps", "--owner", "ALICE")
+    base_url = ("--base-url", "https://maps.example.org/shelf/")
+    with serving(mapshelf, *base_url, token=mapshelf.token("ALICE")) as service:
         service.wait_until_ready()
-        (found,), _ = service.get("/maps?query=regenwurmer")
+        yield mapshelf, service
 
+
+def test_a_word_deep_inside_a_map_is_found(running: tuple[Mapshelf, Service]) -> None:
+    (found,), _ = running[1].get("/maps?query=regenwurmer")
     assert found["Title"] == "Soil"
 
 
-def test_profile_counts_the_maps_of_the_user(mapshelf: Mapshelf, tmp_path: Path) -> None:
-    write_map(tmp_path / "maps" / "a.mm", "A")
-    write_map(tmp_path / "maps" / "b.mm", "B")
-    mapshelf.run("import", tmp_path / "maps", "--owner", "ALICE")
-
-    with serving(mapshelf, token=mapshelf.token("ALICE")) as service:
-        service.wait_until_ready()
-        profile, _ = service.get("/users/me")
-
+def test_profile_counts_the_maps_of_the_user(running: tuple[Mapshelf, Service]) -> None:
+    profile, _ = running[1].get("/users/me")
     assert (profile["UserName"], profile["TotalMaps"]) == ("ALICE", "2")
+
+
+def test_urls_begin_with_the_base_url(running: tuple[Mapshelf, Service]) -> None:
+    (found,), headers = running[1].get("/maps?query=soil")
+    assert found["URL"] == f"https://maps.example.org/shelf/mindmaps/{found['ID']}/soil"
+    assert "<https://maps.example.org/shelf/maps?" in headers["link"]
+
+
+def test_a_token_is_refused_within_a_second_of_its_revocation(
+    running: tuple[Mapshelf, Service],
+) -> None:
+    mapshelf, service = running
+    service = replace(service, token=mapshelf.token("bob"))
+    profile, _ = service.get("/users/me")
+    assert profile["UserName"] == "bob"
+    row = mapshelf.lines("token", "list", "bob")[0].split("\t")
+    mapshelf.run("token", "revoke", row[0])
+    time.sleep(1)
+
+    with pytest.raises(HTTPError) as refused:
+        service.get("/users/me")
+    refused.value.close()
+    assert refused.value.code == 401
+
+
+def test_a_port_that_is_taken_is_told_in_a_line(
+    mapshelf: Mapshelf, running: tuple[Mapshelf, Service]
+) -> None:
+    port = running[1].url.rpartition(":")[2]
+    done = mapshelf.run("serve", "--port", port, expect=1)
+    assert (
+        done.stderr == f"mapshelf: cannot listen on 127.0.0.1 port {port}: Address already in use\n"
+    )
 
 
 def test_folders_given_are_imported_and_followed(mapshelf: Mapshelf, tmp_path: Path) -> None:
@@ -74,6 +110,7 @@ def test_what_is_imported_shows_and_no_request_fails_meanwhile(
                 try:
                     service.get("/maps?limit=5")
                     asked += 1
+                    time.sleep(0.01)  # or the readers would have the processor to themselves
                 except Exception as error:
                     failures.append(error)
 
@@ -91,31 +128,6 @@ def test_what_is_imported_shows_and_no_request_fails_meanwhile(
     assert asked > 50
 
 
-def test_a_token_is_refused_within_a_second_of_its_revocation(mapshelf: Mapshelf) -> None:
-    token = mapshelf.token()
-    with serving(mapshelf, token=token) as service:
-        service.wait_until_ready()
-        row = mapshelf.lines("token", "list", "alice")[0].split("\t")
-        mapshelf.run("token", "revoke", row[0])
-        time.sleep(1)
-
-        connection = HTTPConnection(service.url.removeprefix("http://"))
-        connection.request("GET", "/users/me", headers={"Authorization": f"Bearer {token}"})
-        assert connection.getresponse().status == 401
-        connection.close()
-
-
-def test_urls_begin_with_the_base_url(mapshelf: Mapshelf, tmp_path: Path) -> None:
-    mapshelf.run("import", write_map(tmp_path / "soil.mm", "Soil"))
-
-    with serving(mapshelf, "--base-url", "https://maps.example.org/shelf/") as service:
-        service.wait_until_ready()
-        (found,), headers = service.get("/maps")
-
-    assert found["URL"] == f"https://maps.example.org/shelf/mindmaps/{found['ID']}/soil"
-    assert "<https://maps.example.org/shelf/maps?" in headers["link"]
-
-
 def test_a_host_may_be_a_name(mapshelf: Mapshelf, tmp_path: Path) -> None:
     mapshelf.run("import", write_map(tmp_path / "soil.mm", "Soil"))
 
@@ -127,20 +139,8 @@ def test_a_host_may_be_a_name(mapshelf: Mapshelf, tmp_path: Path) -> None:
     assert found["URL"].startswith(f"http://localhost:{port}/")
 
 
-def test_a_port_that_is_taken_is_told_in_a_line(mapshelf: Mapshelf) -> None:
-    with serving(mapshelf) as service:
-        service.wait_until_ready()
-        port = service.url.rpartition(":")[2]
-
-        done = mapshelf.run("serve", "--port", port, expect=1)
-
-    assert (
-        done.stderr == f"mapshelf: cannot listen on 127.0.0.1 port {port}: Address already in use\n"
-    )
-
-
-def test_a_child_that_dies_is_replaced(mapshelf: Mapshelf) -> None:
-    mapshelf.run("import", EXAMPLES)
+def test_a_child_that_dies_is_replaced(samples: Mapshelf, tmp_path: Path) -> None:
+    mapshelf = samples.copied_to(tmp_path / "data")
     with serving(mapshelf) as service:
         service.wait_until_ready()
         before = children(service.process.pid)
@@ -178,8 +178,10 @@ def test_an_interrupt_ends_the_service_quietly(mapshelf: Mapshelf) -> None:
     assert "Traceback" not in rest
 
 
-def test_a_snapshot_that_is_lost_is_built_anew_while_serving(mapshelf: Mapshelf) -> None:
-    mapshelf.run("import", EXAMPLES)
+def test_a_snapshot_that_is_lost_is_built_anew_while_serving(
+    samples: Mapshelf, tmp_path: Path
+) -> None:
+    mapshelf = samples.copied_to(tmp_path / "data")
     with serving(mapshelf) as service:
         service.wait_until_ready()
         wait_for(lambda: service.total() > 10)
@@ -191,8 +193,10 @@ def test_a_snapshot_that_is_lost_is_built_anew_while_serving(mapshelf: Mapshelf)
         wait_for(lambda: service.total() > 10)
 
 
-def test_a_snapshot_that_a_worker_cannot_use_is_built_anew(mapshelf: Mapshelf) -> None:
-    mapshelf.run("import", EXAMPLES)
+def test_a_snapshot_that_a_worker_cannot_use_is_built_anew(
+    samples: Mapshelf, tmp_path: Path
+) -> None:
+    mapshelf = samples.copied_to(tmp_path / "data")
     with serving(mapshelf) as service:
         service.wait_until_ready()
         wait_for(lambda: service.total() > 10)

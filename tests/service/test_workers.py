@@ -3,6 +3,7 @@
 import os
 import signal
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.client import HTTPConnection
@@ -10,17 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.process import EXAMPLES, PATIENCE, Mapshelf, Service, serving, wait_for
+from tests.cli.process import PATIENCE, Mapshelf, Service, serving, wait_for
 from tests.service.processes import children, runs
 
 pytestmark = pytest.mark.process
 
 
 @pytest.fixture
-def mapshelf(tmp_path: Path) -> Mapshelf:
-    made = Mapshelf(tmp_path / "data")
-    made.run("import", EXAMPLES)
-    return made
+def mapshelf(samples: Mapshelf, tmp_path: Path) -> Mapshelf:
+    return samples.copied_to(tmp_path / "data")
 
 
 def workers(service: Service) -> list[int]:
@@ -59,6 +58,7 @@ def asking(service: Service, answers: list[int | Exception]) -> Iterator[None]:
                 answers.append(ask(service))
             except OSError as error:
                 answers.append(error)
+            time.sleep(0.005)  # or asking would have the processor to itself
 
     thread = threading.Thread(target=go_on)
     thread.start()

@@ -2,9 +2,11 @@
 
 import json
 import re
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from html import escape
 from typing import Any, Final
 from xml.etree import ElementTree
@@ -43,10 +45,21 @@ def test_no_media_type_is_one_that_browsers_run() -> None:
         assert (";" in writer.media_type) == essence.startswith("text/")
 
 
+@cache
+def deep() -> Outline:
+    return chain(256)
+
+
+@cache
+def large() -> Outline:
+    return broad(100_000, 200)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", WRITE)
-@pytest.mark.parametrize("outline", [chain(256), broad(100_000, 200)], ids=["deep", "broad"])
-def test_deep_and_large_maps_are_written(suffix: str, outline: Outline) -> None:
+@pytest.mark.parametrize("make", [deep, large])
+def test_deep_and_large_maps_are_written(suffix: str, make: Callable[[], Outline]) -> None:
+    outline = make()
     export = WRITE[suffix](outline)
     assert all(one_line(topic.text).encode() in export for topic in list_of(outline)[-3:])
 

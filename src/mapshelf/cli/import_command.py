@@ -81,6 +81,7 @@ def _import_maps(
     task = progress.add_task("Looking for maps", total=None)
     with SandboxedReader() as reader:
         candidates = list(scan(paths, report, reader.members))
+        reader.expect(len(candidates))
         progress.update(task, description="Reading maps", total=len(candidates))
         report.notify = lambda: progress.advance(task)
         import_maps(store, candidates, reader, attribution, report)

@@ -159,6 +159,13 @@ class SandboxedReader:
     ) -> None:
         self._pool.stop()
 
+    def expect(self, files: int) -> None:
+        """Start no more children than this number of files, unless they have been started.
+
+        Starting a child takes more time than reading a hundred maps.
+        """
+        self._pool.expect(files)
+
     def read(self, paths: Iterable[str]) -> Iterator[Result]:
         """Yield a result for each of ``paths``, in their order, as soon as it is ready.
 

@@ -77,6 +77,11 @@ class ConfinedPool:
             future.set_exception(BrokenProcessPool(str(error)))
             return future
 
+    def expect(self, tasks: int) -> None:
+        """Start no more children than this number of tasks, unless they have been started."""
+        if self._pool is None:
+            self._workers = max(1, min(self._workers, tasks))
+
     def stop(self) -> None:
         """End the children. They start again with the next task."""
         pool, self._pool = self._pool, None
