@@ -37,8 +37,8 @@ MOST_OF_ONE: Final = 48
 """Large bodies that go to one address at a time, so that no client alone can occupy all of them."""
 
 BEGINNING: Final = 2 * PIECE
-"""Bytes that beginning to send a body counts as: opening it takes about as long as sending so many.
-Of hundreds that are asked for at the same moment, not all begin at once."""
+"""Bytes that beginning to send a body counts as, because opening it takes time, too. Of hundreds
+that are asked for at the same moment, not all begin at once."""
 
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 """Sends a message to an ASGI server."""
