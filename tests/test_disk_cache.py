@@ -3,6 +3,7 @@
 import os
 import pickle
 import time
+from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -82,6 +83,24 @@ def test_a_file_that_was_found_before_is_not_read_again(tmp_path: Path) -> None:
 def bytes_read() -> int:
     """Return how many bytes this process has read so far."""
     return int(Path("/proc/self/io").read_text("ascii").split()[1])
+
+
+def test_a_result_that_comes_in_pieces_is_kept_whole_or_not_at_all(tmp_path: Path) -> None:
+    cache = DiskCache(tmp_path, SIZE)
+
+    def broken() -> Iterator[bytes]:
+        yield b"pic"
+        raise ValueError
+
+    with pytest.raises(ValueError):  # noqa: PT011 - the one above
+        cache.put_pieces(KEY, broken())
+    assert files(tmp_path) == []
+    assert cache.put_pieces(KEY, iter((b"pic", b"ture")))
+    found = cache.find(KEY)
+    assert found is not None
+    with found.open() as content:
+        assert content.read() == cache.get(KEY) == b"picture"
+    assert found.digest == xxhash.xxh3_128_hexdigest(b"picture")
 
 
 def test_what_was_put_last_stays_even_where_it_is_too_large(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ import logging
 import os
 import secrets
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -131,34 +131,41 @@ class DiskCache:
 
     def put(self, key: str, content: bytes) -> bool:
         """Store a result, and return whether that worked; a failure is logged once."""
+        return self.put_pieces(key, (content,))
+
+    def put_pieces(self, key: str, pieces: Iterable[bytes]) -> bool:
+        """Store a result that comes in pieces, which are never in memory all at once.
+
+        If making a piece raises an exception, nothing is stored.
+        """
         path = self._path(key)
         part = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            with part.open("wb") as file:
-                file.write(xxhash.xxh3_128_digest(content))
-                file.write(content)
+            _write(part, pieces)
             part.replace(path)
             self._make_room(path)
             return True
         except OSError as error:
-            with suppress(OSError):
-                part.unlink()
             if not self._told:
                 log.warning("results cannot be kept in %s: %s", self._folder, error.strerror)
             self._told = True
             return False
+        finally:
+            with suppress(OSError):  # there is none if it has its name
+                part.unlink()
 
     @contextmanager
-    def turn(self) -> Iterator[None]:
+    def turn(self, name: str = _TURN) -> Iterator[None]:
         """Hold a lock that only one process has at a time, so that expensive results are made once.
 
+        Each ``name`` is a lock of its own: what takes long does not keep other results waiting.
         If the lock file cannot be opened (a full or read-only disk), nobody waits.
         """
         with ExitStack() as opened:
             with suppress(OSError):
                 self._folder.mkdir(parents=True, exist_ok=True)
-                lock = opened.enter_context((self._folder / _TURN).open("ab"))
+                lock = opened.enter_context((self._folder / name).open("ab"))
                 fcntl.flock(lock, fcntl.LOCK_EX)
             yield
 
@@ -181,6 +188,18 @@ class DiskCache:
                 with suppress(FileNotFoundError):
                     os.unlink(path)
                 total -= size
+
+
+def _write(path: Path, pieces: Iterable[bytes]) -> None:
+    """Write a file of the cache: the checksum of its content, and its content."""
+    digest = xxhash.xxh3_128()
+    with path.open("wb") as file:
+        file.write(bytes(_DIGEST))
+        for piece in pieces:
+            digest.update(piece)
+            file.write(piece)
+        file.seek(0)
+        file.write(digest.digest())
 
 
 def _verified(path: Path) -> CachedFile | None:

@@ -1,5 +1,6 @@
 """Pages over the application in process: what is in them, and what headers they have."""
 
+import asyncio
 import json
 import re
 import zlib
@@ -13,6 +14,7 @@ from xml.etree import ElementTree
 import httpx
 import pytest
 
+from mapshelf.api.http import Response
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDraft, Source
 from mapshelf.readers import Limits
@@ -20,6 +22,7 @@ from mapshelf.readers import read as read_file
 from mapshelf.render.themes import DARK, LIGHT, Theme
 from mapshelf.site import private_routes, site_routes
 from mapshelf.site.messages import ENGLISH, counted, say
+from mapshelf.site.responses import Templates
 from mapshelf.writers import WRITERS
 from tests.harness import BASE_URL, Service, Shelf, serve, shelf_with
 from tests.readers.samples import as_file, drawn, with_picture
@@ -347,6 +350,30 @@ def test_errors_are_pages(site: Service, path: str, status: int) -> None:
     response = get(site, path, status)
     assert response.headers["content-type"].startswith("text/html")
     assert say(f"error.{status}") in response.text
+
+
+def test_an_error_page_is_made_once_for_all_that_get_it(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[int] = []
+    make = Templates.error
+
+    def error(templates: Templates, status: int, message: str) -> Response:
+        made.append(status)
+        if len(made) == 1:
+            raise OSError("no template could be read")
+        return make(templates, status, message)
+
+    monkeypatch.setattr(Templates, "error", error)
+    with serve(shelf, site_routes) as site:
+
+        async def asked() -> list[Any]:
+            client = site.client
+            return await asyncio.gather(*(client.get("/mindmaps/none/x") for _ in range(8)))
+
+        assert {response.status_code for response in site.run(asked())} == {500}
+        assert {response.status_code for response in site.run(asked())} == {404}
+    assert made == [404, 404]
 
 
 def test_pages_are_checked_before_they_are_shown_again(site: Service) -> None:

@@ -10,10 +10,11 @@ Documents of small maps are made directly, in a thread.
 
 import logging
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib.resources import files
+from itertools import chain
 from pathlib import Path
 from typing import Final
 
@@ -25,11 +26,18 @@ from mapshelf.api.work_queue import WorkQueue
 from mapshelf.disk_cache import CachedFile, DiskCache
 from mapshelf.errors import NotFound, Overloaded, StoreDamaged
 from mapshelf.formats.outline_codec import decode_outline
-from mapshelf.model import OriginalFile, Outline
+from mapshelf.model import KeptFile, Outline
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 LARGE_FILE: Final = 262_144
 """Bytes from which a map file is sent from disk."""
+
+FILE_PIECE: Final = 1 << 20
+"""Bytes of a file to read or unpack at a time: in one piece, it would keep the interpreter from the
+event loop for tens of milliseconds."""
+
+_COPYING: Final = "copying"
+"""The turn of those who copy a large file out of the store."""
 
 MEMORY: Final = 1 << 30
 """Maximum memory of the child, in bytes."""
@@ -48,6 +56,9 @@ function of a module."""
 
 Bodies = tuple[bytes, bytes]
 """A document, and its compressed form, empty if there is none."""
+
+Content = Callable[[int, int], bytes]
+"""Reads the compressed content of a file: from where, and how many bytes."""
 
 Body = CachedFile | bytes
 """A body on disk, or in memory if it cannot be stored."""
@@ -123,10 +134,11 @@ class Documents:
         with self._cache.turn():  # of all workers, one makes a document, and the others find it
             return self._found(task.key, kind) or self._made_by_child(task, kind)
 
-    def of_file(self, file: OriginalFile, kind: Kind) -> Response:
-        """Return a map file, unchanged.
+    def of_file(self, file: KeptFile, content: Content, kind: Kind) -> Response:
+        """Return a map file, unchanged. Its content is only read if it is not on disk.
 
         Raises:
+            Overloaded: it was replaced meanwhile.
             StoreDamaged: it cannot be unpacked.
         """
         key = xxhash.xxh3_128_hexdigest(b"file" + file.digest)
@@ -134,12 +146,20 @@ class Documents:
         if found is not None:
             return found
         # It is not parsed, so no child is needed.
-        body = _unpacked(file.content)
-        if len(body) < LARGE_FILE:
-            return _response(kind, body, b"")
-        self._cache.put(key, body)
+        pieces = _unpacked(file, content)
+        beginning = b""
+        for piece in pieces:
+            beginning += piece
+            if len(beginning) >= LARGE_FILE:
+                break
+        else:
+            return _response(kind, beginning, b"")
+        with self._cache.turn(_COPYING):
+            found = self._found(key, kind)
+            if found is None and self._cache.put_pieces(key, chain((beginning,), pieces)):
+                found = self._found(key, kind)
         # A full disk keeps nothing: then it is sent from memory.
-        return self._found(key, kind) or _response(kind, body, b"")
+        return found or _response(kind, b"".join(_unpacked(file, content)), b"")
 
     def close(self) -> None:
         """End the child, even if it is making a document."""
@@ -198,11 +218,25 @@ def _make(task: _Task, cache: DiskCache) -> Bodies:
     return body, smaller
 
 
-def _unpacked(content: bytes) -> bytes:
+def _unpacked(file: KeptFile, content: Content) -> Iterator[bytes]:
+    unpacking = zlib.decompressobj()
     try:
-        return zlib.decompress(content)
+        for start in range(0, file.size, FILE_PIECE):
+            packed = content(start, FILE_PIECE)
+            if not packed:
+                raise Overloaded("the file was replaced while it was read")
+            while packed and not unpacking.eof:
+                yield unpacking.decompress(packed, FILE_PIECE)
+                packed = unpacking.unconsumed_tail
+        yield unpacking.flush()
     except zlib.error as error:
-        raise StoreDamaged("a file in the store cannot be unpacked") from error
+        raise _damaged() from error
+    if not unpacking.eof:
+        raise _damaged()
+
+
+def _damaged() -> StoreDamaged:
+    return StoreDamaged("a file in the store cannot be unpacked")
 
 
 def _packed(key: str) -> str:

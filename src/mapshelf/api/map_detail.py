@@ -86,16 +86,18 @@ def original_file(store: Maps, record: Record, documents: Documents) -> Response
 
     Raises:
         NotFound: there is none.
+        Overloaded: it was replaced meanwhile.
         StoreDamaged: it cannot be unpacked.
     """
-    kept = store.content(record.file_id)
+    kept = store.kept_file(record.file_id)
     if kept is None:
         raise NotFound("The file of this map is not kept here.")
     stem, suffix = split_name(kept.name)
     disposition = attachment(stem or record.title, suffix)
     etag = (b"etag", f'"{kept.digest.hex()}"'.encode())
     headers = ((b"content-disposition", disposition), etag, *CHECKED_EACH_TIME)
-    return documents.of_file(kept, Kind(b"application/octet-stream", headers))
+    content = partial(store.content_piece, record.file_id, kept.digest)
+    return documents.of_file(kept, content, Kind(b"application/octet-stream", headers))
 
 
 def _outline(store: Maps, record: Record) -> bytes:

@@ -12,6 +12,7 @@ import asyncio
 import contextlib
 import os
 import socket
+import stat
 from ipaddress import ip_address
 from typing import BinaryIO, Final
 
@@ -51,6 +52,7 @@ class Pipe:
         It has not if ``stream`` was cut off; it has if the reader is gone.
         """
         while piece := memoryview(body.read(PIECE)):
+            await stream.turn(len(piece))
             while piece:
                 try:
                     piece = piece[os.write(self._writer, piece) :]
@@ -100,6 +102,8 @@ def end_connection(client: str) -> bool:
 def _ends(descriptor: int, wanted: tuple[object, int]) -> bool:
     """Shut down a descriptor if it is the wanted socket; return whether it is."""
     try:
+        if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+            return False
         # The copy stays the same, even if the server closes its own meanwhile.
         copy = os.dup(descriptor)
     except OSError:  # closed meanwhile
@@ -111,7 +115,7 @@ def _ends(descriptor: int, wanted: tuple[object, int]) -> bool:
         return False
     with connection, contextlib.suppress(OSError, ValueError):  # not connected, or locally
         host, port, *_ = connection.getpeername()
-        if (ip_address(host), port) == wanted:
+        if port == wanted[1] and ip_address(host) == wanted[0]:
             connection.shutdown(socket.SHUT_RDWR)
             return True
     return False

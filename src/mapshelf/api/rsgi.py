@@ -13,8 +13,9 @@ from mapshelf.api.application import Application
 from mapshelf.api.errors import error_response
 from mapshelf.api.http import READ, Headers, Request, Response
 from mapshelf.api.pipe import Pipe, end_connection
-from mapshelf.api.streaming import LARGE, open_body
-from mapshelf.errors import MalformedRequest, Overloaded
+from mapshelf.api.streaming import BEGINNING, LARGE, Stream, open_body, whole_body
+from mapshelf.api.work_queue import until_done
+from mapshelf.errors import ClientDisconnected, MalformedRequest, Overloaded
 
 TextHeaders = list[tuple[str, str]]
 
@@ -82,40 +83,67 @@ class RSGIApplication:
         """Answer one request."""
         response, own_headers = await self._application.answer(_read_request, (scope, protocol))
         whole = scope.method != "HEAD"
-        if whole and (response.file is not None or len(response.body) >= LARGE):
-            await self._send_opened(scope, protocol, response, own_headers)
+        if whole and response.size >= LARGE:
+            await self._send_large(scope, protocol, response, own_headers)
+            return
+        if whole and response.file is not None:
+            self._send_small(protocol, response, own_headers)
             return
         headers = self._kept_headers(response) + _as_text(own_headers)
         protocol.response_bytes(response.status, headers, response.body if whole else b"")
 
-    async def _send_opened(
+    def _send_small(self, protocol: HTTPProtocol, response: Response, own_headers: Headers) -> None:
+        """Send a response whose body is in a file, but not large."""
+        try:
+            body = whole_body(response)
+        except OSError as error:
+            self._refuse(protocol, error, own_headers)
+            return
+        headers = self._kept_headers(response) + _as_text(own_headers)
+        protocol.response_bytes(response.status, headers, body)
+
+    async def _send_large(
         self, scope: HTTPScope, protocol: HTTPProtocol, response: Response, own_headers: Headers
     ) -> None:
-        """Send a response whose body is large, or in a file."""
+        """Send a response whose body is large."""
         with ExitStack() as opened:
             try:
-                body = opened.enter_context(open_body(response))
-                if response.size < LARGE:
-                    headers = self._kept_headers(response) + _as_text(own_headers)
-                    protocol.response_bytes(response.status, headers, body.read())
-                    return
+                # First, because refusing must cost little.
                 stream = opened.enter_context(self._application.sending(RSGISender(scope)))
+                await _turn_to_begin(stream, protocol)
+                body = opened.enter_context(open_body(response))
                 pipe = opened.enter_context(Pipe())
-            except (Overloaded, OSError) as error:
-                refusal = error_response(Overloaded(str(error)), "")
-                headers = self._kept_headers(refusal) + _as_text(own_headers)
-                protocol.response_bytes(refusal.status, headers, refusal.body)
+            except (ClientDisconnected, Overloaded, OSError) as error:
+                self._refuse(protocol, error, own_headers)
                 return
             headers = self._kept_headers(response) + _as_text(own_headers)
             protocol.response_file(response.status, headers, pipe.path)
             if not await pipe.send(body, stream):
                 end_connection(scope.client)
 
+    def _refuse(self, protocol: HTTPProtocol, error: Exception, own_headers: Headers) -> None:
+        refusal = error_response(Overloaded(str(error)), "")
+        headers = self._kept_headers(refusal) + _as_text(own_headers)
+        protocol.response_bytes(refusal.status, headers, refusal.body)
+
     def _kept_headers(self, response: Response) -> TextHeaders:
         """Return the headers that ``response`` always has, converted to text once."""
         if response.text_headers is None:
             response.text_headers = _as_text(response.headers) + self._fixed_headers
         return response.text_headers
+
+
+async def _turn_to_begin(stream: Stream, protocol: HTTPProtocol) -> None:
+    """Wait until a large body may begin.
+
+    Raises:
+        ClientDisconnected: the client did not wait.
+    """
+    turn = asyncio.ensure_future(stream.turn(BEGINNING))
+    try:
+        await until_done(turn, protocol.client_disconnect)
+    finally:
+        turn.cancel()
 
 
 def _read_request(asked: tuple[HTTPScope, HTTPProtocol]) -> Request:

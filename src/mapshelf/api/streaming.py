@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO, Final
 
 from mapshelf.api.http import Response
+from mapshelf.api.pace import Pace
 from mapshelf.errors import Overloaded
 
 LARGE: Final = 98_304
@@ -35,6 +36,9 @@ completely."""
 MOST_OF_ONE: Final = 48
 """Large bodies that go to one address at a time, so that no client alone can occupy all of them."""
 
+BEGINNING: Final = 2 * PIECE
+"""Bytes that beginning to send a body counts as, because opening it takes time, too. Of hundreds
+that are asked for at the same moment, not all begin at once."""
 
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 """Sends a message to an ASGI server."""
@@ -47,9 +51,18 @@ class Stream:
         address: of the client.
     """
 
-    def __init__(self, address: str, patience: float = STALLED_AFTER) -> None:
-        """Begin; the client has ``patience`` seconds to accept each piece."""
+    def __init__(
+        self, address: str, patience: float = STALLED_AFTER, pace: Pace | None = None
+    ) -> None:
+        """Begin; the client has ``patience`` seconds to accept each piece.
+
+        Args:
+            address: of the client.
+            patience: seconds.
+            pace: that of all streams; by default, this one has its own.
+        """
         self.address = address
+        self._pace = pace or Pace()
         self._patience = patience
         self._piece: asyncio.Future[None] | None = None
         self._since = time.monotonic()
@@ -73,6 +86,11 @@ class Stream:
         self._since = time.monotonic()
         return True
 
+    async def turn(self, size: int) -> None:
+        """Wait until ``size`` more bytes may be sent. The client is not to blame for that time."""
+        await self._pace.wait(size)
+        self._since = time.monotonic()
+
     def cut_off(self) -> None:
         """Give up sending."""
         if self._piece is not None:
@@ -84,6 +102,7 @@ class Streams:
 
     def __init__(self) -> None:
         self._streams: set[Stream] = set()
+        self._pace = Pace()
 
     @contextmanager
     def sending(self, address: str) -> Iterator[Stream]:
@@ -96,7 +115,7 @@ class Streams:
         """
         self._make_room(self._streams, MOST)
         self._make_room([one for one in self._streams if one.address == address], MOST_OF_ONE)
-        stream = Stream(address)
+        stream = Stream(address, pace=self._pace)
         self._streams.add(stream)
         try:
             yield stream
@@ -147,6 +166,7 @@ async def send_body(response: Response, send: Send, stream: Stream | None) -> No
     with open_body(response) as body:
         while piece := body.read(PIECE):
             left -= len(piece)
+            await stream.turn(len(piece))
             message = {"type": "http.response.body", "body": piece, "more_body": left > 0}
             if not await stream.is_taken(send(message)):
                 return

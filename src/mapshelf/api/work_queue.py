@@ -73,7 +73,7 @@ class WorkQueue:
             # Clients that have hung up must not wait for the result of another request: when it
             # is made, all of them would be answered at once.
             if (joined or not job.begun) and disconnection is not None:
-                await _until_done(job.result, disconnection)
+                await until_done(job.result, disconnection)
             # Shielded: others may wait for the same result.
             result: T = await asyncio.shield(job.result)
             return result
@@ -124,8 +124,8 @@ class WorkQueue:
             job.result.cancel()
 
 
-async def _until_done(result: "asyncio.Future[Any]", disconnection: Disconnection) -> None:
-    """Wait until there is a result.
+async def until_done(result: "asyncio.Future[Any]", disconnection: Disconnection) -> None:
+    """Wait until there is a result, as long as the client that wants it is there.
 
     Raises:
         ClientDisconnected: the client disconnected before.

@@ -177,6 +177,21 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
+class KeptFile:
+    """What is known of the file a map was read from, without its content.
+
+    Attributes:
+        name: its name without folders, empty if it is no longer known.
+        digest: SHA-256 of its content.
+        size: bytes of its content, zlib-compressed.
+    """
+
+    name: str
+    digest: bytes
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
 class OriginalFile:
     """The file a map was read from, as it was then.
 

@@ -118,7 +118,7 @@ def known_of(record: Record, snapshot: Snapshot, store: Maps, addresses: Address
         card=card(record, addresses, []),
         software="" if program is None else addresses.library({"software": str(program)}),
         licence=licences.get(found["LicenceTypeID"], ""),
-        has_file=store.content(record.file_id) is not None,
+        has_file=store.kept_file(record.file_id) is not None,
         related=_related(record, found, snapshot, addresses),
     )
 

@@ -100,7 +100,7 @@ class Pages:
         static = f"{self._addresses.root}/static/{self._assets.edition}"
         self._common = {"root": self._addresses.root, "static": static, "private": private}
         self._templates = Templates(self._common)
-        self._errors: dict[tuple[int, str], Response] = {}
+        self._errors: dict[tuple[int, str], asyncio.Future[Response]] = {}
 
     def guarded(self, answer: Answer) -> Operation:
         """Return ``answer`` as a route that shows errors as pages."""
@@ -263,14 +263,18 @@ class Pages:
         return response
 
     async def _error(self, status: int, message: str) -> Response:
-        """Return an error page, without waiting in a queue."""
-        response = self._errors.get((status, message))
-        if response is None:
-            response = await asyncio.to_thread(self._templates.error, status, message)
+        """Return an error page, made once for all that get it, without waiting in a queue."""
+        page = self._errors.get((status, message))
+        if page is None:
+            make = asyncio.to_thread(self._templates.error, status, message)
             if len(self._errors) >= MOST_ERRORS:
                 self._errors.clear()
-            self._errors[status, message] = response
-        return response
+            page = self._errors[status, message] = asyncio.ensure_future(make)
+        try:
+            return await asyncio.shield(page)
+        except Exception:
+            self._errors.pop((status, message), None)
+            raise
 
 
 def _found(current: CachedSnapshot, public_id: str) -> Record:

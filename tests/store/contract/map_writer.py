@@ -1,6 +1,7 @@
 """What ``contract.MapWriter`` promises of drafts."""
 
 from dataclasses import fields, replace
+from functools import partial
 from typing import Any
 
 from hypothesis import given, settings
@@ -9,6 +10,7 @@ from mapshelf.model import (
     SYSTEM_USER,
     UNCATEGORISED,
     Change,
+    KeptFile,
     Map,
     MapDraft,
     OriginalFile,
@@ -199,8 +201,21 @@ class MapWriterContract(Suite):
         assert store.content(found.file_id) == kept
         assert store.content(put(store, title("without")).file_id) is None
         assert store.content(99) is None
+        assert store.kept_file(found.file_id) == KeptFile(kept.name, kept.digest, len(b"packed"))
+        assert store.kept_file(99) is None
         store.close()
         assert reopen().content(found.file_id) == kept
+
+    def test_content_comes_out_in_pieces(self, store: Store) -> None:
+        content = bytes(range(256)) * 100
+        found = put(store, title("t", source=source(), content=content))
+        read = partial(store.content_piece, found.file_id, source().digest)
+        pieces = [read(start, 1000) for start in range(0, len(content), 1000)]
+        assert b"".join(pieces) == content
+        assert max(map(len, pieces)) == 1000
+        assert read(len(content), 1000) == read(len(content) + 1, 1000) == b""
+        assert store.content_piece(found.file_id, b"e" * 32, 0, 1000) == b""
+        assert store.content_piece(99, source().digest, 0, 1000) == b""
 
     def test_unchanged_content_is_not_written_again(self, store: Store) -> None:
         found = put(store, title("t", source=source(), content=b"packed"))

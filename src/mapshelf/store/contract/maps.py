@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from mapshelf.model import Map, MapDraft, Named, OriginalFile, Outcome
+from mapshelf.model import KeptFile, Map, MapDraft, Named, OriginalFile, Outcome
 
 
 class Maps(Protocol):
@@ -17,6 +17,15 @@ class Maps(Protocol):
 
     def content(self, file_id: int) -> OriginalFile | None:
         """Return the file a map was read from, ``None`` if it is not kept."""
+
+    def kept_file(self, file_id: int) -> KeptFile | None:
+        """Return what is known of that file, without reading its content."""
+
+    def content_piece(self, file_id: int, digest: bytes, start: int, size: int) -> bytes:
+        """Return up to ``size`` bytes of the compressed content of a file, from ``start`` on.
+
+        There are none after its end, and none if the file is no longer the one with ``digest``.
+        """
 
     def categories(self) -> list[Named]:
         """Return all categories in ascending order of id."""

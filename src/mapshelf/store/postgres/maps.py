@@ -1,13 +1,21 @@
 """Maps in PostgreSQL."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
-from mapshelf.model import Map, MapDraft, Named, OriginalFile, Outcome
+from mapshelf.model import KeptFile, Map, MapDraft, Named, OriginalFile, Outcome
 from mapshelf.store.batch import Batch
 from mapshelf.store.columns import FROM_MAPS, MAP, NAMED
 from mapshelf.store.postgres.batch_rows import PostgresBatchRows
 from mapshelf.store.postgres.counters import LockedCounters, write_deletions
 from mapshelf.store.postgres.database import DatabaseUser
+
+_FILE: Final = "FROM files AS f WHERE f.file_id = %s"
+_NAME: Final = (
+    "coalesce((SELECT s.name FROM sources AS s WHERE s.file_id = f.file_id"
+    " ORDER BY s.digest <> f.digest, s.path LIMIT 1), '')"
+)
+"""The name of a kept file: of several sources, that of the one its content came from."""
 
 
 class PostgresMaps(DatabaseUser):
@@ -49,14 +57,23 @@ class PostgresMaps(DatabaseUser):
 
     def content(self, file_id: int) -> OriginalFile | None:
         """See ``Store``."""
-        rows = self._rows_nearby(
-            # Of several sources, the name of the one this came from.
-            "SELECT coalesce((SELECT s.name FROM sources AS s WHERE s.file_id = f.file_id"
-            " ORDER BY s.digest <> f.digest, s.path LIMIT 1), ''), f.digest, f.content"
-            " FROM files AS f WHERE f.file_id = %s",
-            (file_id,),
-        )
+        rows = self._rows_nearby(f"SELECT {_NAME}, f.digest, f.content {_FILE}", (file_id,))
         return OriginalFile(rows[0][0].rpartition("/")[2], *rows[0][1:]) if rows else None
+
+    def kept_file(self, file_id: int) -> KeptFile | None:
+        """See ``Store``."""
+        sql = f"SELECT {_NAME}, f.digest, octet_length(f.content) {_FILE}"
+        rows = self._rows_nearby(sql, (file_id,))
+        return KeptFile(rows[0][0].rpartition("/")[2], *rows[0][1:]) if rows else None
+
+    def content_piece(self, file_id: int, digest: bytes, start: int, size: int) -> bytes:
+        """See ``Store``."""
+        # The column is kept uncompressed by the database, so it reads only this part.
+        sql = (
+            "SELECT substring(content FROM %s FOR %s) FROM files WHERE file_id = %s AND digest = %s"
+        )
+        rows = self._rows_nearby(sql, (start + 1, size, file_id, digest))
+        return rows[0][0] if rows else b""
 
     def categories(self) -> list[Named]:
         """See ``Store``."""

@@ -1,13 +1,21 @@
 """Maps in SQLite."""
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
-from mapshelf.model import Map, MapDraft, Named, OriginalFile, Outcome
+from mapshelf.model import KeptFile, Map, MapDraft, Named, OriginalFile, Outcome
 from mapshelf.store.batch import Batch
 from mapshelf.store.columns import FROM_MAPS, MAP, NAMED
 from mapshelf.store.sqlite.batch_rows import SQLiteBatchRows
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import delete_map, map_of_row
+
+_FILE: Final = "FROM files AS f WHERE f.file_id = ?"
+_NAME: Final = (
+    "coalesce((SELECT s.name FROM sources AS s WHERE s.file_id = f.file_id"
+    " ORDER BY s.digest <> f.digest, s.path LIMIT 1), '')"
+)
+"""The name of a kept file: of several sources, that of the one its content came from."""
 
 
 class SQLiteMaps(DatabaseUser):
@@ -38,14 +46,27 @@ class SQLiteMaps(DatabaseUser):
 
     def content(self, file_id: int) -> OriginalFile | None:
         """See ``Store``."""
-        rows = self._database.rows(
-            # Of several sources, the name of the one this content came from.
-            "SELECT coalesce((SELECT s.name FROM sources AS s WHERE s.file_id = f.file_id"
-            " ORDER BY s.digest <> f.digest, s.path LIMIT 1), ''), f.digest, f.content"
-            " FROM files AS f WHERE f.file_id = ?",
-            (file_id,),
-        )
+        rows = self._database.rows(f"SELECT {_NAME}, f.digest, f.content {_FILE}", (file_id,))
         return OriginalFile(rows[0][0].rpartition("/")[2], *rows[0][1:]) if rows else None
+
+    def kept_file(self, file_id: int) -> KeptFile | None:
+        """See ``Store``."""
+        sql = f"SELECT {_NAME}, f.digest, length(f.content) {_FILE}"
+        rows = self._database.rows(sql, (file_id,))
+        return KeptFile(rows[0][0].rpartition("/")[2], *rows[0][1:]) if rows else None
+
+    def content_piece(self, file_id: int, digest: bytes, start: int, size: int) -> bytes:
+        """See ``Store``."""
+        with self._database.reading() as database:
+            asked = (file_id, digest)
+            sql = "SELECT 1 FROM files WHERE file_id = ? AND digest = ?"
+            if not database.execute(sql, asked).fetchall():
+                return b""
+            # Selecting a part would read the whole.
+            with database.blob_open("main", "files", "content", file_id, False) as content:
+                content.seek(min(start, content.length()))
+                piece: bytes = content.read(size)
+        return piece
 
     def categories(self) -> list[Named]:
         """See ``Store``."""

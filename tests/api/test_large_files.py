@@ -1,0 +1,83 @@
+"""Large files come out of the store in pieces, and only once."""
+
+import random
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from mapshelf.api.documents import FILE_PIECE, LARGE_FILE, Content, Documents, Kind
+from mapshelf.api.streaming import open_body
+from mapshelf.api.work_queue import WorkQueue
+from mapshelf.disk_cache import DiskCache
+from mapshelf.errors import Overloaded, StoreDamaged
+from mapshelf.model import KeptFile
+
+KIND: Final = Kind(b"text/plain", ())
+LARGE: Final = random.Random(1).randbytes(3 * FILE_PIECE)
+EASILY_PACKED: Final = bytes(20 * FILE_PIECE)
+
+
+@contextmanager
+def documents(folder: Path) -> Iterator[Documents]:
+    made = Documents(DiskCache(folder, 1 << 30, folders=1), WorkQueue("documents", 1, 1))
+    yield made
+    made.close()
+
+
+def kept(packed: bytes) -> tuple[KeptFile, Content, list[int]]:
+    """Return a file, what reads it, and a list of the sizes of what is read."""
+    read: list[int] = []
+
+    def content(start: int, size: int) -> bytes:
+        read.append(len(packed[start : start + size]))
+        return packed[start : start + size]
+
+    return KeptFile("a.mm", b"d" * 32, len(packed)), content, read
+
+
+@pytest.mark.parametrize("body", [b"", b"x", bytes(LARGE_FILE - 1), EASILY_PACKED, LARGE])
+def test_a_file_comes_out_as_it_was(tmp_path: Path, body: bytes) -> None:
+    file, content, read = kept(zlib.compress(body))
+    with documents(tmp_path) as made:
+        response = made.of_file(file, content, KIND)
+    assert (response.file is not None) == (len(body) >= LARGE_FILE)
+    assert dict(response.headers)[b"content-length"] == str(len(body)).encode()
+    with open_body(response) as opened:
+        assert opened.read() == body
+    assert max(read) <= FILE_PIECE
+
+
+def test_a_file_on_disk_is_not_read_from_the_store(tmp_path: Path) -> None:
+    file, content, read = kept(zlib.compress(LARGE))
+    with documents(tmp_path) as made, documents(tmp_path) as others:
+        made.of_file(file, content, KIND)
+        assert sum(read) == file.size
+        for worker in (made, others):
+            assert worker.of_file(file, content, KIND).size == len(LARGE)
+    assert sum(read) == file.size
+
+
+@pytest.mark.parametrize("body", [b"x" * 1000, LARGE])
+def test_a_damaged_file_is_reported_and_not_kept(tmp_path: Path, body: bytes) -> None:
+    packed = zlib.compress(body)
+    for damaged in (packed[:-5], b"?" + packed[1:]):
+        file, content, _ = kept(damaged)
+        with documents(tmp_path) as made, pytest.raises(StoreDamaged):
+            made.of_file(file, content, KIND)
+    assert not [path for path in tmp_path.rglob("*") if path.is_file() and path.stat().st_size]
+
+
+def test_a_file_that_is_replaced_meanwhile_can_be_asked_for_again(tmp_path: Path) -> None:
+    file, content, _ = kept(zlib.compress(LARGE))
+
+    def replaced(start: int, size: int) -> bytes:
+        return content(start, size) if start < 2 * FILE_PIECE else b""
+
+    with documents(tmp_path) as made:
+        with pytest.raises(Overloaded):
+            made.of_file(file, replaced, KIND)
+        assert made.of_file(file, content, KIND).size == len(LARGE)
