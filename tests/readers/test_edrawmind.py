@@ -48,7 +48,10 @@ def placed(text: str, place: str) -> str:
 
 
 def texts(**pages: str) -> list[tuple[int, str]]:
-    data = archive_of({f"page/{name}.xml": content for name, content in pages.items()})
+    members: dict[str, str | bytes] = {
+        f"page/{name}.xml": content for name, content in pages.items()
+    }
+    data = archive_of(members)
     return [(depth, topic.text) for depth, topic in read(data, LIMITS).topics()]
 
 
@@ -88,16 +91,11 @@ def test_pieces_make_lines_and_notes() -> None:
 
 def test_pages_in_the_order_of_their_numbers() -> None:
     arrow = '<Shape Type="RelatConnector"><ConnectMap From="1" To="2"/></Shape>'
-    data = archive_of(
-        {
-            f"page/page{name}.xml": page(
-                shape(1, "MainIdea", f"root{name}"), shape(2, "Floating", "f"), arrow
-            ).replace("<Page", f'<Page Name="Sheet{name}"')
-            for name in ("-10", "-2", "", "-1")
-        }
-        | {"page/page-3.xml": page()}
-    )
-    sheets = read(data, LIMITS).sheets
+    members: dict[str, str | bytes] = {"page/page-3.xml": page()}
+    for name in ("-10", "-2", "", "-1"):
+        drawing = page(shape(1, "MainIdea", f"root{name}"), shape(2, "Floating", "f"), arrow)
+        members[f"page/page{name}.xml"] = drawing.replace("<Page", f'<Page Name="Sheet{name}"')
+    sheets = read(archive_of(members), LIMITS).sheets
     assert [sheet.root.text for sheet in sheets] == ["root", "root-1", "root-2", "root-10"]
     assert [sheet.title for sheet in sheets] == ["Sheet", "Sheet-1", "Sheet-2", "Sheet-10"]
     ids = [sheet.root.id for sheet in sheets]
@@ -253,3 +251,14 @@ def test_binary_kind_is_refused_plainly() -> None:
 def test_page_without_topics_is_broken() -> None:
     with pytest.raises(BrokenFile, match="no topics"):
         texts(page=page())
+
+
+def test_thousands_of_topics_that_sum_up_the_same() -> None:
+    ids = ";".join(str(number) for number in range(2_000))
+    sheet = sheet_of(
+        shape(1, "MainIdea", "r"),
+        *(shape(number, "MainTopic", "a", "1") for number in range(2, 2_000)),
+        f'<Shape ID="s" Type="Summary"><SummaryData><Shapes V="{ids}"/></SummaryData></Shape>',
+        *(shape(number, "SummaryTopic", "sum", "s") for number in range(3_000, 5_000)),
+    )
+    assert sum(len(summary.topics) for summary in sheet.summaries) < 5_000

@@ -152,8 +152,8 @@ def _summed(shapes: list[Element], topics: Mapping[str, Element]) -> dict[str, t
     """Return the topics that sum up others, each with the ids of these."""
     braces = {_id(shape): shape for shape in shapes if shape.get("Type") == "Summary"}
     named = {
-        part.get("V", ""): brace
-        for brace in braces.values()
+        part.get("V", ""): name
+        for name, brace in braces.items()
         for path in ("LevelData/SubLevel", "*/Topic", "Data")
         for part in brace.iterfind(path)
     }
@@ -162,7 +162,9 @@ def _summed(shapes: list[Element], topics: Mapping[str, Element]) -> dict[str, t
         if shape.get("Type") != _SUMMARY:
             continue
         above = value(shape, "LevelData/Super")
-        brace = braces.get(above) or braces.get(value(shape, "Data")) or named.get(key)
+        names = (above, value(shape, "Data"), named.get(key, ""))
+        # Each brace has one topic; thousands that name the same one get nothing.
+        brace = next((braces.pop(name) for name in names if name in braces), None)
         found[key] = _around(brace) if brace is not None else (above,)
     return found
 

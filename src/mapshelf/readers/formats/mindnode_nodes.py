@@ -44,6 +44,8 @@ _MATHEMATICS: Final = re.compile(r"[\\^_{=]")
 _STATES: Final = {1: "todo", 2: "done"}
 _PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tiff", ".heic", ".svg")
 _LONGEST_NAME: Final = 100
+_MOST_TAGS: Final = 100
+"""Of a node. In a binary list, all nodes may share one list of a million."""
 
 
 class Nodes:
@@ -82,7 +84,7 @@ class Nodes:
             state = as_object(node["task"]).get("state")
             topic.task = Task(_STATES.get(state, "todo") if isinstance(state, int) else "")
         if "tags" in node:
-            names = map(as_text, as_list(node["tags"]))
+            names = map(as_text, as_list(node["tags"])[:_MOST_TAGS])
             topic.tags = tuple(self._tags.get(name, "") for name in names)
         if "attachment" in node:
             self._attach(topic, as_object(node["attachment"]))
