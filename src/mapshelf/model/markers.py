@@ -16,7 +16,9 @@ COLOURS: Final = (
     *("pink", "brown", "grey", "black", "white"),
 )
 
-COLOURED: Final = ("flag", "star", "person", "group", "pin", "circle", "square", "tag", "heart")
+COLOURED: Final = (
+    *("flag", "star", "person", "group", "pin", "circle", "square", "tag", "heart", "hat"),
+)
 """Markers that come in colours: ``flag`` and ``flag-red``."""
 
 PROGRESS: Final = (0, 10, 12, 20, 25, 30, 37, 40, 50, 60, 62, 70, 75, 80, 87, 90, 100)
@@ -36,13 +38,13 @@ SYMBOLS: Final = frozenset(
     re.findall(
         r"[\w-]+",
         """
-    warning question exclamation info idea yes no plus minus stop go pause play bomb fire
+    warning signpost question exclamation info idea yes no plus minus stop go pause play bomb fire
     lock unlock key home pencil search link attachment bookmark bell clock hourglass calendar
     phone email message mailbox globe map book folder document list image music camera video
     money chart trophy gift cup sun moon cloud rain lightning snow tree leaf flower apple
     car plane ship train cart basket wizard penguin tools gear computer printer database
     thumbs-up thumbs-down hand handshake eye ribbon target puzzle brain speech quote
-    female male family doctor business hat crown medal rocket magnet scissors glasses
+    female male family doctor business crown medal rocket magnet scissors glasses
     bank coffee food drink health shield broken-line launch
 """,
     )

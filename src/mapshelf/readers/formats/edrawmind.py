@@ -1,37 +1,32 @@
 """EdrawMind (formerly MindMaster) ``.emmx`` up to version 8: an archive with XML pages.
 
-A page is a drawing: a list of shapes, some of which are topics. Newer programs write
+A page is a drawing, and a sheet of the map (``edrawmind_page``). Newer programs write
 ``mmpage/page.bin`` instead, an undocumented and partly encrypted binary form; such files are
 recognised, and refused with advice.
 
-* A shape names its parent (``Super``) and, in order, its children (``SubLevel``).
-* Connectors are not topics, even if they have a label; boundaries and brackets are topics if they
-  have a text.
-* A page is a sheet; shapes without a parent (floating topics) are sheets after it.
 * ``document.xml`` has author, times and version. Its times have no zone and count as UTC.
+* ``rels/page_rels.xml`` has the paths of the pictures on a page. Pages after the first have
+  numbers.
 """
 
 import re
-from collections.abc import Iterator
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from mapshelf.errors import UnreadableFile
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.errors import BrokenFile, UnreadableFile
+from mapshelf.model import Outline, Sheet, Summary, Topic
+from mapshelf.readers.formats.edrawmind_page import Drawing, Media, drawing, value
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
-from mapshelf.readers.parsing.flat_tree import Member, joined, regrow
+from mapshelf.readers.parsing.flat_tree import regrow
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.parsing.xml_files import parse_xml
 from mapshelf.readers.parsing.zip_files import Archive
 
-_PAGE: Final = re.compile(r"page/page(?:-?([0-9]{1,6}))?\.xml")
+_PAGE: Final = re.compile(r"page/(page(?:-?([0-9]{1,6}))?)\.xml")
 _BINARY: Final = re.compile(r"mmpage/page[^/]*\.bin")
 _FACTS: Final = "document.xml"
-_CENTRE: Final = "MainIdea"
-_TOPICS: Final = ("Idea", "Topic")
-_CONNECTOR: Final = "Connector"
 
 
 def sniff(content: Content) -> bool:
@@ -57,64 +52,68 @@ def read(content: Content) -> Outline:
             "it is a map of EdrawMind 9 or later, whose binary form cannot be read;"
             " export it from EdrawMind in another format"
         )
-    roots: list[Topic] = []
+    drawings: list[Drawing] = []
     for page in pages:
         document = parse_xml(decode(archive.read(page)), content.limits)
-        roots += joined(dict(_members(document)))
-    return _with_facts(regrow(roots, content.limits), archive, content.limits)
+        media = Media(content.images, archive, _targets(page, archive, content.limits))
+        # Each page numbers its shapes anew.
+        drawn = drawing(document, media, f"{_number(page)}-" if drawings else "")
+        if drawn.trees:
+            drawings.append(drawn)
+    return _with_facts(_sheets(drawings, content.limits), archive, content.limits)
 
 
 def _number(page: str) -> int:
     number = _PAGE.fullmatch(page)
-    return int(number[1] or 0) if number else 0
+    return int(number[2] or 0) if number else 0
 
 
-def _members(page: Element) -> Iterator[tuple[str, Member]]:
-    shapes = [shape for shape in page.findall("Shape") if _is_topic(shape)]
-    # The central topic comes after the lines that lead to it.
-    shapes.sort(key=lambda shape: shape.get("Type") != _CENTRE)
-    for position, shape in enumerate(shapes):
-        key = shape.get("ID", "")
-        topic = Topic(_text(shape), id=key, note=_words(shape.find("Note")))
-        heirs = _value(shape, "LevelData/SubLevel").split(";")
-        yield key or f"#{position}", Member(topic, _value(shape, "LevelData/Super"), heirs)
+def _targets(page: str, archive: Archive, limits: Limits) -> dict[str, str]:
+    """Return the members of the archive that a page names, by what it calls them."""
+    found = _PAGE.fullmatch(page)
+    member = f"rels/{found[1]}_rels.xml" if found else ""
+    if member not in archive.names:
+        return {}
+    try:
+        document = parse_xml(decode(archive.read(member)), limits)
+    except BrokenFile:
+        return {}
+    return {_key(part): part.get("Target", "").removeprefix("../") for part in document}
 
 
-def _is_topic(shape: Element) -> bool:
-    kind = shape.get("Type", "")
-    if kind.endswith(_CONNECTOR):
-        return False
-    return kind.endswith(_TOPICS) or bool(_text(shape).strip())
+def _key(relation: Element) -> str:
+    return relation.get("Id") or relation.get("ID") or relation.get("id") or ""
 
 
-def _text(shape: Element) -> str:
-    return _words(shape.find("Text"))
+def _sheets(drawings: list[Drawing], limits: Limits) -> tuple[Sheet, ...]:
+    grown = iter(regrow((tree for drawn in drawings for tree in drawn.trees), limits))
+    return tuple(_sheet(drawn, [next(grown) for _ in drawn.trees]) for drawn in drawings)
 
 
-def _words(part: Element | None) -> str:
-    """Return the text in ``part``: paragraphs (``pp``) of pieces (``tp``)."""
-    if part is None:
-        return ""
-    paragraphs = part.findall("TextBlock/Text/pp")
-    return "\n".join("".join(paragraph.itertext()).strip() for paragraph in paragraphs)
+def _sheet(drawn: Drawing, trees: list[Topic]) -> Sheet:
+    count = len(trees) - len(drawn.summed)
+    return Sheet(
+        trees[0],
+        title=drawn.title,
+        floating=tuple(trees[1:count]),
+        relationships=drawn.relationships,
+        boundaries=drawn.boundaries,
+        summaries=tuple(map(Summary, drawn.summed, trees[count:])),
+        background=drawn.background,
+    )
 
 
-def _value(element: Element, path: str) -> str:
-    found = element.find(path)
-    return "" if found is None else found.get("V", "")
-
-
-def _with_facts(roots: tuple[Topic, ...], archive: Archive, limits: Limits) -> Outline:
+def _with_facts(sheets: tuple[Sheet, ...], archive: Archive, limits: Limits) -> Outline:
     """Return the outline with the metadata of the file; damaged metadata is ignored."""
     try:
         document = parse_xml(decode(archive.read(_FACTS)), limits)
     except UnreadableFile:
-        return Outline(sheets_of(roots), software="EdrawMind")
+        return Outline(sheets, software="EdrawMind")
     return Outline(
-        sheets_of(roots),
+        sheets,
         software="EdrawMind",
         software_version=document.get("Version", ""),
-        author=_value(document, "Properties/Creator"),
-        created=milliseconds(_value(document, "Properties/CreatedDate")),
-        modified=milliseconds(_value(document, "Properties/ModifiedDate")),
+        author=value(document, "Properties/Creator"),
+        created=milliseconds(value(document, "Properties/CreatedDate")),
+        modified=milliseconds(value(document, "Properties/ModifiedDate")),
     )

@@ -3,24 +3,34 @@
 * The keys of ``ideas`` are ranks, signed numbers: positive ones are on the right and read first,
   negative ones on the left, both from the centre outwards, as the program itself sorts them.
 * Up to version 2 the file is the central topic; since version 3 the maps are one level down.
-* Notes are in ``attr``, as ``note`` or as an ``attachment``, which is usually HTML.
-* Links between ideas, pictures and styles are not read.
+* Notes are in ``attr``, as ``note`` or as an ``attachment``, which is usually HTML with its
+  pictures inside.
+* URLs in titles are links: the program has no other place for them.
+* An idea has a position only if the author moved it. It counts from the idea above, outwards, so it
+  is kept for main topics: where others are depends on how large the program drew those above.
 """
 
 import math
+import re
+from collections.abc import Iterable, Mapping
 from typing import Final
 
 from mapshelf.errors import NotAMap
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.model import Outline, Relationship, Sheet, Style, Topic, sheets_of
+from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
-from mapshelf.readers.parsing.json_files import as_object, as_text, parse_json
+from mapshelf.readers.parsing.json_files import as_list, as_object, as_text, parse_json
 from mapshelf.readers.parsing.notes import Note
-from mapshelf.readers.parsing.topic_tree import grow
+from mapshelf.readers.parsing.rich_text import data_of_url, embedded_pictures
+from mapshelf.readers.parsing.topic_tree import grow, reference
 
 Idea = dict[str, object]
 
 _MAPS_BELOW: Final = 3
 """The first version that has maps one level down."""
+
+_URL: Final = re.compile(r"""https?://[^\s<>"'\u3000-\u303f\uff00-\uffef]{1,4096}""", re.IGNORECASE)
+_AFTER_URL: Final = ".,;:!?)]}"
 
 
 def sniff(content: Content) -> bool:
@@ -42,8 +52,35 @@ def read(content: Content) -> Outline:
     if "ideas" not in file or not isinstance(file["ideas"], dict):
         raise NotAMap("not a mind map: it is JSON of another kind")
     roots = _children(file) if _has_maps_below(file) else [file]
-    return Outline(
-        sheets=sheets_of(grow(roots, _topic, _children, content.limits)), software="MindMup"
+    mains = {
+        id(idea): rank
+        for root in roots
+        for rank, idea in as_object(root.get("ideas")).items()
+        if isinstance(idea, dict)
+    }
+
+    def topic_of(idea: Idea) -> Topic:
+        topic = _topic(idea, content)
+        if rank := mains.get(id(idea)):
+            _put(topic, idea, rank)
+        return topic
+
+    grown = grow(roots, topic_of, _children, content.limits)
+    arrows = list(_relationships([file] if roots[0] is file else [file, *roots]))
+    return Outline(_sheets(grown, arrows), software="MindMup")
+
+
+def _sheets(roots: tuple[Topic, ...], arrows: list[Relationship]) -> tuple[Sheet, ...]:
+    """Return a sheet for each of ``roots``, with the arrows that begin on it."""
+    if not arrows:
+        return sheets_of(roots)
+    sheet_of = {topic.id: number for number, root in enumerate(roots) for _, topic in root.walk()}
+    own: list[list[Relationship]] = [[] for _ in roots]
+    for arrow in arrows:
+        if arrow.start in sheet_of:
+            own[sheet_of[arrow.start]].append(arrow)
+    return tuple(
+        Sheet(root, relationships=tuple(found)) for root, found in zip(roots, own, strict=True)
     )
 
 
@@ -65,20 +102,83 @@ def _place(rank: str) -> tuple[bool, float]:
     return number < 0, math.inf if math.isnan(number) else abs(number)
 
 
-def _topic(idea: Idea) -> Topic:
-    note = Note()
+def _relationships(maps: Iterable[Idea]) -> Iterable[Relationship]:
+    """Yield the arrows in ``maps``: a file has them at its top, or each of its maps has its own."""
+    for found in (as_object(link) for each in maps for link in as_list(each.get("links"))):
+        attributes = as_object(found.get("attr"))
+        style = as_object(attributes.get("style"))
+        yield Relationship(
+            reference(as_text(found.get("ideaIdFrom"))),
+            reference(as_text(found.get("ideaIdTo"))),
+            as_text(style.get("label")) or as_text(attributes.get("label")),
+            as_text(style.get("color")),
+        )
+
+
+# --- An idea -----------------------------------------------------------------------------------
+
+
+def _topic(idea: Idea, content: Content) -> Topic:
+    title = as_text(idea.get("title"))
+    topic = Topic(id=as_text(idea.get("id")), text=title)
+    if "://" in title:
+        topic.links = tuple(url.rstrip(_AFTER_URL) for url in _URL.findall(title))
     attributes = as_object(idea.get("attr"))
+    if attributes:
+        topic.folded = attributes.get("collapsed") is True and bool(idea.get("ideas"))
+        topic.style = _style(as_object(attributes.get("style")))
+        if "icon" in attributes:
+            _add_icon(topic, as_object(attributes["icon"]), content)
+        _add_notes(topic, attributes, content)
+    return topic
+
+
+def _put(topic: Topic, idea: Idea, rank: str) -> None:
+    """Put a main topic where it is: on its side, and where the author moved it."""
+    is_left, distance = _place(rank)
+    if distance < math.inf:
+        topic.side = "left" if is_left else "right"
+    position = as_list(as_object(idea.get("attr")).get("position"))
+    if len(position) >= 2:
+        topic.position = (_number(position[0]) * (-1 if is_left else 1), _number(position[1]))
+
+
+def _add_icon(topic: Topic, icon: Mapping[str, object], content: Content) -> None:
+    url = as_text(icon.get("url"))
+    if url.startswith("data:"):
+        width, height = _number(icon.get("width")), _number(icon.get("height"))
+        topic.images += (content.images.add(data_of_url(url), width, height),)
+
+
+def _add_notes(topic: Topic, attributes: Idea, content: Content) -> None:
+    note = Note()
     plain = attributes.get("note")
     note.add_text(as_text(plain) or as_text(as_object(plain).get("text")))
     attachment = as_object(attributes.get("attachment"))
     kind = as_text(attachment.get("contentType")) or "text/html"
+    body = as_text(attachment.get("content"))
     if kind == "text/html":
-        note.add_html(as_text(attachment.get("content")))
+        note.add_html(body)
+        topic.images += tuple(map(content.images.add, embedded_pictures(body)))
     elif kind.startswith("text/"):
-        note.add_text(as_text(attachment.get("content")))
-    return Topic(
-        id=as_text(idea.get("id")),
-        text=as_text(idea.get("title")),
-        note=note.plain,
-        note_html=note.html,
+        note.add_text(body)
+    topic.note, topic.note_html = note.plain, note.html
+
+
+def _style(style: Idea) -> Style | None:
+    if not style:
+        return None
+    font = as_object(style.get("font"))
+    words = as_object(style.get("text"))
+    found = Style(
+        text=colour(as_text(words.get("color")) or as_text(style.get("color"))),
+        fill=colour(as_text(style.get("background")) or as_text(style.get("backgroundColor"))),
+        border=colour(as_text(style.get("borderColor"))),
+        bold=as_text(font.get("weight")) == "bold",
+        italic=as_text(font.get("style")) == "italic",
     )
+    return found if found != Style() else None
+
+
+def _number(value: object) -> float:
+    return float(value) if isinstance(value, int | float) else 0.0

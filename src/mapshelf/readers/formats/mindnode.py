@@ -2,24 +2,27 @@
 
 * On a Mac, a document is a folder unless it was saved as a file. That folder may be compressed as
   it is, by the Finder or a download; the property list alone is read too.
-* Titles and notes are HTML, plain text, or (if there is nothing else) RTF.
-* Several main nodes become several roots. Connections, tags, tasks and pictures are not read.
+* Versions 4 and 5 have one ``mindMap`` with several main nodes, later ones a ``canvas`` with
+  several ``mindMaps`` of one main node each. Both are one sheet: the first main node is its
+  central topic, the others float beside it.
+* Places are absolute. Below main nodes they are the program's own layout, and not kept.
 * The file has only the version of its format, not of the program.
 """
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 from mapshelf.errors import BrokenFile
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.model import Outline, Relationship, Sheet, Topic
+from mapshelf.readers.formats.mindnode_nodes import Nodes, colour_of, place_of, words_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.json_files import as_list, as_object, as_text
-from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.parsing.notes import Note
+from mapshelf.readers.parsing.places import moved, side_of
 from mapshelf.readers.parsing.plist_files import MAGIC, parse_plist
-from mapshelf.readers.parsing.text_cleaning import html_to_text
-from mapshelf.readers.parsing.topic_tree import grow
+from mapshelf.readers.parsing.topic_tree import grow, reference
 from mapshelf.readers.parsing.zip_files import Archive
 
 Node = dict[str, object]
@@ -28,47 +31,34 @@ MAIN: Final = "contents.xml"
 """Member of the archive, or file in the folder, with the property list."""
 
 _IN_FOLDER: Final = re.compile(r"[^/]+\.mindnode/contents\.xml")
-_HTML: Final = re.compile(r"\s*<(?:p|html|body|div|span|ul|ol|!doctype)\b", re.IGNORECASE)
-_RTF: Final = re.compile(
-    r"\\u(?P<code>-?\d{1,6})[ ?]?|\\'(?P<byte>[0-9a-f]{2})|\\(?P<word>[a-z]{1,32})-?\d{0,9} ?"
-    r"|\\(?P<sign>[^a-z])|(?P<brace>[{}])|(?P<text>[^\\{}\r\n]+)",
-)
-_RTF_BREAKS: Final = frozenset({"par", "line"})
-_CODE_PAGE: Final = re.compile(r"\\ansicpg(\d{3,5})")
+_CONNECTIONS: Final = ("crossConnections", "associations")
 
 
 def sniff(content: Content) -> bool:
     """Return whether ``content`` is a map of MindNode: a file, a compressed folder or its list."""
     if content.archive is None:
         is_list = content.data.startswith(MAGIC) or content.root_name == "plist"
-        return is_list and b"mainNodes" in content.data
+        return is_list and b"mainNode" in content.data
     return _member(content.archive) is not None
 
 
 def read(content: Content) -> Outline:
-    """Return the outline of a MindNode document.
+    """Return the outline of a MindNode document, which has one sheet.
 
     Raises:
         BrokenFile: it is damaged or has no node.
         TooLarge: it exceeds a limit.
     """
     archive = content.archive
-    data = content.data if archive is None else archive.read(_member(archive) or MAIN)
+    member = _member(archive) if archive else None
+    data = archive.read(member or MAIN) if archive else content.data
     document = as_object(parse_plist(data, content.limits))
-    tree = as_object(document.get("mindMap"))
-    if not tree:
+    canvas = as_object(document.get("canvas")) or as_object(document.get("mindMap"))
+    if not canvas:
         raise BrokenFile("its property list holds no mind map")
-    return _outline(document, tree, content.limits)
-
-
-def _outline(document: Node, tree: Node, limits: Limits) -> Outline:
-    mains = [node for node in as_list(tree.get("mainNodes")) if isinstance(node, dict)]
-
-    def topic_of(node: Node) -> Topic:
-        return _topic(node, document if node is mains[0] else {})
-
+    nodes = Nodes(content, (member or MAIN).removesuffix(MAIN), _tags(document, canvas))
     return Outline(
-        sheets=sheets_of(grow(mains, topic_of, _children, limits)),
+        (_sheet(document, canvas, nodes, content),),
         software="MindNode",
         author=as_text(document.get("author")),
         copyright=as_text(document.get("copyright")),
@@ -84,58 +74,82 @@ def _member(archive: Archive) -> str | None:
     return inside[0] if len(inside) == 1 else None
 
 
-def _children(node: Node) -> list[Node]:
-    return [child for child in as_list(node.get("subnodes")) if isinstance(child, dict)]
+def _sheet(document: Node, canvas: Node, nodes: Nodes, content: Content) -> Sheet:
+    mains = _objects(canvas.get("mainNodes"))
+    for tree in _objects(canvas.get("mindMaps")):
+        main = tree.get("mainNode")
+        if isinstance(main, dict):
+            mains.append(main)
+    beside_main = {id(node): main for main in mains for node in _children(main)}
+    main_ids = frozenset(map(id, mains))
 
+    def topic_of(node: Node) -> Topic:
+        topic = nodes.topic(node, is_main=id(node) in main_ids)
+        if node is mains[0]:
+            _describe(topic, document)
+        if main := beside_main.get(id(node)):
+            topic.side = _side(node, main)
+        return topic
 
-def _topic(node: Node, document: Node) -> Topic:
-    note = Note()
-    body = _written(node.get("note"))
-    if _HTML.match(body):
-        note.add_html(body)
-    else:
-        note.add_text(_plain(body))
-    note.add_text(as_text(document.get("comments")))
-    note.add_fact("Keywords", (as_text(document.get("keywords")),))
-    return Topic(
-        id=as_text(node.get("nodeID")),
-        text=_plain(_written(node.get("title"))),
-        note=note.plain,
-        note_html=note.html,
-        links=(as_text(node.get("link")), as_text(as_object(node.get("link")).get("url"))),
+    root, *floating = grow(mains, topic_of, _children, content.limits)
+    for topic, main in zip(floating, mains[1:], strict=True):
+        at, centre = place_of(main), place_of(mains[0])
+        topic.position = moved(at, centre, -1) if at and centre else None
+    return Sheet(
+        root,
+        floating=tuple(floating),
+        relationships=tuple(_relationships(canvas)),
+        background=colour_of(canvas.get("color")),
     )
 
 
-def _written(value: object) -> str:
-    parts = as_object(value)
-    return as_text(parts.get("htmlText")) or as_text(parts.get("text")) or as_text(value)
+def _children(node: Node) -> list[Node]:
+    return _objects(node.get("subnodes"))
 
 
-def _plain(text: str) -> str:
-    if _HTML.match(text):
-        return html_to_text(text)
-    return _rtf_to_text(text) if text.startswith("{\\rtf") else text
+def _objects(value: object) -> list[Node]:
+    return [item for item in as_list(value) if isinstance(item, dict)]
 
 
-def _rtf_to_text(rtf: str) -> str:
-    """Return the words of the simple RTF that macOS writes for a title."""
-    page = _CODE_PAGE.search(rtf)
-    codec = f"cp{page[1]}" if page and page[1] in {"932", "936", "949", "950"} else "cp1252"
-    pieces = bytearray()
-    depth = 0
-    for token in _RTF.finditer(rtf):
-        if token["brace"]:
-            depth += 1 if token["brace"] == "{" else -1
-        elif depth == 1:  # inner groups contain fonts and colours
-            pieces += _rtf_piece(token, codec)
-    return pieces.decode(codec, "replace")
+def _side(node: Node, main: Node) -> str:
+    left = node.get("isLeftAligned")
+    if isinstance(left, bool):
+        return "left" if left else "right"
+    at, centre = place_of(node), place_of(main)
+    return side_of(at[0] - centre[0]) if at and centre else ""
 
 
-def _rtf_piece(token: re.Match[str], codec: str) -> bytes:
-    if token["byte"]:
-        return bytes.fromhex(token["byte"])
-    if token["code"]:
-        return chr(int(token["code"]) % 0x10000).encode(codec, "replace")
-    if token["word"]:
-        return b"\n" if token["word"] in _RTF_BREAKS else b""
-    return (token["text"] or token["sign"].strip("*~")).encode(codec, "replace")
+def _describe(root: Topic, document: Node) -> None:
+    """Add what the file says about itself to the note of its central topic."""
+    note = Note()
+    note.add_text(as_text(document.get("comments")))
+    note.add_fact("Keywords", (as_text(document.get("keywords")),))
+    if note.plain:
+        own = Note()
+        if root.note_html:
+            own.add_both(root.note, root.note_html)
+        else:
+            own.add_text(root.note)
+        own.add_text(note.plain)
+        root.note, root.note_html = own.plain, own.html
+
+
+def _relationships(canvas: Node) -> Iterable[Relationship]:
+    for found in (each for name in _CONNECTIONS for each in _objects(canvas.get(name))):
+        ends = as_object(found.get("endPoints")) or found
+        stroke = as_object(as_object(found.get("pathStyle")).get("strokeStyle"))
+        yield Relationship(
+            reference(as_text(ends.get("startNodeID"))),
+            reference(as_text(ends.get("endNodeID"))),
+            words_of(found.get("title")),
+            colour_of(stroke.get("color")),
+        )
+
+
+def _tags(document: Node, canvas: Node) -> dict[str, str]:
+    """Return the names of tags by their ids."""
+    return {
+        as_text(tag.get("tagID")): as_text(tag.get("name")) or as_text(tag.get("title"))
+        for part in (document, canvas)
+        for tag in _objects(part.get("tags"))
+    }

@@ -2,27 +2,50 @@
 
 * The version distinguishes the two: those of WiseMapping are names (``tango``, ``pela``).
 * A text of several lines is in a separate element; newer versions write formatted text and notes as
-  HTML. The oldest files (without a version) have notes in an attribute, possibly percent-encoded
-  (``a%20note``). (Other files named ``.wxml`` are usually WeChat templates.)
-* Topics without a parent become further roots after the central one.
-* Icons, relationships and positions are not read.
+  HTML, and do not always say so. The oldest files (without a version) have notes in an attribute,
+  possibly percent-encoded (``a%20note``), as JavaScript's ``escape`` does it. (Other files named
+  ``.wxml`` are usually WeChat templates.)
+* Topics without a parent float beside the central one. Places are the program's own layout, so
+  only those of floating topics are kept, and the side of main ones.
+* The program never folds the central topic, even if the file says so.
+* Shapes are misspelt (``rectagle``, ``elipse``).
 """
 
 import re
+from collections.abc import Mapping
 from typing import Final
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.model import Image, Marker, Outline, Relationship, Sheet, Style, Topic
+from mapshelf.model.markers import emoji, marker
+from mapshelf.readers.formats.wisemapping_icons import icon
+from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.notes import Note
-from mapshelf.readers.parsing.text_cleaning import html_to_text
-from mapshelf.readers.parsing.topic_tree import grow
+from mapshelf.readers.parsing.places import place, side_of
+from mapshelf.readers.parsing.rich_text import data_of_url, has_elements, rich_text
+from mapshelf.readers.parsing.topic_tree import grow, reference
 from mapshelf.readers.parsing.xml_files import parse_xml
 
 _VERSION: Final = re.compile(r"""\sversion\s*=\s*["'](?:tango|pela|beta)["']""")
 _CENTRAL: Final = re.compile(r"""<topic\s[^<>]{0,400}?\bcentral\s*=\s*["']true["']""")
 _HEAD: Final = 4000
+_STYLE: Final = ("fontStyle", "bgColor", "brColor", "connColor", "shape")
+_SHAPES: Final = {
+    "line": "underline",
+    "rectagle": "rectangle",
+    "rectangle": "rectangle",
+    "rounded rectagle": "rounded",
+    "rounded rectangle": "rounded",
+    "elipse": "ellipse",
+    "ellipse": "ellipse",
+    "none": "none",
+}
+_IMAGE: Final = re.compile(r"\s*(\d{1,6})\s*,\s*(\d{1,6})\s*:", re.ASCII)
+_LONGEST_NAME: Final = 100
+_LONGEST_EMOJI: Final = 16
+_UNICODE: Final = re.compile(r"%u([0-9A-Fa-f]{4})")
 
 
 def sniff(content: Content) -> bool:
@@ -34,7 +57,7 @@ def sniff(content: Content) -> bool:
 
 
 def read(content: Content) -> Outline:
-    """Return the outline of a WiseMapping map.
+    """Return the outline of a WiseMapping map, which has one sheet.
 
     Raises:
         BrokenFile: it is not well-formed or has no topic.
@@ -42,38 +65,96 @@ def read(content: Content) -> Outline:
     """
     document = parse_xml(content.text, content.limits)
     tops = sorted(document.findall("topic"), key=lambda topic: not _is_central(topic))
-    roots = grow(tops, _topic, lambda topic: topic.findall("topic"), content.limits)
-    return Outline(sheets=sheets_of(roots), software="WiseMapping")
+    mains = frozenset(map(id, tops[0])) if tops else frozenset()
+
+    def topic_of(element: Element) -> Topic:
+        topic = _topic(element, content)
+        if id(element) in mains:
+            topic.side = side_of((place(element.get("position")) or (0.0, 0.0))[0])
+        return topic
+
+    root, *floating = grow(tops, topic_of, lambda topic: topic.findall("topic"), content.limits)
+    for topic, element in zip(floating, tops[1:], strict=True):
+        topic.position = place(element.get("position"))
+    sheet = Sheet(
+        root,
+        floating=tuple(floating),
+        relationships=tuple(map(_relationship, document.findall("relationship"))),
+        background=document.get("backgroundColor", ""),
+    )
+    return Outline((sheet,), software="WiseMapping")
 
 
 def _is_central(topic: Element) -> bool:
     return topic.get("central", "false") != "false"  # some say -1
 
 
-def _topic(topic: Element) -> Topic:
-    note = Note()
-    for part in topic.findall("note"):
-        body = _body(part)
-        if _is_html(part):
-            note.add_html(body)
-        else:
-            note.add_text(body)
-    return Topic(
-        id=topic.get("id", ""),
-        text=_text(topic),
-        note=note.plain,
-        note_html=note.html,
-        links=tuple(link.get("url", "") for link in topic.findall("link")),
+def _relationship(element: Element) -> Relationship:
+    return Relationship(
+        reference(element.get("srcTopicId", "")),
+        reference(element.get("destTopicId", "")),
+        colour=element.get("strokeColor", ""),
     )
 
 
-def _text(topic: Element) -> str:
-    for name in ("text", "content"):
-        part = topic.find(name)
-        if part is not None:
-            return html_to_text(part.text or "") if _is_html(part) else part.text or ""
-    text = topic.get("text", "")
-    return html_to_text(text) if topic.get("contentType") == "html" else text
+def _topic(element: Element, content: Content) -> Topic:
+    own = element.attrib
+    topic = Topic(text=own.get("text", ""), id=own.get("id", ""))
+    if len(element):
+        _add_parts(topic, element)
+    if own.get("contentType") == "html" or ("<" in topic.text and has_elements(topic.text)):
+        _set_text(topic, topic.text, formatted=True)
+    if own.get("shrink") == "true" and not _is_central(element):
+        topic.folded = element.find("topic") is not None
+    if any(name in own for name in _STYLE):
+        topic.style = _style(own)
+    if emblem := own.get("imageEmoji"):
+        topic.markers += (_emoji(emblem),)
+    if emblem := own.get("imageGallery"):
+        topic.markers += (marker("", emblem[:_LONGEST_NAME]),)
+    if picture := own.get("image"):
+        topic.images = (_image(picture, content),)
+    return topic
+
+
+def _add_parts(topic: Topic, element: Element) -> None:
+    """Add what is in the elements inside that of a topic."""
+    note = Note()
+    markers: list[Marker] = []
+    links: list[str] = []
+    for part in element:
+        if part.tag == "note":
+            _add_note(note, part)
+        elif part.tag == "icon":
+            markers.append(icon(part.get("id", "")[:_LONGEST_NAME]))
+        elif part.tag == "eicon":
+            markers.append(_emoji(part.get("id", "")))
+        elif part.tag == "link":
+            links.append(part.get("url", ""))
+        elif part.tag in {"text", "content"}:
+            _set_text(topic, part.text or "", formatted=_is_html(part))
+    topic.note, topic.note_html = note.plain, note.html
+    topic.markers = tuple(found for found in markers if found.original)
+    topic.links += tuple(links)
+
+
+def _emoji(text: str) -> Marker:
+    return emoji(text) if len(text) <= _LONGEST_EMOJI else marker("", text[:_LONGEST_NAME])
+
+
+def _set_text(topic: Topic, text: str, *, formatted: bool) -> None:
+    topic.text = text
+    if formatted or has_elements(text):
+        topic.text, topic.text_html, links = rich_text(text)
+        topic.links += links
+
+
+def _add_note(note: Note, part: Element) -> None:
+    body = _body(part)
+    if _is_html(part) or has_elements(body):
+        note.add_html(body)
+    else:
+        note.add_text(body)
 
 
 def _body(note: Element) -> str:
@@ -88,6 +169,10 @@ def _unescaped(text: str) -> str:
     """Return an escaped note as it was typed. Notes that contain spaces are not escaped."""
     if "%" not in text or len(text.split(maxsplit=1)) != 1:
         return text
+    wide = _UNICODE.sub(lambda found: chr(int(found[1], 16)), text)
+    if wide != text:  # halves of one character follow each other
+        joined = wide.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+        return unquote(joined, encoding="latin-1")
     try:
         return unquote(text, errors="strict")
     except UnicodeDecodeError:
@@ -98,3 +183,28 @@ def _is_html(part: Element) -> bool:
     return (
         part.get("contentType") == "html" or part.find("content[@contentType='html']") is not None
     )
+
+
+def _style(own: Mapping[str, str]) -> Style | None:
+    _, size, words, weight, slant, *_ = (*own.get("fontStyle", "").split(";"), "", "", "", "", "")
+    style = Style(
+        text=colour(words),
+        fill=colour(own.get("bgColor")),
+        line=colour(own.get("connColor")),
+        border=colour(own.get("brColor")),
+        bold=weight.strip() == "bold",
+        italic=slant.strip() == "italic",
+        size=float(size) if size.isascii() and size.isdecimal() and len(size) < 4 else 0.0,
+        shape=_SHAPES.get(own.get("shape", "").strip(), ""),
+    )
+    return style if style != Style() else None
+
+
+def _image(picture: str, content: Content) -> Image:
+    """Return the picture that ``picture``, ``WIDTH,HEIGHT:URL``, stands for."""
+    size = _IMAGE.match(picture)
+    width, height = (float(size[1]), float(size[2])) if size else (0.0, 0.0)
+    url = picture[size.end() :] if size else picture
+    if url.startswith("data:"):
+        return content.images.add(data_of_url(url), width, height)
+    return content.images.add_beside(url, width, height)

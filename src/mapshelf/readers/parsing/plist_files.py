@@ -6,6 +6,7 @@ refused if two objects share bytes.
 """
 
 import plistlib
+import re
 import struct
 from datetime import datetime
 from itertools import pairwise
@@ -26,6 +27,8 @@ _CONTAINERS: Final = {0xA: 1, 0xC: 1, 0xD: 2}
 _WHOLE_NUMBER: Final = 0x1
 _LARGEST_NUMBER: Final = 4
 """Binary logarithm of the bytes of the largest number Apple writes; plistlib reads up to 32,768."""
+
+_NUMBER: Final = re.compile(r"[-+]?\d{1,38}(\.\d{0,40}(?:e[-+]?\d{1,3})?)?", re.ASCII)
 
 # Whatever plistlib raises for what it cannot read.
 _DAMAGE: Final = (
@@ -135,7 +138,16 @@ def _value(element: Element) -> object:
         return text
     if element.tag == "date":
         return _date(text)
+    if element.tag in {"integer", "real"}:
+        return _number(text)
     return {"true": True, "false": False}.get(element.tag)
+
+
+def _number(text: str) -> float | None:
+    found = _NUMBER.fullmatch(text.strip())
+    if found is None:
+        return None
+    return float(text) if found[1] else int(text)
 
 
 def _date(text: str) -> datetime | None:

@@ -1,0 +1,142 @@
+"""A topic of EdrawMind: what is inside its shape besides its words.
+
+* Marks and pictures are shapes inside it; pictures in its note are named there.
+* Colours begin with their opacity. All shapes have them, mostly from the theme.
+* Times of tasks are seconds, 0 for none, as are priorities.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from mapshelf.model import Image, Style, Task, Topic
+from mapshelf.readers.formats.edrawmind_icons import icon
+from mapshelf.readers.parsing.colours import colour
+from mapshelf.readers.parsing.dates import milliseconds
+from mapshelf.readers.parsing.notes import Note
+
+Pictures = Callable[[str, float, float], Image]
+"""Returns the picture with a name, shown as wide and high as said, in pixels."""
+
+_LONGEST_NAME: Final = 100
+_NO: Final = frozenset({"", "0", "false", "False"})
+
+
+def value(element: Element, path: str) -> str:
+    """Return the attribute ``V``, in which EdrawMind has most values, of what is at ``path``."""
+    found = element.find(path)
+    return "" if found is None else found.get("V", "")
+
+
+def words(part: Element | None) -> str:
+    """Return the text in ``part``: paragraphs (``pp``) of pieces (``tp``)."""
+    if part is None:
+        return ""
+    paragraphs = part.findall("TextBlock/Text/pp")
+    return "\n".join("".join(paragraph.itertext()).strip() for paragraph in paragraphs)
+
+
+def complete(topic: Topic, shape: Element, line: Element | None, pictures: Pictures) -> None:
+    """Add what is inside the shape of a topic, and the colour of the line that leads to it."""
+    topic.style = _style(shape, line)
+    _add_note(topic, shape, pictures)
+    for inner in shape.findall(".//Shape"):
+        _add_inner(topic, inner, pictures)
+    topic.links = tuple(value(link, "Address") for link in shape.iter("HyperLink"))
+    task = shape.find(".//TaskInfo")
+    if task is not None:
+        topic.task = _task(task)
+    if shape.find("LevelData/SubLevel") is not None:
+        fold = shape.find("Layout/Toggler")
+        topic.folded = fold is not None and fold.get("V", "1") not in _NO
+
+
+def _add_note(topic: Topic, shape: Element, pictures: Pictures) -> None:
+    own = shape.find("Note")
+    comments = list(shape.iter("Comment"))
+    if own is None and not comments:
+        return
+    note = Note()
+    if own is not None:
+        note.add_text(words(own))
+        topic.images += tuple(
+            pictures(image.get("Name", ""), 0.0, 0.0) for image in own.iter("Image")
+        )
+    for comment in comments:
+        text = comment.get("Text") or value(comment, "Text") or words(comment)
+        author = comment.get("Name", "")
+        note.add_text(f"{author}: {text}" if author and text else text)
+    topic.note = note.plain
+
+
+def _add_inner(topic: Topic, shape: Element, pictures: Pictures) -> None:
+    """Add a mark or a picture."""
+    mark = shape.find("MarkData")
+    if mark is not None:
+        group, name = (mark.get(key, "")[:_LONGEST_NAME] for key in ("GroupName", "Name"))
+        if group or name:
+            topic.markers += (icon(group, name),)
+    picture = shape.find("Data[@Res]")
+    if picture is not None and shape.get("Type") == "Image":
+        width, height = (_number(value(shape, f"Transform/{side}")) for side in ("Width", "Height"))
+        topic.images += (pictures(picture.get("Res", ""), width, height),)
+
+
+def _style(shape: Element, line: Element | None) -> Style | None:
+    looks = shape.find("ShapeFormat")
+    face = shape.find("Text/TextBlock/Character")
+    style = Style(
+        text=_colour(face.get("Color")) if face is not None else "",
+        fill=_colour(value(looks, "FillFormat[@Type='Solid']/Color")) if looks is not None else "",
+        border=_line(looks),
+        line=_line(line.find("ShapeFormat")) if line is not None else "",
+        bold=face is not None and face.get("Bold", "") not in _NO,
+        italic=face is not None and face.get("Italic", "") not in _NO,
+        size=_number(face.get("Size", "")) if face is not None else 0.0,
+        line_width=_number(value(line, "ShapeFormat/LineFormat/LineWeight"))
+        if line is not None
+        else 0.0,
+    )
+    return style if style != Style() else None
+
+
+def _line(looks: Element | None) -> str:
+    found = looks.find("LineFormat/LineFill[@Type='Solid']") if looks is not None else None
+    return _colour(value(found, "Color")) if found is not None else ""
+
+
+def _colour(text: str | None) -> str:
+    return colour(text, alpha_first=True)
+
+
+def _task(task: Element) -> Task:
+    progress = _first(task, "Progress", "Percent", "Complete")
+    priority = _number(_first(task, "Priority"))
+    return Task(
+        progress=int(_number(progress)) if progress else None,
+        priority=int(priority) or None,
+        start=_date(_first(task, "StartDate")),
+        due=_date(_first(task, "FinishDate", "EndDate", "DueDate")),
+        resources=tuple(_first(task, "Resource", "Resources").split(";")),
+    )
+
+
+def _first(element: Element, *names: str) -> str:
+    return next((found for name in names if (found := element.get(name))), "")
+
+
+def _number(text: str) -> float:
+    try:
+        number = float(text[:20])
+    except ValueError:
+        return 0.0
+    return number if 0 < number < 1e6 else 0.0
+
+
+def _date(seconds: str) -> str:
+    moment = milliseconds(seconds)
+    if moment is None:
+        return ""
+    date = datetime.fromtimestamp(moment // 1000, UTC).isoformat()[:16]
+    return date.removesuffix("T00:00")

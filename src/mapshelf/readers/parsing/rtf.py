@@ -1,0 +1,44 @@
+"""The words of the simple RTF that macOS writes for a short text.
+
+Old Mac programs store titles as RTF and nothing else. Fonts and colours are in inner groups, so the
+words are what stands in the outermost one.
+"""
+
+import re
+from typing import Final
+
+_RTF: Final = re.compile(
+    r"\\u(?P<code>-?\d{1,6})[ ?]?|\\'(?P<byte>[0-9a-f]{2})|\\(?P<word>[a-z]{1,32})-?\d{0,9} ?"
+    r"|\\(?P<sign>[^a-z])|(?P<brace>[{}])|(?P<text>[^\\{}\r\n]+)",
+)
+_BREAKS: Final = frozenset({"par", "line"})
+_CODE_PAGE: Final = re.compile(r"\\ansicpg(\d{3,5})")
+
+
+def is_rtf(text: str) -> bool:
+    """Return whether ``text`` is RTF."""
+    return text.startswith("{\\rtf")
+
+
+def rtf_to_text(rtf: str) -> str:
+    """Return the words of ``rtf``."""
+    page = _CODE_PAGE.search(rtf)
+    codec = f"cp{page[1]}" if page and page[1] in {"932", "936", "949", "950"} else "cp1252"
+    pieces = bytearray()
+    depth = 0
+    for token in _RTF.finditer(rtf):
+        if token["brace"]:
+            depth += 1 if token["brace"] == "{" else -1
+        elif depth == 1:  # inner groups contain fonts and colours
+            pieces += _piece(token, codec)
+    return pieces.decode(codec, "replace")
+
+
+def _piece(token: re.Match[str], codec: str) -> bytes:
+    if token["byte"]:
+        return bytes.fromhex(token["byte"])
+    if token["code"]:
+        return chr(int(token["code"]) % 0x10000).encode(codec, "replace")
+    if token["word"]:
+        return b"\n" if token["word"] in _BREAKS else b""
+    return (token["text"] or token["sign"].strip("*~")).encode(codec, "replace")
