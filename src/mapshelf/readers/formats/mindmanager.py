@@ -19,7 +19,7 @@ from mapshelf.errors import BrokenFile
 from mapshelf.model import Boundary, Outline, Relationship, Sheet, Summary, Topic, TopicKind
 from mapshelf.readers.formats.mindmanager_looks import argb
 from mapshelf.readers.formats.mindmanager_simple import is_simple, read_simple
-from mapshelf.readers.formats.mindmanager_topics import TopicReader, is_brace
+from mapshelf.readers.formats.mindmanager_topics import Node, TopicReader, is_brace
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
@@ -72,9 +72,15 @@ def read(content: Content) -> Outline:
     nodes = [(TopicKind.ATTACHED, False, topic) for topic in central]
     apart = document.findall("FloatingTopics/Topic") if central else []
     floating = [(TopicKind.FLOATING, True, topic) for topic in apart]
-    grown = grow(nodes + floating, reader.topic, reader.children, content.limits)
+
+    def topic_of(node: Node) -> Topic:
+        topic = reader.topic(node)
+        if node[2] is central[0]:
+            _describe(topic, facts)
+        return topic
+
+    grown = grow(nodes + floating, topic_of, reader.children, content.limits)
     roots, apart_topics = grown[: len(nodes)], grown[len(nodes) :]
-    _describe(roots[0], facts)
     return Outline(
         sheets=tuple(_sheets(document, reader, roots, apart_topics)),
         software="MindManager",
@@ -107,7 +113,7 @@ def _describe(root: Topic, facts: Element) -> None:
             note.add_text(text)
         root.note, root.note_html = note.plain, note.html
     keywords = _at(facts, "Keywords", "Keywords")
-    root.tags = (*root.tags, *filter(None, map(str.strip, re.split("[,;]", keywords))))
+    root.tags = (*root.tags, *re.split("[,;]", keywords))
 
 
 def _sheets(

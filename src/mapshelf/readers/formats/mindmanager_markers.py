@@ -64,4 +64,4 @@ def mindmanager_marker(icon: str) -> Marker:
     if not name and (priority := _PRIORITY.fullmatch(short)):
         name = f"priority-{priority[1]}"
     name = name or _WORD.sub("-", short).lower()
-    return Marker(marker(name if is_known(name) else "", short).name, icon)
+    return marker(name, icon) if is_known(name) else Marker(marker("", name).name, icon)
