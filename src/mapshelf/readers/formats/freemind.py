@@ -12,6 +12,7 @@ below was found in real files, not in a description of the format.
 * A clone repeats another topic by its id. It is shown with all that is at that topic but its
   arrows; the branch below is not repeated, because clones of clones could grow without limit.
 * Free topics and summaries are ordinary nodes with a hook (``freemind_groups``).
+* Coggle exports its further centres as elements of its own; they are floating topics.
 * An arrow is written at both ends, as ``arrowlink`` and ``linktarget``. Only the first counts.
 * The content of an encrypted node is not read; the node itself is an ordinary topic, and its note
   says that it is encrypted.
@@ -29,7 +30,7 @@ from mapshelf.model import Outline, Sheet, Summary, TopicKind
 from mapshelf.readers.formats.freemind_groups import Groups
 from mapshelf.readers.formats.freemind_places import place
 from mapshelf.readers.formats.freemind_styles import Styles
-from mapshelf.readers.formats.freemind_topics import Topics
+from mapshelf.readers.formats.freemind_topics import Topics, side_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.topic_tree import grow
@@ -37,6 +38,7 @@ from mapshelf.readers.parsing.xml_files import parse_xml
 
 _VERSION: Final = re.compile(r"""\sversion\s*=\s*["'](?:([A-Za-z]+)\s+)?(\d[^"']*)["']""")
 _COMMENT: Final = re.compile(r"<!--(.{0,400}?)-->", re.DOTALL)
+_COGGLE: Final = "x-coggle-rootnode"
 _PROGRAMS: Final = {"freeplane": "Freeplane", "docear": "Docear", "freemind": "FreeMind"}
 
 
@@ -80,6 +82,7 @@ def _sheets(document: Element, centres: list[Element], content: Content) -> tupl
     styles = Styles(document)
     topics = Topics(document, styles, content)
     groups = Groups(centres, content)
+    groups.floating.extend(document.findall(_COGGLE))
     beside = [*groups.floating, *(groups.shown(brace) for _, brace in groups.summaries)]
     roots = grow([*centres, *beside], topics.topic, groups.children, content.limits)
     for callout in groups.callouts:
@@ -103,6 +106,7 @@ def _sheets(document: Element, centres: list[Element], content: Content) -> tupl
 def _summary(group: list[Element], brace: Element, groups: Groups, topics: Topics) -> Summary:
     topic = topics.made_for(groups.shown(brace))
     topic.kind = TopicKind.SUMMARY
+    topic.side = topic.side or side_of(brace)
     return Summary(tuple(topics.id_of(groups.shown(node)) for node in group), topic)
 
 
