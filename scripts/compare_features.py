@@ -9,6 +9,7 @@ readers find, file by file, so that too much in one file does not make up for to
 """
 
 import argparse
+import base64
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -82,9 +83,8 @@ def outline_at(path: Path) -> Outline | None:
     return sound_sheets(outline)
 
 
-_DOT: Final = (
-    b"GIF89a\x01\x00\x01\x00\x80\x00\x00" + bytes(6) + b",\x00\x00\x00\x00\x01\x00\x01\x00"
-)
+_DOT: Final = base64.b64decode("R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7")
+"""A picture of one pixel."""
 
 
 def compare(folder: Path) -> dict[str, dict[Path, Pairs]]:

@@ -109,8 +109,8 @@ PLAIN: Final = Topic("t")
         ({"text_html": "<b onclick='x'>t</b><script>x"}, {"text_html": "<b>t</b>"}),
         ({"formula": " x\x00^2 "}, {"formula": "x^2"}),
         (
-            {"markers": (Marker("star", "s"),) * 3},
-            {"markers": (Marker("star", "s"),)},
+            {"markers": (Marker("star", "s"),) * 300},
+            {"markers": (Marker("star", "s"),) * 100},
         ),
     ],
 )

@@ -70,6 +70,15 @@ def test_links_across_and_frames() -> None:
     assert [boundary.colour for boundary in sheet.boundaries] == ["#112233"]
 
 
+def test_links_to_copied_topics_lead_to_their_places() -> None:
+    sheet = outline_of(
+        '<mapcenter><branch uuid="a"/><branch uuid="a"/></mapcenter>'
+        '<xlink beginID="mc:0,bo:0" endID="mc:0,bo:1"/>'
+    ).sheets[0]
+    assert [topic.id for topic in sheet.root.children] == ["mc:0,bo:0", "mc:0,bo:1"]
+    assert sheet.relationships[0][:2] == ("mc:0,bo:0", "mc:0,bo:1")
+
+
 def test_pictures_are_in_the_archive() -> None:
     picture = as_file(drawn((40, 20)))
     text = (

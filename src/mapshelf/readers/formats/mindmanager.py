@@ -37,10 +37,13 @@ _PAPER: Final = "#ffffff"
 """The background of a map whose author chose none."""
 
 _BOILERPLATE: Final = re.compile(
-    r"\b(?:template|vorlage|modèle|plantilla|modello|sjabloon|mall|шаблон)|模板|範本|テンプレート",
+    r"\b(?:blank|default|empty)\b.{0,40}\btemplate\b"
+    r"|\b(?:leere|standard)\w*[ -]?vorlage|modèle (?:vierge|vide|par défaut)"
+    r"|plantilla (?:en blanco|vacía|predeterminada)|modello (?:vuoto|predefinito)"
+    r"|(?:空白|默认|預設).{0,4}(?:模板|範本)|(?:空白|既定)の?テンプレート",
     re.IGNORECASE,
 )
-"""All 60 descriptions in real files are of the template: "This is a blank template ..."."""
+"""Most descriptions in real files are of the template: "This is a blank template ..."."""
 
 
 def sniff(content: Content) -> bool:

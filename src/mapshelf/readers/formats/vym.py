@@ -13,6 +13,7 @@
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
@@ -146,15 +147,17 @@ def _arrange(centres: list[Element], trees: tuple[Topic, ...]) -> None:
 
 
 def _relationships(document: Element, centres: list[Element]) -> Iterator[Relationship]:
-    for link in document.iter("xlink"):
-        ends = [_found(link.get(name, ""), centres) for name in ("beginID", "endID")]
+    links = document.findall(".//xlink")
+    used = Counter(map(_id, document.iter("branch"))) if links else Counter()
+    for link in links:
+        ends = [_found(link.get(name, ""), centres, used) for name in ("beginID", "endID")]
         yield Relationship(ends[0], ends[1], colour=link.get("color", ""))
 
 
-def _found(path: str, centres: list[Element]) -> str:
+def _found(path: str, centres: list[Element], used: Counter[str]) -> str:
     """Return the id of the topic at ``path``, empty if there is none.
 
-    Old files have no ids: a topic that a link names gets one.
+    Old files have no ids, copied topics have that of the original: then it gets one of its own.
     """
     branches, found = centres, None
     for _, place in _STEP.findall(path):
@@ -164,7 +167,7 @@ def _found(path: str, centres: list[Element]) -> str:
         branches = found.findall("branch")
     if found is None:
         return ""
-    if not _id(found):
+    if not _id(found) or used[_id(found)] > 1:
         found.set("uuid", path)
     return _id(found)
 

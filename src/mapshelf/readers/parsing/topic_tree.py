@@ -94,7 +94,7 @@ def _tidy(topic: Topic, limits: Limits) -> Topic:
     if topic.formula:
         topic.formula = cut(clean(topic.formula), _LONGEST_LABEL)
     if topic.markers:
-        topic.markers = tuple(dict.fromkeys(topic.markers))[:_MOST_BESIDE]
+        topic.markers = topic.markers[:_MOST_BESIDE]  # three stars are three stars
     if topic.tags:
         topic.tags = _lines(topic.tags)
     if topic.attributes:
