@@ -41,7 +41,7 @@ from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.text_cleaning import clean, one_line
 from mapshelf.readers.unsupported import unsupported_error
 
-__all__ = ["READERS", "Limits", "Reader", "preview_png", "read"]
+__all__ = ["READERS", "Limits", "Reader", "preview_png", "read", "read_content"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +148,19 @@ def read(
         TooLarge: it exceeds one of ``limits``.
         UnreadableFile: it is a map of a format for which there is no reader.
     """
-    if len(data) > limits.file:
-        raise TooLarge(f"the file is larger than {limits.file / MIB:g} MiB")
+    return read_content(Content(data, limits, name), readers)
+
+
+def read_content(content: Content, readers: tuple[Reader, ...] = READERS) -> Outline:
+    """Return the outline of a map file; its pictures are in ``content.images`` afterwards.
+
+    Raises:
+        UnreadableFile: as ``read``.
+    """
+    if len(content.data) > content.limits.file:
+        raise TooLarge(f"the file is larger than {content.limits.file / MIB:g} MiB")
     try:
-        return _read(Content(data, limits, name), readers)
+        return _read(content, readers)
     except MemoryError:
         raise TooLarge("reading it takes more memory than is allowed") from None
 

@@ -23,13 +23,16 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from pebble import ProcessExpired
 
 from mapshelf.errors import TooLarge, UnreadableFile
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.readers import READERS, Reader, read, summary
+from mapshelf.model import Outline
+from mapshelf.readers import READERS, Reader, read_content, summary
+from mapshelf.readers.beside import files_beside
+from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.sheets import sound_sheets
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
@@ -60,6 +63,8 @@ class ReadFile:
         software: name of the program that wrote it, empty if unknown.
         template: whether its format says it is a template.
         content: the file itself, zlib-compressed.
+        images: the pictures in its topics, as they are in the file or beside it, by the SHA-256 of
+            their bytes in hexadecimal digits (``Image.digest``).
     """
 
     path: str
@@ -72,6 +77,7 @@ class ReadFile:
     software: str
     template: bool
     content: bytes
+    images: dict[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,17 +96,22 @@ class RefusedFile:
 Result = ReadFile | RefusedFile
 
 
-def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) -> Result:
+FolderOf = Callable[[str], str]
+"""Returns the imported folder (or archive) that a path is in, empty if it was named alone."""
+
+
+def read_file(
+    path: str, limits: Limits, readers: tuple[Reader, ...] = READERS, folder: str = ""
+) -> Result:
     """Read the file at ``path`` in this process, under the limits that need no child process.
 
     Each child calls this. It never raises, whatever the file is: it follows symbolic links, and
-    refuses pipes and devices without waiting for them.
+    refuses pipes and devices without waiting for them. Pictures beside the file are read only if
+    they are in the imported ``folder``.
     """
     try:
         data, status = _load(path, limits)
-        outline = read(data, limits, readers, os.path.basename(path))
-        assign_topic_ids(outline)
-        outline = replace(sound_sheets(outline), language=summary.language(outline))
+        outline, images = _read_map(data, path, limits, readers, folder)
         return ReadFile(
             path=path,
             size=len(data),
@@ -112,6 +123,7 @@ def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) 
             software=outline.software,
             template=outline.template,
             content=_packed(data),
+            images=images,
         )
     except UnreadableFile as error:
         return RefusedFile(path, str(error))
@@ -121,6 +133,13 @@ def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) 
         return RefusedFile(path, "it cannot be opened: its name holds a NUL character")
     except MemoryError:
         return RefusedFile(path, "reading it takes more memory than is allowed")
+
+
+class _Task(NamedTuple):
+    """A file to be read, and the imported folder it is in, empty if it was named alone."""
+
+    path: str
+    folder: str
 
 
 class SandboxedReader:
@@ -159,14 +178,16 @@ class SandboxedReader:
     ) -> None:
         self._pool.stop()
 
-    def read(self, paths: Iterable[str]) -> Iterator[Result]:
+    def read(self, paths: Iterable[str], folder_of: FolderOf = lambda _: "") -> Iterator[Result]:
         """Yield a result for each of ``paths``, in their order, as soon as it is ready.
 
-        ``paths`` may be endless: it is consumed only a few files ahead of the results.
+        ``paths`` may be endless: it is consumed only a few files ahead of the results. Pictures
+        beside a file are read if they are in its imported folder, which ``folder_of`` returns.
         """
-        pending: deque[tuple[str, Future[Result]]] = deque()
+        pending: deque[tuple[_Task, Future[Result]]] = deque()
         for path in paths:
-            pending.append((path, self._submit(path)))
+            task = _Task(path, folder_of(path))
+            pending.append((task, self._submit(task)))
             if len(pending) >= _LOOK_AHEAD * self._workers:
                 yield self._result(*pending.popleft())
         while pending:
@@ -186,20 +207,20 @@ class SandboxedReader:
         except OSError as error:
             raise UnreadableFile(f"it cannot be opened: {error.strerror}") from error
 
-    def _submit(self, path: str) -> "Future[Result]":
-        arguments = (path, self._limits, self._readers)
+    def _submit(self, task: "_Task") -> "Future[Result]":
+        arguments = (task, self._limits, self._readers)
         return self._pool.submit(_read_limited, arguments, self._limits.wall_seconds)
 
-    def _result(self, path: str, future: "Future[Result]") -> Result:
+    def _result(self, task: "_Task", future: "Future[Result]") -> Result:
         for _ in range(_TRIES - 1):
             try:
-                return self._answer(path, future)
+                return self._answer(task.path, future)
             except BrokenProcessPool:
-                future = self._submit(path)
+                future = self._submit(task)
         try:
-            return self._answer(path, future)
+            return self._answer(task.path, future)
         except BrokenProcessPool:
-            return RefusedFile(path, "the process reading it crashed")
+            return RefusedFile(task.path, "the process reading it crashed")
 
     def _answer(self, path: str, future: "Future[Result]") -> Result:
         """Return the child's result, or why there is none; raises only if the pool is broken."""
@@ -225,6 +246,26 @@ class SandboxedReader:
         if exit_code == -signal.SIGKILL:
             return "the process reading it was killed, perhaps for lack of memory"
         return "the process reading it crashed"
+
+
+def _read_map(
+    data: bytes, path: str, limits: Limits, readers: tuple[Reader, ...], folder: str
+) -> tuple[Outline, dict[str, bytes]]:
+    """Return the outline of the file at ``path``, whole and sound, and the pictures in it."""
+    with files_beside(path, folder, limits) as beside:
+        content = Content(data, limits, os.path.basename(path), beside)
+        outline = read_content(content, readers)
+    assign_topic_ids(outline)
+    outline = replace(sound_sheets(outline), language=summary.language(outline))
+    return outline, _shown(outline, content.images.found)
+
+
+def _shown(outline: Outline, found: dict[str, bytes]) -> dict[str, bytes]:
+    """Return those of the pictures ``found`` that topics have: some may have been too many."""
+    if not found:
+        return found
+    digests = {image.digest for _, topic in outline.topics() for image in topic.images}
+    return {digest: data for digest, data in found.items() if digest in digests}
 
 
 def _load(path: str, limits: Limits) -> tuple[bytes, os.stat_result]:
@@ -253,10 +294,11 @@ def _too_large(limits: Limits) -> TooLarge:
 
 
 def _read_limited(
-    path: str, limits: Limits, readers: Callable[[], tuple[Reader, ...]] | None
+    task: _Task, limits: Limits, readers: Callable[[], tuple[Reader, ...]] | None
 ) -> Result:
+    table = READERS if readers is None else readers()
     with processor_time(limits.cpu_seconds):
-        return read_file(path, limits, READERS if readers is None else readers())
+        return read_file(task.path, limits, table, task.folder)
 
 
 def _list_limited(path: str, limits: Limits) -> list[Member]:

@@ -58,6 +58,17 @@ class PostgresMaps(DatabaseUser):
         )
         return OriginalFile(rows[0][0].rpartition("/")[2], *rows[0][1:]) if rows else None
 
+    def has_image(self, file_id: int, digest: str) -> bool:
+        """See ``Store``."""
+        query = "SELECT 1 FROM images WHERE file_id = %s AND digest = %s"
+        return bool(self._rows_nearby(query, (file_id, bytes.fromhex(digest))))
+
+    def image(self, file_id: int, digest: str) -> bytes | None:
+        """See ``Store``."""
+        query = "SELECT content FROM images WHERE file_id = %s AND digest = %s"
+        rows = self._rows_nearby(query, (file_id, bytes.fromhex(digest)))
+        return rows[0][0] if rows else None
+
     def categories(self) -> list[Named]:
         """See ``Store``."""
         return self._named("categories")
