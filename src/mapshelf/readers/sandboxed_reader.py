@@ -27,7 +27,7 @@ from typing import Final, NamedTuple, Self
 
 from pebble import ProcessExpired
 
-from mapshelf.errors import TooLarge, UnreadableFile
+from mapshelf.errors import BrokenFile, TooLarge, UnreadableFile
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import Outline
 from mapshelf.readers import READERS, Reader, read_content, summary
@@ -101,21 +101,27 @@ FolderOf = Callable[[str], str]
 
 
 def read_file(
-    path: str, limits: Limits, readers: tuple[Reader, ...] = READERS, folder: str = ""
+    path: str,
+    limits: Limits,
+    readers: tuple[Reader, ...] = READERS,
+    folder: str = "",
+    content: bytes | None = None,
 ) -> Result:
     """Read the file at ``path`` in this process, under the limits that need no child process.
 
     Each child calls this. It never raises, whatever the file is: it follows symbolic links, and
     refuses pipes and devices without waiting for them. Pictures beside the file are read only if
-    they are in the imported ``folder``.
+    they are in the imported ``folder``. With ``content``, zlib-compressed, that is read instead of
+    the file.
     """
     try:
-        data, status = _load(path, limits)
+        kept = None if content is None else _unpacked(content, limits)
+        data, modified_ns = _load(path, limits) if kept is None else (kept, 0)
         outline, images = _read_map(data, path, limits, readers, folder)
         return ReadFile(
             path=path,
             size=len(data),
-            modified_ns=status.st_mtime_ns,
+            modified_ns=modified_ns,
             digest=hashlib.sha256(data).digest(),
             outline=encode_outline(outline),
             title=summary.title(outline, path),
@@ -135,11 +141,32 @@ def read_file(
         return RefusedFile(path, "reading it takes more memory than is allowed")
 
 
+class KeptFile(NamedTuple):
+    """A map file as the store keeps it.
+
+    Attributes:
+        content: zlib-compressed.
+        path: where it was, or just its name. It is not read, but pictures beside it are.
+        folder: the imported folder that ``path`` is in, empty if pictures are not to be read.
+    """
+
+    content: bytes
+    path: str
+    folder: str
+
+
 class _Task(NamedTuple):
-    """A file to be read, and the imported folder it is in, empty if it was named alone."""
+    """A file to be read.
+
+    Attributes:
+        path: where it is.
+        folder: the imported folder it is in, empty if it was named alone.
+        content: what to read instead, zlib-compressed.
+    """
 
     path: str
     folder: str
+    content: bytes | None = None
 
 
 class SandboxedReader:
@@ -179,14 +206,20 @@ class SandboxedReader:
         self._pool.stop()
 
     def read(self, paths: Iterable[str], folder_of: FolderOf = lambda _: "") -> Iterator[Result]:
-        """Yield a result for each of ``paths``, in their order, as soon as it is ready.
+        """Return a result for each of ``paths``, in their order, as soon as it is ready.
 
         ``paths`` may be endless: it is consumed only a few files ahead of the results. Pictures
         beside a file are read if they are in its imported folder, which ``folder_of`` returns.
         """
+        return self._read(_Task(path, folder_of(path)) for path in paths)
+
+    def read_again(self, files: Iterable[KeptFile]) -> Iterator[Result]:
+        """Return a result for each file that the store keeps, as ``read`` does."""
+        return self._read(_Task(file.path, file.folder, file.content) for file in files)
+
+    def _read(self, tasks: Iterable[_Task]) -> Iterator[Result]:
         pending: deque[tuple[_Task, Future[Result]]] = deque()
-        for path in paths:
-            task = _Task(path, folder_of(path))
+        for task in tasks:
             pending.append((task, self._submit(task)))
             if len(pending) >= _LOOK_AHEAD * self._workers:
                 yield self._result(*pending.popleft())
@@ -268,17 +301,29 @@ def _shown(outline: Outline, found: dict[str, bytes]) -> dict[str, bytes]:
     return {digest: data for digest, data in found.items() if digest in digests}
 
 
-def _load(path: str, limits: Limits) -> tuple[bytes, os.stat_result]:
+def _load(path: str, limits: Limits) -> tuple[bytes, int]:
+    """Return the content of a file, and its modification time in nanoseconds."""
     in_archive = split_path(path)
     if in_archive:
-        return read_member(*in_archive, limits)
+        data, status = read_member(*in_archive, limits)
+        return data, status.st_mtime_ns
     with open_regular(path) as (file, status):
         if status.st_size > limits.file:
             raise _too_large(limits)
         data = file.read(limits.file + 1)  # it may grow meanwhile; one byte more tells
     if len(data) > limits.file:
         raise _too_large(limits)
-    return data, status
+    return data, status.st_mtime_ns
+
+
+def _unpacked(content: bytes, limits: Limits) -> bytes:
+    try:
+        data = zlib.decompressobj().decompress(content, limits.file + 1)
+    except zlib.error as error:
+        raise BrokenFile("it cannot be unpacked") from error
+    if len(data) > limits.file:
+        raise _too_large(limits)
+    return data
 
 
 def _packed(data: bytes) -> bytes:
@@ -298,7 +343,7 @@ def _read_limited(
 ) -> Result:
     table = READERS if readers is None else readers()
     with processor_time(limits.cpu_seconds):
-        return read_file(task.path, limits, table, task.folder)
+        return read_file(task.path, limits, table, task.folder, task.content)
 
 
 def _list_limited(path: str, limits: Limits) -> list[Member]:
