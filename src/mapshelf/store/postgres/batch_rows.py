@@ -239,7 +239,7 @@ class PostgresBatchRows:
                 cursor.executemany(WRITE_OUTLINE, list(self._outlines.items()))
                 renewed = list(self._outlines)
                 cursor.execute("DELETE FROM outdated WHERE file_id = ANY(%s)", (renewed,))
-            write_images(cursor, self._images)
+            write_images(self._link, self._images)
             cursor.executemany(WRITE_SOURCE, self._written_sources)
             contents = [(file_id, *kept) for file_id, kept in self._contents.items()]
             cursor.executemany(WRITE_CONTENT, contents)

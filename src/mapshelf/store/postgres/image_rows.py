@@ -1,9 +1,7 @@
 """Rows of pictures in PostgreSQL, for everything that reads or replaces those of a map."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, Final
-
-import psycopg
+from typing import Final
 
 from mapshelf.store.postgres.connections import Link
 
@@ -20,23 +18,22 @@ def image_digests(link: Link, file_ids: Collection[int]) -> dict[int, set[str]]:
     return found
 
 
-def write_images(cursor: "psycopg.Cursor[Any]", images: Mapping[int, Mapping[str, bytes]]) -> None:
+def write_images(link: Link, images: Mapping[int, Mapping[str, bytes]]) -> None:
     """Make these the pictures of each map; those that are there are not written again."""
     if not images:
         return
-    kept = {
-        (file_id, bytes(digest))
-        for file_id, digest in cursor.execute(
-            "SELECT file_id, digest FROM images WHERE file_id = ANY(%s)", (list(images),)
-        )
-    }
-    wanted = {
-        (file_id, bytes.fromhex(digest)): data
+    kept = image_digests(link, images)
+    gone = [
+        (file_id, [bytes.fromhex(digest) for digest in some])
+        for file_id, some in images.items()
+        if kept.get(file_id, set()) - some.keys()
+    ]
+    new = [
+        (file_id, bytes.fromhex(digest), data)
         for file_id, some in images.items()
         for digest, data in some.items()
-    }
-    gone = {file_id for file_id, digest in kept - wanted.keys()}
-    cursor.executemany(
-        _REMOVE, [(file_id, [bytes.fromhex(one) for one in images[file_id]]) for file_id in gone]
-    )
-    cursor.executemany(_WRITE, [(*key, data) for key, data in wanted.items() if key not in kept])
+        if digest not in kept.get(file_id, set())
+    ]
+    with link.cursor() as cursor:
+        cursor.executemany(_REMOVE, gone)
+        cursor.executemany(_WRITE, new)

@@ -51,4 +51,4 @@ def _write(link: Link, counters: LockedCounters, made: Sequence[Renewal]) -> Non
             "UPDATE maps SET revision = %s WHERE file_id = %s",
             [(counters.next_revision(), new.file_id) for new in made],
         )
-        write_images(cursor, {new.file_id: new.images for new in made})
+    write_images(link, {new.file_id: new.images for new in made})
