@@ -20,7 +20,8 @@ from feature_counts import FEATURES, FORMATS, format_counts
 from feature_counts.raw_files import RawFile
 from mapshelf.errors import UnreadableFile
 from mapshelf.model import Outline, Topic, TopicKind
-from mapshelf.readers import Limits, read
+from mapshelf.readers import Limits, read_content
+from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.sheets import sound_sheets
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 
@@ -76,7 +77,7 @@ def outline_at(path: Path) -> Outline | None:
         return _DOT if name and not name.startswith(("/", "..")) else None
 
     try:
-        outline = read(path.read_bytes(), Limits(), name=path.name, beside=beside)
+        outline = read_content(Content(path.read_bytes(), Limits(), path.name, beside))
     except UnreadableFile:
         return None
     assign_topic_ids(outline)

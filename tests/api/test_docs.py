@@ -18,6 +18,7 @@ import pytest
 
 from mapshelf.api import errors
 from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
+from mapshelf.api.images import IMAGE_WIDTHS
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, SOURCES
 from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft, Source
 from mapshelf.query import (
@@ -28,6 +29,7 @@ from mapshelf.query import (
     ORDERS,
     PARAMETERS,
 )
+from mapshelf.render.image_worker import LARGEST_SIDE
 from mapshelf.render.render_request import WIDTHS
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.settings import Settings
@@ -150,7 +152,7 @@ def in_order(text: str) -> Any:
 def test_there_are_examples_of_all_operations_and_of_errors() -> None:
     commands = " ".join(example.command for example in EXAMPLES)
     lists = ("/maps?", "/search?", "/suggest?", "/facets?", "/categories")
-    others = ("/users/me", "/maps/kL8mN2qS", "/outline.md", "/file", "/thumbnails/")
+    others = ("/users/me", "/maps/kL8mN2qS", "/outline.md", "/file", "/thumbnails/", "/images/")
     assert all(path in commands for path in (*lists, *others))
     shown = {example.answer.split()[1] for example in EXAMPLES if example.kind == "http"}
     assert shown == {"200", "204", "304", "400", "401", "404", "405"}
@@ -213,6 +215,12 @@ def test_every_size_and_theme_of_pictures_is_documented_and_no_other() -> None:
         "source": list(SOURCES),
     }
     assert [row[2].strip("`") for row in rows] == [str(DEFAULT_WIDTH), LIGHT.name, DRAWN]
+
+
+def test_every_width_of_pictures_in_topics_is_documented_and_no_other() -> None:
+    ((name, values, default),) = table_below("## GET /maps/{ID}/images/{digest}.png")
+    assert (name, default) == ("`w`", f"`{LARGEST_SIDE}`")
+    assert re.findall("`(.*?)`", values) == list(map(str, IMAGE_WIDTHS))
 
 
 def test_every_error_is_documented_and_no_other() -> None:

@@ -8,6 +8,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import replace
+from hashlib import sha256
 from itertools import product
 
 import httpx
@@ -24,6 +25,7 @@ from tests.api import openapi
 from tests.harness import Service, shelf_with
 from tests.readers.samples import as_file, drawn, with_picture
 
+PICTURE = as_file(drawn())
 FILE = with_picture(as_file(drawn()))
 ID, TITLE = "Q7xK2mZp", "Plan"
 MAP = MapDraft(
@@ -32,6 +34,7 @@ MAP = MapDraft(
     outline=encode_outline(read(FILE, Limits())),
     source=Source(b"/maps/plan.xmind", "plan.xmind", len(FILE), 1, b"p" * 32),
     content=zlib.compress(FILE),
+    images={sha256(PICTURE).hexdigest(): PICTURE},
 )
 
 FOR_ANYBODY = ("/openapi.json", "/healthz", "/readyz", "/docs", "/static/any/site.css")
@@ -41,6 +44,7 @@ VALUES: dict[str, list[str]] = {
     "ID": [ID],
     "format": [one.suffix for one in WRITERS],
     "picture": list(PICTURES),
+    "digest": [sha256(PICTURE).hexdigest()],
 }
 """What stands in the parts of paths that vary."""
 
@@ -70,6 +74,7 @@ WRONG = (
     ("/maps?limit=51", 400),
     (f"/thumbnails/{ID}.png?w=1", 400),
     (f"/thumbnails/{ID}.svg?source=file", 404),
+    (f"/maps/{ID}/images/{'0' * 64}.png", 404),
     ("/thumbnails/None0000.png", 404),
     ("/maps/None0000", 404),
     ("/mindmaps/Q7xK2mZp/plan", 404),

@@ -215,7 +215,7 @@ def titles_by_path(store: Store, folder: Path) -> dict[bytes, str]:
     titles = {one.file_id: one.title for one in all_maps(store)}
     place, column = SOURCES.columns.index("path"), SOURCES.columns.index("file_id")
     below = os.fsencode(folder) + b"/"
-    rows = [row for row in store.rows(SOURCES, below, ALL) if row[place].startswith(below)]
+    rows = [row for row in store.rows(SOURCES, (below,), ALL) if row[place].startswith(below)]
     assert len({row[column] for row in rows}) == len(rows)
     return {row[place]: titles[row[column]] for row in rows}
 

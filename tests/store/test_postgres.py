@@ -20,7 +20,17 @@ from mapshelf.errors import (
     StoreMissing,
     StoreUnavailable,
 )
-from mapshelf.model import HOUR, SYSTEM_USER, Map, MapDraft, Outcome, Verdict, Visit, VisitKind
+from mapshelf.model import (
+    HOUR,
+    SYSTEM_USER,
+    Map,
+    MapDraft,
+    Outcome,
+    OutdatedMap,
+    Verdict,
+    Visit,
+    VisitKind,
+)
 from mapshelf.store import Store, open_store, scripts, seed
 from mapshelf.store.postgres import connections as postgres_connections
 from mapshelf.store.postgres import schema as postgres_schema
@@ -375,7 +385,11 @@ def test_the_schema_is_the_one_that_databases_in_use_have(url: str) -> None:
             " ON c.oid = a.attrelid WHERE c.relnamespace = 'mapshelf'::regnamespace"
             " AND c.relkind = 'r' AND a.attnum > 0 AND a.attstorage = 'e' ORDER BY 1"
         )
-        assert uncompressed.fetchall() == [("files", "content"), ("outlines", "outline")]
+        assert uncompressed.fetchall() == [
+            ("files", "content"),
+            ("images", "content"),
+            ("outlines", "outline"),
+        ]
 
 
 @pytest.mark.parametrize("there", [False, True])
@@ -416,6 +430,42 @@ def test_a_catalogue_of_the_version_before_is_brought_up_to_date(
     assert [one.views for one in before.maps(0, 9)] == [5]
     before.close()
     after.close()
+
+
+def test_outlines_that_an_older_node_writes_are_outdated(url: str) -> None:
+    """Only nodes that say so in their session write outlines of the present format."""
+    newer = open_store(url)
+    newer.put_maps([MapDraft(title="t", id="t", source=source(), outline=outline("new"))])
+    assert newer.outdated(0, 9) == []
+    with session(url) as connection:
+        for written in ("old", "older"):
+            connection.execute(
+                "INSERT INTO outlines VALUES (1, %s)"
+                " ON CONFLICT (file_id) DO UPDATE SET outline = excluded.outline",
+                (outline(written),),
+            )
+            assert [found.file_id for found in newer.outdated(0, 9)] == [1]
+    newer.put_maps([MapDraft(id="t", outline=outline("newer"))])
+    assert newer.outdated(0, 9) == []
+    newer.close()
+
+
+def test_maps_from_files_of_the_version_before_are_outdated(url: str) -> None:
+    with session(url) as connection:
+        open_store(url).close()
+        connection.execute("DROP TABLE images, outdated")
+        connection.execute("DROP FUNCTION note_old_outline CASCADE")
+        connection.execute("DELETE FROM migrations WHERE number = 4")
+        connection.execute(
+            "INSERT INTO maps (file_id, id, title, description, thumbs_up, thumbs_down, views,"
+            " downloads, category_id, category, date_added, owner_id, copyright, template,"
+            " revision) SELECT n, n, '', '', 0, 0, 0, 0, 1, '', 0, 1, '', false, n"
+            " FROM generate_series(1, 2) AS n"
+        )
+        connection.execute("INSERT INTO sources VALUES ('/a', 1, 'a', 1, 1, 'd')")
+    store = open_store(url)
+    assert store.outdated(0, 9) == [OutdatedMap(1, b"")]
+    store.close()
 
 
 @pytest.mark.parametrize(("more", "goes"), [(0, True), (1, False)])

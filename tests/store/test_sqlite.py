@@ -18,14 +18,14 @@ from mapshelf.errors import (
     StoreMissing,
     StoreUnavailable,
 )
-from mapshelf.model import HOUR, MapDraft, Visit, VisitKind
+from mapshelf.model import HOUR, MapDraft, OutdatedMap, Visit, VisitKind
 from mapshelf.settings import sqlite_url
 from mapshelf.store import open_store, scripts, seed
 from mapshelf.store.sqlite import connection as sqlite_connection
 from mapshelf.store.sqlite import migrations
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.store.child import ROOT, command
-from tests.store.drafts import outline
+from tests.store.drafts import outline, source
 
 
 @pytest.fixture
@@ -213,6 +213,22 @@ def test_a_catalogue_of_the_version_before_is_brought_up_to_date(
     store.apply_visit_counts(6 * HOUR)
     assert [one.views for one in store.maps(0, 9)] == [5]
     store.close()
+
+
+def test_maps_from_files_of_the_version_before_are_outdated(path: Path) -> None:
+    store = SQLiteStore(path)
+    store.put_maps([MapDraft(title="file", source=source(), outline=outline("old"))])
+    store.put_maps([MapDraft(title="record", outline=outline("old"))])
+    store.close()
+    raw(path, "DROP TABLE images", "DROP TABLE outdated", f"PRAGMA user_version = {_before(4)}")
+    store = SQLiteStore(path)
+    assert store.outdated(0, 9) == [OutdatedMap(1, b"")]
+    store.close()
+
+
+def _before(number: int) -> int:
+    """Return the version of a database that has not had this migration."""
+    return migrations._user_version(number - 1)
 
 
 def test_remarks_in_a_script_change_no_schema(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

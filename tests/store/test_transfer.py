@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 from mapshelf.errors import Conflict, StoreUnavailable
-from mapshelf.model import HOUR, MapDraft, Source, Visit, VisitKind
+from mapshelf.model import HOUR, MapDraft, Renewal, Source, Visit, VisitKind
 from mapshelf.settings import sqlite_url
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
 from mapshelf.store import Store, open_store, transfer
-from mapshelf.store.tables import NOT_TRANSFERRED, TABLES
+from mapshelf.store.tables import NOT_TRANSFERRED, OUTDATED, TABLES
 from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
 from tests.store.contract.suite import random_writes
 from tests.store.drafts import complete, outline, source
@@ -51,10 +51,15 @@ def fill(store: Store) -> None:
     for _ in random_writes(store, Random(3)):
         pass
     own = source("folder/plan.mm", path=b"/maps/\xff\x00plan.mm")
-    store.put_maps([complete(source=own, content=b"\x00packed\xff", owner="Straße 東")])
+    pictures = {bytes([n] * 32).hex(): b"\x00picture %d" % n for n in range(3)}
+    store.put_maps(
+        [complete(source=own, content=b"\x00packed\xff", owner="Straße 東", images=pictures)]
+    )
     store.put_maps([MapDraft(title=f"m{n}", source=source(f"{n}.mm")) for n in range(450)])
     store.put_maps([MapDraft(title="own", category_id=700, category="Own", software="Own")])
     store.delete_sources([source(f"{n}.mm").path for n in range(0, 450, 7)])
+    outdated = [(found.file_id,) for found in store.maps(0, ALL)[-4:-2]]
+    store.write_rows({OUTDATED: outdated}, store.catalogue_counters())
     store.add_user("Bob")
     for n in range(3):
         token = store.add_token("bob", bytes([n]) * 32, label="l", scopes="s", expires=n or None)
@@ -137,6 +142,7 @@ def fill_more(store: Store) -> None:
     store.put_maps([MapDraft(id=first, views=99, outline=outline("new"))])
     store.put_maps([MapDraft(id=second, source=Source(source("1.mm").path, "1.mm", 9, 9, b"x"))])
     store.put_maps([MapDraft(title="again", source=source("0.mm"))])
+    store.renew([Renewal(store.outdated(0, 1)[0].file_id)])
     store.delete_maps(["Complete"])
     store.put_maps([MapDraft(id="Complete", title="back")])
 

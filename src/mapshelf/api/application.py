@@ -95,6 +95,7 @@ class Application:
             with contextlib.suppress(asyncio.CancelledError, StoreError):
                 await task
         context.render_worker.close()
+        context.image_worker.close()
         context.documents.close()
         await context.queues.close()
         await asyncio.to_thread(self._snapshot.close)

@@ -12,13 +12,15 @@ from mapshelf.api.queues import Queues
 from mapshelf.api.store_connection import StoreConnection
 from mapshelf.disk_cache import DiskCache
 from mapshelf.model import VisitKind
+from mapshelf.render.image_worker import ImageWorker
 from mapshelf.render.render_worker import RenderWorker
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.visits import VisitCounter
 
 THUMBNAILS_SIZE: Final = 1 << 30
-"""Maximum of bytes of thumbnails on disk: about a hundred thousand of 320 pixels."""
+"""Maximum of bytes of thumbnails, and of pictures in topics, on disk: about a hundred thousand of
+320 pixels."""
 
 DOCUMENTS_SIZE: Final = 1 << 30
 """Maximum of bytes of large documents on disk: about a hundred."""
@@ -39,6 +41,7 @@ class Context:
         queues: the queues for work that takes too long for the event loop.
         documents: makes the pages and files of large maps.
         render_worker: draws thumbnails.
+        image_worker: makes the pictures in topics.
         visits: counts visits.
         health: the health of this node.
     """
@@ -50,6 +53,7 @@ class Context:
     queues: Queues
     documents: Documents
     render_worker: RenderWorker
+    image_worker: ImageWorker
     visits: VisitCounter
     health: NodeHealth
 
@@ -82,6 +86,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         # Large documents and drawings of large maps take turns on a node: together they would
         # take all of a small machine.
         render_worker=RenderWorker(thumbnails, documents.turn),
+        image_worker=ImageWorker(thumbnails),
         visits=VisitCounter(store.get, settings.trusted_proxies, clock, counting=counting),
         health=NodeHealth(snapshot, settings, store),
     )

@@ -153,13 +153,13 @@ class Documents:
             if len(beginning) >= LARGE_FILE:
                 break
         else:
-            return _response(kind, beginning, b"")
+            return document_response(kind, beginning, b"")
         with self._cache.turn(_COPYING):
             found = self._found(key, kind)
             if found is None and self._cache.put_pieces(key, chain((beginning,), pieces)):
                 found = self._found(key, kind)
         # A full disk keeps nothing: then it is sent from memory.
-        return found or _response(kind, b"".join(_unpacked(file, content)), b"")
+        return found or document_response(kind, b"".join(_unpacked(file, content)), b"")
 
     def close(self) -> None:
         """End the child, even if it is making a document."""
@@ -170,7 +170,7 @@ class Documents:
         packed = self._cache.find(_packed(key)) if kind.compress else None
         if found is None or (kind.compress and packed is None):
             return None
-        return _response(kind, found, packed or b"")
+        return document_response(kind, found, packed or b"")
 
     def _made_by_child(self, task: _Task, kind: Kind) -> Response:
         if task.key in self._refused:
@@ -185,7 +185,7 @@ class Documents:
             raise _too_large() from error
         if whole:
             self._cache.put(task.key, whole)  # tried again, because only this process can log why
-            return _response(kind, whole, smaller)
+            return document_response(kind, whole, smaller)
         found = self._found(task.key, kind)
         if found is None:
             raise Overloaded("the document has been removed")
@@ -244,7 +244,8 @@ def _packed(key: str) -> str:
     return f"{key}-gzip"
 
 
-def _response(kind: Kind, whole: Body, smaller: Body) -> Response:
+def document_response(kind: Kind, whole: Body, smaller: Body = b"") -> Response:
+    """Return the response of this kind with a body and its compressed form, if there is one."""
     response = _with_body(whole)
     headers = (
         (b"content-type", kind.media_type),

@@ -4,8 +4,11 @@ The map itself comes from the snapshot, like every list. Outlines and files are 
 they are read and made in a thread, those of large maps as described in ``documents``.
 """
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
+
+import orjson
 
 from mapshelf.api.content_disposition import attachment, split_name
 from mapshelf.api.context import Context
@@ -40,7 +43,8 @@ async def show_outline(context: Context, request: Request) -> Response:
     current = context.snapshot.get()
     record = find_map(current, request.parts["id"], context.base_url)
     writer = FORMATS[request.parts["format"]]
-    make = partial(export_outline, context.store.get(), record, writer, context.documents)
+    export = Export(writer, context.documents, context.base_url)
+    make = partial(export_outline, context.store.get(), record, export)
     return await current.response(request, context.queues.files, make, query_string=b"")
 
 
@@ -64,9 +68,29 @@ def find_map(current: CachedSnapshot, public_id: str, base_url: bytes) -> Record
     return record
 
 
-def export_outline(
-    store: Maps, record: Record, writer: Writer, documents: Documents
-) -> Response | Deferred:
+@dataclass(frozen=True, slots=True)
+class Export:
+    """How an outline is exported.
+
+    Attributes:
+        writer: writes the file.
+        documents: makes the files of large maps.
+        base_url: where clients reach the service.
+    """
+
+    writer: Writer
+    documents: Documents
+    base_url: bytes
+
+    def facts(self, record: Record) -> tuple[str, ...]:
+        """Return what the writer needs besides the outline."""
+        if not self.writer.refers_to_pictures:
+            return ()
+        public_id = orjson.loads(record.body)["ID"]
+        return (f"{self.base_url.decode()}/maps/{public_id}/images/",)
+
+
+def export_outline(store: Maps, record: Record, export: Export) -> Response | Deferred:
     """Return the outline of a map as a file of another format; for a large map, deferred.
 
     Raises:
@@ -75,9 +99,10 @@ def export_outline(
     """
     outline = _outline(store, record)
     if is_large(outline):
-        make = partial(_large_outline, store, record, writer, documents)
-        return Deferred(documents.queue, make, lasting=True)
-    kind, body = _export_kind(record, writer), writer.write(decode_outline(outline))
+        make = partial(_large_outline, store, record, export)
+        return Deferred(export.documents.queue, make, lasting=True)
+    kind = _export_kind(record, export.writer)
+    body = export.writer.write(decode_outline(outline), *export.facts(record))
     return body_response(200, kind.media_type, body, (*kind.headers, etag(body)))
 
 
@@ -107,10 +132,11 @@ def _outline(store: Maps, record: Record) -> bytes:
     return outline
 
 
-def _large_outline(store: Maps, record: Record, writer: Writer, documents: Documents) -> Response:
+def _large_outline(store: Maps, record: Record, export: Export) -> Response:
     # Read again, so that it does not take memory while the request waits in the queue.
     outline = _outline(store, record)
-    return documents.of_outline(writer.write, outline, (), _export_kind(record, writer))
+    writer, facts = export.writer, export.facts(record)
+    return export.documents.of_outline(writer.write, outline, facts, _export_kind(record, writer))
 
 
 def _export_kind(record: Record, writer: Writer) -> Kind:

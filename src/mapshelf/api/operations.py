@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 from mapshelf.api.facets import show_categories, show_facets, show_software
 from mapshelf.api.health import show_health, show_readiness
+from mapshelf.api.images import show_image
 from mapshelf.api.map_detail import show_file, show_map, show_outline
 from mapshelf.api.maps import list_maps
 from mapshelf.api.openapi import show_openapi
@@ -14,7 +15,7 @@ from mapshelf.api.users import show_profile
 
 
 def api_routes(*, private: bool) -> Mapping[str, Route]:
-    """Return the routes of the API; if ``private``, thumbnails need a token too."""
+    """Return the routes of the API; if ``private``, pictures need a token too."""
     return {
         "/maps": Route(list_maps, cached=True),
         "/search": Route(search_maps, cached=True),
@@ -25,6 +26,7 @@ def api_routes(*, private: bool) -> Mapping[str, Route]:
         "/maps/{id}": Route(show_map),
         "/maps/{id}/outline.{format}": Route(show_outline, cached=True),
         "/maps/{id}/file": Route(show_file, cached=True),
+        "/maps/{id}/images/{digest}.png": Route(show_image, public=not private, cached=True),
         "/thumbnails/{id}.{picture}": Route(show_thumbnail, public=not private, cached=True),
         "/users/me": Route(show_profile),
         "/openapi.json": Route(show_openapi, public=True),

@@ -16,6 +16,7 @@ class Queues:
         pages: pages of the library and of small maps, and what they load.
         thumbnails: looking up cached thumbnails.
         drawings: thumbnails to be drawn, of small maps.
+        images: pictures in topics to be made: as many as a map may have wait.
         documents: pages, files and thumbnails of large maps (``documents.py``).
     """
 
@@ -25,6 +26,7 @@ class Queues:
         self.pages = WorkQueue("pages", threads=1, waiting=24)
         self.thumbnails = WorkQueue("thumbnails", threads=1, waiting=256)
         self.drawings = WorkQueue("drawings", threads=1, waiting=96)
+        self.images = WorkQueue("images", threads=1, waiting=512)
         self.documents = WorkQueue("documents", threads=1, waiting=8)
 
     async def close(self) -> None:

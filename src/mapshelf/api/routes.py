@@ -20,6 +20,7 @@ Operation = Callable[[Context, Request], Awaitable[Response]]
 VARYING: Final = {
     "id": "[^/]+",
     "format": "|".join(writer.suffix for writer in WRITERS),
+    "digest": "[0-9a-f]{64}",
     "picture": "|".join(PICTURES),
     **dict.fromkeys(("name", "slug", "edition", "asset"), "[^/]+"),  # of pages
 }

@@ -3,6 +3,7 @@
 from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.importer.map_files import Attribution, ImportStore, import_maps
 from mapshelf.importer.records import export_records, import_records
+from mapshelf.importer.renewal import renew_outlines
 from mapshelf.importer.report import Report
 from mapshelf.importer.scan import Candidate, scan
 
@@ -15,5 +16,6 @@ __all__ = [
     "export_records",
     "import_maps",
     "import_records",
+    "renew_outlines",
     "scan",
 ]

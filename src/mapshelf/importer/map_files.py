@@ -21,7 +21,7 @@ BATCH_SIZE: Final = 100
 """Maps written in one transaction at most."""
 
 BATCH_BYTES: Final = 32 << 20
-"""Bytes of files after which a batch is written: files may be large."""
+"""Bytes of files and pictures after which a batch is written: they may be large."""
 
 BATCH_SECONDS: Final = 0.5
 """Seconds after which a batch is written, so that its maps show while the others are read."""
@@ -74,13 +74,13 @@ class _Import:
         self._written = time.monotonic()
 
     def run(self, candidates: Iterable[Candidate], reader: SandboxedReader) -> None:
-        for result in reader.read(self._to_read(candidates)):
+        for result in reader.read(self._to_read(candidates), self._folder_of):
             reading = self._reading.pop(result.path)
             if isinstance(result, RefusedFile):
                 self._report.note(Verdict.REFUSED, printable(result.path), result.reason)
                 continue
             self._drafts[result.path] = self._draft(result, reading)
-            self._bytes += len(result.content)
+            self._bytes += len(result.content) + sum(map(len, result.images.values()))
             late = time.monotonic() - self._written > BATCH_SECONDS
             if late or len(self._drafts) >= BATCH_SIZE or self._bytes >= BATCH_BYTES:
                 self._write()
@@ -97,10 +97,14 @@ class _Import:
                 source = sources.get(os.fsencode(candidate.path))
                 if attributed or not candidate.is_unchanged(source):
                     known = source is not None and source.modified != UNREAD
-                    self._reading[candidate.path] = _Reading(candidate.name, known)
+                    reading = _Reading(candidate.name, known, candidate.folder)
+                    self._reading[candidate.path] = reading
                     yield candidate.path
                 else:
                     self._report.note(Verdict.UNCHANGED, printable(candidate.path))
+
+    def _folder_of(self, path: str) -> str:
+        return self._reading[path].folder
 
     def _draft(self, found: ReadFile, reading: "_Reading") -> MapDraft:
         source = Source(
@@ -127,6 +131,7 @@ class _Import:
             source=source,
             outline=found.outline,
             content=found.content,
+            images=found.images,
         )
 
     def _detect_rename(self, source: Source) -> None:
@@ -151,7 +156,14 @@ class _Import:
 
 @dataclass(frozen=True, slots=True)
 class _Reading:
-    """A file that is being read: its name below the imported folder, and whether it is known."""
+    """A file that is being read.
+
+    Attributes:
+        name: its name below the imported folder.
+        known: whether the store has its map.
+        folder: see ``Candidate``.
+    """
 
     name: str
     known: bool
+    folder: str

@@ -56,6 +56,8 @@ class Candidate:
         size: bytes.
         modified: modification time, see ``storable_time``.
         device: number of its file system.
+        folder: the folder or archive that was named, empty if the file itself was. Pictures beside
+            a map are taken from there only (``readers.beside``).
     """
 
     path: str
@@ -63,6 +65,7 @@ class Candidate:
     size: int
     modified: int
     device: int = 0
+    folder: str = ""
 
     def is_unchanged(self, source: Source | None) -> bool:
         """Tell whether size and time are those of ``source``, the file when it was last read."""
@@ -99,7 +102,8 @@ def scan(
             whole = os.path.dirname(path) if _is_in_document(path) else path
             name = os.path.relpath(path, top if whole != top else os.path.dirname(top))
             modified = storable_time(status.st_mtime_ns)
-            yield Candidate(path, printable(name), status.st_size, modified, status.st_dev)
+            folder = top if path != top else ""
+            yield Candidate(path, printable(name), status.st_size, modified, status.st_dev, folder)
 
 
 def _files(path: Path, report: Report) -> Iterator[str]:
@@ -146,7 +150,8 @@ def _scan_archive(archive: str, members: ListMembers, report: Report) -> Iterato
         modified = storable_time(os.stat(archive).st_mtime_ns)
         for member in _maps_among(members(archive)):
             path = os.path.join(archive, member.name)
-            yield Candidate(path, printable(member.name), member.size, modified)
+            name = printable(member.name)
+            yield Candidate(path, name, member.size, modified, folder=archive)
     except OSError as error:
         report.note(Verdict.REFUSED, printable(archive), _reason(error))
     except UnreadableFile as error:

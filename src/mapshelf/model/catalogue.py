@@ -3,7 +3,8 @@
 Everything here is an immutable value.
 """
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final
 
@@ -218,6 +219,8 @@ class MapDraft:
         source: the file the map was read from. It identifies the map if ``id`` is ``None``.
         outline: the topics, as returned by ``outline_codec.encode_outline``.
         content: the content of the file ``source``, zlib-compressed.
+        images: the pictures in its topics, all of them, by ``Image.digest``: the bytes as they are
+            in the file, untrusted.
     """
 
     id: str | None = None
@@ -242,6 +245,38 @@ class MapDraft:
     source: Source | None = None
     outline: bytes | None = None
     content: bytes | None = None
+    images: Mapping[str, bytes] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class OutdatedMap:
+    """A map whose outline an older version made, which has to be read anew.
+
+    Attributes:
+        file_id: the map.
+        path: of the file it was read from (``Source.path``), empty if that is not known.
+    """
+
+    file_id: int
+    path: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Renewal:
+    """What reading a map anew gave.
+
+    Attributes:
+        file_id: the map.
+        digest: SHA-256 of the file that was read.
+        outline: see ``MapDraft``; ``None`` if the file cannot be read, or is not kept: then the map
+            stays as it is, and is not tried again.
+        images: see ``MapDraft``.
+    """
+
+    file_id: int
+    digest: bytes = b""
+    outline: bytes | None = None
+    images: Mapping[str, bytes] = field(default_factory=dict)
 
 
 class Verdict(Enum):

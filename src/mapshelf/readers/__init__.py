@@ -37,12 +37,11 @@ from mapshelf.readers.formats import (
     xmind,
 )
 from mapshelf.readers.parsing.content import Content
-from mapshelf.readers.parsing.images import Beside
 from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.text_cleaning import clean, one_line
 from mapshelf.readers.unsupported import unsupported_error
 
-__all__ = ["READERS", "Limits", "Reader", "preview_png", "read"]
+__all__ = ["READERS", "Limits", "Reader", "preview_png", "read", "read_content"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +134,6 @@ def read(
     limits: Limits,
     readers: tuple[Reader, ...] = READERS,
     name: str = "",
-    beside: Beside | None = None,
 ) -> Outline:
     """Return the outline of a map file.
 
@@ -146,7 +144,6 @@ def read(
         limits: how much reading it may cost.
         readers: the formats to try.
         name: the name of the file, for formats that cannot be detected without it.
-        beside: returns pictures that the map points to; without it, they are missing.
 
     Raises:
         NotAMap: it is something else; the message says what, if that is known.
@@ -154,10 +151,19 @@ def read(
         TooLarge: it exceeds one of ``limits``.
         UnreadableFile: it is a map of a format for which there is no reader.
     """
-    if len(data) > limits.file:
-        raise TooLarge(f"the file is larger than {limits.file / MIB:g} MiB")
+    return read_content(Content(data, limits, name), readers)
+
+
+def read_content(content: Content, readers: tuple[Reader, ...] = READERS) -> Outline:
+    """Return the outline of a map file; its pictures are in ``content.images`` afterwards.
+
+    Raises:
+        UnreadableFile: as ``read``.
+    """
+    if len(content.data) > content.limits.file:
+        raise TooLarge(f"the file is larger than {content.limits.file / MIB:g} MiB")
     try:
-        return _read(Content(data, limits, name, beside), readers)
+        return _read(content, readers)
     except MemoryError:
         raise TooLarge("reading it takes more memory than is allowed") from None
 

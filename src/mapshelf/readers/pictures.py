@@ -1,14 +1,19 @@
-"""Previews: pictures of the map that some map files contain.
+"""Pictures in map files: previews of the map, and those in its topics.
 
-Many programs add one to their archives for the desktop's file manager. It shows what our drawing
-does not: colours, icons, and where the author placed the topics. So pages offer it as well, but
-never the original bytes: a picture from an untrusted file may be a bomb, a script, or of another
+A preview is a picture of the map, which many programs add to their archives for the desktop's file
+manager. It shows what our drawing does not: colours, icons, and where the author placed the topics.
+So pages offer it as well, but never the original bytes: a picture from an untrusted file may be a
+bomb, a script, or of another
 format than it says. Here it is decoded under limits and encoded again without anything else that
 was in it. Only PNG and JPEG are accepted, and no animations. A bad picture costs nothing but the
 picture.
 
-Pillow does the decoding. It knows thirty formats, of which two are enabled here, and it runs in
-child processes only (``readers.sandboxed_reader``, ``render.render_worker``).
+The pictures in topics come the same way, but they may be of more kinds, and they keep what is
+transparent.
+
+Pillow does the decoding. It knows thirty formats, of which only those here are enabled, and it runs
+in child processes only (``readers.sandboxed_reader``, ``render.render_worker``,
+``render.image_worker``).
 """
 
 import hashlib
@@ -20,6 +25,7 @@ from typing import TYPE_CHECKING, Final
 from mapshelf.errors import BrokenFile, PreviewChanged, TooLarge, UnreadableFile
 from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.zip_files import Archive
+from mapshelf.readers.svg_pictures import is_svg, svg_size
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -90,6 +96,42 @@ def fit_preview(data: bytes, digest: str, limits: Limits, width: int, height: in
     return buffer.getvalue()
 
 
+def image_png(data: bytes, limits: Limits, width: int, height: int) -> bytes:
+    """Return a picture in a topic as a PNG of at most ``width`` x ``height``, never enlarged.
+
+    What is transparent stays so; of what moves, the first frame is shown.
+
+    Raises:
+        BrokenFile: it is damaged, or of a kind that is not shown.
+        TooLarge: it exceeds one of ``limits``.
+    """
+    from PIL import Image  # noqa: PLC0415 - most children never need it
+
+    size = fitting(measure(data, limits), width, height)
+    kind = _kind(data, limits, _SIGNATURES | _MORE_SIGNATURES)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            with Image.open(io.BytesIO(data), formats=(kind,)) as picture:
+                picture.draft("RGB", size)  # a JPEG is decoded no larger than needed
+                whole = picture.convert("RGBA" if picture.has_transparency_data else "RGB")
+                scaled = whole.resize(size, Image.Resampling.LANCZOS, reducing_gap=3.0)
+                scaled.info.clear()
+                buffer = io.BytesIO()
+                scaled.save(buffer, "PNG")
+    except MemoryError:
+        raise
+    except Exception as error:  # decoders raise whatever comes to hand
+        raise BrokenFile("the picture is damaged") from error
+    return buffer.getvalue()
+
+
+def fitting(size: tuple[int, int], width: int, height: int) -> tuple[int, int]:
+    """Return ``size`` in its proportions, scaled down to at most ``width`` x ``height``."""
+    scale = min(1.0, width / size[0], height / size[1])
+    return max(1, round(size[0] * scale)), max(1, round(size[1] * scale))
+
+
 def measure(data: bytes, limits: Limits) -> tuple[int, int]:
     """Return width and height of a picture in a topic, from its header; nothing is decoded.
 
@@ -99,7 +141,13 @@ def measure(data: bytes, limits: Limits) -> tuple[int, int]:
     """
     from PIL import Image  # noqa: PLC0415 - most maps have no picture
 
+    if len(data) <= limits.picture and is_svg(data):
+        width, height = svg_size(data, limits)
+        _check_size(width, height, limits)
+        return width, height
     kind = _kind(data, limits, _SIGNATURES | _MORE_SIGNATURES)
+    if kind == "WEBP":
+        _check_size(*_webp_size(data), limits)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -109,11 +157,29 @@ def measure(data: bytes, limits: Limits) -> tuple[int, int]:
         raise
     except Exception as error:  # decoders raise whatever comes to hand
         raise BrokenFile("the picture is damaged") from error
+    _check_size(width, height, limits)
+    return width, height
+
+
+def _check_size(width: int, height: int, limits: Limits) -> None:
     if width * height > limits.pixels:
         raise TooLarge(f"the picture has more than {limits.pixels:,} pixels")
     if width < 1 or height < 1:
         raise BrokenFile("the picture is empty")
-    return width, height
+
+
+def _webp_size(data: bytes) -> tuple[int, int]:
+    """Return the size in the header of a WebP, for which the decoder takes memory at once."""
+    form, start = data[12:16], data[20:30]
+    if len(start) < 10:
+        raise BrokenFile("the picture is damaged")
+    if form == b"VP8X":
+        return int.from_bytes(start[4:7], "little") + 1, int.from_bytes(start[7:10], "little") + 1
+    if form == b"VP8L":
+        bits = int.from_bytes(start[1:5], "little")
+        return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
+    width, height = start[6:8], start[8:10]
+    return int.from_bytes(width, "little") & 0x3FFF, int.from_bytes(height, "little") & 0x3FFF
 
 
 def _decoded(data: bytes, limits: Limits) -> "Image":
@@ -147,8 +213,6 @@ def _kind(data: bytes, limits: Limits, signatures: Mapping[bytes, str]) -> str:
 
 
 def _check(picture: "Image", limits: Limits) -> None:
-    width, height = picture.size
-    if width * height > limits.pixels:
-        raise TooLarge(f"the picture has more than {limits.pixels:,} pixels")
+    _check_size(*picture.size, limits)
     if getattr(picture, "n_frames", 1) != 1:
         raise BrokenFile("the picture moves")

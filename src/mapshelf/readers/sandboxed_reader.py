@@ -23,13 +23,16 @@ from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from types import TracebackType
-from typing import Final, Self
+from typing import Final, NamedTuple, Self
 
 from pebble import ProcessExpired
 
-from mapshelf.errors import TooLarge, UnreadableFile
+from mapshelf.errors import BrokenFile, TooLarge, UnreadableFile
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.readers import READERS, Reader, read, summary
+from mapshelf.model import Outline
+from mapshelf.readers import READERS, Reader, read_content, summary
+from mapshelf.readers.beside import files_beside
+from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.sheets import sound_sheets
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
@@ -60,6 +63,8 @@ class ReadFile:
         software: name of the program that wrote it, empty if unknown.
         template: whether its format says it is a template.
         content: the file itself, zlib-compressed.
+        images: the pictures in its topics, as they are in the file or beside it, by the SHA-256 of
+            their bytes in hexadecimal digits (``Image.digest``).
     """
 
     path: str
@@ -72,6 +77,7 @@ class ReadFile:
     software: str
     template: bool
     content: bytes
+    images: dict[str, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,21 +96,32 @@ class RefusedFile:
 Result = ReadFile | RefusedFile
 
 
-def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) -> Result:
+FolderOf = Callable[[str], str]
+"""Returns the imported folder (or archive) that a path is in, empty if it was named alone."""
+
+
+def read_file(
+    path: str,
+    limits: Limits,
+    readers: tuple[Reader, ...] = READERS,
+    folder: str = "",
+    content: bytes | None = None,
+) -> Result:
     """Read the file at ``path`` in this process, under the limits that need no child process.
 
     Each child calls this. It never raises, whatever the file is: it follows symbolic links, and
-    refuses pipes and devices without waiting for them.
+    refuses pipes and devices without waiting for them. Pictures beside the file are read only if
+    they are in the imported ``folder``. With ``content``, zlib-compressed, that is read instead of
+    the file.
     """
     try:
-        data, status = _load(path, limits)
-        outline = read(data, limits, readers, os.path.basename(path))
-        assign_topic_ids(outline)
-        outline = replace(sound_sheets(outline), language=summary.language(outline))
+        kept = None if content is None else _unpacked(content, limits)
+        data, modified_ns = _load(path, limits) if kept is None else (kept, 0)
+        outline, images = _read_map(data, path, limits, readers, folder)
         return ReadFile(
             path=path,
             size=len(data),
-            modified_ns=status.st_mtime_ns,
+            modified_ns=modified_ns,
             digest=hashlib.sha256(data).digest(),
             outline=encode_outline(outline),
             title=summary.title(outline, path),
@@ -112,6 +129,7 @@ def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) 
             software=outline.software,
             template=outline.template,
             content=_packed(data),
+            images=images,
         )
     except UnreadableFile as error:
         return RefusedFile(path, str(error))
@@ -121,6 +139,34 @@ def read_file(path: str, limits: Limits, readers: tuple[Reader, ...] = READERS) 
         return RefusedFile(path, "it cannot be opened: its name holds a NUL character")
     except MemoryError:
         return RefusedFile(path, "reading it takes more memory than is allowed")
+
+
+class FileAgain(NamedTuple):
+    """A map file as the store keeps it.
+
+    Attributes:
+        content: zlib-compressed.
+        path: where it was, or just its name. It is not read, but pictures beside it are.
+        folder: the imported folder that ``path`` is in, empty if pictures are not to be read.
+    """
+
+    content: bytes
+    path: str
+    folder: str
+
+
+class _Task(NamedTuple):
+    """A file to be read.
+
+    Attributes:
+        path: where it is.
+        folder: the imported folder it is in, empty if it was named alone.
+        content: what to read instead, zlib-compressed.
+    """
+
+    path: str
+    folder: str
+    content: bytes | None = None
 
 
 class SandboxedReader:
@@ -166,14 +212,22 @@ class SandboxedReader:
         """
         self._pool.expect(files)
 
-    def read(self, paths: Iterable[str]) -> Iterator[Result]:
-        """Yield a result for each of ``paths``, in their order, as soon as it is ready.
+    def read(self, paths: Iterable[str], folder_of: FolderOf = lambda _: "") -> Iterator[Result]:
+        """Return a result for each of ``paths``, in their order, as soon as it is ready.
 
-        ``paths`` may be endless: it is consumed only a few files ahead of the results.
+        ``paths`` may be endless: it is consumed only a few files ahead of the results. Pictures
+        beside a file are read if they are in its imported folder, which ``folder_of`` returns.
         """
-        pending: deque[tuple[str, Future[Result]]] = deque()
-        for path in paths:
-            pending.append((path, self._submit(path)))
+        return self._read(_Task(path, folder_of(path)) for path in paths)
+
+    def read_again(self, files: Iterable[FileAgain]) -> Iterator[Result]:
+        """Return a result for each file that the store keeps, as ``read`` does."""
+        return self._read(_Task(file.path, file.folder, file.content) for file in files)
+
+    def _read(self, tasks: Iterable[_Task]) -> Iterator[Result]:
+        pending: deque[tuple[_Task, Future[Result]]] = deque()
+        for task in tasks:
+            pending.append((task, self._submit(task)))
             if len(pending) >= _LOOK_AHEAD * self._workers:
                 yield self._result(*pending.popleft())
         while pending:
@@ -193,20 +247,20 @@ class SandboxedReader:
         except OSError as error:
             raise UnreadableFile(f"it cannot be opened: {error.strerror}") from error
 
-    def _submit(self, path: str) -> "Future[Result]":
-        arguments = (path, self._limits, self._readers)
+    def _submit(self, task: "_Task") -> "Future[Result]":
+        arguments = (task, self._limits, self._readers)
         return self._pool.submit(_read_limited, arguments, self._limits.wall_seconds)
 
-    def _result(self, path: str, future: "Future[Result]") -> Result:
+    def _result(self, task: "_Task", future: "Future[Result]") -> Result:
         for _ in range(_TRIES - 1):
             try:
-                return self._answer(path, future)
+                return self._answer(task.path, future)
             except BrokenProcessPool:
-                future = self._submit(path)
+                future = self._submit(task)
         try:
-            return self._answer(path, future)
+            return self._answer(task.path, future)
         except BrokenProcessPool:
-            return RefusedFile(path, "the process reading it crashed")
+            return RefusedFile(task.path, "the process reading it crashed")
 
     def _answer(self, path: str, future: "Future[Result]") -> Result:
         """Return the child's result, or why there is none; raises only if the pool is broken."""
@@ -234,17 +288,49 @@ class SandboxedReader:
         return "the process reading it crashed"
 
 
-def _load(path: str, limits: Limits) -> tuple[bytes, os.stat_result]:
+def _read_map(
+    data: bytes, path: str, limits: Limits, readers: tuple[Reader, ...], folder: str
+) -> tuple[Outline, dict[str, bytes]]:
+    """Return the outline of the file at ``path``, whole and sound, and the pictures in it."""
+    with files_beside(path, folder, limits) as beside:
+        content = Content(data, limits, os.path.basename(path), beside)
+        outline = read_content(content, readers)
+    assign_topic_ids(outline)
+    outline = replace(sound_sheets(outline), language=summary.language(outline))
+    return outline, _shown(outline, content.images.found)
+
+
+def _shown(outline: Outline, found: dict[str, bytes]) -> dict[str, bytes]:
+    """Return those of the pictures ``found`` that topics have: some may have been too many."""
+    if not found:
+        return found
+    digests = {image.digest for _, topic in outline.topics() for image in topic.images}
+    return {digest: data for digest, data in found.items() if digest in digests}
+
+
+def _load(path: str, limits: Limits) -> tuple[bytes, int]:
+    """Return the content of a file, and its modification time in nanoseconds."""
     in_archive = split_path(path)
     if in_archive:
-        return read_member(*in_archive, limits)
+        data, status = read_member(*in_archive, limits)
+        return data, status.st_mtime_ns
     with open_regular(path) as (file, status):
         if status.st_size > limits.file:
             raise _too_large(limits)
         data = file.read(limits.file + 1)  # it may grow meanwhile; one byte more tells
     if len(data) > limits.file:
         raise _too_large(limits)
-    return data, status
+    return data, status.st_mtime_ns
+
+
+def _unpacked(content: bytes, limits: Limits) -> bytes:
+    try:
+        data = zlib.decompressobj().decompress(content, limits.file + 1)
+    except zlib.error as error:
+        raise BrokenFile("it cannot be unpacked") from error
+    if len(data) > limits.file:
+        raise _too_large(limits)
+    return data
 
 
 def _packed(data: bytes) -> bytes:
@@ -260,10 +346,11 @@ def _too_large(limits: Limits) -> TooLarge:
 
 
 def _read_limited(
-    path: str, limits: Limits, readers: Callable[[], tuple[Reader, ...]] | None
+    task: _Task, limits: Limits, readers: Callable[[], tuple[Reader, ...]] | None
 ) -> Result:
+    table = READERS if readers is None else readers()
     with processor_time(limits.cpu_seconds):
-        return read_file(path, limits, READERS if readers is None else readers())
+        return read_file(task.path, limits, table, task.folder, task.content)
 
 
 def _list_limited(path: str, limits: Limits) -> list[Member]:

@@ -9,7 +9,7 @@ import os
 import stat
 import zipfile
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
@@ -102,6 +102,36 @@ def read_member(path: str, name: str, limits: Limits) -> tuple[bytes, os.stat_re
                 refuse_locked(member, name)
                 return _unpacked(archive, member, limits), status
     raise BrokenFile(f"the archive lacks {name}")
+
+
+@contextmanager
+def open_members(path: str) -> Iterator[Callable[[str, Limits], bytes]]:
+    """Give the function that returns a member of the archive at ``path``, for reading several.
+
+    It raises as ``read_member``.
+
+    Raises:
+        BrokenFile: it is no zip file, or is damaged.
+        TooLarge: it has more than ``MAXIMUM_MEMBERS``.
+        OSError: it cannot be opened.
+    """
+    with open_regular(path) as (file, _), _opened(file) as archive:
+        members = archive.infolist()
+        if len(members) > MAXIMUM_MEMBERS:
+            raise TooLarge(f"the archive has more than {MAXIMUM_MEMBERS:,} members")
+        named = {plain_name(member.filename): member for member in members}
+
+        def read(name: str, limits: Limits) -> bytes:
+            member = named.get(name)
+            if member is None:
+                raise BrokenFile(f"the archive lacks {name}")
+            refuse_locked(member, name)
+            try:
+                return _unpacked(archive, member, limits)
+            except DAMAGE as error:
+                raise BrokenFile(f"{name} in the archive is damaged") from error
+
+        yield read
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from typing import Final
 import resvg_py
 from PIL import Image
 
+from mapshelf.errors import BrokenFile
 from mapshelf.render.fonts import FAMILY, FILES
 
 COLOURS: Final = 64
@@ -38,6 +39,25 @@ def rasterised(svg: str, files: Iterable[str] = ()) -> bytes:
             sans_serif_family=FAMILY,
         )
     )
+
+
+def drawn_svg(svg: str) -> bytes:
+    """Return the PNG of an SVG that ``readers.svg_pictures.safe_svg`` made, in its own size.
+
+    Raises:
+        BrokenFile: it cannot be drawn.
+    """
+    try:
+        return resvg_py.svg_to_bytes(
+            svg_string=svg,
+            skip_system_fonts=True,
+            font_files=list(FILES),
+            font_family=FAMILY,
+            sans_serif_family=FAMILY,
+            resources_dir="/dev/null",  # no reference is left; one that were would lead nowhere
+        )
+    except BaseException as error:  # a panic of Rust is no Exception
+        raise BrokenFile("the picture cannot be drawn") from error
 
 
 def _with_palette(png: bytes) -> bytes:

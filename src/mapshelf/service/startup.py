@@ -99,6 +99,10 @@ def _children(options: ServeOptions, listener: socket.socket, others_due: float)
     if options.folders:
         arguments = (options.settings, options.folders)
         children.append(Child("importer", folder_import, arguments, due=others_due))
+    renewal = "mapshelf.service.renewal_process:run_renewal_process"
+    children.append(
+        Child("renewal", renewal, (options.settings, options.folders), due=others_due, ends=True)
+    )
     return children
 
 

@@ -5,6 +5,7 @@ folder). So there is little in it that could fail.
 """
 
 import logging
+import math
 import multiprocessing
 import os
 import signal
@@ -42,6 +43,7 @@ class Child:
             its children do.
         arguments: those of the function.
         due: when (``time.monotonic``) to start it, unless the service is ready before.
+        ends: whether it is done when it exits with code 0, instead of to be restarted.
     """
 
     name: str
@@ -50,6 +52,7 @@ class Child:
     process: SpawnProcess | None = None
     started: float = 0.0
     due: float = field(default_factory=time.monotonic)
+    ends: bool = False
     backoff: Backoff = field(
         default_factory=lambda: Backoff(FIRST_RESTART_DELAY, LONGEST_RESTART_DELAY)
     )
@@ -63,8 +66,11 @@ class Child:
         self.started = time.monotonic()
 
     def schedule_restart(self) -> None:
-        """Set when to start again a process that died."""
+        """Set when to start again a process that died; never, if it is done."""
         assert self.process is not None
+        if self.ends and self.process.exitcode == 0:
+            self.process, self.due = None, math.inf
+            return
         now = time.monotonic()
         if now - self.started > MIN_LIFETIME:
             self.backoff.reset()

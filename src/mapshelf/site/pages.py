@@ -20,7 +20,7 @@ from mapshelf.api.current_snapshot import CachedSnapshot, Deferred
 from mapshelf.api.documents import Kind
 from mapshelf.api.errors import error_row
 from mapshelf.api.http import Headers, Request, Response
-from mapshelf.api.map_detail import FORMATS, export_outline, find_map, original_file
+from mapshelf.api.map_detail import FORMATS, Export, export_outline, find_map, original_file
 from mapshelf.api.routes import Operation, Route
 from mapshelf.errors import InvalidRequest, NotFound, Overloaded, SnapshotError, StoreUnavailable
 from mapshelf.formats.outline_codec import decode_outline, is_large
@@ -152,10 +152,9 @@ class Pages:
 
     async def outline(self, request: Request) -> Response:
         """Answer the outline of a map as a file."""
-        writer, documents = FORMATS[request.parts["format"]], self._context.documents
-        return await self._download(
-            request, partial(export_outline, writer=writer, documents=documents)
-        )
+        writer, context = FORMATS[request.parts["format"]], self._context
+        export = Export(writer, context.documents, context.base_url)
+        return await self._download(request, partial(export_outline, export=export))
 
     async def original(self, request: Request) -> Response:
         """Answer the file that a map was read from."""

@@ -5,7 +5,7 @@ shares. The batch decides which map a draft means, which ids a new map gets, and
 an import does the same in both databases.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Protocol
 
 from mapshelf.errors import Conflict
@@ -73,14 +73,20 @@ class BatchRows(Protocol):
     def has_content(self, file_id: int, digest: bytes) -> bool:
         """Tell whether a file with this digest is kept for the map."""
 
+    def image_digests(self, file_id: int) -> Set[str]:
+        """Return the digests of the pictures of the map."""
+
     def write_map(self, new: Map, owner: User) -> None:
         """Write a map as one change; rows that refer to it stay as they are."""
 
     def write_outline(self, file_id: int, outline: bytes) -> None:
-        """Write the outline of a map, replacing the one it had."""
+        """Write the outline of a map, replacing the one it had, even if that was outdated."""
 
     def write_content(self, file_id: int, digest: bytes, content: bytes) -> None:
         """Write the file of a map, replacing the one it had."""
+
+    def write_images(self, file_id: int, images: Mapping[str, bytes]) -> None:
+        """Make these the pictures of the map, by digest; those it has are not written again."""
 
     def write_source(self, file_id: int, source: Source) -> None:
         """Record that a map was read from ``source``; a known path keeps its name."""
@@ -119,6 +125,7 @@ class Batch:
         changed = updated(existing, draft, self._references(draft, existing))
         self._keep_source(existing.file_id, draft)
         differs = self._keep_content(existing.file_id, draft)
+        differs |= self._keep_images(existing.file_id, draft.images)
         differs |= self._outline_differs(existing.file_id, draft.outline)
         if changed == existing and not differs:
             return Outcome(Verdict.UNCHANGED, existing.id)
@@ -143,6 +150,7 @@ class Batch:
         self._write(new, draft)
         self._keep_source(file_id, draft)
         self._keep_content(file_id, draft)
+        self._keep_images(file_id, draft.images)
         return Outcome(Verdict.ADDED, public_id)
 
     def _identity(self, draft: MapDraft) -> tuple[int, str]:
@@ -230,6 +238,13 @@ class Batch:
         if self._rows.has_content(file_id, draft.source.digest):
             return False
         self._rows.write_content(file_id, draft.source.digest, draft.content)
+        return True
+
+    def _keep_images(self, file_id: int, images: Mapping[str, bytes] | None) -> bool:
+        """Keep the pictures of a draft; tell whether they differ from those that were kept."""
+        if images is None or images.keys() == self._rows.image_digests(file_id):
+            return False
+        self._rows.write_images(file_id, images)
         return True
 
     def _write(self, new: Map, draft: MapDraft) -> None:

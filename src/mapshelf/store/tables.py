@@ -15,12 +15,21 @@ _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with its key, and whether its rows are deleted with their map."""
+    """A table with the columns of its key, and whether its rows are deleted with their map."""
 
     name: str
     columns: tuple[str, ...]
-    key: str
+    key: tuple[str, ...]
     of_maps: bool = False
+
+    @property
+    def keys(self) -> str:
+        """The columns of the key, as statements list them."""
+        return ", ".join(self.key)
+
+    def key_of(self, row: Row) -> Row:
+        """Return the key of a row."""
+        return tuple(row[self.columns.index(name)] for name in self.key)
 
     def upsert(
         self,
@@ -39,11 +48,12 @@ class Table:
             fixed: columns that keep their values in a row that is there.
         """
         values = (others.get(name, placeholder) for name in self.columns)
-        written = [name for name in self.columns if name != self.key and name not in fixed]
+        written = [name for name in self.columns if name not in (*self.key, *fixed)]
         changed = ", ".join(f"{name} = excluded.{name}" for name in written)
         return (
             f"INSERT INTO {self.name} ({', '.join(self.columns)}) VALUES ({', '.join(values)})"
-            f" ON CONFLICT ({unique or self.key}) DO UPDATE SET {changed}"
+            f" ON CONFLICT ({unique or self.keys}) DO"
+            + (f" UPDATE SET {changed}" if changed else " NOTHING")
         )
 
 
@@ -56,15 +66,15 @@ class CatalogueCounters:
     file_id: int
 
 
-USERS: Final = Table("users", ("id", "name", "name_key", "registered", "disabled"), "id")
+USERS: Final = Table("users", ("id", "name", "name_key", "registered", "disabled"), ("id",))
 TOKENS: Final = Table(
     "tokens",
     ("id", "user_id", "digest", "label", "scopes", "created", "expires", "revoked", "last_used"),
-    "id",
+    ("id",),
 )
-CATEGORIES: Final = Table("categories", ("id", "name", "name_key"), "id")
-SOFTWARE: Final = Table("software", ("id", "name", "name_key"), "id")
-LICENCE_TYPES: Final = Table("licence_types", ("id", "name"), "id")
+CATEGORIES: Final = Table("categories", ("id", "name", "name_key"), ("id",))
+SOFTWARE: Final = Table("software", ("id", "name", "name_key"), ("id",))
+LICENCE_TYPES: Final = Table("licence_types", ("id", "name"), ("id",))
 MAPS: Final = Table(
     "maps",
     (
@@ -89,17 +99,21 @@ MAPS: Final = Table(
         "template",
         "revision",
     ),
-    "file_id",
+    ("file_id",),
 )
-DELETED: Final = Table("deleted", ("file_id", "id", "revision"), "file_id")
-OUTLINES: Final = Table("outlines", ("file_id", "outline"), "file_id", of_maps=True)
+DELETED: Final = Table("deleted", ("file_id", "id", "revision"), ("file_id",))
+OUTLINES: Final = Table("outlines", ("file_id", "outline"), ("file_id",), of_maps=True)
 SOURCES: Final = Table(
-    "sources", ("path", "file_id", "name", "size", "modified", "digest"), "path", of_maps=True
+    "sources", ("path", "file_id", "name", "size", "modified", "digest"), ("path",), of_maps=True
 )
-FILES: Final = Table("files", ("file_id", "digest", "content"), "file_id", of_maps=True)
+FILES: Final = Table("files", ("file_id", "digest", "content"), ("file_id",), of_maps=True)
+IMAGES: Final = Table(
+    "images", ("file_id", "digest", "content"), ("file_id", "digest"), of_maps=True
+)
+OUTDATED: Final = Table("outdated", ("file_id",), ("file_id",), of_maps=True)
 
 SMALL_TABLES: Final = (CATEGORIES, SOFTWARE, LICENCE_TYPES, USERS, TOKENS)
-TABLES_OF_MAPS: Final = (OUTLINES, SOURCES, FILES)
+TABLES_OF_MAPS: Final = (OUTLINES, SOURCES, FILES, IMAGES, OUTDATED)
 TABLES: Final = (*SMALL_TABLES, MAPS, *TABLES_OF_MAPS, DELETED)
 """Ordered so that no row refers to a row of a later table."""
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from hashlib import sha256
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from mapshelf.errors import Conflict, StoreUnavailable
 from mapshelf.formats.ndjson_records import format_record
@@ -19,7 +19,9 @@ from mapshelf.store.contract import Store
 from mapshelf.store.tables import (
     DELETED,
     FILES,
+    IMAGES,
     MAPS,
+    OUTDATED,
     OUTLINES,
     SMALL_TABLES,
     SOURCES,
@@ -38,7 +40,7 @@ READ: Final = 1000
 """Rows read at a time from tables of small rows."""
 
 READ_LARGE: Final = 100
-"""Rows read at a time from tables of outlines and files."""
+"""Rows read at a time from tables of outlines, files and pictures."""
 
 LATER: Final = 2**62
 """A time after every other."""
@@ -63,7 +65,7 @@ def transfer_catalogue(source: Store, target: Store, progress: Progress) -> None
         for some in _pages(source, table):
             target.write_rows({table: some}, so_far)
     _copy_maps(source, target, counters, progress)
-    _copy_sources(source, target, counters)
+    _copy_unequal(source, target, counters)
     if source.catalogue_counters() != counters:
         raise Conflict("the catalogue was written to while it was moved; move again to catch up")
     target.write_rows({}, counters)
@@ -114,10 +116,15 @@ def _copy_maps(
         progress(len(changes))
 
 
-def _copy_sources(source: Store, target: Store, counters: CatalogueCounters) -> None:
-    """Copy maps again if their sources differ: a source can change without a change of its map."""
-    place = SOURCES.columns.index("file_id")
-    file_ids = sorted({row[place] for row in _unequal(source, target, SOURCES)})
+def _copy_unequal(source: Store, target: Store, counters: CatalogueCounters) -> None:
+    """Copy maps again if what can change without a change of the map differs."""
+    file_ids = sorted(
+        {
+            row[table.columns.index("file_id")]
+            for table in (SOURCES, OUTDATED)
+            for row in _unequal(source, target, table)
+        }
+    )
     for start in range(0, len(file_ids), MAPS_AT_ONCE):
         target.write_rows(_rows_of_maps(source, file_ids[start : start + MAPS_AT_ONCE]), counters)
 
@@ -129,13 +136,8 @@ def _rows_of_maps(source: Store, file_ids: Sequence[int]) -> dict[Table, list[Ro
 
 def _unequal(source: Store, target: Store, table: Table) -> Iterator[Row]:
     """Yield the rows that are in only one of the stores, or differ."""
-    place = table.columns.index(table.key)
-
-    def key(row: Row) -> Any:
-        return row[place]
-
-    both = heapq.merge(_all(source, table), _all(target, table), key=key)
-    for _, group in groupby(both, key):
+    both = heapq.merge(_all(source, table), _all(target, table), key=table.key_of)
+    for _, group in groupby(both, table.key_of):
         rows = list(group)
         if len(rows) != 2 or rows[0] != rows[1]:
             yield from rows
@@ -147,8 +149,8 @@ def _all(store: Store, table: Table) -> Iterator[Row]:
 
 
 def _pages(store: Store, table: Table) -> Iterator[list[Row]]:
-    limit = READ_LARGE if table in (OUTLINES, FILES) else READ
-    place, after = table.columns.index(table.key), None
+    limit = READ_LARGE if table in (OUTLINES, FILES, IMAGES) else READ
+    after: Row | None = None
     while some := store.rows(table, after, limit):
         yield some
-        after = some[-1][place]
+        after = table.key_of(some[-1])

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from mapshelf.model import Outline
 from mapshelf.writers import freemind, indented, markdown, mermaid, opml, outline_json
 
 __all__ = ["WRITERS", "Writer"]
@@ -26,13 +25,16 @@ class Writer:
         name: the usual name of the format.
         suffix: extension of its files, without the dot.
         media_type: for the Content-Type header; never one that browsers would run as a page.
-        write: returns a file with an outline, the same bytes for the same outline.
+        write: returns a file with an ``Outline``, the same bytes for the same outline.
+        refers_to_pictures: whether ``write`` takes a second argument: the address below which the
+            pictures of the map are, with a slash (``DIGEST.png``).
     """
 
     name: str
     suffix: str
     media_type: str
-    write: Callable[[Outline], bytes]
+    write: Callable[..., bytes]
+    refers_to_pictures: bool = False
 
 
 WRITERS: Final = (
@@ -40,6 +42,6 @@ WRITERS: Final = (
     Writer("OPML", "opml", "text/x-opml; charset=utf-8", opml.write),
     Writer("FreeMind, Freeplane", "mm", "application/x-freemind", freemind.write),
     Writer("Mermaid", "mmd", "text/vnd.mermaid; charset=utf-8", mermaid.write),
-    Writer("JSON", "json", "application/json", outline_json.write),
+    Writer("JSON", "json", "application/json", outline_json.write, refers_to_pictures=True),
     Writer("Plain text", "txt", "text/plain; charset=utf-8", indented.write),
 )

@@ -34,7 +34,7 @@ r"""The outline as JSON, for programs: everything Mapshelf knows about it, in a 
             "task": {"state": "started", "progress": 50, "priority": 1, "start": "2026-01-31",
                      "due": "2026-02-28", "resources": ["Ann"]},
             "attributes": [["cost", "100"]],
-            "images": [{"url": "…", "width": 80, "height": 60, "alt": ""}],
+            "images": [{"url": "https://…", "width": 80, "height": 60, "alt": ""}],
             "attachments": [{"name": "plan.pdf", "size": 1024}],
             "formula": "e^{i\pi}",
             "style": {"text": "#000000", "fill": "#ffffff", "line": "#ff0000", "border": "#000000",
@@ -74,8 +74,11 @@ VERSION: Final = 2
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def write(outline: Outline) -> bytes:
-    """Return ``outline`` as JSON in UTF-8."""
+def write(outline: Outline, pictures: str = "images/") -> bytes:
+    """Return ``outline`` as JSON in UTF-8.
+
+    ``pictures`` is the address below which the pictures of the map are, with a slash.
+    """
     facts = {
         "format": FORMAT,
         "version": VERSION,
@@ -93,11 +96,11 @@ def write(outline: Outline) -> bytes:
     pieces = [_opened(facts, "sheets")]
     for place, sheet in enumerate(outline.sheets):
         pieces.append(b"," * (place > 0))
-        pieces.extend(_sheet(sheet))
+        pieces.extend(_sheet(sheet, pictures))
     return b"".join((*pieces, b"]}\n"))
 
 
-def _sheet(sheet: Sheet) -> Iterator[bytes]:
+def _sheet(sheet: Sheet, pictures: str) -> Iterator[bytes]:
     known = {topic.id for tree in sheet.trees() for _, topic in tree.walk()}
     background = {"background": sheet.background} if sheet.background else {}
     beside: dict[str, object] = {
@@ -116,26 +119,26 @@ def _sheet(sheet: Sheet) -> Iterator[bytes]:
     for place, summary in enumerate(sheet.summaries):
         yield b"," * (place > 0)
         yield orjson.dumps({"topics": list(map(sound, summary.topics))})[:-1] + b',"topic":'
-        yield from _trees([summary.topic], known)
+        yield from _trees([summary.topic], known, pictures)
         yield b"}"
     yield b'],"floating":['
-    yield from _trees(sheet.floating, known)
+    yield from _trees(sheet.floating, known, pictures)
     yield b'],"root":'
-    yield from _trees([sheet.root], known)
+    yield from _trees([sheet.root], known, pictures)
     yield b"}"
 
 
-def _trees(trees: Iterable[Topic], known: Container[str]) -> Iterator[bytes]:
+def _trees(trees: Iterable[Topic], known: Container[str], pictures: str) -> Iterator[bytes]:
     follows = False
     for beginning, topic in steps(trees):
         if beginning:
-            yield b"," * follows + _opened(_topic(topic, known), "children")
+            yield b"," * follows + _opened(_topic(topic, known, pictures), "children")
         else:
             yield b"]}"
         follows = not beginning
 
 
-def _topic(topic: Topic, known: Container[str]) -> dict[str, object]:
+def _topic(topic: Topic, known: Container[str], pictures: str) -> dict[str, object]:
     members: dict[str, object] = {
         "text_html": sound(topic.text_html),
         "kind": topic.kind.value if topic.kind is not TopicKind.ATTACHED else "",
@@ -149,7 +152,7 @@ def _topic(topic: Topic, known: Container[str]) -> dict[str, object]:
         "tags": list(map(sound, topic.tags)),
         "task": _task(topic.task) if topic.task else None,
         "attributes": [[sound(name), sound(value)] for name, value in topic.attributes],
-        "images": [_image(image) for image in topic.images],
+        "images": [_image(image, pictures) for image in topic.images],
         "attachments": [{"name": sound(name), "size": size} for name, size in topic.attachments],
         "formula": sound(topic.formula),
         "style": _present(asdict(topic.style)) if topic.style else None,
@@ -165,9 +168,9 @@ def _task(task: Task) -> dict[str, object]:
     return {name: value for name, value in facts.items() if value not in ("", None, [])}
 
 
-def _image(image: Image) -> dict[str, object]:
+def _image(image: Image, pictures: str) -> dict[str, object]:
     return {
-        "url": f"images/{image.digest}.png" if image.digest else "",
+        "url": f"{pictures}{image.digest}.png" if image.digest else "",
         "width": image.width,
         "height": image.height,
         "alt": sound(image.alt),

@@ -7,6 +7,7 @@ it is opened; see ``test_sqlite_contract.py``.
 from tests.store.contract.accounts import AccountsContract
 from tests.store.contract.change_feed import ChangeFeedContract
 from tests.store.contract.concurrency import ConcurrencyContract
+from tests.store.contract.images import ImagesContract, RenewalContract
 from tests.store.contract.map_writer import MapWriterContract
 from tests.store.contract.maps import MapsContract
 from tests.store.contract.opening import OpeningContract
@@ -20,6 +21,8 @@ class StoreContract(
     ChangeFeedContract,
     MapWriterContract,
     MapsContract,
+    ImagesContract,
+    RenewalContract,
     SourcesContract,
     AccountsContract,
     ConcurrencyContract,

@@ -186,6 +186,18 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "MapNotModified",
             errors,
         ),
+        "/maps/{ID}/images/{digest}.png": Operation(
+            "getImage",
+            "Show a picture in a topic",
+            "A picture that the author put into a topic; the outline has its address. It is "
+            "decoded and encoded again; of an animation, the first frame is shown. As public as "
+            "the thumbnail of the map, and cached like it.",
+            picture_response("The picture.", KEPT, {"image/png": {"schema": {}}}),
+            ("ID", "digest", "most_width"),
+            "PictureNotModified",
+            errors,
+            public=True,
+        ),
         "/thumbnails/{ID}.{picture}": Operation(
             "getThumbnail",
             "Show the picture of a map",

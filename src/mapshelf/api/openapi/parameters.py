@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
+from mapshelf.api.images import IMAGE_WIDTHS
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, FROM_FILE, SOURCES
 from mapshelf.query import (
     DEFAULT_LIMIT,
@@ -15,6 +16,7 @@ from mapshelf.query import (
     Filter,
     SortOrder,
 )
+from mapshelf.render.image_worker import LARGEST_SIDE
 from mapshelf.render.render_request import FORMATS, WIDTHS
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.writers import Writer
@@ -90,6 +92,12 @@ def _in_paths(writers: Sequence[Writer]) -> Json:
             {"type": "string", "enum": [writer.suffix for writer in writers]},
             writers[0].suffix,
         ),
+        "digest": _path(
+            "digest",
+            "Which picture of the map, as in `images` of its outline.",
+            {"type": "string", "pattern": "^[0-9a-f]{64}$"},
+            "0" * 64,
+        ),
         "picture": _path(
             "picture",
             "The format of the picture.",
@@ -106,6 +114,12 @@ def _of_pictures() -> Json:
             "Width of the picture in pixels; the height is three quarters of it. A wider picture "
             "shows more topics.",
             {"type": "integer", "enum": list(WIDTHS), "default": DEFAULT_WIDTH},
+        ),
+        "most_width": _query(
+            "w",
+            "The most pixels across; a smaller picture is not enlarged. The height is at most "
+            f"{LARGEST_SIDE} pixels.",
+            {"type": "integer", "enum": list(IMAGE_WIDTHS), "default": LARGEST_SIDE},
         ),
         "theme": _query(
             "theme",

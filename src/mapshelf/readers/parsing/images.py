@@ -3,7 +3,8 @@
 Topics refer to pictures by digest. The bytes are kept as they are in the file, at most so many for
 one map, and are decoded only when somebody wants to see them (``readers.pictures``). A picture that
 is missing, too large or no picture costs only itself: the topic keeps an ``Image`` without a
-digest, so that its place and its words are still shown.
+digest, so that its place and its words are still shown. What is no picture counts as if it were
+one, so that a map cannot have thousands looked at in vain.
 """
 
 import base64
@@ -35,9 +36,11 @@ class Images:
     def __init__(self, limits: Limits, beside: Beside) -> None:
         self.found: dict[str, bytes] = {}
         self._sizes: dict[str, tuple[int, int]] = {}
+        self._digests: dict[bytes, str] = {}
         self._limits = limits
         self._beside = beside
         self._room = limits.pictures
+        self._left = limits.most_pictures
 
     def add(
         self, data: bytes | None, width: float = 0.0, height: float = 0.0, alt: str = ""
@@ -87,16 +90,23 @@ class Images:
         return self._sizes.get(image.digest, (0, 0))
 
     def _kept(self, data: bytes) -> str:
-        digest = hashlib.sha256(data).hexdigest()
-        if digest in self.found:
-            return digest
-        if len(data) > self._room or len(self.found) >= self._limits.most_pictures:
-            return ""
-        try:
-            self._sizes[digest] = pictures.measure(data, self._limits)
-        except UnreadableFile:
+        known = self._digests.get(data)
+        if known is not None:
+            return known
+        if len(data) > min(self._room, self._limits.picture) or not self._left:
             return ""
         self._room -= len(data)
+        self._left -= 1
+        digest = self._digests[data] = self._measured(data)
+        return digest
+
+    def _measured(self, data: bytes) -> str:
+        try:
+            size = pictures.measure(data, self._limits)
+        except (UnreadableFile, MemoryError):
+            return ""
+        digest = hashlib.sha256(data).hexdigest()
+        self._sizes[digest] = size
         self.found[digest] = data
         return digest
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
 from mapshelf.errors import BrokenFile, TooLarge
-from mapshelf.model import TASK_STATES, Attachment, Image, Task, Topic
+from mapshelf.model import TASK_STATES, Attachment, Image, Marker, Task, Topic
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.parsing.text_cleaning import clean, cut, one_line, safe_html
 
@@ -94,7 +94,8 @@ def _tidy(topic: Topic, limits: Limits) -> Topic:
     if topic.formula:
         topic.formula = cut(clean(topic.formula), _LONGEST_LABEL)
     if topic.markers:
-        topic.markers = topic.markers[:_MOST_BESIDE]  # three stars are three stars
+        # Equal ones stay: three stars are three stars.
+        topic.markers = tuple(map(_tidy_marker, topic.markers[:_MOST_BESIDE]))
     if topic.tags:
         topic.tags = _lines(topic.tags)
     if topic.attributes:
@@ -116,6 +117,10 @@ def _tidy(topic: Topic, limits: Limits) -> Topic:
     if topic.position and not all(abs(place) <= _FARTHEST for place in topic.position):
         topic.position = None
     return topic
+
+
+def _tidy_marker(marker: Marker) -> Marker:
+    return Marker(marker.name, _line(marker.original)) if len(marker.original) > 40 else marker
 
 
 def _tidy_image(image: Image) -> Image:

@@ -17,6 +17,7 @@ from typing import Protocol
 from mapshelf.store.contract.accounts import Accounts, Credentials
 from mapshelf.store.contract.change_feed import ChangeFeed
 from mapshelf.store.contract.maps import Maps, MapWriter
+from mapshelf.store.contract.renewal import RenewableOutlines
 from mapshelf.store.contract.sources import Sources
 from mapshelf.store.contract.transfer import CatalogueRows
 from mapshelf.store.contract.visit_counts import VisitCounts
@@ -28,6 +29,7 @@ __all__ = [
     "Credentials",
     "MapWriter",
     "Maps",
+    "RenewableOutlines",
     "Sources",
     "Store",
     "VisitCounts",
@@ -39,6 +41,7 @@ class Store(
     Maps,
     MapWriter,
     Sources,
+    RenewableOutlines,
     Accounts,
     Credentials,
     VisitCounts,

@@ -27,6 +27,15 @@ class Maps(Protocol):
         There are none after its end, and none if the file is no longer the one with ``digest``.
         """
 
+    def has_image(self, file_id: int, digest: str) -> bool:
+        """Tell whether the map has a picture with this ``Image.digest``."""
+
+    def image(self, file_id: int, digest: str) -> bytes | None:
+        """Return a picture of a map as it is in the file, ``None`` if there is no such picture.
+
+        It is untrusted, and no client may get it as it is.
+        """
+
     def categories(self) -> list[Named]:
         """Return all categories in ascending order of id."""
 
@@ -56,7 +65,8 @@ class MapWriter(Protocol):
 
         ``content`` is kept under the digest of its source; a draft with content but no source MUST
         be refused. If the digest is the one already kept, the content MUST NOT be written again,
-        even if its compressed bytes differ.
+        even if its compressed bytes differ. ``images`` replace those that the map had; those that
+        it had already MUST NOT be written again.
         """
 
     def delete_maps(self, ids: Iterable[str]) -> int:

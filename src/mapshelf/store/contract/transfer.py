@@ -1,7 +1,7 @@
 """Rows as they are kept: what it takes to transfer a catalogue from one store to another."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 from mapshelf.store.tables import CatalogueCounters, Row, Table
 
@@ -9,11 +9,12 @@ from mapshelf.store.tables import CatalogueCounters, Row, Table
 class CatalogueRows(Protocol):
     """Reads and writes the rows of ``store.tables``, for ``store.transfer``."""
 
-    def rows(self, table: Table, after: Any, limit: int) -> list[Row]:
+    def rows(self, table: Table, after: Row | None, limit: int) -> list[Row]:
         """Return up to ``limit`` rows with a key above ``after``, in ascending order of the key.
 
-        ``None`` comes before every key. Tables, columns and types are the same in every store:
-        text, bytes, integers (also for booleans) and ``None``.
+        ``after`` is a key as ``Table.key_of`` gives it; ``None`` comes before every key. Tables,
+        columns and types are the same in every store: text, bytes, integers (also for booleans)
+        and ``None``.
         """
 
     def rows_of(self, table: Table, file_ids: Sequence[int]) -> list[Row]:
@@ -23,8 +24,8 @@ class CatalogueRows(Protocol):
         """Write rows as they are, in one transaction. Rows with the same key are replaced.
 
         Nobody else may write to the store meanwhile. If ``rows`` has a map, or its deletion, the
-        outline, file and sources that the map had are deleted: the new ones have to be among
-        ``rows``.
+        outline, file, sources and pictures that the map had are deleted: the new ones have to be
+        among ``rows``.
         """
 
     def catalogue_counters(self) -> CatalogueCounters:

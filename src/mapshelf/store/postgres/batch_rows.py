@@ -5,7 +5,7 @@ make an import wait most of the time. So what the drafts refer to is read for al
 the batch sees it in memory, and what it writes is sent at the end.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
@@ -14,6 +14,7 @@ from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, map_row, source_row
 from mapshelf.store.merge import new_id
 from mapshelf.store.postgres.connections import Link, Row
 from mapshelf.store.postgres.counters import LockedCounters
+from mapshelf.store.postgres.image_rows import image_digests, write_images
 from mapshelf.store.postgres.user_rows import find_user, insert_user
 from mapshelf.store.tables import FILES, MAPS, OUTLINES, SOURCES
 
@@ -38,6 +39,7 @@ class PostgresBatchRows:
         self._written_sources: list[Row] = []
         self._outlines: dict[int, bytes] = {}
         self._contents: dict[int, tuple[bytes, bytes]] = {}
+        self._images: dict[int, Mapping[str, bytes]] = {}
         self._forgotten: list[str] = []
         self._read_sources({draft.source.path for draft in drafts if draft.source})
         self._read_ids({draft.id for draft in drafts if draft.id is not None})
@@ -51,6 +53,7 @@ class PostgresBatchRows:
         known = [found.file_id for found in self._maps.values() if found]
         self._outline_digests = self._digests("sha256(outline)", "outlines", known)
         self._content_digests = self._digests("digest", "files", known)
+        self._image_digests = image_digests(link, known)
 
     def _read_sources(self, paths: set[bytes]) -> None:
         rows = self._some(
@@ -160,6 +163,10 @@ class PostgresBatchRows:
         """See ``BatchRows``."""
         return self._content_digests.get(file_id) == digest
 
+    def image_digests(self, file_id: int) -> set[str]:
+        """See ``BatchRows``."""
+        return self._image_digests.get(file_id, set())
+
     def write_outline(self, file_id: int, outline: bytes) -> None:
         """See ``BatchRows``."""
         self._outlines[file_id] = outline
@@ -169,6 +176,11 @@ class PostgresBatchRows:
         """See ``BatchRows``."""
         self._contents[file_id] = (digest, content)
         self._content_digests[file_id] = digest
+
+    def write_images(self, file_id: int, images: Mapping[str, bytes]) -> None:
+        """See ``BatchRows``."""
+        self._images[file_id] = images
+        self._image_digests[file_id] = set(images)
 
     def write_source(self, file_id: int, source: Source) -> None:
         """See ``BatchRows``."""
@@ -223,7 +235,11 @@ class PostgresBatchRows:
             if self._forgotten:
                 cursor.execute("DELETE FROM deleted WHERE id = ANY(%s)", (self._forgotten,))
             cursor.executemany(WRITE_MAP, list(self._written_maps.values()))
-            cursor.executemany(WRITE_OUTLINE, list(self._outlines.items()))
+            if self._outlines:
+                cursor.executemany(WRITE_OUTLINE, list(self._outlines.items()))
+                renewed = list(self._outlines)
+                cursor.execute("DELETE FROM outdated WHERE file_id = ANY(%s)", (renewed,))
+            write_images(self._link, self._images)
             cursor.executemany(WRITE_SOURCE, self._written_sources)
             contents = [(file_id, *kept) for file_id, kept in self._contents.items()]
             cursor.executemany(WRITE_CONTENT, contents)

@@ -21,6 +21,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequests
 
 from mapshelf.errors import InvalidSetting, StoreDamaged, StoreError, StoreUnavailable
+from mapshelf.formats.outline_codec import FORMAT
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -61,6 +62,8 @@ SETTINGS: Final = {
     "default_transaction_isolation": r"read\ committed",
     # A node that is stopped in the middle of a write must not hold up all others for long.
     "idle_in_transaction_session_timeout": "15s",
+    # The database notes outlines of an older format (``postgres_0004.sql``).
+    "mapshelf.outline": str(FORMAT),
 }
 """What every session needs, whatever the defaults of the server are."""
 

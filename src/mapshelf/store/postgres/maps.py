@@ -75,6 +75,17 @@ class PostgresMaps(DatabaseUser):
         rows = self._rows_nearby(sql, (start + 1, size, file_id, digest))
         return rows[0][0] if rows else b""
 
+    def has_image(self, file_id: int, digest: str) -> bool:
+        """See ``Store``."""
+        query = "SELECT 1 FROM images WHERE file_id = %s AND digest = %s"
+        return bool(self._rows_nearby(query, (file_id, bytes.fromhex(digest))))
+
+    def image(self, file_id: int, digest: str) -> bytes | None:
+        """See ``Store``."""
+        query = "SELECT content FROM images WHERE file_id = %s AND digest = %s"
+        rows = self._rows_nearby(query, (file_id, bytes.fromhex(digest)))
+        return rows[0][0] if rows else None
+
     def categories(self) -> list[Named]:
         """See ``Store``."""
         return self._named("categories")

@@ -16,6 +16,7 @@ from mapshelf.store.postgres.accounts import PostgresAccounts
 from mapshelf.store.postgres.change_feed import PostgresChangeFeed
 from mapshelf.store.postgres.integrity import faults
 from mapshelf.store.postgres.maps import PostgresMaps
+from mapshelf.store.postgres.renewal import PostgresRenewableOutlines
 from mapshelf.store.postgres.schema import prepare
 from mapshelf.store.postgres.sources import PostgresSources
 from mapshelf.store.postgres.transfer import PostgresCatalogueRows
@@ -26,6 +27,7 @@ class PostgresStore(
     PostgresChangeFeed,
     PostgresMaps,
     PostgresSources,
+    PostgresRenewableOutlines,
     PostgresAccounts,
     PostgresVisitCounts,
     PostgresCatalogueRows,

@@ -66,6 +66,7 @@ MIGRATIONS: Final = (
         needs=1,
         digest="9e293442a6076bf96499659658e0be5559b48cf1b410c443e24e11245dd4dba8",
     ),
+    Migration("postgres_0004.sql", needs=1),
 )
 """In the order they were added; the table ``migrations`` says which a database has had."""
 

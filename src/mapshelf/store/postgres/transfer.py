@@ -1,7 +1,7 @@
 """Rows of a catalogue in PostgreSQL, read and written as they are."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from mapshelf.store.postgres.connections import Row
 from mapshelf.store.postgres.counters import CHANNEL, LockedCounters
@@ -24,23 +24,24 @@ FROM_INTEGERS: Final = dict.fromkeys(BOOLEANS, "%s::integer::boolean")
 class PostgresCatalogueRows(DatabaseUser):
     """See ``contract.CatalogueRows``."""
 
-    def rows(self, table: Table, after: Any, limit: int) -> list[Row]:
+    def rows(self, table: Table, after: Row | None, limit: int) -> list[Row]:
         """See ``Store``."""
-        key = table.key
+        key = table.keys
         # Only the beginnings of paths have an index, see ``sources_below``.
         order = f"substring({key} FROM 1 FOR 1000), {key}" if table is SOURCES else key
         above = ""
         parameters: Row = (limit,)
         if after is not None:
-            above, parameters = f"WHERE {key} > %s", (after, limit)
+            given = ", ".join("%s" for _ in table.key)
+            above, parameters = f"WHERE ({key}) > ({given})", (*after, limit)
             if table is SOURCES:
                 above += f" AND substring({key} FROM 1 FOR 1000) >= %s"
-                parameters = (after, after[:1000], limit)
+                parameters = (*after, after[0][:1000], limit)
         return self._table(f"{table.name} {above} ORDER BY {order} LIMIT %s", table, parameters)
 
     def rows_of(self, table: Table, file_ids: Sequence[int]) -> list[Row]:
         """See ``Store``."""
-        condition = f"WHERE file_id = ANY(%s) ORDER BY {table.key}"
+        condition = f"WHERE file_id = ANY(%s) ORDER BY {table.keys}"
         return self._table(f"{table.name} {condition}", table, (list(file_ids),))
 
     def _table(self, sql: str, table: Table, parameters: Row) -> list[Row]:

@@ -1,5 +1,6 @@
 """The rows that a batch of drafts reads and writes in SQLite."""
 
+from collections.abc import Mapping
 from typing import Final
 
 import apsw
@@ -9,11 +10,12 @@ from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, map_row, source_row
 from mapshelf.store.merge import new_id
 from mapshelf.store.sqlite.map_rows import map_of_row, next_revision
 from mapshelf.store.sqlite.user_rows import find_user, insert_user
-from mapshelf.store.tables import FILES, MAPS, OUTLINES, SOURCES, Row
+from mapshelf.store.tables import FILES, IMAGES, MAPS, OUTLINES, SOURCES, Row
 
 WRITE_MAP: Final = MAPS.upsert("?", fixed=("id",))
 WRITE_OUTLINE: Final = OUTLINES.upsert("?")
 WRITE_CONTENT: Final = FILES.upsert("?")
+WRITE_IMAGE: Final = IMAGES.upsert("?")
 WRITE_SOURCE: Final = SOURCES.upsert("?", fixed=("name",))
 
 
@@ -132,6 +134,11 @@ class SQLiteBatchRows:
         ).fetchone()
         return row is not None and row[0] == digest
 
+    def image_digests(self, file_id: int) -> set[str]:
+        """See ``BatchRows``."""
+        rows = self._database.execute("SELECT digest FROM images WHERE file_id = ?", (file_id,))
+        return {digest.hex() for (digest,) in rows}
+
     def write_map(self, new: Map, owner: User) -> None:
         """See ``BatchRows``."""
         row = map_row(new, owner.id, next_revision(self._database))
@@ -140,10 +147,27 @@ class SQLiteBatchRows:
     def write_outline(self, file_id: int, outline: bytes) -> None:
         """See ``BatchRows``."""
         self._database.execute(WRITE_OUTLINE, (file_id, outline))
+        self._database.execute("DELETE FROM outdated WHERE file_id = ?", (file_id,))
 
     def write_content(self, file_id: int, digest: bytes, content: bytes) -> None:
         """See ``BatchRows``."""
         self._database.execute(WRITE_CONTENT, (file_id, digest, content))
+
+    def write_images(self, file_id: int, images: Mapping[str, bytes]) -> None:
+        """See ``BatchRows``."""
+        kept = self.image_digests(file_id)
+        self._database.executemany(
+            "DELETE FROM images WHERE file_id = ? AND digest = ?",
+            [(file_id, bytes.fromhex(digest)) for digest in kept - images.keys()],
+        )
+        self._database.executemany(
+            WRITE_IMAGE,
+            [
+                (file_id, bytes.fromhex(digest), data)
+                for digest, data in images.items()
+                if digest not in kept
+            ],
+        )
 
     def write_source(self, file_id: int, source: Source) -> None:
         """See ``BatchRows``."""

@@ -68,6 +68,17 @@ class SQLiteMaps(DatabaseUser):
                 piece: bytes = content.read(size)
         return piece
 
+    def has_image(self, file_id: int, digest: str) -> bool:
+        """See ``Store``."""
+        query = "SELECT 1 FROM images WHERE file_id = ? AND digest = ?"
+        return bool(self._database.rows(query, (file_id, bytes.fromhex(digest))))
+
+    def image(self, file_id: int, digest: str) -> bytes | None:
+        """See ``Store``."""
+        query = "SELECT content FROM images WHERE file_id = ? AND digest = ?"
+        rows = self._database.rows(query, (file_id, bytes.fromhex(digest)))
+        return rows[0][0] if rows else None
+
     def categories(self) -> list[Named]:
         """See ``Store``."""
         return self._named("categories")

@@ -16,6 +16,7 @@ from mapshelf.store.sqlite.accounts import SQLiteAccounts
 from mapshelf.store.sqlite.change_feed import SQLiteChangeFeed
 from mapshelf.store.sqlite.database import Database
 from mapshelf.store.sqlite.maps import SQLiteMaps
+from mapshelf.store.sqlite.renewal import SQLiteRenewableOutlines
 from mapshelf.store.sqlite.sources import SQLiteSources
 from mapshelf.store.sqlite.transfer import SQLiteCatalogueRows
 from mapshelf.store.sqlite.visit_counts import SQLiteVisitCounts
@@ -25,6 +26,7 @@ class SQLiteStore(
     SQLiteChangeFeed,
     SQLiteMaps,
     SQLiteSources,
+    SQLiteRenewableOutlines,
     SQLiteAccounts,
     SQLiteVisitCounts,
     SQLiteCatalogueRows,

@@ -1,7 +1,6 @@
 """Rows of a catalogue in SQLite, read and written as they are."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.tables import DELETED, MAPS, CatalogueCounters, Row, Table
@@ -10,13 +9,14 @@ from mapshelf.store.tables import DELETED, MAPS, CatalogueCounters, Row, Table
 class SQLiteCatalogueRows(DatabaseUser):
     """See ``contract.CatalogueRows``."""
 
-    def rows(self, table: Table, after: Any, limit: int) -> list[Row]:
+    def rows(self, table: Table, after: Row | None, limit: int) -> list[Row]:
         """See ``Store``."""
-        above = "" if after is None else f"WHERE {table.key} > ?2"
+        given = ", ".join("?" for _ in table.key)
+        above = "" if after is None else f"WHERE ({table.keys}) > ({given})"
         return self._database.rows(
             f"SELECT {', '.join(table.columns)} FROM {table.name} {above}"
-            f" ORDER BY {table.key} LIMIT ?1",
-            (limit,) if after is None else (limit, after),
+            f" ORDER BY {table.keys} LIMIT ?",
+            (*(after or ()), limit),
         )
 
     def rows_of(self, table: Table, file_ids: Sequence[int]) -> list[Row]:
@@ -24,8 +24,7 @@ class SQLiteCatalogueRows(DatabaseUser):
         query = f"SELECT {', '.join(table.columns)} FROM {table.name} WHERE file_id = ?"
         with self._database.reading() as database:
             found = [row for file_id in file_ids for row in database.execute(query, (file_id,))]
-        place = table.columns.index(table.key)
-        return sorted(found, key=lambda row: row[place])
+        return sorted(found, key=table.key_of)
 
     def write_rows(self, rows: Mapping[Table, Sequence[Row]], counters: CatalogueCounters) -> None:
         """See ``Store``."""

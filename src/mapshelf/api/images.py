@@ -1,0 +1,94 @@
+"""``GET /maps/{ID}/images/{digest}.png``: a picture in a topic of a map.
+
+The outline of a map has these addresses, and its page shows them: so they are as public as its
+thumbnail, and cached alike. What is sent is never what is in the file (``render.image_worker``).
+The digest names the picture, so the address of another one is another.
+"""
+
+from functools import partial
+from typing import Final
+from urllib.parse import urlencode
+
+from mapshelf.api.context import Context
+from mapshelf.api.current_snapshot import Deferred
+from mapshelf.api.documents import Body, Kind, document_response
+from mapshelf.api.http import Headers, Request, Response
+from mapshelf.api.map_detail import find_map
+from mapshelf.api.thumbnails import PRIVATE, PUBLIC
+from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.query import read_parameters
+from mapshelf.render.image_worker import LARGEST_SIDE, ImageRequest, ImageWorker
+from mapshelf.render.render_request import WIDTHS
+from mapshelf.snapshot.read import Record
+from mapshelf.store.contract import Maps
+
+PARAMETERS: Final = ("w",)
+
+IMAGE_WIDTHS: Final = (*WIDTHS, LARGEST_SIDE)
+
+
+async def show_image(context: Context, request: Request) -> Response:
+    """Return a picture in a topic."""
+    width = parse_width(request.query_string)
+    caching = PRIVATE if context.settings.private else PUBLIC
+    current = context.snapshot.get()
+    found = find_map(current, request.parts["id"], context.base_url)
+    asked = ImageRequest(request.parts["digest"], width)
+    wanted = (context.image_worker, context.store.get(), found, asked, caching)
+
+    def make() -> Response | Deferred:
+        cached = cached_image(*wanted)
+        return cached or Deferred(context.queues.images, partial(make_image, *wanted))
+
+    query_string = urlencode({"w": width}).encode()
+    return await current.response(request, context.queues.thumbnails, make, query_string)
+
+
+def parse_width(query_string: bytes) -> int:
+    """Return how wide the picture may be.
+
+    Raises:
+        InvalidParameter: a value the interface does not offer.
+    """
+    width = read_parameters(query_string, PARAMETERS).get("w", str(LARGEST_SIDE))
+    if width not in map(str, IMAGE_WIDTHS):
+        raise InvalidParameter(f"The w value must be one of {', '.join(map(str, IMAGE_WIDTHS))}.")
+    return int(width)
+
+
+def cached_image(
+    worker: ImageWorker, store: Maps, record: Record, asked: ImageRequest, caching: Headers
+) -> Response | None:
+    """Return a picture if it is cached, with the headers ``caching``.
+
+    Raises:
+        NotFound: the map has no such picture, or it cannot be shown.
+    """
+    # What is cached may be the picture of another map, or of what this map was before.
+    if worker.has_refused(asked) or not store.has_image(record.file_id, asked.digest):
+        raise _no_image()
+    cached = worker.cached(asked)
+    return None if cached is None else _response(cached, caching)
+
+
+def make_image(
+    worker: ImageWorker, store: Maps, record: Record, asked: ImageRequest, caching: Headers
+) -> Response:
+    """Return a picture, from the cache or made now, with the headers ``caching``.
+
+    Raises:
+        NotFound: as ``cached_image``.
+    """
+    data = store.image(record.file_id, asked.digest)
+    picture = worker.image(asked, data) if data is not None else None
+    if picture is None:
+        raise _no_image()
+    return _response(picture, caching)
+
+
+def _no_image() -> NotFound:
+    return NotFound("This map has no such picture.")
+
+
+def _response(picture: Body, caching: Headers) -> Response:
+    return document_response(Kind(b"image/png", caching), picture)

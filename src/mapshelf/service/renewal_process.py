@@ -1,0 +1,55 @@
+"""The process that reads maps anew which an older version read, and ends when there are none.
+
+It takes what processor time others leave, and pauses for as long as it works: nobody waits for its
+results, but for the disk and the database it shares with everybody.
+"""
+
+import os
+import threading
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from mapshelf.errors import StoreError
+from mapshelf.importer import renew_outlines
+from mapshelf.readers.sandboxed_reader import SandboxedReader
+from mapshelf.service.backoff import LoggedBackoff
+from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
+from mapshelf.settings import Settings
+from mapshelf.store import open_store
+
+NICENESS: Final = 15
+"""Priority below everything else that ``serve`` runs."""
+
+LONGEST_PAUSE: Final = 5.0
+"""Seconds between two batches, at most."""
+
+
+def run_renewal_process(settings: Settings, folders: list[Path]) -> None:
+    """Read maps anew until none is left, or until asked to stop."""
+    set_up_logging()
+    exit_with_parent()
+    os.nice(NICENESS)
+    stop, backoff = stop_event(), LoggedBackoff("reading maps anew")
+    while not stop.is_set():
+        try:
+            with closing(open_store(settings.database)) as store, SandboxedReader(1) as reader:
+                renew_outlines(store, reader, folders, _Pauses(stop).pause)
+            return
+        except StoreError as error:
+            stop.wait(backoff.record_failure(str(error)))
+
+
+class _Pauses:
+    """Pauses that take as long as the work before them."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+        self._began = time.monotonic()
+
+    def pause(self) -> bool:
+        """Pause; tell whether to stop."""
+        stopped = self._stop.wait(min(time.monotonic() - self._began, LONGEST_PAUSE))
+        self._began = time.monotonic()
+        return stopped

@@ -1,0 +1,24 @@
+"""Outlines that an older version made, which are made anew from the files that are kept."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from mapshelf.model import OutdatedMap, Renewal
+
+
+class RenewableOutlines(Protocol):
+    """Knows which maps have to be read anew, and takes the results."""
+
+    def outdated(self, after: int, limit: int) -> list[OutdatedMap]:
+        """Return up to ``limit`` maps to be read anew with a ``file_id`` above ``after``.
+
+        They are in ascending order. MUST be cheap if there are none.
+        """
+
+    def renew(self, renewals: Sequence[Renewal]) -> int:
+        """Take the results in one transaction; return how many maps changed.
+
+        Each change is one in the feed, of outline and images and of nothing else. A map that is no
+        longer outdated MUST NOT change: its file has been imported, or another node was faster.
+        The same goes for a map whose file has been replaced, which stays outdated.
+        """
