@@ -1,36 +1,27 @@
 """iThoughts: an archive with ``mapdata.xml``, one ``topic`` element inside another.
 
-* Notes are Markdown and kept as they were typed. ``author`` is the name of a device.
-* Topics with only a picture have no text, but are topics too. Pictures and attached files are at
-  ``assets/ID/NAME``. Topics without a picture have an ``image-width`` as well.
+* ``author`` is the name of a device.
 * Floating topics are further top topics, or lie inside the tree and say so; a topic that sums up
   siblings names the first and the last.
 * The place of a topic counts from the topic above it. All have one, mostly by the program's own
   layout, so only that of floating topics is kept, and the side of main ones.
-* Progress over 100 means that the program works it out from the topics below; the mean comes near.
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from mapshelf.errors import UnreadableFile
 from mapshelf.model import (
-    Attachment,
     Boundary,
     Outline,
     Relationship,
     Sheet,
-    Style,
     Summary,
-    Task,
     Topic,
-    TopicKind,
 )
-from mapshelf.readers.formats.ithoughts_icons import icon
-from mapshelf.readers.parsing.colours import colour
+from mapshelf.readers.formats.ithoughts_topic import topic_from
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
@@ -41,28 +32,7 @@ from mapshelf.readers.parsing.xml_files import parse_xml
 
 _MEMBER: Final = "mapdata.xml"
 _ROOT: Final = "iThoughts"
-_PLAIN: Final = frozenset(
-    {
-        *("uuid", "text", "note", "link", "position", "created", "modified"),
-        *("text-width", "text-alignment", "image-width"),
-    }
-)
-"""What most topics have. Those that have nothing else are read without looking for more."""
-
-_STYLE: Final = ("color", "text-color", "text-font", "text-size")
-_TASK: Final = "task-"
-_ICONS: Final = tuple(f"icon{number}" for number in range(1, 9))
-_ATTRIBUTES: Final = (
-    ("Effort", ("task-effort", "effort")),
-    ("Cost", ("task-cost", "cost")),
-)
-_ALL: Final = 100
-"""Per cent; more means that the topics below tell."""
-
-_LONGEST_NAME: Final = 100
-_MIDNIGHT: Final = re.compile(r"T00:00(:00.*)?\Z")
 _MEMBERS: Final = re.compile(r"member\d{1,6}")
-_PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp")
 
 
 def sniff(content: Content) -> bool:
@@ -90,10 +60,10 @@ def read(content: Content) -> Outline:
     trees = (*tops, *beside.floating, *beside.summaries)
 
     def topic_of(element: Element) -> Topic:
-        topic = _topic(element, content)
+        made = topic_from(element, content)
         if id(element) in mains:
-            topic.side = side_of((place(element.get("position")) or (0.0, 0.0))[0])
-        return topic
+            made.side = side_of((place(element.get("position")) or (0.0, 0.0))[0])
+        return made
 
     grown = grow(trees, topic_of, lambda topic: topic.findall("topic"), content.limits)
     count = len(trees) - len(beside.summaries)
@@ -188,93 +158,3 @@ def _boundaries(document: Element, text: str) -> Iterable[Boundary]:
         members = (name for name in group.attrib if _MEMBERS.fullmatch(name))
         topics = tuple(reference(group.get(name, "")) for name in members)
         yield Boundary(topics, group.get("text", ""), group.get("color", ""))
-
-
-# --- A topic -----------------------------------------------------------------------------------
-
-
-def _topic(element: Element, content: Content) -> Topic:
-    own = element.attrib
-    topic = Topic(
-        id=own.get("uuid", ""),
-        text=own.get("text", ""),
-        note=own.get("note", ""),
-        links=(own.get("link", ""),),
-    )
-    if own.keys() <= _PLAIN:
-        return topic
-    topic.markers = tuple(icon(own[name][:_LONGEST_NAME]) for name in _ICONS if own.get(name))
-    topic.folded = own.get("folded") == "1" and element.find("topic") is not None
-    if own.get("callout") == "1":
-        topic.kind = TopicKind.CALLOUT
-    if any(name in own for name in _STYLE):
-        topic.style = _style(own)
-    topic.task = _task(element)
-    topic.attributes = tuple(
-        (name, own[key]) for name, keys in _ATTRIBUTES for key in keys if own.get(key)
-    )
-    if "att-name" in own:
-        _attach(topic, own, content)
-    return topic
-
-
-def _style(own: Mapping[str, str]) -> Style | None:
-    _, _, weight, slant, *_ = (part.strip() for part in f"{own.get('text-font', '')}|||".split("|"))
-    style = Style(
-        text=colour(own.get("text-color")),
-        fill=colour(own.get("color")),
-        bold=weight == "bold",
-        italic=slant == "italic",
-        size=float(_number(own.get("text-size")) or 0),
-    )
-    return style if style != Style() else None
-
-
-def _task(element: Element) -> Task | None:
-    own = element.attrib
-    if not any(name.startswith(_TASK) or name == "resources" for name in own):
-        return None
-    progress = _number(own.get("task-progress"))
-    if progress is not None and progress > _ALL:
-        progress = _summed_progress(element)
-    return Task(
-        progress=progress,
-        priority=_number(own.get("task-priority")),
-        start=_date(own.get("task-start", "")),
-        due=_date(own.get("task-due", "")),
-        resources=tuple((own.get("task-resources") or own.get("resources", "")).split(",")),
-    )
-
-
-def _summed_progress(element: Element) -> int | None:
-    """Return the mean progress of the topics right below ``element`` that have one."""
-    found = (_number(child.get("task-progress")) for child in element.iterfind("topic"))
-    known = [progress for progress in found if progress is not None and 0 <= progress <= _ALL]
-    return round(sum(known) / len(known)) if known else None
-
-
-def _number(text: str | None) -> int | None:
-    try:
-        return int(float((text or "")[:20]))
-    except (ValueError, OverflowError):
-        return None
-
-
-def _date(text: str) -> str:
-    return _MIDNIGHT.sub("", text.strip())[:16]
-
-
-def _attach(topic: Topic, own: Mapping[str, str], content: Content) -> None:
-    """Add the picture or the file that is attached to a topic."""
-    name = own["att-name"]
-    data: bytes | None = None
-    if content.archive is not None:
-        try:
-            data = content.archive.read(f"assets/{own.get('att-id', '')}/{name}")
-        except UnreadableFile:
-            data = None
-    image = content.images.add(data, float(_number(own.get("image-width")) or 0), alt=name)
-    if image.digest or name.lower().endswith(_PICTURES):
-        topic.images = (image,)
-    else:
-        topic.attachments = (Attachment(name, len(data or b"")),)
