@@ -21,7 +21,6 @@ below was found in real files, not in a description of the format.
 """
 
 import re
-from collections.abc import Iterator
 from typing import Final
 from xml.etree.ElementTree import Element
 
@@ -69,13 +68,17 @@ def read(content: Content) -> Outline:
         software=software,
         software_version=version,
         created=milliseconds(centres[0].get("CREATED")),
-        modified=max((time for time in _edits(document) if time is not None), default=None),
+        modified=_last_edit(document),
     )
 
 
-def _edits(document: Element) -> Iterator[int | None]:
-    for node in document.iter("node"):
-        yield milliseconds(node.get("MODIFIED"))
+def _last_edit(document: Element) -> int | None:
+    written = {node.get("MODIFIED", "") for node in document.iter("node")}
+    # Nearly all are milliseconds of thirteen digits, in whose order only the last needs parsing.
+    usual = {time for time in written if len(time) == 13 and time.isascii() and time.isdigit()}
+    last = next(filter(None, map(milliseconds, sorted(usual, reverse=True))), None)
+    others = map(milliseconds, written - usual)
+    return max((time for time in (last, *others) if time is not None), default=None)
 
 
 def _sheets(document: Element, centres: list[Element], content: Content) -> tuple[Sheet, ...]:
