@@ -4,9 +4,9 @@ import os
 import shutil
 import signal
 import subprocess
-from contextlib import suppress
 import threading
 import time
+from contextlib import suppress
 from http.client import HTTPConnection
 from pathlib import Path
 
