@@ -84,6 +84,7 @@ _COLOURED: Final = {
     "square": ("square", "grey"),
     "tag": ("tag", "blue"),
     "heart": ("heart", "red"),
+    "hat": ("hat-fedora", "black"),
 }
 _ARROWS: Final = {
     "up": "arrow-up-bold",
@@ -214,6 +215,7 @@ _SYMBOLS: Final = {
         shield shield blue
         broken-line link-variant-off red
         launch open-in-new blue
+        signpost sign-direction brown
         """.strip().splitlines()
     )
 }
