@@ -4,15 +4,19 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
-from mapshelf.model import Topic
-from mapshelf.render.layout import PAGE, Layout, Node, layout
+from mapshelf.model import Image, Sheet, Summary, Topic
+from mapshelf.render.layout import Layout, layout
+from mapshelf.render.look import PAGE
+from mapshelf.render.nodes import Node
 from mapshelf.render.visible_topics import Room, sizes, summarised, whole
-from tests.render.trees import chain, tree, trees
+from tests.render.tour import SHEET, topic
+from tests.render.trees import chain, sheets, tree, trees
 
 
 def placed(root: Topic, *, right_to_left: bool = False) -> Layout:
-    return layout(whole(root), PAGE, right_to_left=right_to_left)
+    return layout(whole(Sheet(root)), PAGE, right_to_left=right_to_left)
 
 
 @given(trees())
@@ -20,8 +24,8 @@ def test_every_topic_has_its_own_place(root: Topic) -> None:
     found = placed(root)
     assert len(found.nodes) == sum(1 for _ in root.walk())
     for at, one in enumerate(found.nodes):
-        assert found.left <= one.x <= one.x + one.width <= found.right
-        assert found.top <= one.y <= one.y + one.height <= found.bottom
+        assert found.box.left <= one.x <= one.x + one.width <= found.box.right
+        assert found.box.top <= one.y <= one.y + one.height <= found.box.bottom
         for other in found.nodes[at + 1 :]:
             assert not overlap(one, other)
 
@@ -32,11 +36,123 @@ def overlap(one: Node, other: Node) -> bool:
     return across > 0.01 and down > 0.01
 
 
+@given(sheets(), st.booleans())
+def test_topics_of_a_whole_sheet_have_their_own_places(sheet: Sheet, mirrored: bool) -> None:
+    found = layout(whole(sheet), PAGE, right_to_left=mirrored)
+    assert len(found.nodes) == sum(1 for tree in sheet.trees() for _ in tree.walk())
+    for at, one in enumerate(found.nodes):
+        assert one.side or not one.depth
+        for other in found.nodes[at + 1 :]:
+            assert not overlap(one, other)
+    for boundary in found.boundaries:
+        assert found.box.left <= boundary.box.left < boundary.box.right <= found.box.right
+        assert found.box.top <= boundary.box.top < boundary.box.bottom <= found.box.bottom
+
+
+def on_tour() -> tuple[Layout, dict[str, Node]]:
+    found = layout(whole(SHEET), PAGE)
+    return found, {node.topic.id: node for node in found.nodes}
+
+
+def test_main_topics_keep_the_side_that_their_author_chose() -> None:
+    _, node = on_tour()
+    sides = [node[name].side for name in ("icons", "pictures", "groups", "styles")]
+    assert sides == [1, 1, -1, -1]
+    assert node["icons"].y < node["pictures"].y
+    assert node["groups"].y < node["styles"].y
+    assert node["deeper"].side == -1
+
+
+def test_a_few_sides_among_many_topics_do_not_count() -> None:
+    mains = [topic(f"m{number}", side="left" if number == 0 else "") for number in range(6)]
+    sides = [node.side for node in placed(topic("r", *mains)).nodes[1:]]
+    assert sides == [1, 1, 1, -1, -1, -1]
+
+
+def test_floating_topics_are_where_their_author_put_them_or_near() -> None:
+    _, node = on_tour()
+    far, near, rest = (node[name] for name in ("far-away", "in-the-way", "anywhere"))
+    assert (far.x + far.width / 2, far.middle) == pytest.approx((-140, -320))
+    assert node["its-child"].side == far.side == -1
+    assert abs(near.x + near.width / 2) < 200
+    assert abs(near.middle) < 200
+    assert rest.y > max(one.y for one in node.values() if one is not rest)
+
+
+def test_floating_topics_far_off_are_drawn_in() -> None:
+    far = topic("far", position=(-90_000.0, 45_000.0))
+    found = layout(whole(Sheet(tree(4, 3), floating=(far,))), PAGE)
+    assert found.width < 2000
+    assert found.height < 2000
+    last = found.nodes[-1]
+    assert last.x < 0 < last.y
+
+
+def test_boundaries_hold_their_topics_and_nothing_else() -> None:
+    found, _ = on_tour()
+    held = {
+        boundary.group.label.text if boundary.group.label else "": {
+            one.topic.id
+            for one in found.nodes
+            if boundary.box.left < one.x + one.width / 2 < boundary.box.right
+            and boundary.box.top < one.middle < boundary.box.bottom
+        }
+        for boundary in found.boundaries
+    }
+    assert held == {
+        "Some of them": {"two", "two-a", "two-b", "three"},
+        "A whole branch": {"pictures", "a-flower", "bare-picture", "lost"},
+        "Around a floating one": {"far-away", "its-child"},
+    }
+
+
+def test_a_summary_is_beyond_its_topics_and_a_brace_between() -> None:
+    found, node = on_tour()
+    (brace,) = found.braces
+    assert brace.summary is node["in-short"]
+    for name in ("one", "two", "two-a"):
+        assert brace.x <= node[name].x
+        assert brace.top <= node[name].y < node[name].y + node[name].height <= brace.bottom
+    assert node["in-short"].x + node["in-short"].width < brace.x
+    assert node["in-short"].middle == pytest.approx((brace.top + brace.bottom) / 2)
+    assert node["more-of-it"].x < node["in-short"].x
+
+
+def test_summaries_about_each_other_come_to_an_end() -> None:
+    one, other = topic("one", topic("one below")), topic("other", topic("other below"))
+    sheet = Sheet(
+        topic("r"), summaries=(Summary(("other-below",), one), Summary(("one-below",), other))
+    )
+    assert len(layout(whole(sheet), PAGE).nodes) == 5
+
+
+def test_pictures_and_icons_are_inside_the_box_of_their_topic() -> None:
+    for node in on_tour()[0].nodes:
+        for piece in node.pieces:
+            assert 0 <= piece.x <= piece.x + piece.width <= node.body + 0.01
+            assert 0 <= piece.y <= piece.y + piece.height <= node.height + 0.01
+
+
+def test_pictures_keep_their_proportions_in_little_room() -> None:
+    root = topic("r", images=(Image("a" * 64, 3000, 500), Image("b" * 64, 20, 10)))
+    large, small = placed(root).nodes[0].pieces
+    assert (large.width, large.height) == pytest.approx((240, 40))
+    assert (small.width, small.height) == (20, 10)
+
+
+@pytest.mark.parametrize("size", [(0, 0), (-5, 3), (float("nan"), 9), (float("inf"), 1e300)])
+def test_sizes_that_nobody_means_are_unknown(size: tuple[float, float]) -> None:
+    (piece,) = placed(topic("r", images=(Image("a" * 64, *size),))).nodes[0].pieces
+    assert 2 <= piece.width <= 240
+    assert 2 <= piece.height <= 180
+
+
 @given(trees())
 def test_children_are_beside_their_parent_in_their_order(root: Topic) -> None:
     found = placed(root)
     for node in found.nodes[1:]:
-        parent = found.nodes[node.parent]
+        parent = node.above
+        assert parent
         assert node in parent.children
         assert node.depth == parent.depth + 1
         if node.side > 0:
@@ -94,7 +210,9 @@ def test_topics_keep_their_ids() -> None:
 def test_whatever_is_left_out_is_counted(root: Topic) -> None:
     for rows in (4, 6, 12):
         for depth in (1, 2, 3):
-            shown = layout(summarised(root, sizes(root), Room(rows, depth)), PAGE).nodes
+            shown = layout(
+                summarised(Sheet(root), sizes(Sheet(root)), Room(rows, depth)), PAGE
+            ).nodes
             named = [node for node in shown if node.lines]
             hidden = sum(node.topic.hidden for node in shown)
             assert len(named) + hidden == sum(1 for _ in root.walk())
@@ -104,12 +222,12 @@ def test_whatever_is_left_out_is_counted(root: Topic) -> None:
 
 def test_room_is_given_out_evenly() -> None:
     root = Topic("r", children=[tree(2), tree(100), tree(2), tree(100)])
-    shown = summarised(root, sizes(root), Room(16, 3))
+    shown = summarised(Sheet(root), sizes(Sheet(root)), Room(16, 3)).root
     assert [len(branch.children) for branch in shown.children] == [2, 6, 2, 6]
     assert shown.children[1].children[-1].hidden == 95
 
 
 def test_equal_branches_are_treated_alike() -> None:
     root = tree(10, 10)
-    shown = summarised(root, sizes(root), Room(12, 3))
+    shown = summarised(Sheet(root), sizes(Sheet(root)), Room(12, 3)).root
     assert {(len(branch.children), branch.hidden) for branch in shown.children} == {(0, 10)}

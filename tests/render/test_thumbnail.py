@@ -17,16 +17,20 @@ from PIL import Image
 
 from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import Outline, Topic, sheets_of
-from mapshelf.render import svg
+from mapshelf.model import Outline, Sheet, Topic, sheets_of
+from mapshelf.render import drawing, svg
+from mapshelf.render.contrast import contrast, legible
 from mapshelf.render.font_fallback import SystemFonts
-from mapshelf.render.layout import PAGE, layout
+from mapshelf.render.inks import our_inks
+from mapshelf.render.layout import layout
+from mapshelf.render.look import PAGE
 from mapshelf.render.render_request import RENDER_VERSION, WIDTHS, RenderRequest
 from mapshelf.render.themes import LIGHT, THEMES, Theme
 from mapshelf.render.thumbnail import thumbnail
 from mapshelf.render.visible_topics import whole
 from tests.examples import examples
-from tests.render.trees import chain, render_request, tree, trees
+from tests.render.tour import OTHER_PICTURE, PICTURE, TOUR
+from tests.render.trees import chain, render_request, sheets, tree, trees
 from tests.writers.outlines import TEXTS, outlines
 
 NO_FONTS = SystemFonts(())
@@ -36,11 +40,17 @@ DRAWN = {
     "svg": {"width", "height", "viewBox", "role", "font-family", "text-rendering"},
     "title": set[str](),
     "g": {"transform", "fill", "stroke", "stroke-width", "stroke-opacity", "stroke-linecap"},
-    "rect": {"x", "y", "width", "height", "rx", "fill", "fill-opacity", "font-weight"},
-    "path": {"d", "stroke", "stroke-width"},
+    "rect": {
+        *("x", "y", "width", "height", "rx", "fill", "fill-opacity", "font-weight"),
+        *("font-style", "stroke", "stroke-width", "stroke-opacity"),
+    },
+    "path": {
+        *("d", "fill", "fill-opacity", "stroke", "stroke-width"),
+        *("stroke-dasharray", "transform"),
+    },
     "circle": {"cx", "cy", "r", "fill", "fill-opacity"},
     "text": {
-        *("x", "y", "font-size", "font-weight", "fill"),
+        *("x", "y", "font-size", "font-weight", "font-style", "fill"),
         *("text-anchor", "textLength", "lengthAdjust"),
     },
     "tspan": {"font-family"},
@@ -145,6 +155,86 @@ def test_several_sheets_show_the_first_with_topics_and_a_dot_for_each() -> None:
     assert dots == ["0.35", "1", "0.35"]
 
 
+def tour(width: int = 1280, theme: str = "light", picture: str = "svg") -> RenderRequest:
+    return RenderRequest(encode_outline(TOUR), "A tour", "", "", width, theme, picture)
+
+
+def test_the_whole_canvas_is_shown() -> None:
+    picture = drawn(tour())
+    found = texts(picture)
+    for text in ("Far away", "Anywhere", "In short", "Some of them", "depends on", "A remark"):
+        assert text in found
+    dashed = [
+        one.attrib for one in parsed(picture).iter(f"{SVG}path") if "stroke-dasharray" in one.attrib
+    ]
+    # Three arrows (one is between topics that are one here), and the line to the callout.
+    assert len(dashed) >= 4
+    assert any(one["stroke"] == "#cc00cc" for one in dashed)
+
+
+@pytest.mark.parametrize("theme", [*THEMES])
+def test_colours_of_the_author_are_kept_and_can_be_read(theme: str) -> None:
+    picture = parsed(drawn(tour(theme=theme)))
+    fills = {one.attrib["fill"] for one in picture.iter(f"{SVG}rect")}
+    assert "#ffff88" in fills
+    colours = {"".join(one.itertext()): one.attrib["fill"] for one in picture.iter(f"{SVG}text")}
+    ground = THEMES[theme].ground
+    assert contrast(colours["Yellow box"], "#ffff88") >= 4.5
+    assert contrast(colours["Hexagon"], "#113355") >= 4.5
+    assert contrast(colours["Red words"], ground) >= 4.5
+    assert rgb(colours["Red words"])[0] > 180, "red stays red"
+    assert contrast(colours["Styles"], ground) >= 4.5
+
+
+@given(st.from_regex("#[0-9a-f]{6}", fullmatch=True), st.from_regex("#[0-9a-f]{6}", fullmatch=True))
+def test_any_colour_is_made_legible_on_any_other(colour: str, ground: str) -> None:
+    changed = legible(colour, ground)
+    assert contrast(changed, ground) >= 4.5
+    assert changed == colour or contrast(colour, ground) < 4.5
+
+
+@pytest.mark.parametrize("theme", [*THEMES])
+@pytest.mark.parametrize("background", ["#101010", "#ffffff", "#ffd700", "#7f7f7f", "nonsense"])
+def test_the_ground_of_the_author_is_kept_unless_it_is_white_in_the_dark(
+    theme: str, background: str
+) -> None:
+    sheet = Sheet(tree(2), background=background)
+    outline = encode_outline(Outline((sheet,)))
+    picture = parsed(drawn(RenderRequest(outline, "", "", "", 320, theme, "svg")))
+    ground = next(picture.iter(f"{SVG}rect")).attrib["fill"]
+    ours = background == "nonsense" or (background == "#ffffff" and theme == "dark")
+    assert ground == (THEMES[theme].ground if ours else background)
+
+
+def test_pictures_are_in_the_thumbnail_if_they_are_at_hand() -> None:
+    buffer = io.BytesIO()
+    Image.new("RGB", (12, 9), "#00ff00").save(buffer, "PNG")
+    wanted = replace(tour(), pictures=((PICTURE, buffer.getvalue()),))
+    (shown,) = parsed(drawn(wanted)).iter(f"{SVG}image")
+    assert shown.attrib["href"].startswith("data:image/png;base64,iVBOR")
+    assert wanted.key() != tour().key()
+    assert PICTURE not in drawn(tour())
+    assert OTHER_PICTURE not in drawn(wanted)
+    pixels = thumbnail(replace(wanted, format="png"), NO_FONTS)
+    with Image.open(io.BytesIO(pixels)) as opened:
+        assert (0, 255, 0) in {colour for _, colour in opened.convert("RGB").getcolors(9999) or []}
+
+
+@settings(max_examples=examples(40))
+@given(sheets(), st.sampled_from(WIDTHS))
+def test_any_sheet_is_drawn_inside_its_picture(sheet: Sheet, width: int) -> None:
+    outline = encode_outline(Outline((sheet,)))
+    picture = parsed(drawn(RenderRequest(outline, "T", "", "", width, "dark", "svg")))
+    group = picture.find(f"{SVG}g")
+    assert group is not None
+    placed = re.fullmatch(r"translate\((\S+) (\S+)\) scale\((\S+)\)", group.attrib["transform"])
+    assert placed
+    x, y, scale = map(float, placed.groups())
+    for text in group.iter(f"{SVG}text"):
+        assert -1 <= x + scale * float(text.attrib["x"]) <= width + 1
+        assert -1 <= y + scale * float(text.attrib["y"]) <= 0.75 * width + 1
+
+
 def test_a_centre_without_text_bears_the_title() -> None:
     assert texts(drawn(render_request(Topic("", children=[Topic("a")]))))[0] == "A title"
 
@@ -200,8 +290,15 @@ def test_pictures_of_one_version_do_not_change() -> None:
         for width in WIDTHS
         for theme in THEMES
     )
+    everything += "".join(
+        thumbnail(
+            RenderRequest(encode_outline(TOUR), "", "", "", width, theme, "svg"), NO_FONTS
+        ).decode()
+        for width in WIDTHS
+        for theme in THEMES
+    )
     digest = hashlib.sha256(everything.encode()).hexdigest()[:16]
-    assert (RENDER_VERSION, digest) == (2, "95a9382a4a80607b")
+    assert (RENDER_VERSION, digest) == (3, "abb96596821ee4e8")
 
 
 def wordy() -> Topic:
@@ -237,10 +334,11 @@ def test_an_outline_that_cannot_be_read_is_told() -> None:
 
 def test_a_whole_map_is_drawn_with_the_ids_of_its_topics() -> None:
     root = Topic("r", id="a", children=[Topic("x", id='"<&>'), Topic("y", id="c")])
-    placed = layout(whole(root), PAGE)
-    frame = svg.Frame(placed.width, placed.height, -placed.left, -placed.top, 1)
+    placed = layout(whole(Sheet(root)), PAGE)
+    frame = svg.Frame(placed.width, placed.height, -placed.box.left, -placed.box.top, 1)
     style = svg.Style(LIGHT, identified=True)
-    picture = svg.document("r", frame, LIGHT, svg.drawn(placed, frame, style))
+    content = drawing.drawn(placed, our_inks(placed.nodes, LIGHT), (), frame, style)
+    picture = svg.document("r", frame, LIGHT, content)
     ids = [element.get("data-topic") for element in parsed(picture).iter(f"{SVG}g")]
     assert [one for one in ids if one is not None] == ["a", '"<&>', "c"]
 
@@ -255,20 +353,6 @@ def test_colours_can_be_read_and_told_apart(theme: Theme) -> None:
         assert contrast(colour, theme.ground) >= 3
     for one, other in combinations(theme.branches, 2):
         assert sum(abs(a - b) for a, b in zip(rgb(one), rgb(other), strict=True)) > 60
-
-
-def contrast(one: str, other: str) -> float:
-    """Return the contrast of two colours as WCAG 2 computes it."""
-    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
-    return (lighter + 0.05) / (darker + 0.05)
-
-
-def luminance(colour: str) -> float:
-    shares = (value / 255 for value in rgb(colour))
-    linear = [s / 12.92 if s <= 0.04045 else ((s + 0.055) / 1.055) ** 2.4 for s in shares]
-    return sum(
-        weight * value for weight, value in zip((0.2126, 0.7152, 0.0722), linear, strict=True)
-    )
 
 
 def rgb(colour: str) -> tuple[int, ...]:

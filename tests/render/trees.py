@@ -5,7 +5,19 @@ from typing import Final
 from hypothesis import strategies as st
 
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.model import (
+    Boundary,
+    Image,
+    Outline,
+    Relationship,
+    Sheet,
+    Style,
+    Summary,
+    Topic,
+    TopicKind,
+    sheets_of,
+)
+from mapshelf.model.markers import marker
 from mapshelf.render.render_request import RenderRequest
 from tests.writers.outlines import TEXTS
 
@@ -24,6 +36,40 @@ def trees(draw: st.DrawFn, most: int = 40) -> Topic:
         placed[draw(st.integers(0, len(placed) - 1))].children.append(topic)
         placed.append(topic)
     return first
+
+
+PLACES: Final = st.none() | st.tuples(st.integers(-3000, 3000), st.integers(-3000, 3000))
+
+
+@st.composite
+def sheets(draw: st.DrawFn) -> Sheet:
+    """Draw a sheet with everything that takes room, about topics that are there."""
+    root, *others = (draw(trees(most=12)) for _ in range(draw(st.integers(1, 5))))
+    summing = [others.pop() for _ in range(draw(st.integers(0, len(others))))]
+    topics = [topic for tree in (root, *others, *summing) for _, topic in tree.walk()]
+    for number, topic in enumerate(topics):
+        topic.id = str(number)
+        topic.side = draw(st.sampled_from(["", "left", "right"]))
+        topic.position = draw(PLACES)
+        topic.kind = draw(st.sampled_from([*[TopicKind.ATTACHED] * 3, TopicKind.CALLOUT]))
+        if draw(st.booleans()):
+            names = draw(st.lists(st.sampled_from(["priority-1", "emoji-1f600", "other-a"])))
+            topic.markers = tuple(marker(name, name) for name in names)
+            topic.tags = tuple(draw(st.lists(WORDS, max_size=3)))
+            topic.images = tuple(draw(st.lists(st.builds(Image, st.just("a" * 64)), max_size=1)))
+            topic.style = draw(
+                st.sampled_from([None, Style(fill="#ff0000"), Style(text="#111111")])
+            )
+            topic.folded = draw(st.booleans())
+    ids = st.sampled_from([topic.id for topic in topics] + ["nobody"])
+    some = st.lists(ids, min_size=1, max_size=4).map(tuple)
+    return Sheet(
+        root,
+        floating=tuple(others),
+        relationships=tuple(draw(st.lists(st.builds(Relationship, ids, ids, WORDS), max_size=3))),
+        boundaries=tuple(draw(st.lists(st.builds(Boundary, some, WORDS), max_size=4))),
+        summaries=tuple(Summary(draw(some), topic) for topic in summing),
+    )
 
 
 def tree(*counts: int) -> Topic:

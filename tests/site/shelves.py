@@ -9,6 +9,7 @@ from typing import Final
 
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDraft, Outline, Source, Topic, sheets_of
+from tests.render.tour import TOUR as TOUR_OUTLINE
 
 STRIKES: Final = (
     "<script>window.struck=1</script>",
@@ -119,6 +120,15 @@ ARABIC: Final = MapDraft(
         topic("الحروف العربية", topic("الحروف الشمسية", topic("تفاح")), topic("الحروف القمرية")),
         language="ar",
     ),
+)
+
+TOUR: Final = MapDraft(
+    id="Tour0001",
+    title="A tour",
+    owner="flora",
+    category="Home",
+    date_added=1_697_000_000_000,
+    outline=encode_outline(TOUR_OUTLINE),
 )
 
 BARE: Final = MapDraft(id="Bare0001", title="Only a title", owner="flora", category="Home")

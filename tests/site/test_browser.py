@@ -7,24 +7,28 @@ from pathlib import Path
 import httpx
 import pytest
 from axe_core_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import MapDraft
+from mapshelf.render.contrast import contrast
 from mapshelf.render.direction import reads_leftwards
-from mapshelf.render.layout import PAGE as LOOK
 from mapshelf.render.layout import layout
+from mapshelf.render.look import PAGE as LOOK
+from mapshelf.render.themes import DARK, LIGHT
 from mapshelf.render.visible_topics import whole
 from tests.harness import shelf_with
+from tests.render.tour import PICTURE
 from tests.site.browser import Reader, served
 from tests.site.conftest import ReaderWith
-from tests.site.shelves import ARABIC, CHINESE, GARDEN, STRIKES, filler
+from tests.site.shelves import ARABIC, CHINESE, GARDEN, STRIKES, TOUR, filler
 
 PAGE = "/mindmaps/Garden01/a-kitchen-garden"
-ARABIC_PAGE, CHINESE_PAGE, LARGE_PAGE = (
+ARABIC_PAGE, CHINESE_PAGE, LARGE_PAGE, TOUR_PAGE = (
     "/mindmaps/Arabic01",
     "/mindmaps/Chinese1",
     "/mindmaps/Large001",
+    "/mindmaps/Tour0001",
 )
 EVERYWHERE = ("/", "/?query=garden", "/owners/many", PAGE, f"{PAGE}?embed=1", ARABIC_PAGE)
 
@@ -307,18 +311,161 @@ def test_addresses_of_any_script_work(reader: Reader) -> None:
     assert page.url.startswith(reader.address + "/mindmaps/Chinese1/%E8%AF%BB")
 
 
-@pytest.mark.parametrize("draft", [GARDEN, CHINESE, ARABIC])
+@pytest.mark.parametrize("draft", [GARDEN, CHINESE, ARABIC, TOUR], ids=lambda draft: draft.id)
 def test_the_browser_places_topics_as_the_server_does(reader: Reader, draft: MapDraft) -> None:
     """``static/layout.js`` is the arithmetic of ``render.layout`` again."""
+    with_pictures(reader)
     page = reader.open(f"/mindmaps/{draft.id}")
     page.get_by_role("button", name="Unfold everything").click()
     assert draft.outline
-    (root,) = decode_outline(draft.outline).roots
-    placed = layout(whole(root), LOOK, right_to_left=reads_leftwards(root))
+    sheet = decode_outline(draft.outline).sheets[0]
+    placed = layout(whole(sheet), LOOK, right_to_left=reads_leftwards(sheet.root))
     for node in placed.nodes:
         drawn = page.locator(f'[data-topic="{node.topic.id}"]').get_attribute("transform") or ""
         x, y = map(float, re.findall(r"-?[\d.]+", drawn))
         assert (x, y) == pytest.approx((node.left, node.y), abs=0.2), node.topic.text
+    boxes = page.eval_on_selector_all(
+        ".around rect", "all => all.map(one => [one.x, one.y].map(side => side.baseVal.value))"
+    )
+    lines = [(one.box.left, one.box.top) for one in placed.boundaries]
+    for found, wanted in zip(sorted(map(tuple, boxes)), sorted(lines), strict=True):
+        assert found == pytest.approx(wanted, abs=0.2)
+
+
+# -- what authors put into maps besides words -----------------------------------------------------
+
+
+def with_pictures(reader: Reader) -> list[str]:
+    """Answer for the pictures in topics; return the addresses that are asked for."""
+    asked: list[str] = []
+    drawn = (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="4" height="3"><path d="M0 0H4V3"/></svg>'
+    )
+
+    def answer(route: Route) -> None:
+        asked.append(route.request.url)
+        route.fulfill(content_type="image/svg+xml", body=drawn)
+
+    reader.context.route("**/maps/*/images/**", answer)
+    return asked
+
+
+def test_icons_marks_and_tags_are_drawn(reader: Reader) -> None:
+    with_pictures(reader)
+    page = reader.open(TOUR_PAGE)
+    titles = page.locator('[data-topic="urgent"] .icon title')
+    assert titles.all_text_contents() == ["priority 1", "flag red", "star"]
+    expect(page.locator('[data-topic="begun"] .icon text')).to_have_text("3")
+    assert page.locator('[data-topic="planned"] .icon title').all_text_contents() == [
+        "priority 2",
+        "task done",
+    ]
+    expect(page.locator('[data-topic="other"] .emoji')).to_have_text("\U0001f680")
+    beside = page.locator('[data-topic="beside"]')
+    assert beside.locator(".tag").all_text_contents() == ["home", "garden work"]
+    expect(beside.locator(".mark")).to_have_count(3)
+
+
+def test_pictures_are_asked_for_when_they_are_seen(reader: Reader) -> None:
+    asked = with_pictures(reader)
+    page = reader.open(TOUR_PAGE)
+    picture = page.locator('[data-topic="a-flower"] image')
+    expect(picture).to_have_attribute("href", re.compile(f"/maps/Tour0001/images/{PICTURE}.png"))
+    expect(picture).to_have_attribute("aria-label", "A daisy")
+    assert len({url.partition("?")[0] for url in asked}) == 2
+    expect(page.locator("#outline img").first).to_have_attribute("alt", "A daisy")
+    expect(page.locator("#outline img").first).to_have_attribute("loading", "lazy")
+
+
+def test_relationships_end_at_what_is_shown(reader: Reader) -> None:
+    with_pictures(reader)
+    page = reader.open(TOUR_PAGE)
+    arrows = page.locator(".arrow")
+    # The author folded "Four": one arrow starts there instead, another is inside, and not drawn.
+    expect(page.locator('[data-topic="deeper"]')).to_have_count(0)
+    expect(arrows).to_have_count(3)
+    expect(page.locator(".arrows text")).to_have_text(["depends on", "about"])
+    page.locator('[data-topic="four"] .handle').click()
+    expect(arrows).to_have_count(4)
+    page.locator('[data-topic="groups"] .handle').click()
+    expect(arrows).to_have_count(3)
+    expect(page.locator(".around text")).to_have_text(["A whole branch", "Around a floating one"])
+    expect(page.locator('[data-topic="in-short"]')).to_have_count(0)
+
+
+def test_the_colours_of_the_author_can_be_exchanged_for_ours(reader: Reader) -> None:
+    with_pictures(reader)
+    page = reader.open(TOUR_PAGE)
+
+    def colour(topic: str, part: str, name: str) -> str:
+        script = f"one => getComputedStyle(one).{name}"
+        return str(page.locator(f'[data-topic="{topic}"] > {part}').first.evaluate(script))
+
+    assert colour("yellow-box", ".body", "fill") == "rgb(255, 255, 136)"
+    assert colour("red-words", "text", "fill") != colour("one", "text", "fill")
+    button = page.get_by_role("button", name="Colours of the author")
+    expect(button).to_have_attribute("aria-pressed", "true")
+    button.click()
+    assert colour("yellow-box", ".body", "fill") == "rgba(0, 0, 0, 0)"
+    assert colour("red-words", "text", "fill") == colour("one", "text", "fill")
+    page.reload()
+    expect(button).to_have_attribute("aria-pressed", "false")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_words_can_be_read_whatever_colours_the_author_chose(
+    reader_with: ReaderWith, scheme: str
+) -> None:
+    reader = reader_with(color_scheme=scheme, viewport={"width": 1440, "height": 900})
+    with_pictures(reader)
+    page = reader.open(TOUR_PAGE)
+    ground = {"light": LIGHT, "dark": DARK}[scheme].ground
+    for name in ("red-words", "yellow-box", "hexagon", "pale-line", "inherits", "styles"):
+        text, body = (
+            str(
+                page.locator(f'[data-topic="{name}"] > {part}').first.evaluate(
+                    "one => getComputedStyle(one).fill"
+                )
+            )
+            for part in ("text", ".body")
+        )
+        behind = ground if body == "rgba(0, 0, 0, 0)" else hexadecimal(body)
+        assert contrast(hexadecimal(text), behind) >= 4.5, name
+    serious = [
+        fault["id"]
+        for fault in Axe().run(page)["violations"]
+        if fault["impact"] in ("serious", "critical")
+    ]
+    assert not serious
+
+
+def hexadecimal(colour: str) -> str:
+    return "#" + "".join(f"{int(value):02x}" for value in re.findall(r"\d+", colour)[:3])
+
+
+def test_sheets_are_named_and_floating_topics_are_none(reader: Reader) -> None:
+    with_pictures(reader)
+    page = reader.open(TOUR_PAGE)
+    sheets = page.get_by_label("Sheet")
+    assert sheets.locator("option").all_inner_texts() == ["Tour", "Another"]
+    sheets.select_option("Another")
+    expect(page.locator('[data-topic="only-this"]')).to_be_visible()
+    expect(page.locator(".arrow")).to_have_count(0)
+
+
+def test_everything_is_in_the_text(reader: Reader) -> None:
+    with_pictures(reader)
+    page = reader.open(TOUR_PAGE)
+    words = page.locator("#outline")
+    for said in (
+        *("priority 1", "flag red", "garden work", "State: done", "Priority: 2", "Cost: 12"),
+        *("plan.pdf", "Far away", "Its child", "Anywhere", "In short", "More of it"),
+        *("One → Urgent: depends on", "Some of them: Two, Three", "gone.png", "Another"),
+    ):
+        expect(words).to_contain_text(said)
+    page.locator('[data-topic="beside"]').click()
+    expect(page.locator(".detail")).to_contain_text("plan.pdf")
+    expect(page.locator(".detail")).to_contain_text("Cost: 12")
 
 
 # -- the hostile --------------------------------------------------------------------------------

@@ -1,239 +1,291 @@
-"""Compute where everything in the picture of a map is placed, without drawing it.
+"""Compute where everything in the picture of a sheet is placed, without drawing it.
 
-The central topic is in the middle. The main branches are on both sides of it, in their order,
-divided so that both sides are about equally high; in maps written from right to left the first half
-is on the left. Children are beside their topic, and the topic is at the middle of their height.
-The unit is a pixel at full size; the origin is the centre of the map.
+The central topic is in the middle. Main branches stay on the side that their author chose; without
+a choice they are on both sides, in their order, divided so that both sides are about equally high;
+in maps written from right to left the first half is on the left. Children are beside their topic,
+and the topic is at the middle of their height. Boundaries and summaries get room of their own.
+Topics that stand alone are put around all that (``floating``). The unit is a pixel at full size;
+the origin is the centre of the map.
 
 Thumbnails use the layout for the topics that ``visible_topics`` chose, and the page of a map for
-all of them.
+all of them. ``site/static/layout.js`` does the same arithmetic in the browser.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise, starmap
 from typing import Final, NamedTuple
 
-from mapshelf.render.fonts import font
-from mapshelf.render.visible_topics import VisibleTopic
-from mapshelf.render.wrapping import STRETCH, Line, wrapped
+from mapshelf.render.floating import Box, Wanted, around, put_floating
+from mapshelf.render.look import BOUNDARY_PADDING, BRACE, Look
+from mapshelf.render.nodes import Forest, Group, Node, forest
+from mapshelf.render.visible_topics import VisibleSheet
 
-LINE_HEIGHT: Final = 1.28
-"""From one baseline to the next, in font sizes."""
-
-COUNT_SIZE: Final = 0.82
-"""Font size of a count, in font sizes of its topic."""
-
-COUNT_PADDING: Final = 5.0
-"""On each side of a count."""
-
-COUNT_GAP: Final = 4.0
-"""Between a topic and its count."""
-
-TWIG: Final = 9.0
-"""Length of the twigs that stand for hidden topics."""
-
-_TWIGS: Final = 3
-"""Most twigs: more could not be told apart."""
-
-_EMPTY_WIDTH: Final = 12.0  # of a topic without text
+_CHOSEN: Final = 0.5
+"""If a smaller share of the main branches has a side of its own, these sides do not count."""
 
 
-class Kind(NamedTuple):
-    """How topics of a level look.
+class Boundary(NamedTuple):
+    """A line around topics: where it is, what is said on it, and the branch it belongs to."""
 
-    Attributes:
-        size: of the letters.
-        bold: whether they are.
-        width: of the widest line, in font sizes.
-        lines: most lines.
-        across: room left and right of the text.
-        down: room above and below the text.
-        gap: between the topic and those it hangs from.
-        apart: between it and its next sibling.
-        boxed: whether it is in a box; otherwise it stands on a line.
-        counted: whether it is said how many topics are hidden below it; otherwise a few twigs
-            show that there are some.
-        stretch: how much wider lines may be for the sake of a long word.
-    """
-
-    size: float
-    bold: bool
-    width: float
-    lines: int
-    across: float
-    down: float
-    gap: float
-    apart: float
-    boxed: bool
-    counted: bool
-    stretch: float = STRETCH
-
-
-@dataclass(frozen=True, slots=True)
-class Look:
-    """How the topics of each level look; the last kind is for all deeper ones."""
-
-    kinds: tuple[Kind, ...]
-
-    def kind(self, depth: int) -> Kind:
-        """Return how topics of this depth look."""
-        return self.kinds[min(depth, len(self.kinds) - 1)]
-
-
-PAGE: Final = Look(
-    (
-        Kind(17, True, 16, 12, 14, 9, 0, 0, True, True),
-        Kind(13.5, True, 18, 12, 9, 5, 44, 12, True, True),
-        Kind(12.5, False, 22, 40, 3, 2.5, 26, 4, False, True),
-    )
-)
-"""For reading the map as a whole."""
-
-
-@dataclass(slots=True, eq=False)
-class Node:
-    """A topic with its place.
-
-    Attributes:
-        topic: what is drawn.
-        depth: 0 for the centre.
-        parent: position of its parent among the nodes, -1 for the centre.
-        main: which main branch it belongs to, counted from 0; -1 for the centre.
-        kind: how it looks.
-        lines: its text.
-        text_width: of the widest of them.
-        count: how many topics are hidden below it, as text; empty if that is not said.
-        count_width: of the count with its box, 0 if there is none.
-        twigs: how many stand for topics that are hidden.
-        body: width without the count.
-        width: of all of it.
-        height: of all of it.
-        reach: height of it with everything below it.
-        side: 1 if it is right of the centre, -1 if left, 0 for the centre.
-        x: left end.
-        y: upper end.
-    """
-
-    topic: VisibleTopic
-    depth: int
-    parent: int
+    box: Box
+    group: Group
     main: int
-    kind: Kind
-    lines: tuple[Line, ...]
-    text_width: float
-    count: str
-    count_width: float
-    twigs: int
-    body: float = 0.0
-    width: float = 0.0
-    height: float = 0.0
-    reach: float = 0.0
-    side: int = 0
-    x: float = 0.0
-    y: float = 0.0
-    children: list["Node"] = field(default_factory=list)
 
-    @property
-    def middle(self) -> float:
-        """Half-way down."""
-        return self.y + self.height / 2
 
-    @property
-    def left(self) -> float:
-        """Left end of the body."""
-        return self.x if self.side >= 0 else self.x + self.width - self.body
+class Brace(NamedTuple):
+    """A brace beside siblings.
 
-    @property
-    def near(self) -> float:
-        """The end that its parent is at."""
-        return self.x if self.side >= 0 else self.x + self.width
+    Attributes:
+        x: the end that the siblings are at.
+        top: upper end.
+        bottom: lower end.
+        side: 1 if its point is right of them, -1 if left.
+        summary: the topic at its point.
+    """
 
-    @property
-    def joint(self) -> float:
-        """Height at which the line from its parent arrives, and those to its children leave."""
-        return self.middle if self.kind.boxed or not self.lines else self.y + self.height
+    x: float
+    top: float
+    bottom: float
+    side: int
+    summary: Node
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The nodes, parents before their children, and the rectangle that holds them all."""
+    """Everything with its place.
+
+    Attributes:
+        nodes: the topics, parents before their children.
+        boundaries: the lines around topics, outer ones last.
+        braces: the braces of summaries.
+        box: the rectangle that holds it all.
+    """
 
     nodes: tuple[Node, ...]
-    left: float
-    top: float
-    right: float
-    bottom: float
+    boundaries: tuple[Boundary, ...]
+    braces: tuple[Brace, ...]
+    box: Box
 
     @property
     def width(self) -> float:
         """From left to right."""
-        return self.right - self.left
+        return self.box.right - self.box.left
 
     @property
     def height(self) -> float:
         """From top to bottom."""
-        return self.bottom - self.top
+        return self.box.bottom - self.box.top
 
 
-def layout(root: VisibleTopic, look: Look, *, right_to_left: bool = False) -> Layout:
+def layout(sheet: VisibleSheet, look: Look, *, right_to_left: bool = False) -> Layout:
     """Return the places of all topics."""
-    nodes = _nodes(root, look)
-    for node in reversed(nodes):
+    whole = forest(sheet, look, right_to_left=right_to_left)
+    for node in reversed(whole.nodes):
+        _measure(node)
+    drawing = _Drawing(whole)
+    drawing.place_centre(right_to_left=right_to_left)
+    if len(whole.trees) > 1:
+        drawing.place_floating(look, right_to_left=right_to_left)
+    return drawing.result()
+
+
+class _Drawing:
+    """Gives everything its place, tree by tree."""
+
+    def __init__(self, whole: Forest) -> None:
+        self._whole = whole
+        self._boundaries: list[Boundary] = []
+        self._braces: list[Brace] = []
+
+    def place_centre(self, *, right_to_left: bool) -> None:
+        """Place the central topic, and everything that hangs from it."""
+        centre = self._whole.nodes[0]
+        centre.x, centre.y = -centre.width / 2, -centre.height / 2
+        first, second = _sides(centre, right_to_left=right_to_left)
+        side = -1 if right_to_left else 1
+        for group, on in ((first, side), (second, -side)):
+            self._stack(centre, group, on)
+        for node in self._whole.nodes[1:]:
+            if node.side:
+                self._stack(node, node.children, node.side)
+        rings = self._around(centre)
+        if rings:
+            box = around([*self._boxes(), *(boundary.box for boundary in self._boundaries)])
+            self._ring(box, rings, -1)
+
+    def place_floating(self, look: Look, *, right_to_left: bool) -> None:
+        """Place the topics that stand alone, with everything that hangs from them."""
+        taken = [*self._boxes(), *(boundary.box for boundary in self._boundaries)]
+        wanted = []
+        for root in self._whole.trees[1:]:
+            position = root.topic.source.position if root.topic.source else None
+            root.side = -1 if (position[0] < 0 if position else right_to_left) else 1
+            wanted.append(Wanted(self._room(root), position))
+        places = put_floating(wanted, taken, look)
+        pending = {node for node in self._whole.nodes if not node.side}
+        for root, (x, y) in zip(self._whole.trees[1:], places, strict=True):
+            root.x, root.y = x - root.width / 2, y - root.height / 2
+            pending.add(root)
+            self._ring(_box_of(root), self._around(root), root.main)
+        for node in self._whole.nodes[1:]:
+            if node in pending:
+                self._stack(node, node.children, node.side)
+
+    def result(self) -> Layout:
+        """Return the finished layout."""
+        boxes = [*self._boxes(), *(boundary.box for boundary in self._boundaries)]
+        return Layout(
+            tuple(self._whole.nodes), tuple(self._boundaries), tuple(self._braces), around(boxes)
+        )
+
+    def _boxes(self) -> Iterator[Box]:
+        """Yield the boxes of all topics that have a place."""
+        for node in self._whole.nodes:
+            if node.side or node.depth == 0:
+                yield Box(node.x, node.y, node.x + node.width, node.y + node.height)
+
+    def _around(self, root: Node) -> list[Group]:
+        return [group for tree, group in self._whole.around if tree is root]
+
+    def _room(self, root: Node) -> Box:
+        """Return the room of a floating tree, around the middle of its root."""
+        box = _box_of(root)
+        for group in self._around(root):
+            box = _ringed(box, group)
+        return box.moved(-(root.x + root.width / 2), -root.middle)
+
+    def _ring(self, box: Box, groups: Sequence[Group], main: int) -> None:
+        for group in groups:
+            box = _ringed(box, group)
+            self._boundaries.append(Boundary(box, group, main))
+
+    def _stack(self, parent: Node, children: list[Node], side: int) -> None:
+        """Put the children of one side beside their parent, one below the other."""
+        if not children:
+            return
+        rows = _rows(children, parent.groups)
+        y = parent.middle - rows.height / 2
+        tops = []
+        for place, child in enumerate(children):
+            child.side = side
+            if side > 0:
+                child.x = parent.x + parent.width + child.kind.gap
+            else:
+                child.x = parent.x - child.kind.gap - child.width
+            if place:
+                y += _apart(children[place - 1], child)
+            y += rows.before[place]
+            child.y = y + (child.reach - child.height) / 2
+            tops.append(y)
+            y += child.reach + rows.after[place]
+        for run in rows.runs:
+            bottom = tops[run.last] + children[run.last].reach
+            self._group(run, children[run.first], tops[run.first], bottom)
+
+    def _group(self, run: "_Run", first: Node, top: float, bottom: float) -> None:
+        """Place a boundary, or a brace with its topic, beside topics that have their places."""
+        side, near, summary = first.side, first.near, run.group.summary
+        if summary is None:
+            ends = sorted((near - side * run.near, near + side * run.out))
+            box = Box(ends[0], top - run.up, ends[1], bottom + run.down)
+            self._boundaries.append(Boundary(box, run.group, first.main))
+            return
+        x = near + side * run.out
+        self._braces.append(Brace(x, top, bottom, side, summary))
+        summary.side = side
+        summary.x = x + BRACE if side > 0 else x - BRACE - summary.width
+        summary.y = (top + bottom - summary.height) / 2
+
+
+class _Run(NamedTuple):
+    """A group on one side of its parent.
+
+    Attributes:
+        group: the group.
+        first: place of its first topic in the row.
+        last: place of its last one.
+        up: room that a boundary takes above the first.
+        down: room that it takes below the last.
+        near: room that it takes towards the parent.
+        out: how far it is from the near end of its topics to its outer end, or to the brace.
+    """
+
+    group: Group
+    first: int
+    last: int
+    up: float
+    down: float
+    near: float
+    out: float
+
+
+class _Rows(NamedTuple):
+    """Siblings one below the other.
+
+    Attributes:
+        height: of all of them, with everything below them.
+        before: room above each, for boundaries and summaries.
+        after: room below each.
+        out: how far each goes outwards.
+        runs: their groups.
+    """
+
+    height: float
+    before: list[float]
+    after: list[float]
+    out: list[float]
+    runs: list[_Run]
+
+
+def _measure(node: Node) -> None:
+    """Set how high and wide a topic is with everything below it, after those below it."""
+    node.reach, node.span = node.height, node.width
+    if not node.children:
+        return
+    if not node.groups:  # nearly always
         node.reach = max(node.height, _height(node.children))
-    _place(nodes, right_to_left=right_to_left)
-    return Layout(
-        tuple(nodes),
-        min(node.x for node in nodes),
-        min(node.y for node in nodes),
-        max(node.x + node.width for node in nodes),
-        max(node.y + node.height for node in nodes),
-    )
+        out = max(child.span for child in node.children)
+    elif node.depth:
+        rows = _rows(node.children, node.groups)
+        node.reach, out = max(node.height, rows.height), max(rows.out)
+    else:
+        return  # the centre has two rows, and nothing around it
+    node.span += node.children[0].kind.gap + out
 
 
-def _nodes(root: VisibleTopic, look: Look) -> list[Node]:
-    """Return a node for each topic, measured, but without a place."""
-    nodes: list[Node] = []
-    pending = [(root, -1)]
-    while pending:
-        topic, parent = pending.pop()
-        above = nodes[parent] if parent >= 0 else None
-        node = _node(topic, parent, above.depth + 1 if above else 0, look)
-        if above:
-            node.main = above.main if node.depth > 1 else len(above.children)
-            above.children.append(node)
-        pending.extend((child, len(nodes)) for child in reversed(topic.children))
-        nodes.append(node)
-    return nodes
-
-
-def _node(topic: VisibleTopic, parent: int, depth: int, look: Look) -> Node:
-    kind = look.kind(depth)
-    lines = wrapped(topic.text, font(bold=kind.bold), kind.width, kind.lines, kind.stretch)
-    if not lines and not topic.others:
-        lines = (Line("", _EMPTY_WIDTH / kind.size),)
-    text_width = kind.size * max((line.width for line in lines), default=0.0)
-    counted = topic.hidden > 0 and (kind.counted or topic.others)
-    count = f"+{topic.hidden}" if counted else ""
-    twigs = 0 if counted else min(topic.hidden, _TWIGS)
-    node = Node(
-        topic, depth, parent, -1, kind, lines, text_width, count, _count_width(count, kind), twigs
-    )
-    if lines:
-        node.width = node.body = text_width + 2 * kind.across
-        node.height = kind.size * LINE_HEIGHT * len(lines) + 2 * kind.down
-    if count:
-        node.width += node.count_width + (COUNT_GAP if lines else 0)
-        node.height = max(node.height, kind.size * COUNT_SIZE * LINE_HEIGHT + 2)
-    if twigs:
-        node.width += TWIG
-    return node
-
-
-def _count_width(count: str, kind: Kind) -> float:
-    if not count:
-        return 0.0
-    return font(bold=True).width(count) * kind.size * COUNT_SIZE + 2 * COUNT_PADDING
+def _rows(children: Sequence[Node], groups: Sequence[Group]) -> _Rows:
+    """Return what siblings measure on one side of their parent."""
+    before, after = [0.0] * len(children), [0.0] * len(children)
+    near, out = [0.0] * len(children), [child.span for child in children]
+    runs: list[_Run] = []
+    for group in groups:
+        members = [
+            place for place, child in enumerate(children) if group.first <= child.at <= group.last
+        ]
+        if not members:
+            continue
+        first, last = members[0], members[-1]
+        row = slice(first, last + 1)
+        edge = max(out[row])
+        up, down, towards = before[first], after[last], max(near[row]) + BOUNDARY_PADDING
+        if group.summary is None:
+            up += BOUNDARY_PADDING + group.label_height
+            down += BOUNDARY_PADDING
+            edge = max(edge, group.label_width) + BOUNDARY_PADDING
+            before[first], after[last] = up, down
+            near[row] = [towards] * len(members)
+            out[row] = [edge] * len(members)
+        else:
+            if children[first].at != group.first:
+                continue  # its topic is on the other side, with the first of its siblings
+            inner = _height(children[row]) + sum(before[row]) + sum(after[row])
+            lacking = max(0.0, group.summary.reach - (inner - up - down)) / 2
+            before[first], after[last] = max(up, lacking), max(down, lacking)
+            out[row] = [edge + BRACE + group.summary.span] * len(members)
+        runs.append(_Run(group, first, last, up, down, towards, edge))
+    height = _height(children) + sum(before) + sum(after)
+    return _Rows(height, before, after, out, runs)
 
 
 def _height(siblings: Sequence[Node]) -> float:
@@ -248,43 +300,54 @@ def _apart(node: Node, following: Node) -> float:
     return node.kind.apart * (1 + 0.5 * families)
 
 
-def _place(nodes: list[Node], *, right_to_left: bool) -> None:
-    centre = nodes[0]
-    centre.x, centre.y = -centre.width / 2, -centre.height / 2
-    first, second = _halves(centre.children)
-    side = -1 if right_to_left else 1
-    for group, on in ((first, side), (second, -side)):
-        for node in group:
-            node.side = on
-        _stack(centre, group)
-    for node in nodes[1:]:
-        for child in node.children:
-            child.side = node.side
-        _stack(node, node.children)
+def _sides(centre: Node, *, right_to_left: bool) -> tuple[list[Node], list[Node]]:
+    """Divide the main branches: first those on the side that is read first, then the others."""
+    mains = centre.children
+    chosen = [node.topic.source.side if node.topic.source else "" for node in mains]
+    if not any(chosen) or sum(map(bool, chosen)) < _CHOSEN * len(mains):
+        return _halves(centre)
+    groups: dict[str, list[Node]] = {"left": [], "right": []}
+    heights = dict.fromkeys(groups, 0.0)
+    for node, side in zip(mains, chosen, strict=True):
+        if side in groups:
+            heights[side] += node.reach
+    for node, side in zip(mains, chosen, strict=True):
+        if side in groups:
+            groups[side].append(node)
+        else:
+            lower = "left" if heights["left"] < heights["right"] else "right"
+            groups[lower].append(node)
+            heights[lower] += node.reach
+    first, second = ("left", "right") if right_to_left else ("right", "left")
+    return groups[first], groups[second]
 
 
-def _halves(mains: list[Node]) -> tuple[list[Node], list[Node]]:
+def _halves(centre: Node) -> tuple[list[Node], list[Node]]:
     """Divide the main branches so that both sides are about as high."""
+    mains = centre.children
     if len(mains) < 2:
         return mains, []
-    total, above = _height(mains), mains[0].reach
+    rows = _rows(mains, centre.groups)
+    total, above = rows.height, mains[0].reach + rows.before[0] + rows.after[0]
     best, cut = total, 1
     for at in range(1, len(mains)):
         apart = _apart(mains[at - 1], mains[at])
         higher = max(above, total - above - apart)
         if higher <= best:
             best, cut = higher, at
-        above += apart + mains[at].reach
+        above += apart + mains[at].reach + rows.before[at] + rows.after[at]
     return mains[:cut], mains[cut:]
 
 
-def _stack(parent: Node, children: list[Node]) -> None:
-    """Put the children of one side beside their parent, one below the other."""
-    y = parent.middle - _height(children) / 2
-    for child, following in zip(children, [*children[1:], None], strict=False):
-        if child.side > 0:
-            child.x = parent.x + parent.width + child.kind.gap
-        else:
-            child.x = parent.x - child.kind.gap - child.width
-        child.y = y + (child.reach - child.height) / 2
-        y += child.reach + (_apart(child, following) if following else 0)
+def _box_of(root: Node) -> Box:
+    """Return the room of a tree on one side, with everything below its root."""
+    left = root.x if root.side > 0 else root.x + root.width - root.span
+    top = root.middle - root.reach / 2
+    return Box(left, top, left + root.span, top + root.reach)
+
+
+def _ringed(box: Box, group: Group) -> Box:
+    """Return ``box`` with room for a boundary around it."""
+    grown = box.grown(BOUNDARY_PADDING)
+    right = max(grown.right, grown.left + group.label_width + 2 * BOUNDARY_PADDING)
+    return grown._replace(top=grown.top - group.label_height, right=right)

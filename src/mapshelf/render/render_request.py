@@ -15,7 +15,7 @@ import xxhash
 WIDTHS: Final = (160, 320, 640, 1280)  # pixels; ``height`` gives the height
 FORMATS: Final = ("png", "svg")
 
-RENDER_VERSION: Final = 2
+RENDER_VERSION: Final = 3
 """Increase it with every change of what pictures look like: cached pictures are then remade."""
 
 
@@ -36,6 +36,8 @@ class RenderRequest:
         width: one of ``WIDTHS``.
         theme: one of ``themes.THEMES``.
         format: one of ``FORMATS``.
+        pictures: pictures in its topics: their digests, and each as a PNG of our own making.
+            Frames stand for those that are missing.
     """
 
     outline: bytes | None
@@ -45,14 +47,19 @@ class RenderRequest:
     width: int
     theme: str
     format: str
+    pictures: tuple[tuple[str, bytes], ...] = ()
 
     def key(self) -> str:
         """Return a cache key: two requests share it if, and only if, their pictures are equal."""
-        facts = (self.width, self.theme, self.format, self.title)
+        facts = (self.width, self.theme, self.format, self.title, self._picture_digests)
         beside = () if self.outline else (self.owner, self.category)
         digest = xxhash.xxh3_128(repr((RENDER_VERSION, *facts, *beside)).encode("utf-8", "replace"))
         digest.update(self.outline or b"")
         return digest.hexdigest()
+
+    @property
+    def _picture_digests(self) -> tuple[str, ...]:
+        return tuple(digest for digest, _ in self.pictures)
 
 
 @dataclass(frozen=True, slots=True)

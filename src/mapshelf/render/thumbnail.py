@@ -1,5 +1,6 @@
 """The thumbnail of a map: as many topics as can be read at its size, or a card without an outline.
 
+It shows the canvas of the first sheet that has more than a title, in the colours of its author.
 The largest size has room for ten times as many topics as the smallest. What fits is found by trial:
 levels, rows and the width of text are reduced one after the other until the smallest letters are
 large enough.
@@ -11,11 +12,15 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from mapshelf.formats.outline_codec import decode_outline
-from mapshelf.model import Outline, Topic
-from mapshelf.render import card, svg
+from mapshelf.model import Outline, Sheet
+from mapshelf.render import card, drawing, svg
+from mapshelf.render.arrows import links
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.font_fallback import FontFallback, SystemFonts
-from mapshelf.render.layout import Kind, Layout, Look, layout
+from mapshelf.render.inks import authors_inks, on_ground
+from mapshelf.render.layout import Layout, layout
+from mapshelf.render.look import Kind, Look
+from mapshelf.render.nodes import Node, by_id
 from mapshelf.render.png import rasterised
 from mapshelf.render.render_request import RenderRequest
 from mapshelf.render.themes import THEMES
@@ -61,21 +66,26 @@ def thumbnail(request: RenderRequest, fonts: SystemFonts) -> bytes:
     letters = (
         FontFallback(fonts, _sample(outline, request.title)) if request.format == "png" else None
     )
-    style = svg.Style(THEMES[request.theme], letters or svg.any_font)
+    style = svg.Style(
+        THEMES[request.theme], letters or svg.any_font, pictures=dict(request.pictures)
+    )
     text = _map(outline, request, style) if outline else _card(request, style)
     return text.encode() if letters is None else rasterised(text, letters.files)
 
 
 def _map(outline: Outline, request: RenderRequest, style: svg.Style) -> str:
     width, height = request.width, round(request.width * _ASPECT)
-    at, root = _main_sheet(outline)
-    if not sound(root.text).strip():
-        root = replace(root, text=request.title)
-    placed = _fitting(root, width, height)
+    at, sheet = _main_sheet(outline)
+    if not sound(sheet.root.text).strip() and not sheet.root.images:
+        sheet = replace(sheet, root=replace(sheet.root, text=request.title))
+    style = replace(style, theme=on_ground(style.theme, sheet.background))
+    placed = _fitting(sheet, width, height)
     frame = _frame(placed, width, height)
-    content = [*svg.drawn(placed, frame, style)]
-    if len(outline.roots) > 1:
-        content.append(_dots(at, len(outline.roots), frame, style))
+    inks = authors_inks(placed.nodes, style.theme)
+    arrows = links(sheet.relationships, _shown(sheet, placed)) if sheet.relationships else ()
+    content = [*drawing.drawn(placed, inks, arrows, frame, style)]
+    if len(outline.sheets) > 1:
+        content.append(_dots(at, len(outline.sheets), frame, style))
     return svg.document(request.title, frame, style.theme, content)
 
 
@@ -86,10 +96,27 @@ def _card(request: RenderRequest, style: svg.Style) -> str:
     return svg.document(request.title, frame, style.theme, content)
 
 
-def _main_sheet(outline: Outline) -> tuple[int, Topic]:
+def _main_sheet(outline: Outline) -> tuple[int, Sheet]:
     """Return the first sheet that has more than a title, with its number."""
-    sheets = enumerate(outline.roots)
-    return next(((at, root) for at, root in sheets if root.children), (0, outline.roots[0]))
+    sheets = enumerate(outline.sheets)
+    return next(
+        ((at, sheet) for at, sheet in sheets if sheet.root.children or sheet.floating),
+        (0, outline.sheets[0]),
+    )
+
+
+def _shown(sheet: Sheet, placed: Layout) -> dict[str, Node]:
+    """Return the nodes by the ids of all topics: of the hidden ones, the nearest shown above."""
+    drawn = by_id(node for node in placed.nodes if node.topic.source)
+    shown: dict[str, Node] = {}
+    for tree in sheet.trees():
+        path: list[Node | None] = []
+        for depth, topic in tree.walk():
+            del path[depth:]
+            path.append(drawn.get(topic.id) or (path[-1] if path else None))
+            if node := path[-1]:
+                shown.setdefault(topic.id, node)
+    return shown
 
 
 class Bounds(NamedTuple):
@@ -111,16 +138,16 @@ class Bounds(NamedTuple):
         return min(self.across(placed), self.down(placed))
 
 
-def _fitting(root: Topic, width: int, height: int) -> Layout:
+def _fitting(sheet: Sheet, width: int, height: int) -> Layout:
     """Return the layout with the most topics whose letters are large enough."""
-    size = sizes(root)
-    leftwards = reads_leftwards(root)
+    size = sizes(sheet)
+    leftwards = reads_leftwards(sheet.root)
     bounds = Bounds(width * (1 - 2 * _MARGIN), height - 2 * _MARGIN * width)
     smallest = _SMALLEST[width] / _ORDINARY
     most = max(_FEWEST, int(2 * bounds.height / smallest / _ROW))
     rows, depth = most, _DEEPEST[width]
     while True:
-        shown = summarised(root, size, Room(rows, depth))
+        shown = summarised(sheet, size, Room(rows, depth))
         tried = [layout(shown, look, right_to_left=leftwards) for look in _LOOKS[width]]
         narrow = [placed for placed in tried if bounds.across(placed) >= smallest]
         if not narrow and depth > 1:
@@ -151,11 +178,14 @@ def _look(width: float, lines: int, *, counted: bool, stretch: float = STRETCH) 
     """Return how topics look whose ordinary lines are so many font sizes wide."""
     main = max(5.3, 0.85 * width)
     return Look(
-        (
+        picture=(6 * width, 4.5 * width),
+        detailed=counted,
+        stray=(0.1, 40),
+        kinds=(
             Kind(13.5, True, max(6.5, 0.7 * width), 4, 8, 5, 0, 0, True, True, stretch),
             Kind(11.3, True, main, lines, 5.5, 2.5, 15, 7, True, True, stretch),
             Kind(_ORDINARY, False, width, lines, 1.5, 1, 9, 2.6, False, counted, stretch),
-        )
+        ),
     )
 
 
@@ -170,8 +200,8 @@ def _frame(placed: Layout, width: int, height: int) -> svg.Frame:
     return svg.Frame(
         width,
         height,
-        width / 2 - scale * (placed.left + placed.right) / 2,
-        height / 2 - scale * (placed.top + placed.bottom) / 2,
+        width / 2 - scale * (placed.box.left + placed.box.right) / 2,
+        height / 2 - scale * (placed.box.top + placed.box.bottom) / 2,
         scale,
     )
 

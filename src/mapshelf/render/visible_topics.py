@@ -1,4 +1,4 @@
-"""Which topics of a map are drawn: all on its page, in a thumbnail as many as can be read.
+"""Which topics of a sheet are drawn: all on its page, in a thumbnail as many as can be read.
 
 A picture of three hundred pixels has room for some thirty topics. A larger map is not shrunk until
 nobody can read it: the topics near the root are shown, and those below them are counted. Room is
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from mapshelf.model import Topic
+from mapshelf.model import Sheet, Topic
 from mapshelf.writers.plain import sound
 
 LONGEST_TEXT: Final = 2000  # characters of a topic that are drawn; the page has all as text
@@ -23,6 +23,7 @@ class VisibleTopic:
     Attributes:
         text: the text of the topic.
         id: the id of the topic.
+        source: the topic itself, ``None`` if this stands for several.
         hidden: how many topics below it are not shown.
         others: whether it stands for siblings that are not shown instead of a topic.
         children: the topics shown below it, in order.
@@ -30,9 +31,27 @@ class VisibleTopic:
 
     text: str
     id: str = ""
+    source: Topic | None = None
     hidden: int = 0
     others: bool = False
     children: list["VisibleTopic"] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class VisibleSheet:
+    """What is drawn of a sheet.
+
+    Attributes:
+        sheet: the whole sheet.
+        root: the central topic.
+        floating: the topics that stand alone.
+        summaries: the topics that sum up others, with the ids of these.
+    """
+
+    sheet: Sheet
+    root: VisibleTopic
+    floating: list[VisibleTopic] = field(default_factory=list)
+    summaries: list[tuple[tuple[str, ...], VisibleTopic]] = field(default_factory=list)
 
 
 class Room(NamedTuple):
@@ -47,33 +66,66 @@ class Room(NamedTuple):
     depth: int
 
 
-def whole(root: Topic) -> VisibleTopic:
-    """Return all topics of a map."""
+def whole(sheet: Sheet) -> VisibleSheet:
+    """Return all topics of a sheet."""
+    return VisibleSheet(
+        sheet,
+        _whole(sheet.root),
+        [_whole(topic) for topic in sheet.floating],
+        [(summary.topics, _whole(summary.topic)) for summary in sheet.summaries],
+    )
+
+
+def _whole(root: Topic) -> VisibleTopic:
     top = _visible(root)
     pending = [(root, top)]
     while pending:
         topic, visible = pending.pop()
-        visible.children = [_visible(child) for child in topic.children]
-        pending.extend(zip(topic.children, visible.children, strict=True))
+        if topic.children:
+            visible.children = [_visible(child) for child in topic.children]
+            pending.extend(zip(topic.children, visible.children, strict=True))
     return top
 
 
-def sizes(root: Topic) -> dict[int, int]:
+def sizes(sheet: Sheet) -> dict[int, int]:
     """Return the number of topics in each subtree, by the ``id()`` of its root topic."""
     found: dict[int, int] = {}
-    for topic in reversed([topic for _, topic in root.walk()]):
-        found[id(topic)] = 1 + sum(found[id(child)] for child in topic.children)
+    for tree in sheet.trees():
+        for topic in reversed([topic for _, topic in tree.walk()]):
+            found[id(topic)] = 1 + sum(found[id(child)] for child in topic.children)
     return found
 
 
-def summarised(root: Topic, size: Mapping[int, int], room: Room) -> VisibleTopic:
-    """Return as many topics of a map as there is room for, with counts of the rest.
+def summarised(sheet: Sheet, size: Mapping[int, int], room: Room) -> VisibleSheet:
+    """Return as many topics of a sheet as there is room for, with counts of the rest.
+
+    Topics that stand alone get rows by what hangs from them, and there are at most a third as many
+    of them as there are rows. Of a summary only its topic is shown.
 
     Args:
-        root: the central topic.
+        sheet: the sheet.
         size: the result of ``sizes``.
         room: how much may be shown.
     """
+    floating = sheet.floating[: max(1, room.rows // 3)]
+    whole_size = size[id(sheet.root)] + sum(size[id(topic)] for topic in floating)
+    shares = [max(1, room.rows * size[id(topic)] // whole_size) for topic in floating]
+    central = max(min(room.rows, _FEWEST), room.rows - sum(shares))
+    return VisibleSheet(
+        sheet,
+        _summarised(sheet.root, size, Room(central, room.depth)),
+        [
+            _summarised(topic, size, Room(rows, room.depth - 1))
+            for topic, rows in zip(floating, shares, strict=True)
+        ],
+        [
+            (summary.topics, _summarised(summary.topic, size, Room(1, 0)))
+            for summary in sheet.summaries[: room.rows]
+        ],
+    )
+
+
+def _summarised(root: Topic, size: Mapping[int, int], room: Room) -> VisibleTopic:
     top = _visible(root)
     top.hidden = size[id(root)] - 1
     level = [(root, top)]
@@ -134,4 +186,4 @@ _FEWEST: Final = 2
 
 
 def _visible(topic: Topic) -> VisibleTopic:
-    return VisibleTopic(sound(topic.text[:LONGEST_TEXT]).strip(), topic.id)
+    return VisibleTopic(sound(topic.text[:LONGEST_TEXT]).strip(), topic.id, topic)

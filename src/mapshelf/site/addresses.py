@@ -48,6 +48,10 @@ class Addresses:
         """Return the data from which the script draws a map."""
         return f"{self.root}/site/maps/{public_id}.json"
 
+    def images(self, public_id: str) -> str:
+        """Return where the pictures in the topics of a map are, each by its digest."""
+        return f"{self.root}/maps/{public_id}/images"
+
     def library(self, given: Mapping[str, str], offset: int = 0) -> str:
         """Return the list of maps that these parameters of ``GET /maps`` select."""
         place, rest = self._place(given)

@@ -1,28 +1,56 @@
 """The data from which the script on a map's page draws the map: every topic, measured.
 
 The server breaks texts into lines and measures them in the font of ``render``, so that the result
-is the same in every browser. The browser computes the places of the topics (``static/layout.js``),
-because folding a branch moves all others. A test checks that it computes the same as
-``render.layout``.
+is the same in every browser. It also knows where icons and pictures are in the box of a topic, and
+which colours of the author can be read. The browser computes the places of the topics
+(``static/layout.js``), because folding a branch moves all others. A test checks that it computes
+the same as ``render.layout``.
 """
 
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
 
 import orjson
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Sheet
+from mapshelf.render.arrows import links
+from mapshelf.render.contents import Piece, only_text
+from mapshelf.render.contrast import LINE, TEXT, legible
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.fonts import ASCENT, font
-from mapshelf.render.layout import COUNT_GAP, COUNT_PADDING, COUNT_SIZE, LINE_HEIGHT, PAGE, layout
+from mapshelf.render.glyphs import BOX, COLOURS, EDGE, EDGED, MARKS, glyph, mark
+from mapshelf.render.inks import Ink, authors_inks, on_ground, our_inks, valid
+from mapshelf.render.look import (
+    BOUNDARY_PADDING,
+    BRACE,
+    COUNT_GAP,
+    COUNT_PADDING,
+    COUNT_SIZE,
+    FLOATING_GAP,
+    LABEL_SIZE,
+    LINE_HEIGHT,
+    PAGE,
+)
+from mapshelf.render.nodes import Forest, Group, Node, by_id, forest
+from mapshelf.render.themes import DARK, LIGHT, Theme
 from mapshelf.render.visible_topics import whole
+from mapshelf.writers.plain import one_line
+
+_SIDES: Final = {"left": -1, "right": 1}
 
 
 def map_data(outline: Outline) -> bytes:
     """Return all sheets of a map as JSON."""
+    glyphs: dict[str, list[Any]] = {}
     return orjson.dumps(
         {
             "lineHeight": LINE_HEIGHT,
             "ascent": ASCENT,
+            "label": LABEL_SIZE,
+            "padding": BOUNDARY_PADDING,
+            "brace": BRACE,
+            "gap": FLOATING_GAP,
+            "stray": PAGE.stray,
             "count": {
                 "size": COUNT_SIZE,
                 "padding": COUNT_PADDING,
@@ -30,26 +58,200 @@ def map_data(outline: Outline) -> bytes:
                 "digit": font(bold=True).width("0"),
                 "plus": font(bold=True).width("+"),
             },
-            "kinds": [kind._asdict() for kind in PAGE.kinds],
-            "sheets": [_sheet(root) for root in outline.roots],
+            "kinds": [kind._asdict() for kind in PAGE.every_kind],
+            "levels": len(PAGE.kinds),
+            "sheets": [_sheet(sheet, glyphs) for sheet in outline.sheets],
+            "glyphs": glyphs,
+            "glyphBox": BOX,
         }
     )
 
 
-def _sheet(root: Topic) -> dict[str, Any]:
-    leftwards = reads_leftwards(root)
-    placed = layout(whole(root), PAGE, right_to_left=leftwards)
-    return {
+def _sheet(sheet: Sheet, glyphs: dict[str, list[Any]]) -> dict[str, Any]:
+    leftwards = reads_leftwards(sheet.root)
+    made = forest(whole(sheet), PAGE, right_to_left=leftwards)
+    numbers = {node: number for number, node in enumerate(made.nodes)}
+    styles = _Styles(sheet, made.nodes)
+    for node in made.nodes:
+        for piece in node.pieces:
+            _add_glyph(piece, glyphs)
+    data: dict[str, Any] = {
         "leftwards": leftwards,
-        # Each topic as its parent's place, its id, its width and height, and its lines with theirs.
+        "title": one_line(sheet.title),
+        # Each topic as its parent's place, its id, its width and height, its lines with theirs,
+        # and whatever else there is to it.
         "topics": [
-            [
-                node.parent,
-                node.topic.id,
-                round(node.body, 2),
-                round(node.height, 2),
-                [[line.text, round(line.width * node.kind.size, 2)] for line in node.lines],
-            ]
-            for node in placed.nodes
+            _topic(node, numbers[node.above] if node.above else -1, styles) for node in made.nodes
         ],
     }
+    beside = {
+        "groups": _groups(made, numbers, styles),
+        "around": [
+            [numbers[root], *_label(group), styles.of_colour(group.colour)]
+            for root, group in made.around
+        ],
+        "arrows": _arrows(sheet, made.nodes, numbers, styles),
+        "styles": styles.written,
+        "ground": styles.ground,
+    }
+    return data | {name: value for name, value in beside.items() if value}
+
+
+def _topic(node: Node, parent: int, styles: "_Styles") -> list[Any]:
+    row = [
+        parent,
+        node.topic.id,
+        round(node.body, 2),
+        round(node.height, 2),
+        [[line.text, round(line.width * node.kind.size, 2)] for line in node.lines],
+    ]
+    more = _more(node, styles)
+    return [*row, more] if more else row
+
+
+def _more(node: Node, styles: "_Styles") -> dict[str, Any]:
+    """Return what most topics do not have, each by a letter."""
+    more: dict[str, Any] = {}
+    topic, contents = node.topic.source, node.contents
+    assert topic is not None
+    if node.kind_number != PAGE.number(node.depth):
+        more["k"] = node.kind_number
+    if contents != only_text(node.kind, node.lines, node.text_width):
+        places = (contents.text_left, contents.text_top, node.text_width)
+        more["t"] = [round(place, 2) for place in places]
+    if node.pieces:
+        more["p"] = [
+            [piece.kind, piece.name, *(round(value, 2) for value in piece[2:6]), piece.says]
+            for piece in node.pieces
+        ]
+    if topic.side in _SIDES and node.depth == 1:
+        more["s"] = _SIDES[topic.side]
+    if topic.position and node.above is None and node.depth:
+        more["at"] = topic.position
+    if topic.folded and topic.children:
+        more["f"] = 1
+    if node.is_callout:
+        more["n"] = 1
+    if style := topic.style:
+        more |= {"b": 1} if style.bold and not node.kind.bold else {}
+        more |= {"i": 1} if style.italic else {}
+        more |= {"x": style.shape} if style.shape else {}
+    if (number := styles.of_node.get(node, -1)) >= 0:
+        more["c"] = number
+    return more
+
+
+def _groups(made: Forest, numbers: dict[Node, int], styles: "_Styles") -> list[list[Any]]:
+    """Return boundaries and summaries by the place of their parent, in the order of layouts."""
+    return [
+        [
+            numbers[node],
+            group.first,
+            group.last,
+            *_label(group),
+            styles.of_colour(group.colour),
+            numbers[group.summary] if group.summary else -1,
+        ]
+        for node in made.nodes
+        for group in node.groups
+    ]
+
+
+def _label(group: Group) -> tuple[str, float, float]:
+    text = group.label.text if group.label else ""
+    return text, round(group.label_width, 2), round(group.label_height, 2)
+
+
+def _arrows(
+    sheet: Sheet, nodes: Sequence[Node], numbers: dict[Node, int], styles: "_Styles"
+) -> list[list[Any]]:
+    if not sheet.relationships:
+        return []
+    return [
+        [
+            numbers[link.start],
+            numbers[link.end],
+            link.label.text if link.label else "",
+            round(link.width, 2),
+            styles.of_colour(link.colour),
+        ]
+        for link in links(sheet.relationships, by_id(nodes))
+    ]
+
+
+def _add_glyph(piece: Piece, glyphs: dict[str, list[Any]]) -> None:
+    """Add a shape with its colour, the colour of its edge, and letters on it."""
+    if piece.name in glyphs or piece.kind not in ("glyph", "mark"):
+        return
+    if piece.kind == "mark":
+        assert piece.name in MARKS
+        # Marks and markers of the same name have different shapes.
+        glyphs[f"mark {piece.name}"] = [mark(piece.name)]
+    elif found := glyph(piece.name):
+        edge = EDGE if found.colour in EDGED else ""
+        glyphs[piece.name] = [found.path, COLOURS[found.colour], edge, found.text]
+
+
+class _Styles:
+    """The colours that the author of a sheet chose, each combination of them once.
+
+    Attributes:
+        written: for each combination what it is on light and on dark ground: the colours of the
+            line, the fill, the border, the words, and of words in the colour of the line.
+        ground: the same for the sheet: ground, words, quiet words, and branches; empty if ours.
+        of_node: the number of a topic's combination, if it has one.
+    """
+
+    def __init__(self, sheet: Sheet, nodes: Sequence[Node]) -> None:
+        self.written: list[list[list[str]]] = []
+        self.of_node: dict[Node, int] = {}
+        self._numbers: dict[tuple[tuple[str, ...], ...], int] = {}
+        self._themes = [on_ground(theme, sheet.background) for theme in (LIGHT, DARK)]
+        self.ground = [] if self._themes == [LIGHT, DARK] else [*map(_ground, self._themes)]
+        if self.ground or any(node.style for node in nodes):
+            self._add(nodes)
+
+    def of_colour(self, colour: str) -> int:
+        """Return the number of what has one colour only, -1 if its author chose none."""
+        if not valid(colour):
+            return -1
+        return self._number(
+            (legible(colour, theme.ground, LINE), "", "", "", legible(colour, theme.ground))
+            for theme in self._themes
+        )
+
+    def _add(self, nodes: Sequence[Node]) -> None:
+        ours = [our_inks(nodes, theme) for theme in self._themes]
+        theirs = [authors_inks(nodes, theme) for theme in self._themes]
+        for number, node in enumerate(nodes):
+            pairs = [(inks[number], own[number]) for inks, own in zip(theirs, ours, strict=True)]
+            if any(one != other for one, other in pairs):
+                self.of_node[node] = self._number(
+                    _written(ink, own, theme)
+                    for (ink, own), theme in zip(pairs, self._themes, strict=True)
+                )
+
+    def _number(self, combination: Iterable[tuple[str, ...]]) -> int:
+        key = tuple(combination)
+        if key not in self._numbers:
+            self._numbers[key] = len(self.written)
+            self.written.append([list(colours) for colours in key])
+        return self._numbers[key]
+
+
+def _written(ink: Ink, own: Ink, theme: Theme) -> tuple[str, ...]:
+    """Return the colours of a topic, empty where they are ours anyway."""
+    line = ink.line if ink.line != own.line else ""
+    told = legible(ink.line, theme.ground, TEXT) if line else ""
+    return (
+        line,
+        ink.fill if ink.fill != own.fill else "",
+        ink.border if ink.border != own.border else "",
+        ink.text if ink.text != own.text else "",
+        told,
+    )
+
+
+def _ground(theme: Theme) -> list[str]:
+    own = (theme.ground, theme.text, theme.quiet, theme.centre, theme.on_centre, theme.on_branch)
+    return [*own, *theme.branches]

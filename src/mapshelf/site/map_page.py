@@ -58,6 +58,7 @@ class MapPage:
         downloads: its files.
         outline: all topics as HTML, ``None`` without an outline.
         map_data: address of the data for the script, empty without an outline.
+        images: address of the pictures in topics, without the digest.
         preview: addresses of the preview in its file, small and large; ``None`` if it has none.
         related: other maps.
         embed: HTML to copy into other pages.
@@ -74,6 +75,7 @@ class MapPage:
     downloads: list[Download]
     outline: Markup | None
     map_data: str
+    images: str
     preview: tuple[str, str] | None
     related: list[Card]
     embed: str
@@ -156,8 +158,9 @@ def _map_page(known: Known, outline: Outline | None, addresses: Addresses) -> Ma
         facts=_facts(known, outline),
         elsewhere=_elsewhere(known.found["URL"], addresses),
         downloads=_downloads(known, outline),
-        outline=outline_html(outline) if outline else None,
+        outline=outline_html(outline, addresses.images(shown.id)) if outline else None,
         map_data=addresses.map_data(shown.id) if outline else "",
+        images=addresses.images(shown.id),
         preview=_preview(shown.id, outline, addresses),
         related=known.related,
         embed=embed_code(page, shown.title),

@@ -1,21 +1,20 @@
 """All topics of a map as HTML, for browsers without scripts, screen readers and search engines.
 
 It uses neither recursion nor a template, because maps are deep and large. Topics deeper than
-``DEEPEST`` are in the list of their ancestor, because browsers cut deeper nesting off. Notes were
-cleaned when the file was read. They are cleaned again here, because the store is not trusted.
+``DEEPEST`` are in the list of their ancestor, because browsers cut deeper nesting off. What hangs
+from no other topic follows the main branches: floating topics, summaries, relationships. What else
+there is to each topic is written by ``topic_details``.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Final
-from urllib.parse import quote
 
-import nh3
 from markupsafe import Markup, escape
 
-from mapshelf.model import Outline, Topic
+from mapshelf.model import Outline, Sheet, Topic
 from mapshelf.render.direction import reads_leftwards
-from mapshelf.site.addresses import SAFE_SCHEMES, safe_link
 from mapshelf.site.messages import say
+from mapshelf.site.topic_details import Details, anchor, topic_link
 
 DEEPEST: Final = 100  # levels of lists; browsers nest up to 512 elements
 
@@ -24,41 +23,79 @@ INDENTED: Final = 8
 
 FOLDED_ABOVE: Final = 600  # topics; in a larger map, the main branches are folded at first
 
-RELATION: Final = "nofollow noopener noreferrer"
-"""The ``rel`` of links in untrusted maps."""
 
-_SHOWN: Final = {
-    *("a", "b", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "hr", "i", "li", "ol"),
-    *("p", "pre", "s", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr"),
-    *("u", "ul"),
-}
-"""Elements kept in notes. Headings are removed: those of the page must stay in order."""
+def outline_html(outline: Outline, images: str = "") -> Markup:
+    """Return every topic of every sheet, as nested lists.
 
-
-def outline_html(outline: Outline) -> Markup:
-    """Return every topic of every sheet, as nested lists."""
-    known = {topic.id for _, topic in outline.topics()}
+    Args:
+        outline: the map.
+        images: address of its pictures, without their digests.
+    """
+    known = {topic.id: topic for _, topic in outline.topics()}
+    details = Details(known, images)
     opened = "" if outline.topic_count > FOLDED_ABOVE else " open"
+    titled = len(outline.sheets) > 1
     pieces: list[str] = []
-    for root in outline.roots:
+    for sheet in outline.sheets:
+        root = sheet.root
         # Not "auto": browsers would determine it again for each of ten thousand topics.
         direction = "rtl" if reads_leftwards(root) else "ltr"
-        pieces.append(f'<div class="sheet" id="{_anchor(root)}" dir="{direction}">')
-        pieces.append(f'<p class="root">{_text(root)}</p>{_beside(root, known)}')
+        pieces.append(f'<div class="sheet" dir="{direction}">')
+        title = sheet.title.strip()
+        if titled and title and title != root.text.strip():
+            pieces.append(f'<p class="canvas" dir="auto">{escape(title)}</p>')
+        pieces.append(f'<header id="{anchor(root)}"><p class="root">{details.text(root)}</p>')
+        pieces.append(f"{details.beside(root)}</header>")
         for main in root.children:
-            pieces.extend(_main(main, known, opened))
+            pieces.extend(_main(main, details, opened))
+        pieces.extend(_alone(sheet, known, details, opened))
         pieces.append("</div>\n")
     return Markup("".join(pieces))  # noqa: S704 - every text in it is escaped or cleaned
 
 
-def _main(main: Topic, known: set[str], opened: str) -> Iterable[str]:
+def _alone(
+    sheet: Sheet, known: Mapping[str, Topic], details: Details, opened: str
+) -> Iterable[str]:
+    """Yield what hangs from no other topic."""
+    if sheet.floating:
+        yield f'<p class="alone">{escape(say("map.floating"))}</p>'
+    for topic in sheet.floating:
+        yield from _main(topic, details, opened)
+    for summary in sheet.summaries:
+        about = _names(summary.topics, known)
+        yield f'<p class="alone">{escape(say("map.summary"))}{": " if about else ""}{about}</p>'
+        yield from _main(summary.topic, details, opened)
+    boundaries = [one for one in sheet.boundaries if one.text.strip()]
+    if boundaries:
+        yield f'<p class="alone">{escape(say("map.boundaries"))}</p><ul class="more">'
+        for boundary in boundaries:
+            label = escape(boundary.text.strip())
+            about = _names(boundary.topics, known)
+            yield f'<li><span dir="auto">{label}</span>{": " if about else ""}{about}</li>'
+        yield "</ul>"
+    arrows = [one for one in sheet.relationships if one.start in known and one.end in known]
+    if arrows:
+        yield f'<p class="alone">{escape(say("map.relationships"))}</p><ul class="more">'
+        for arrow in arrows:
+            start, end = (topic_link(known[one]) for one in (arrow.start, arrow.end))
+            text = arrow.text.strip()
+            words = f': <span dir="auto">{escape(text)}</span>' if text else ""
+            yield f"<li>{start} → {end}{words}</li>"
+        yield "</ul>"
+
+
+def _names(ids: Iterable[str], known: Mapping[str, Topic]) -> str:
+    return ", ".join(topic_link(known[one]) for one in ids if one in known)
+
+
+def _main(main: Topic, details: Details, opened: str) -> Iterable[str]:
     """Yield a main branch; it can be folded if it has children."""
-    own = f"{_text(main)}"
+    own = f"{details.text(main)}"
     if not main.children:
-        yield f'<div class="main" id="{_anchor(main)}"><p>{own}</p>{_beside(main, known)}</div>\n'
+        yield f'<div class="main" id="{anchor(main)}"><p>{own}</p>{details.beside(main)}</div>\n'
         return
-    yield f'<details class="main" id="{_anchor(main)}"{opened}><summary>{own}</summary>'
-    yield _beside(main, known)
+    yield f'<details class="main" id="{anchor(main)}"{opened}><summary>{own}</summary>'
+    yield details.beside(main)
     depth = 0
     for level, topic in main.walk():
         if level == 0:
@@ -69,59 +106,5 @@ def _main(main: Topic, known: set[str], opened: str) -> Iterable[str]:
         else:
             yield "</li>\n" + "</ul></li>\n" * (depth - wanted)
         depth = wanted
-        yield f'<li id="{_anchor(topic)}">{_text(topic)}{_beside(topic, known)}'
+        yield f'<li id="{anchor(topic)}">{details.text(topic)}{details.beside(topic)}'
     yield "</li></ul>" * depth + "</details>\n"
-
-
-def _anchor(topic: Topic) -> Markup:
-    return escape(f"t={topic.id}")
-
-
-def _text(topic: Topic) -> str:
-    text = topic.text.strip()
-    if not text:
-        return f'<span class="t none">{escape(say("map.untitled"))}</span>'
-    return f'<span class="t" dir="auto">{escape(text)}</span>'
-
-
-def _beside(topic: Topic, known: set[str]) -> str:
-    """Return the note and the links of a topic."""
-    note = _note(topic)
-    links = "".join(f"<li>{_link(link, known)}</li>" for link in topic.links)
-    if links:
-        links = f'<ul class="links" aria-label="{escape(say("links"))}">{links}</ul>'
-    return note + links
-
-
-def _note(topic: Topic) -> str:
-    if topic.note_html:
-        inside = nh3.clean(
-            topic.note_html,
-            tags=_SHOWN,
-            attributes={"a": {"href"}},
-            url_schemes=set(SAFE_SCHEMES),
-            link_rel=RELATION,
-            attribute_filter=_followed,
-        )
-    elif topic.note.strip():
-        inside = f"<p>{escape(topic.note.strip())}</p>"
-    else:
-        return ""
-    return f'<div class="note" dir="auto">{inside}</div>'
-
-
-def _followed(element: str, attribute: str, value: str) -> str | None:
-    """Return the address of a link in a note, ``None`` if it is relative.
-
-    Relative links refer to the author's disk; here they would lead to our own addresses.
-    """
-    return safe_link(value)
-
-
-def _link(link: str, known: set[str]) -> str:
-    if link.startswith("#") and link[1:] in known:
-        return f'<a href="#t={quote(link[1:])}" dir="auto">{escape(link)}</a>'
-    address = safe_link(link)
-    if address is None:
-        return f'<span dir="auto">{escape(link)}</span>'
-    return f'<a href="{escape(address)}" rel="{RELATION}" dir="auto">{escape(link)}</a>'

@@ -1,63 +1,127 @@
-// Where the topics of a map lie: the arithmetic of render/layout.py, free of any drawing.
+// Where everything on a sheet lies: the arithmetic of render/layout.py, free of any drawing.
 //
 // It is done again here because folding a branch moves all others. What topics measure comes from
 // the server. A test compares what both make of the same maps.
 
+import { around, putFloating } from "./floating.js";
+
 /** Topics of a sheet, linked: parents before their children, nothing placed yet. */
-export function linked(sheet, kinds) {
+export function linked(sheet, data) {
+  const { kinds, levels, label, padding, brace } = data;
   const nodes = [];
-  sheet.topics.forEach(([parent, id, body, height, lines], place) => {
+  const summaries = new Set((sheet.groups ?? []).map((group) => group[7]));
+  sheet.topics.forEach(([parent, id, body, height, lines, more = {}], place) => {
     const above = parent < 0 ? null : nodes[parent];
-    const depth = above ? above.depth + 1 : 0;
-    const kind = kinds[Math.min(depth, kinds.length - 1)];
+    const depth = above ? above.depth + 1 : Math.min(1, place);
+    const kind = kinds[more.k ?? Math.min(depth, levels - 1)];
     const node = {
-      place, id, body, lines, above, depth, kind,
-      plain: height, children: [], folded: false, side: 0, x: 0, y: 0, below: 0,
-      main: !above ? -1 : depth === 1 ? above.children.length : above.main,
+      place, id, body, lines, above, depth, kind, more,
+      plain: height, children: [], groups: [], folded: false, side: 0, x: 0, y: 0, below: 0,
+      main: place ? 0 : -1, summary: summaries.has(place), at: 0,
     };
-    above?.children.push(node);
+    if (above && !node.summary) {
+      node.at = above.children.length;
+      above.children.push(node);
+      node.main = depth === 1 ? node.at : above.main;
+    }
     nodes.push(node);
   });
+  nodes.filter((node) => !node.above && node.place).forEach((node, number) => {
+    setMain(node, number);
+  });
+  for (const [parent, first, last, text, width, height, style, summary] of sheet.groups ?? []) {
+    const group = {
+      first, last, text, width, height, style, padding, brace, label,
+      summary: nodes[summary] ?? null,
+    };
+    nodes[parent].groups.push(group);
+    if (group.summary) setMain(group.summary, nodes[parent].children[first].main);
+  }
   for (let at = nodes.length - 1; at > 0; at--) {
-    nodes[at].above.below += 1 + nodes[at].below;
+    if (nodes[at].above) nodes[at].above.below += 1 + nodes[at].below;
   }
   return nodes;
 }
 
-/** The topics that are not inside a folded one, parents before their children. */
-export function unfolded(root) {
-  const shown = [];
+function setMain(root, main) {
+  for (const node of [...family(root)]) node.main = main;
+}
+
+function* family(root) {
   const pending = [root];
   while (pending.length) {
     const node = pending.pop();
+    yield node;
+    pending.push(...node.children);
+  }
+}
+
+/** What hangs from a topic, however: its children, then the topics that sum them up. */
+export function hanging(node) {
+  if (node.folded) return [];
+  if (!node.groups.length) return node.children;
+  return [...node.children, ...node.groups.map((group) => group.summary).filter(Boolean)];
+}
+
+/** The topics of these trees that are not inside a folded one, parents before their children. */
+export function unfolded(...roots) {
+  const shown = [];
+  const pending = roots.reverse();
+  while (pending.length) {
+    const node = pending.pop();
     shown.push(node);
-    if (!node.folded) {
-      for (let at = node.children.length - 1; at >= 0; at--) pending.push(node.children[at]);
-    }
+    const below = hanging(node);
+    for (let at = below.length - 1; at >= 0; at--) pending.push(below[at]);
   }
   return shown;
 }
 
-/** Give every topic in `shown` its place. `measures` are those of the counts of folded topics. */
-export function place(shown, leftwards, measures) {
-  for (const node of shown) measure(node, measures);
-  for (let at = shown.length - 1; at >= 0; at--) {
-    const node = shown[at];
-    node.reach = Math.max(node.height, stackHeight(visible(node)));
-  }
+/** Give every topic in `shown` its place; return the boundaries and braces around them. */
+export function place(shown, sheet, data) {
+  for (const node of shown) measure(node, data.count);
+  for (let at = shown.length - 1; at >= 0; at--) reach(shown[at]);
+  const result = { boundaries: [], braces: [] };
+  placeCentre(shown, sheet, data, result);
+  const floating = shown.filter((node) => node.depth && !node.above);
+  if (floating.length) placeFloating(shown, floating, sheet, data, result);
+  return result;
+}
+
+function placeCentre(shown, sheet, data, result) {
   const centre = shown[0];
+  for (const node of shown) node.side = 0;
   centre.x = -centre.width / 2;
   centre.y = -centre.height / 2;
-  const [first, second] = halves(visible(centre));
-  const side = leftwards ? -1 : 1;
-  for (const [group, on] of [[first, side], [second, -side]]) {
-    for (const node of group) node.side = on;
-    stack(centre, group);
-  }
+  const [first, second] = sides(centre, sheet.leftwards);
+  const side = sheet.leftwards ? -1 : 1;
+  stack(centre, first, side, result);
+  stack(centre, second, -side, result);
   for (const node of shown.slice(1)) {
-    const children = visible(node);
-    for (const child of children) child.side = node.side;
-    stack(node, children);
+    if (node.side) stack(node, visible(node), node.side, result);
+  }
+  if (ringsOf(centre, sheet, data).length) {
+    ring(around(taken(shown, result)), centre, sheet, data, result);
+  }
+}
+
+function placeFloating(shown, floating, sheet, data, result) {
+  const wanted = floating.map((root) => {
+    const position = root.more.at;
+    root.side = (position ? position[0] < 0 : sheet.leftwards) ? -1 : 1;
+    return { room: roomOf(root, sheet, data), position };
+  });
+  const before = shown.filter((node) => !floating.includes(node) && (node.side || !node.depth));
+  const pending = new Set(shown.filter((node) => !node.side));
+  const places = putFloating(wanted, taken(before, result), data);
+  floating.forEach((root, number) => {
+    const [x, y] = places[number];
+    root.x = x - root.width / 2;
+    root.y = y - root.height / 2;
+    pending.add(root);
+    ring(boxOf(root), root, sheet, data, result);
+  });
+  for (const node of shown.slice(1)) {
+    if (pending.has(node)) stack(node, visible(node), node.side, result);
   }
 }
 
@@ -85,6 +149,14 @@ export function joint(node) {
   return node.kind.boxed ? middle(node) : node.y + node.height;
 }
 
+/** The rectangle that holds all of these topics and boundaries. */
+export function taken(nodes, { boundaries }) {
+  return [
+    ...nodes.map(({ x, y, width, height }) => [x, y, x + width, y + height]),
+    ...boundaries.map(({ box }) => box),
+  ];
+}
+
 function measure(node, { size, padding, gap, digit, plus }) {
   const { kind } = node;
   node.width = node.body;
@@ -96,6 +168,64 @@ function measure(node, { size, padding, gap, digit, plus }) {
     node.countWidth = letters * kind.size * size + 2 * padding;
     node.width += node.countWidth + gap;
   }
+}
+
+function reach(node) {
+  const children = visible(node);
+  node.reach = node.height;
+  node.span = node.width;
+  if (!children.length) return;
+  let out;
+  if (!node.groups.length) {
+    node.reach = Math.max(node.height, stackHeight(children));
+    out = children.reduce((most, child) => Math.max(most, child.span), 0);
+  } else if (node.depth) {
+    const made = rows(children, node.groups);
+    node.reach = Math.max(node.height, made.height);
+    out = Math.max(...made.out);
+  } else return;
+  node.span += children[0].kind.gap + out;
+}
+
+function rows(children, groups) {
+  const before = children.map(() => 0);
+  const after = children.map(() => 0);
+  const towards = children.map(() => 0);
+  const out = children.map((child) => child.span);
+  const runs = [];
+  for (const group of groups) {
+    const first = children.findIndex(({ at }) => group.first <= at && at <= group.last);
+    if (first < 0) continue;
+    let last = first;
+    while (last + 1 < children.length && children[last + 1].at <= group.last) last++;
+    const most = (values) => Math.max(...values.slice(first, last + 1));
+    let edge = most(out);
+    let up = before[first];
+    let down = after[last];
+    const to = most(towards) + group.padding;
+    if (!group.summary) {
+      up += group.padding + group.height;
+      down += group.padding;
+      edge = Math.max(edge, group.width) + group.padding;
+      [before[first], after[last]] = [up, down];
+      towards.fill(to, first, last + 1);
+      out.fill(edge, first, last + 1);
+    } else {
+      if (children[first].at !== group.first) continue;
+      const inner = stackHeight(children.slice(first, last + 1))
+        + sum(before.slice(first, last + 1)) + sum(after.slice(first, last + 1));
+      const lacking = Math.max(0, group.summary.reach - (inner - up - down)) / 2;
+      before[first] = Math.max(up, lacking);
+      after[last] = Math.max(down, lacking);
+      out.fill(edge + group.brace + group.summary.span, first, last + 1);
+    }
+    runs.push({ group, first, last, up, down, to, edge });
+  }
+  return { height: stackHeight(children) + sum(before) + sum(after), before, after, out, runs };
+}
+
+function sum(values) {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 function stackHeight(siblings) {
@@ -112,29 +242,102 @@ function apart(node, following) {
   return node.kind.apart * (1 + 0.5 * families);
 }
 
-function halves(mains) {
+function sides(centre, leftwards) {
+  const mains = visible(centre);
+  const chosen = mains.filter(({ more }) => more.s).length;
+  if (!chosen || chosen < 0.5 * mains.length) return halves(centre);
+  const groups = { "-1": [], 1: [] };
+  const heights = { "-1": 0, 1: 0 };
+  for (const node of mains) if (node.more.s) heights[node.more.s] += node.reach;
+  for (const node of mains) {
+    const side = node.more.s ?? (heights[-1] < heights[1] ? -1 : 1);
+    groups[side].push(node);
+    if (!node.more.s) heights[side] += node.reach;
+  }
+  return leftwards ? [groups[-1], groups[1]] : [groups[1], groups[-1]];
+}
+
+function halves(centre) {
+  const mains = visible(centre);
   if (mains.length < 2) return [mains, []];
-  const total = stackHeight(mains);
-  let above = mains[0].reach;
+  const { height: total, before, after } = rows(mains, centre.groups);
+  const room = (at) => mains[at].reach + before[at] + after[at];
+  let above = room(0);
   let best = total;
   let cut = 1;
   for (let at = 1; at < mains.length; at++) {
     const between = apart(mains[at - 1], mains[at]);
     const higher = Math.max(above, total - above - between);
     if (higher <= best) [best, cut] = [higher, at];
-    above += between + mains[at].reach;
+    above += between + room(at);
   }
   return [mains.slice(0, cut), mains.slice(cut)];
 }
 
-function stack(parent, children) {
-  let y = middle(parent) - stackHeight(children) / 2;
+function stack(parent, children, side, result) {
+  if (!children.length) return;
+  const { height, before, after, runs } = rows(children, parent.groups);
+  let y = middle(parent) - height / 2;
+  const tops = [];
   children.forEach((child, at) => {
-    child.x = child.side > 0
+    child.side = side;
+    child.x = side > 0
       ? parent.x + parent.width + child.kind.gap
       : parent.x - child.kind.gap - child.width;
+    if (at) y += apart(children[at - 1], child);
+    y += before[at];
     child.y = y + (child.reach - child.height) / 2;
-    y += child.reach;
-    if (at + 1 < children.length) y += apart(child, children[at + 1]);
+    tops.push(y);
+    y += child.reach + after[at];
   });
+  for (const run of runs) {
+    enclose(run, children[run.first], tops[run.first], tops[run.last] + children[run.last].reach, result);
+  }
+}
+
+function enclose({ group, up, down, to, edge }, first, top, bottom, result) {
+  const { side, main } = first;
+  const start = near(first);
+  const { summary } = group;
+  if (!summary) {
+    const ends = [start - side * to, start + side * edge].sort((a, b) => a - b);
+    result.boundaries.push({ box: [ends[0], top - up, ends[1], bottom + down], group, main });
+    return;
+  }
+  const x = start + side * edge;
+  result.braces.push({ x, top, bottom, side, summary, brace: group.brace });
+  summary.side = side;
+  summary.x = side > 0 ? x + group.brace : x - group.brace - summary.width;
+  summary.y = (top + bottom - summary.height) / 2;
+}
+
+function ringsOf(root, sheet) {
+  return (sheet.around ?? []).filter(([number]) => number === root.place);
+}
+
+function ring(box, root, sheet, data, result) {
+  for (const [, text, width, height, style] of ringsOf(root, sheet)) {
+    box = ringed(box, width, height, data.padding);
+    result.boundaries.push({ box, group: { text, width, height, style }, main: root.main });
+  }
+}
+
+function ringed([x0, y0, x1, y1], width, height, padding) {
+  const start = x0 - padding;
+  return [start, y0 - padding - height, Math.max(x1 + padding, start + width + 2 * padding), y1 + padding];
+}
+
+function boxOf(root) {
+  const start = root.side > 0 ? root.x : root.x + root.width - root.span;
+  const top = middle(root) - root.reach / 2;
+  return [start, top, start + root.span, top + root.reach];
+}
+
+function roomOf(root, sheet, data) {
+  let box = boxOf(root);
+  for (const [, , width, height] of ringsOf(root, sheet)) {
+    box = ringed(box, width, height, data.padding);
+  }
+  const [x, y] = [root.x + root.width / 2, middle(root)];
+  return [box[0] - x, box[1] - y, box[2] - x, box[3] - y];
 }

@@ -4,8 +4,13 @@
 // script the picture stays, and the outline below it has everything.
 
 import { Camera } from "./camera.js";
-import { Drawer, element, fit } from "./drawing.js";
-import { left, linked, place, unfolded, visible } from "./layout.js";
+import { addColours, remember, wantsAuthors } from "./colours.js";
+import { Drawer, fit } from "./drawing.js";
+import { around } from "./floating.js";
+import { foldAsAuthored, foldToFit, rootsOf } from "./folding.js";
+import { hanging, left, linked, place, taken, unfolded } from "./layout.js";
+import { button, html, lazily, plain } from "./page.js";
+import { element } from "./svg.js";
 
 const ICONS = {
   zoomIn: "M10 4v12M4 10h12",
@@ -14,9 +19,9 @@ const ICONS = {
   unfold: "M10 2v6M7 5l3-3 3 3M10 18v-6M7 15l3 3 3-3M3 10h14",
   fold: "M10 2v6M7 5l3 3 3-3M10 18v-6M7 15l3-3 3 3M3 10h14",
   fullscreen: "M12 3h5v5M17 3l-6 6M8 17H3v-5M3 17l6-6",
+  colours: "M10 3a7 7 0 1 0 0 14c1.6 0 1.4-1.5.8-2.3-.6-1 0-2.2 1.2-2.2h2a3 3 0 0 0 3-3C17 5.600 14 3 10 3zM6.500 9.500h.01M9 6.500h.01M13 7h.01",
 };
 const READABLE = 0.62; // scale at which letters can still be read
-const LIMITS = [260, 160, 100, 60, 36, 20]; // topics unfolded at first, if they can be read
 
 const said = JSON.parse(document.getElementById("texts").textContent);
 const stage = document.getElementById("stage");
@@ -24,15 +29,16 @@ const stage = document.getElementById("stage");
 class MindMap {
   constructor(data) {
     this.data = data;
-    this.measures = { lineHeight: data.lineHeight, ascent: data.ascent, count: data.count };
-    this.sheets = data.sheets.map((sheet) => linked(sheet, data.kinds));
-    this.drawer = new Drawer(this.measures);
-    this.world = element("g", {}, this.drawer.lines, this.drawer.topics);
+    this.sheets = data.sheets.map((sheet) => (sheet.nodes = linked(sheet, data)));
+    this.coloured = addColours(data.sheets);
+    this.drawer = new Drawer(data, { address: stage.dataset.images, watch: lazily(stage) });
+    const { around: behind, lines, topics, arrows } = this.drawer;
+    this.world = element("g", {}, behind, lines, topics, arrows);
     this.svg = element("svg", { "aria-hidden": "true", focusable: "false" }, this.world);
     this.matches = [];
     this.#build();
     this.camera = new Camera(stage, this.world, (target) => this.#clicked(target));
-    this.sheets.forEach((nodes, number) => this.#foldSome(nodes, number));
+    this.sheets.forEach((nodes, number) => this.#foldAtFirst(nodes, data.sheets[number]));
     this.open(0, { glide: false });
     this.#listen();
     this.follow(false);
@@ -43,6 +49,9 @@ class MindMap {
   open(number, { glide = true } = {}) {
     this.number = number;
     this.nodes = this.sheets[number];
+    this.sheet = this.data.sheets[number];
+    stage.classList.remove(...this.sheets.map((_, at) => `sheet${at}`));
+    stage.classList.add(`sheet${number}`);
     if (this.sheetMenu) this.sheetMenu.value = String(number);
     this.current = null;
     this.draw();
@@ -50,20 +59,20 @@ class MindMap {
   }
 
   draw() {
-    this.shown = unfolded(this.nodes[0]);
-    place(this.shown, this.data.sheets[this.number].leftwards, this.data.count);
-    this.drawer.show(this.shown);
+    this.shown = unfolded(...rootsOf(this.nodes));
+    this.placed = place(this.shown, this.sheet, this.data);
+    this.drawer.show(this.shown, this.sheet, this.placed);
     fit(this.svg);
     this.#mark();
   }
 
   fit(glide = true) {
     // What would be too small to read is not made smaller: then the middle of the map is shown.
-    this.camera.frameAll(bounds(this.shown), { least: 0.42, most: 1.4, glide });
+    this.camera.frameAll(bounds(this.shown, this.placed), { least: 0.42, most: 1.4, glide });
   }
 
   fold(node, folded = !node.folded) {
-    if (!node.children.length || !node.above || node.folded === folded) return;
+    if (!node.children.length || !node.depth || node.folded === folded) return;
     const before = { x: left(node), y: node.y };
     node.folded = folded;
     this.draw();
@@ -154,14 +163,12 @@ class MindMap {
       .replace("{count}", count);
   }
 
-  /** Fold as much as it takes that what is left fits the stage in letters that can be read. */
-  #foldSome(nodes, number) {
-    for (const limit of [...LIMITS, 0]) {
-      foldBeyond(nodes, limit);
-      const shown = unfolded(nodes[0]);
-      place(shown, this.data.sheets[number].leftwards, this.data.count);
-      if (this.camera.room(bounds(shown)) >= READABLE) return;
-    }
+  #foldAtFirst(nodes, sheet) {
+    if (foldAsAuthored(nodes)) return;
+    foldToFit(nodes, () => {
+      const shown = unfolded(...rootsOf(nodes));
+      return this.camera.room(bounds(shown, place(shown, sheet, this.data))) >= READABLE;
+    });
   }
 
   // -- what is around the map ------------------------------------------------------------
@@ -173,24 +180,18 @@ class MindMap {
       autocomplete: "off",
     });
     const finder = html("div", { class: "finder control" }, this.input, this.found);
-    const button = (name, act) => {
-      const made = html("button", { type: "button", title: said[name], "aria-label": said[name] });
-      const icon = element("svg", { viewBox: "0 0 20 20", "aria-hidden": "true" });
-      icon.append(element("path", { d: ICONS[name] }));
-      made.append(icon);
-      made.addEventListener("click", act);
-      return made;
-    };
+    const tool = (name, act) => button(ICONS[name], said[name], act);
     const tools = html("div", { class: "tools control" },
-      button("zoomIn", () => this.camera.zoom(1.3, undefined, undefined, true)),
-      button("zoomOut", () => this.camera.zoom(1 / 1.3, undefined, undefined, true)),
-      button("fit", () => this.fit()),
-      button("unfold", () => this.foldAll(false)),
-      button("fold", () => this.foldAll(true)),
+      tool("zoomIn", () => this.camera.zoom(1.3, undefined, undefined, true)),
+      tool("zoomOut", () => this.camera.zoom(1 / 1.3, undefined, undefined, true)),
+      tool("fit", () => this.fit()),
+      tool("unfold", () => this.foldAll(false)),
+      tool("fold", () => this.foldAll(true)),
     );
     if (document.fullscreenEnabled) {
-      tools.append(button("fullscreen", () => this.#fullscreen()));
+      tools.append(tool("fullscreen", () => this.#fullscreen()));
     }
+    if (this.coloured) tools.append(this.#colourSwitch(tool));
     this.panel = html("aside", { class: "detail control", hidden: "" });
     this.live = html("p", { class: "unseen", "aria-live": "polite" });
     const top = html("div", { class: "top" }, finder);
@@ -202,10 +203,26 @@ class MindMap {
     stage.classList.add("alive");
   }
 
+  /** The colours of the author, or ours, as this reader prefers. */
+  #colourSwitch(tool) {
+    const show = (authors) => {
+      stage.classList.toggle("authors", authors);
+      made.setAttribute("aria-pressed", String(authors));
+    };
+    const made = tool("colours", () => {
+      const authors = !stage.classList.contains("authors");
+      remember(authors);
+      show(authors);
+    });
+    show(wantsAuthors());
+    return made;
+  }
+
   #sheetMenu() {
     const options = this.sheets.map((nodes, number) => {
       const option = html("option", { value: number });
-      option.textContent = nodes[0].lines.map(([line]) => line).join(" ") || `${number + 1}`;
+      const title = this.data.sheets[number].title || nodes[0].lines.map(([line]) => line).join(" ");
+      option.textContent = title || `${number + 1}`;
       return option;
     });
     this.sheetMenu = html("select", { "aria-label": said.sheet, class: "control" }, ...options);
@@ -281,7 +298,7 @@ class MindMap {
       return;
     }
     if (node.folded) this.fold(node, false);
-    const children = visible(node).filter((child) => child.side === way);
+    const children = hanging(node).filter((child) => child.side === way);
     if (children.length) this.select(children[Math.floor((children.length - 1) / 2)]);
   }
 
@@ -308,7 +325,7 @@ class MindMap {
     this.live.textContent = node ? this.#spoken(node) : "";
     if (!node) return;
     const written = document.getElementById(`t=${node.id}`);
-    const beside = [...(written?.children ?? [])].filter((one) => one.matches(".note, .links"));
+    const beside = [...(written?.children ?? [])].filter((one) => one.matches(".note, .more, .formula"));
     if (!beside.length) return;
     const title = html("p", { class: "title", dir: "auto" });
     title.textContent = node.lines.map(([line]) => line).join(" ");
@@ -335,47 +352,13 @@ class MindMap {
   }
 }
 
-/** Unfold a map level by level, small families first, up to so many topics. */
-function foldBeyond(nodes, limit) {
-  let level = [nodes[0]];
-  let shown = 1;
-  for (const node of nodes) node.folded = node.depth > 0 && node.children.length > 0;
-  while (level.length) {
-    const next = [];
-    for (const node of [...level].sort((a, b) => a.children.length - b.children.length)) {
-      if (node.depth > 0 && shown + node.children.length > limit) continue;
-      node.folded = false;
-      shown += node.children.length;
-      next.push(...node.children.filter((child) => child.children.length));
-    }
-    level = next;
-  }
-}
-
 function box(node) {
   return { x: node.x, y: node.y, width: node.width, height: node.height };
 }
 
-function bounds(nodes) {
-  let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
-  for (const { x, y, width, height } of nodes) {
-    x0 = Math.min(x0, x);
-    y0 = Math.min(y0, y);
-    x1 = Math.max(x1, x + width);
-    y1 = Math.max(y1, y + height);
-  }
+function bounds(nodes, placed = { boundaries: [] }) {
+  const [x0, y0, x1, y1] = around(taken(nodes, placed));
   return { x: x0, y: y0, width: x1 - x0, height: y1 - y0 };
-}
-
-function html(name, attributes, ...children) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  made.append(...children);
-  return made;
-}
-
-function plain(text) {
-  return text.normalize("NFKD").replace(/\p{M}/gu, "").toLowerCase();
 }
 
 async function begin() {

@@ -1,0 +1,141 @@
+"""The curves of relationships: from which end of a topic to which of the other, and how bent.
+
+A curve may leave a topic at any of its four sides. Of all pairs of sides the one is taken whose
+curve is short and crosses the fewest topics; a few points of each are looked at, which is cheap and
+good enough. ``site/static/arrows.js`` does the same in the browser.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import floor, hypot
+from typing import Final, NamedTuple
+
+from mapshelf.model import Relationship
+from mapshelf.render.floating import Box
+from mapshelf.render.look import LABEL_SIZE
+from mapshelf.render.nodes import Node, label_of
+from mapshelf.render.wrapping import Line
+
+MOST: Final = 400
+"""Relationships of a sheet that are drawn: more could not be followed."""
+
+_CELL: Final = 100.0
+_SAMPLES: Final = (0.15, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85)
+_CROSSING: Final = 90.0  # how much longer a curve may be to cross one topic less
+_LEAST_BEND: Final = 24.0
+_MOST_BEND: Final = 160.0
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A relationship between two topics that are shown."""
+
+    start: Node
+    end: Node
+    label: Line | None
+    colour: str
+
+    @property
+    def width(self) -> float:
+        """Width of the label."""
+        return self.label.width * LABEL_SIZE if self.label else 0.0
+
+
+class Curve(NamedTuple):
+    """A cubic curve: where it starts, its two handles, and where it ends."""
+
+    start: Point
+    first: Point
+    second: Point
+    end: Point
+
+    def at(self, share: float) -> Point:
+        """Return the point after so much of it."""
+        rest = 1 - share
+        weights = (rest**3, 3 * rest**2 * share, 3 * rest * share**2, share**3)
+        x = sum(weight * point[0] for weight, point in zip(weights, self, strict=True))
+        y = sum(weight * point[1] for weight, point in zip(weights, self, strict=True))
+        return x, y
+
+
+def links(relationships: Sequence[Relationship], shown: Mapping[str, Node]) -> Iterator[Link]:
+    """Yield the relationships whose ends are not the same.
+
+    Args:
+        relationships: of a sheet.
+        shown: the nodes by the ids of topics; for those that are hidden, the nearest one above.
+    """
+    for relationship in relationships[:MOST]:
+        start, end = shown.get(relationship.start), shown.get(relationship.end)
+        if start and end and start is not end:
+            yield Link(start, end, label_of(relationship.text), relationship.colour)
+
+
+class Router:
+    """Finds the curves between topics that have their places."""
+
+    def __init__(self, nodes: Iterable[Node]) -> None:
+        self._cells: dict[tuple[int, int], list[Node]] = {}
+        for node in nodes:
+            for across in range(floor(node.x / _CELL), floor((node.x + node.width) / _CELL) + 1):
+                for down in range(floor(node.y / _CELL), floor((node.y + node.height) / _CELL) + 1):
+                    self._cells.setdefault((across, down), []).append(node)
+
+    def curve(self, link: Link) -> Curve:
+        """Return the curve of a relationship."""
+        curves = (
+            _curve(start, end)
+            for start in _ends(_body(link.start))
+            for end in _ends(_body(link.end))
+        )
+        return min(curves, key=lambda curve: self._cost(curve, link))
+
+    def _cost(self, curve: Curve, link: Link) -> float:
+        crossed = {node for share in _SAMPLES for node in self._under(curve.at(share))}
+        # A curve that runs through its own topics is worse than one through others.
+        own = (link.start in crossed) + (link.end in crossed)
+        (x0, y0), (x1, y1), (x2, y2), (x3, y3) = curve
+        length = hypot(x1 - x0, y1 - y0) + hypot(x2 - x1, y2 - y1) + hypot(x3 - x2, y3 - y2)
+        covered = self._behind_label(curve, link) if link.label else 0
+        return length + _CROSSING * (len(crossed) + 3 * own + 2 * covered)
+
+    def _behind_label(self, curve: Curve, link: Link) -> int:
+        """Return how many topics the words on a curve would cover."""
+        x, y = curve.at(0.5)
+        half = link.width / 2
+        ends = ((x - half, y - 5), (x - half, y + 5), (x + half, y - 5), (x + half, y + 5), (x, y))
+        return len({node for end in ends for node in self._under(end)})
+
+    def _under(self, point: Point) -> Iterator[Node]:
+        x, y = point
+        for node in self._cells.get((floor(x / _CELL), floor(y / _CELL)), ()):
+            if node.x < x < node.x + node.width and node.y < y < node.y + node.height:
+                yield node
+
+
+def _body(node: Node) -> Box:
+    return Box(node.left, node.y, node.left + node.body, node.y + node.height)
+
+
+def _ends(box: Box) -> tuple[tuple[Point, Point], ...]:
+    """Return where a curve may leave a box, each with the direction it has there."""
+    x, y = (box.left + box.right) / 2, (box.top + box.bottom) / 2
+    return (
+        ((box.right + 2, y), (1, 0)),
+        ((box.left - 2, y), (-1, 0)),
+        ((x, box.top - 2), (0, -1)),
+        ((x, box.bottom + 2), (0, 1)),
+    )
+
+
+def _curve(start: tuple[Point, Point], end: tuple[Point, Point]) -> Curve:
+    ((x0, y0), (right0, down0)), ((x3, y3), (right3, down3)) = start, end
+    bend = min(_MOST_BEND, max(_LEAST_BEND, 0.4 * hypot(x3 - x0, y3 - y0)))
+    return Curve(
+        (x0, y0),
+        (x0 + bend * right0, y0 + bend * down0),
+        (x3 + bend * right3, y3 + bend * down3),
+        (x3, y3),
+    )

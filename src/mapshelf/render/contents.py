@@ -1,0 +1,220 @@
+"""What is in the box of a topic besides its text, and where: icons, marks, tags, pictures.
+
+Icons stand before the text, marks for notes, links and files after it, pictures above, tags below.
+In maps written from right to left all of this is mirrored. Most topics have nothing but text, and
+are never seen by this module.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final, NamedTuple
+
+from mapshelf.model import Image, Topic
+from mapshelf.render.fonts import font
+from mapshelf.render.glyphs import emoji_text, markers_of, said
+from mapshelf.render.look import LINE_HEIGHT, Kind, Look
+from mapshelf.render.wrapping import Line, wrapped
+from mapshelf.writers.plain import one_line
+
+_GLYPH: Final = 1.2
+_MARK: Final = 0.95
+_TAG: Final = 0.78
+"""Heights of an icon, a mark and the letters of tags, in font sizes."""
+
+_APART: Final = 0.22
+"""Between icons, in font sizes."""
+
+_MOST_GLYPHS: Final = 12
+_MOST_TAGS: Final = 8
+_MOST_IMAGES: Final = 4
+"""More of a topic are not drawn; they are in the text for everybody."""
+
+_TAG_WIDTH: Final = 16.0  # of the longest, in font sizes
+_TAG_PADDING: Final = 5.0
+_BETWEEN: Final = 4.0  # pictures, text and tags
+_UNKNOWN: Final = (0.6, 0.6)  # shares of the largest picture for one whose size nobody knows
+_LARGEST: Final = 1e5  # of any picture
+
+
+class Piece(NamedTuple):
+    """Something in the box of a topic.
+
+    Attributes:
+        kind: ``glyph``, ``emoji``, ``mark``, ``tag`` or ``image``.
+        name: of the marker or mark; the digest of a picture; otherwise the text that is shown.
+        x: left end, from that of the box.
+        y: upper end, likewise.
+        width: of it.
+        height: of it.
+        says: what it means, or shows, in words.
+    """
+
+    kind: str
+    name: str
+    x: float
+    y: float
+    width: float
+    height: float
+    says: str = ""
+
+
+class Contents(NamedTuple):
+    """Everything in the box of a topic.
+
+    Attributes:
+        width: of the box.
+        height: of the box.
+        text_left: left end of the text in it.
+        text_top: its upper end.
+        pieces: all that is no text.
+    """
+
+    width: float
+    height: float
+    text_left: float
+    text_top: float
+    pieces: tuple[Piece, ...] = ()
+
+
+def only_text(kind: Kind, lines: Sequence[Line], text_width: float) -> Contents:
+    """Return the contents of a topic that has nothing but text."""
+    height = kind.size * LINE_HEIGHT * len(lines) + 2 * kind.down
+    return Contents(text_width + 2 * kind.across, height, kind.across, kind.down)
+
+
+def has_more(topic: Topic) -> bool:
+    """Tell whether a topic may have more to be drawn than its text."""
+    return bool(
+        topic.markers
+        or topic.task
+        or topic.tags
+        or topic.images
+        or topic.note
+        or topic.links
+        or topic.attachments
+    )
+
+
+def furnished(
+    topic: Topic, kind: Kind, look: Look, lines: Sequence[Line], *, right_to_left: bool
+) -> Contents | None:
+    """Return everything in the box of a topic, ``None`` if it is nothing but text after all.
+
+    Args:
+        topic: the topic.
+        kind: how it looks.
+        look: how the picture looks.
+        lines: its text.
+        right_to_left: whether the map is mirrored.
+    """
+    text_width = kind.size * max((line.width for line in lines), default=0.0)
+    text_height = kind.size * LINE_HEIGHT * len(lines)
+    glyphs = list(_glyphs(topic, kind.size))
+    marks = list(_marks(topic, kind.size)) if look.detailed else []
+    tags = list(_tags(topic, kind.size)) if look.detailed else []
+    images = [_image(image, look.picture) for image in topic.images[:_MOST_IMAGES] if image.digest]
+    if not (glyphs or marks or tags or images):
+        return None
+    # In a box there are plates behind icons.
+    step = (_APART + 0.14 * kind.boxed) * kind.size
+    before = sum(piece.width + step for piece in glyphs) - (0 if text_width or marks else step)
+    after = sum(piece.width + step for piece in marks) - (0 if text_width else step)
+    row = max(0.0, before) + text_width + max(0.0, after)
+    row_height = max([text_height, *(piece.height for piece in (*glyphs, *marks))])
+    tag_rows = _rows(tags, max(row, 14 * kind.size, *(piece.width for piece in images), 0))
+    inner = max([row, *(piece.width for piece in images), *map(_row_width, tag_rows)])
+
+    pieces: list[Piece] = []
+    y = kind.down
+    for image in images:
+        pieces.append(image._replace(x=kind.across + (inner - image.width) / 2, y=y))
+        y += image.height + _BETWEEN
+    x = kind.across + (inner - row) / 2 if kind.boxed else kind.across
+    line = min(row_height, kind.size * LINE_HEIGHT) if text_width else row_height
+    text_top = y + (row_height - text_height) / 2
+    for piece in glyphs:
+        pieces.append(piece._replace(x=x, y=max(y, text_top + (line - piece.height) / 2)))
+        x += piece.width + step
+    text_left = x
+    x += text_width + (step if text_width else 0)
+    for piece in marks:
+        top = y + row_height - line + (line - piece.height) / 2
+        pieces.append(piece._replace(x=x, y=max(y, top)))
+        x += piece.width + step
+    if row_height:
+        y += row_height + _BETWEEN
+    for some in tag_rows:
+        x = kind.across + ((inner - _row_width(some)) / 2 if kind.boxed else 0)
+        for piece in some:
+            pieces.append(piece._replace(x=x, y=y))
+            x += piece.width + _BETWEEN
+        y += some[0].height + _BETWEEN
+    made = Contents(
+        inner + 2 * kind.across, y - _BETWEEN + kind.down, text_left, text_top, tuple(pieces)
+    )
+    return _mirrored(made, text_width) if right_to_left else made
+
+
+def _glyphs(topic: Topic, size: float) -> Iterable[Piece]:
+    high = _GLYPH * size
+    for marker in markers_of(topic)[:_MOST_GLYPHS]:
+        if marker.name.startswith("emoji-"):
+            text = emoji_text(marker.name)
+            if text.strip():
+                wide = max(high, font(bold=False).width(text) * size)
+                yield Piece("emoji", text, 0, 0, wide, high, text)
+        else:
+            yield Piece("glyph", marker.name, 0, 0, high, high, one_line(said(marker)))
+
+
+def _marks(topic: Topic, size: float) -> Iterable[Piece]:
+    has = {
+        "picture": any(not image.digest for image in topic.images),
+        "note": bool(topic.note.strip()),
+        "link": bool(topic.links),
+        "attachment": bool(topic.attachments),
+    }
+    for name, there in has.items():
+        if there:
+            yield Piece("mark", name, 0, 0, _MARK * size, _MARK * size, name)
+
+
+def _tags(topic: Topic, size: float) -> Iterable[Piece]:
+    letters = _TAG * size
+    for tag in topic.tags[:_MOST_TAGS]:
+        for line in wrapped(one_line(tag), font(bold=False), _TAG_WIDTH, 1, 1.0):
+            width = line.width * letters + 2 * _TAG_PADDING
+            yield Piece("tag", line.text, 0, 0, width, letters * 1.45, one_line(tag))
+
+
+def _rows(pieces: Sequence[Piece], width: float) -> list[list[Piece]]:
+    rows: list[list[Piece]] = []
+    for piece in pieces:
+        if rows and _row_width([*rows[-1], piece]) <= width:
+            rows[-1].append(piece)
+        else:
+            rows.append([piece])
+    return rows
+
+
+def _row_width(row: Sequence[Piece]) -> float:
+    return sum(piece.width + _BETWEEN for piece in row) - _BETWEEN
+
+
+def _image(image: Image, most: tuple[float, float]) -> Piece:
+    """Return a picture in the size that the author shows it, or as much smaller as it has to be."""
+    # What is no size, or none that anybody can mean, is not known.
+    width, height = (one if 0 < one < _LARGEST else 0.0 for one in (image.width, image.height))
+    if not width and not height:
+        width, height = most[0] * _UNKNOWN[0], most[1] * _UNKNOWN[1]
+    width, height = width or height * 4 / 3, height or width * 3 / 4
+    scale = min(1.0, most[0] / width, most[1] / height)
+    shown = one_line(image.alt)
+    # What is thinner than a line would not be seen.
+    return Piece("image", image.digest, 0, 0, max(2, width * scale), max(2, height * scale), shown)
+
+
+def _mirrored(made: Contents, text_width: float) -> Contents:
+    return made._replace(
+        text_left=made.width - made.text_left - text_width,
+        pieces=tuple(piece._replace(x=made.width - piece.x - piece.width) for piece in made.pieces),
+    )

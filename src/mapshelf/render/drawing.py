@@ -1,0 +1,270 @@
+"""Draw a layout as SVG: boundaries, lines, topics with all that is in their boxes, arrows.
+
+Everything is written in the order of the map with one decimal, so the same layout gives the same
+bytes. ``site/static/drawing.js`` draws the same in the browser.
+"""
+
+from collections.abc import Iterable, Sequence
+from math import hypot
+from typing import Final
+
+from mapshelf.render.arrows import Curve, Link, Router
+from mapshelf.render.contrast import LINE, legible
+from mapshelf.render.fonts import ASCENT, BOLD_WEIGHT
+from mapshelf.render.inks import Ink, branch_colour, valid
+from mapshelf.render.layout import Boundary, Brace, Layout
+from mapshelf.render.look import (
+    BRACE,
+    COUNT_PADDING,
+    COUNT_SIZE,
+    LABEL_SIZE,
+    LINE_HEIGHT,
+    TWIG,
+)
+from mapshelf.render.nodes import Node
+from mapshelf.render.pieces import piece
+from mapshelf.render.svg import ANCHORS, Frame, Place, Style, number, text_line
+from mapshelf.writers.markup import attribute
+
+_STROKES: Final = (0.0, 2.6, 1.7, 1.3, 1.1)
+"""Width of the line to a topic, by its depth."""
+
+_ROUND: Final = 0.45
+"""Radius of the corners of a box of one line, in its heights."""
+
+_HEAD: Final = 7.0  # length of the head of an arrow
+
+
+def drawn(
+    placed: Layout, inks: Sequence[Ink], links: Iterable[Link], frame: Frame, style: Style
+) -> Iterable[str]:
+    """Yield a layout as SVG: what lies below comes first.
+
+    Args:
+        placed: the layout.
+        inks: the colours of its topics.
+        links: the relationships between them.
+        frame: the picture.
+        style: how to draw.
+    """
+    ink_of = dict(zip(placed.nodes, inks, strict=True))
+    yield (
+        f'<g transform="translate({number(frame.x)} {number(frame.y)}) scale({frame.scale:.4f})">\n'
+    )
+    for boundary in sorted(placed.boundaries, key=_area, reverse=True):
+        yield _boundary(boundary, style)
+    yield '<g fill="none" stroke-linecap="round">\n'
+    for node in placed.nodes:
+        if node.above and not _is_summary(node):
+            yield _connection(node, node.above, ink_of[node])
+        if node.twigs:
+            yield _twigs(node, ink_of[node])
+    for brace in placed.braces:
+        yield _brace(brace, ink_of[brace.summary])
+    yield "</g>\n"
+    for node in placed.nodes:
+        yield _topic(node, ink_of[node], style)
+    yield from _arrows(placed, links, style)
+    yield "</g>\n"
+
+
+def _is_summary(node: Node) -> bool:
+    """Tell whether a brace leads to a topic, and no line."""
+    return node.above is not None and node.above.children[node.at : node.at + 1] != [node]
+
+
+def _connection(node: Node, parent: Node, ink: Ink) -> str:
+    """Return the line from a topic's parent, continued below the topic if it has no box."""
+    end = node.near
+    start, height = _departure(node, parent)
+    bend = start + 0.55 * (end - start)
+    joint = node.joint
+    path = f"M{number(start)} {number(height)}"
+    if abs(height - joint) > 0.05:
+        path += (
+            f"C{number(bend)} {number(height)} {number(bend)} {number(joint)}"
+            f" {number(end)} {number(joint)}"
+        )
+    else:
+        path += f"H{number(end)}"
+    if node.lines and not node.kind.boxed:
+        path += f"H{number(end + node.side * node.body)}"
+    stroke = _STROKES[min(node.depth, len(_STROKES) - 1)]
+    dashes = ' stroke-dasharray="2 3"' if node.is_callout else ""
+    return f'<path d="{path}" stroke="{ink.line}" stroke-width="{number(stroke)}"{dashes}/>\n'
+
+
+def _twigs(node: Node, ink: Ink) -> str:
+    """Return short lines at a topic's end that stand for hidden topics."""
+    start, height = node.near + node.side * node.body, node.joint
+    path = ""
+    for twig in range(node.twigs):
+        rise = 4.0 * (twig - (node.twigs - 1) / 2)
+        path += f"M{number(start)} {number(height)}q{number(node.side * 0.5 * TWIG)} 0"
+        path += f" {number(node.side * TWIG)} {number(rise)}"
+    return f'<path d="{path}" stroke="{ink.line}" stroke-width="1.1"/>\n'
+
+
+def _departure(node: Node, parent: Node) -> tuple[float, float]:
+    """Return where the line to a topic starts at its parent."""
+    if parent.depth == 0:
+        # From inside the centre, so that lines to far branches do not bunch at its side.
+        return node.side * 0.3 * parent.body, 0.0
+    far = parent.x + parent.width if node.side > 0 else parent.x
+    return far, parent.joint
+
+
+def _area(boundary: Boundary) -> float:
+    box = boundary.box
+    return (box.right - box.left) * (box.bottom - box.top)
+
+
+def _boundary(boundary: Boundary, style: Style) -> str:
+    box, group = boundary.box, boundary.group
+    colour = valid(group.colour) or branch_colour(boundary.main, style.theme)
+    colour = legible(colour, style.theme.ground, LINE)
+    drawn = (
+        f'<rect x="{number(box.left)}" y="{number(box.top)}"'
+        f' width="{number(box.right - box.left)}" height="{number(box.bottom - box.top)}" rx="9"'
+        f' fill="{colour}" fill-opacity="0.07" stroke="{colour}" stroke-opacity="0.7"'
+        ' stroke-width="1.1"/>\n'
+    )
+    if group.label:
+        place = Place(box.left + 7, box.top + LABEL_SIZE * 1.25, group.label_width)
+        fill = f' fill="{legible(colour, style.theme.ground)}"'
+        drawn += text_line(group.label.text, place, LABEL_SIZE, style, fill)
+    return drawn
+
+
+def _brace(brace: Brace, ink: Ink) -> str:
+    """Return a brace whose point is at its summary."""
+    x, side = brace.x + brace.side * 5, brace.side
+    middle = (brace.top + brace.bottom) / 2
+    bend = min(6.0, (brace.bottom - brace.top) / 4)
+    out = number(side * (BRACE - 10) / 2)
+    path = (
+        f"M{number(x)} {number(brace.top)}q{out} 0 {out} {number(bend)}V{number(middle - bend)}"
+        f"q0 {number(bend)} {out} {number(bend)}"
+        f"M{number(x)} {number(brace.bottom)}q{out} 0 {out} {number(-bend)}"
+        f"V{number(middle + bend)}q0 {number(-bend)} {out} {number(-bend)}"
+    )
+    return f'<path d="{path}" stroke="{ink.line}" stroke-width="1.4"/>\n'
+
+
+def _topic(node: Node, ink: Ink, style: Style) -> str:
+    parts = [*_box(node, ink), *_text(node, ink, style)]
+    parts += [piece(one, node, ink, style) for one in node.pieces]
+    parts.append(_count(node, ink, style))
+    inside = "".join(parts)
+    if style.identified:
+        return f"<g{attribute('data-topic', node.topic.id)}>\n{inside}</g>\n"
+    return inside
+
+
+def _box(node: Node, ink: Ink) -> Iterable[str]:
+    if not node.lines or not (ink.fill or ink.border):
+        return
+    x, y, width, height = node.left, node.y, node.body, node.height
+    fill = f' fill="{ink.fill or "none"}"'
+    if ink.border:
+        fill += f' stroke="{ink.border}" stroke-width="1.4"'
+    shape = node.style.shape if node.style else ""
+    if shape in ("diamond", "hexagon"):
+        cut = min(height / 2, node.kind.across + 4)
+        yield (
+            f'<path d="M{number(x - cut / 2)} {number(y + height / 2)}L{number(x + cut / 2)}'
+            f" {number(y)}H{number(x + width - cut / 2)}L{number(x + width + cut / 2)}"
+            f" {number(y + height / 2)}L{number(x + width - cut / 2)} {number(y + height)}"
+            f'H{number(x + cut / 2)}Z"{fill}/>\n'
+        )
+        return
+    yield (
+        f'<rect x="{number(x)}" y="{number(y)}" width="{number(width)}"'
+        f' height="{number(height)}" rx="{number(corner(node))}"{fill}/>\n'
+    )
+
+
+def corner(node: Node) -> float:
+    """Return the radius of the corners of a topic's box."""
+    shape = node.style.shape if node.style else ""
+    if shape == "rectangle":
+        return 1.0
+    if shape in ("ellipse", "cloud"):
+        return node.height / 2
+    if not node.kind.boxed:
+        return 3.0
+    return _ROUND * (node.kind.size * LINE_HEIGHT + 2 * node.kind.down)
+
+
+def _text(node: Node, ink: Ink, style: Style) -> Iterable[str]:
+    kind, contents = node.kind, node.contents
+    look = f' fill="{ink.text}"'
+    if kind.bold or (node.style and node.style.bold):
+        look += f' font-weight="{BOLD_WEIGHT}"'
+    if node.style and node.style.italic:
+        look += ' font-style="italic"'
+    height = kind.size * LINE_HEIGHT
+    y = node.y + contents.text_top + height / 2 + (ASCENT - 0.62) * kind.size
+    if not contents.pieces:  # a count may be higher than the text beside it
+        y += (node.height - contents.height) / 2
+    for line in node.lines:
+        width = line.width * kind.size
+        anchor = "middle" if kind.boxed else "end" if node.side < 0 else "start"
+        x = node.left + contents.text_left + ANCHORS[anchor] * (node.text_width - width)
+        yield text_line(line.text, Place(x, y, width, anchor), kind.size, style, look)
+        y += height
+
+
+def _count(node: Node, ink: Ink, style: Style) -> str:
+    if not node.count:
+        return ""
+    size = node.kind.size * COUNT_SIZE
+    height = size * LINE_HEIGHT
+    x = node.x + node.width - node.count_width if node.side >= 0 else node.x
+    y = node.middle
+    box = (
+        f'<rect x="{number(x)}" y="{number(y - height / 2)}" width="{number(node.count_width)}"'
+        f' height="{number(height)}" rx="{number(height / 2)}" fill="{ink.line}"'
+        ' fill-opacity="0.16"/>\n'
+    )
+    width = node.count_width - 2 * COUNT_PADDING
+    place = Place(x + COUNT_PADDING, y + 0.35 * size, width, "middle")
+    look = f' fill="{legible(ink.line, style.theme.ground)}" font-weight="{BOLD_WEIGHT}"'
+    return box + text_line(node.count, place, size, style, look)
+
+
+def _arrows(placed: Layout, links: Iterable[Link], style: Style) -> Iterable[str]:
+    router: Router | None = None
+    for link in links:
+        router = router or Router(placed.nodes)
+        yield _arrow(link, router.curve(link), style)
+
+
+def _arrow(link: Link, curve: Curve, style: Style) -> str:
+    colour = legible(valid(link.colour) or style.theme.quiet, style.theme.ground, LINE)
+    points = [f"{number(x)} {number(y)}" for x, y in curve]
+    (x2, y2), (x3, y3) = curve.second, curve.end
+    length = hypot(x2 - x3, y2 - y3) or 1.0
+    right, down = (x2 - x3) / length * _HEAD, (y2 - y3) / length * _HEAD
+    head = (
+        f"M{number(x3)} {number(y3)}L{number(x3 + right + down / 2)}"
+        f" {number(y3 + down - right / 2)}L{number(x3 + right - down / 2)}"
+        f" {number(y3 + down + right / 2)}Z"
+    )
+    drawn = (
+        f'<path d="M{points[0]}C{points[1]} {points[2]} {points[3]}" fill="none"'
+        f' stroke="{colour}" stroke-width="1.3" stroke-dasharray="5 3"/>\n'
+        f'<path d="{head}" fill="{colour}"/>\n'
+    )
+    if link.label:
+        x, y = curve.at(0.5)
+        width = link.width
+        drawn += (
+            f'<rect x="{number(x - width / 2 - 3)}" y="{number(y - 7)}"'
+            f' width="{number(width + 6)}" height="14" rx="4" fill="{style.theme.ground}"'
+            ' fill-opacity="0.88"/>\n'
+        )
+        place = Place(x - width / 2, y + 0.35 * LABEL_SIZE, width, "middle")
+        fill = f' fill="{legible(colour, style.theme.ground)}"'
+        drawn += text_line(link.label.text, place, LABEL_SIZE, style, fill)
+    return drawn

@@ -1,0 +1,350 @@
+"""The topics of a sheet, measured and linked, ready to be given places by ``layout``.
+
+Every topic becomes a node. Trees are linked from their roots: the central topic, then the topics
+that stand alone. A boundary or a summary is about siblings, so it hangs from their parent, as a
+``Group``; the topic of a summary is a tree of its own below that parent.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+from typing import Final
+
+from mapshelf.model import Style, TopicKind
+from mapshelf.render.contents import Contents, Piece, furnished, has_more, only_text
+from mapshelf.render.fonts import Font, font
+from mapshelf.render.look import (
+    COUNT_GAP,
+    COUNT_PADDING,
+    COUNT_SIZE,
+    LABEL_SIZE,
+    LINE_HEIGHT,
+    TWIG,
+    Kind,
+    Look,
+)
+from mapshelf.render.visible_topics import VisibleSheet, VisibleTopic
+from mapshelf.render.wrapping import Line, wrapped
+from mapshelf.writers.plain import one_line
+
+_TWIGS: Final = 3
+"""Most twigs: more could not be told apart."""
+
+_EMPTY_WIDTH: Final = 12.0  # of a topic without text
+
+_LABEL_WIDTH: Final = 24.0  # of the longest label, in its font sizes
+
+_MOST_GROUPS: Final = 1000
+"""Of a sheet: more could not be told apart, and each costs time."""
+
+
+@dataclass(slots=True, eq=False)
+class Node:
+    """A topic with its place.
+
+    Attributes:
+        topic: what is drawn.
+        depth: 0 for the centre.
+        above: its parent, ``None`` for the root of a tree.
+        at: its place among the children of its parent.
+        main: which main branch it belongs to, counted from 0; -1 for the centre.
+        kind_number: place of its kind among those of the look.
+        kind: how it looks.
+        lines: its text.
+        text_width: of the widest of them.
+        contents: what else is in its box, and where its text is.
+        count: how many topics are hidden below it, as text; empty if that is not said.
+        count_width: of the count with its box, 0 if there is none.
+        twigs: how many stand for topics that are hidden.
+        body: width without the count.
+        width: of all of it.
+        height: of all of it.
+        reach: height of it with everything below it.
+        span: width of it with everything below it, outwards.
+        side: 1 if it is right of the centre, -1 if left, 0 for the centre.
+        x: left end.
+        y: upper end.
+        children: the topics below it.
+        groups: boundaries and summaries of its children.
+    """
+
+    topic: VisibleTopic
+    depth: int
+    above: "Node | None"
+    at: int
+    main: int
+    kind_number: int
+    kind: Kind
+    lines: tuple[Line, ...]
+    text_width: float
+    contents: Contents
+    count: str
+    count_width: float
+    twigs: int
+    body: float = 0.0
+    width: float = 0.0
+    height: float = 0.0
+    reach: float = 0.0
+    span: float = 0.0
+    side: int = 0
+    x: float = 0.0
+    y: float = 0.0
+    children: list["Node"] = field(default_factory=list)
+    groups: list["Group"] = field(default_factory=list)
+
+    @property
+    def middle(self) -> float:
+        """Half-way down."""
+        return self.y + self.height / 2
+
+    @property
+    def left(self) -> float:
+        """Left end of the body."""
+        return self.x if self.side >= 0 else self.x + self.width - self.body
+
+    @property
+    def near(self) -> float:
+        """The end that its parent is at."""
+        return self.x if self.side >= 0 else self.x + self.width
+
+    @property
+    def joint(self) -> float:
+        """Height at which the line from its parent arrives, and those to its children leave."""
+        return self.middle if self.kind.boxed or not self.lines else self.y + self.height
+
+    @property
+    def pieces(self) -> tuple[Piece, ...]:
+        """What is in its box besides text."""
+        return self.contents.pieces
+
+    @property
+    def style(self) -> Style | None:
+        """How its author made it look."""
+        return self.topic.source.style if self.topic.source else None
+
+    @property
+    def is_callout(self) -> bool:
+        """Whether it is a remark on the topic above it."""
+        source = self.topic.source
+        return source is not None and source.kind is TopicKind.CALLOUT and self.above is not None
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """Siblings that a boundary or a summary is about.
+
+    Attributes:
+        first: place of the first of them among the children of their parent.
+        last: place of the last one.
+        label: the words on a boundary, ``None`` if there are none.
+        colour: what its author chose, empty if nothing.
+        summary: the topic of a summary, ``None`` for a boundary.
+    """
+
+    first: int
+    last: int
+    label: Line | None
+    colour: str
+    summary: Node | None = None
+
+    @property
+    def label_height(self) -> float:
+        """Room above the topics for the words."""
+        return LABEL_SIZE * LINE_HEIGHT if self.label else 0.0
+
+    @property
+    def label_width(self) -> float:
+        """Width of the words."""
+        return self.label.width * LABEL_SIZE if self.label else 0.0
+
+
+@dataclass(slots=True)
+class Forest:
+    """All nodes of a sheet.
+
+    Attributes:
+        nodes: all of them, parents before their children, the central topic first.
+        trees: the roots: the central topic and those that stand alone.
+        around: boundaries around whole trees, with their roots.
+    """
+
+    nodes: list[Node]
+    trees: list[Node]
+    around: list[tuple[Node, Group]]
+
+
+def forest(sheet: VisibleSheet, look: Look, *, right_to_left: bool) -> Forest:
+    """Return the nodes of a sheet, measured, but without places."""
+    builder = _Builder(look, right_to_left=right_to_left)
+    trees = [builder.tree(sheet.root, None)]
+    trees += [builder.tree(topic, None) for topic in sheet.floating]
+    whole = Forest(builder.nodes, trees, [])
+    if sheet.summaries or sheet.sheet.boundaries:
+        _add_groups(whole, builder, sheet)
+    return whole
+
+
+def by_id(nodes: Iterable[Node]) -> dict[str, Node]:
+    """Return the nodes by the ids of their topics; the first one if several have the same."""
+    found: dict[str, Node] = {}
+    for node in nodes:
+        found.setdefault(node.topic.id, node)
+    return found
+
+
+def label_of(text: str) -> Line | None:
+    """Return the words on an arrow or a boundary as one line, ``None`` if there are none."""
+    lines = wrapped(one_line(text), font(bold=False), _LABEL_WIDTH, 1, 1.0)
+    return lines[0] if lines else None
+
+
+def _add_groups(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> None:
+    """Hang boundaries and summaries from the parents of their topics.
+
+    A summary may be about topics that hang from the topic of another one, so they are added in
+    rounds. What is about none that are shown stands alone.
+    """
+    known = _add_summaries(whole, builder, sheet)
+    for boundary in sheet.sheet.boundaries[:_MOST_GROUPS]:
+        label = label_of(boundary.text)
+        for parent, first, last in _siblings(boundary.topics, known):
+            parent.groups.append(Group(first, last, label, boundary.colour))
+            label = None
+        roots = (known[one] for one in dict.fromkeys(boundary.topics) if one in known)
+        for root in roots:
+            if root.above is None:
+                whole.around.append((root, Group(0, 0, label, boundary.colour)))
+                label = None
+    for node in whole.nodes:
+        if node.groups:
+            # Inner ones first, and braces outside of boundaries.
+            node.groups.sort(key=lambda one: (one.summary is not None, one.last - one.first))
+
+
+def _add_summaries(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> dict[str, Node]:
+    """Add the topics of summaries to the nodes; return all nodes by the ids of topics."""
+    pending = list(sheet.summaries[:_MOST_GROUPS])
+    while True:
+        known = by_id(whole.nodes)
+        left = []
+        for ids, topic in pending:
+            found = next(_siblings(ids, known), None)
+            if found is None:
+                left.append((ids, topic))
+                continue
+            parent, first, last = found
+            node = builder.tree(topic, parent, parent.children[first])
+            parent.groups.append(Group(first, last, None, "", node))
+        if len(left) == len(pending):
+            break
+        pending = left
+    # A summary whose topics are left out of a picture is left out, too.
+    complete = not any(node.topic.hidden for node in whole.nodes)
+    whole.trees += [builder.tree(topic, None) for _, topic in pending if complete]
+    return by_id(whole.nodes)
+
+
+def _siblings(ids: Sequence[str], known: Mapping[str, Node]) -> Iterator[tuple[Node, int, int]]:
+    """Yield the parents of these topics, with the first and the last place of each run of them."""
+    found = {known[one] for one in ids if one in known}
+    below: dict[Node, list[int]] = {}
+    for node in found:
+        # The topic of a summary is no child, but below its parent all the same.
+        if node.above is not None and node.above.children[node.at : node.at + 1] == [node]:
+            below.setdefault(node.above, []).append(node.at)
+    order = {node: place for place, node in enumerate(known.values()) if node in below}
+    for parent in sorted(below, key=order.__getitem__):
+        for _, run in groupby(enumerate(sorted(below[parent])), lambda pair: pair[1] - pair[0]):
+            places = [place for _, place in run]
+            yield parent, places[0], places[-1]
+
+
+class _Builder:
+    """Makes nodes, and keeps all of them in their order."""
+
+    def __init__(self, look: Look, *, right_to_left: bool) -> None:
+        self.nodes: list[Node] = []
+        self._look = look
+        self._kinds = look.every_kind
+        self._right_to_left = right_to_left
+        self._trees = 0
+
+    def tree(self, root: VisibleTopic, above: Node | None, beside: Node | None = None) -> Node:
+        """Add the nodes of a tree; return its root.
+
+        Args:
+            root: of the tree.
+            above: the node it hangs from as a summary, if any.
+            beside: the first of the siblings that it sums up.
+        """
+        top: Node | None = None
+        pending: list[tuple[VisibleTopic, Node | None]] = [(root, above)]
+        while pending:
+            topic, parent = pending.pop()
+            node = self._node(topic, parent, is_summary=top is None and above is not None)
+            if top is None:
+                top = node
+                node.main = beside.main if beside else self._trees - 1
+                self._trees += above is None
+            elif parent:
+                node.at = len(parent.children)
+                node.main = node.at if node.depth == 1 else parent.main
+                parent.children.append(node)
+            pending.extend((child, node) for child in reversed(topic.children))
+            self.nodes.append(node)
+        assert top is not None
+        return top
+
+    def _node(self, topic: VisibleTopic, above: Node | None, *, is_summary: bool) -> Node:
+        source = topic.source
+        depth = above.depth + 1 if above else min(1, self._trees)
+        aside = is_summary or (
+            above is not None and source is not None and source.kind is TopicKind.CALLOUT
+        )
+        number = self._look.number(depth, aside=aside)
+        kind = self._kinds[number]
+        lines = wrapped(topic.text, _face(topic, kind), kind.width, kind.lines, kind.stretch)
+        padded = _padded(kind, source.style) if source is not None and source.style else kind
+        contents = None
+        if source is not None and has_more(source):
+            contents = furnished(
+                source, padded, self._look, lines, right_to_left=self._right_to_left
+            )
+        if not lines and not topic.others:
+            lines = (Line("", 0.0 if contents else _EMPTY_WIDTH / kind.size),)
+        text_width = kind.size * max((line.width for line in lines), default=0.0)
+        contents = contents or only_text(padded, lines, text_width)
+        counted = topic.hidden > 0 and (kind.counted or topic.others)
+        count = f"+{topic.hidden}" if counted else ""
+        twigs = 0 if counted else min(topic.hidden, _TWIGS)
+        node = Node(
+            *(topic, depth, above, 0, -1, number, kind, lines, text_width, contents),
+            *(count, _count_width(count, kind), twigs),
+        )
+        if lines:
+            node.width, node.height = contents.width, contents.height
+            node.body = node.width
+        if count:
+            node.width += node.count_width + (COUNT_GAP if lines else 0)
+            node.height = max(node.height, kind.size * COUNT_SIZE * LINE_HEIGHT + 2)
+        if twigs:
+            node.width += TWIG
+        return node
+
+
+def _face(topic: VisibleTopic, kind: Kind) -> Font:
+    style = topic.source.style if topic.source else None
+    return font(bold=kind.bold or (style is not None and style.bold))
+
+
+def _padded(kind: Kind, style: Style) -> Kind:
+    """Return ``kind`` with more room in its box if only the author gave it one."""
+    if kind.boxed or not (style.fill or style.border):
+        return kind
+    return kind._replace(across=kind.across + 4, down=kind.down + 1)
+
+
+def _count_width(count: str, kind: Kind) -> float:
+    if not count:
+        return 0.0
+    return font(bold=True).width(count) * kind.size * COUNT_SIZE + 2 * COUNT_PADDING

@@ -1,0 +1,21 @@
+// Elements of SVG, and what is known about a line of text.
+
+const SVG = "http://www.w3.org/2000/svg";
+const LEFTWARDS = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
+const RIGHTWARDS = /[A-Za-z\u00c0-\u058f\u0900-\u1fff\u3040-\ud7af]/;
+
+export function element(name, attributes = {}, ...children) {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  made.append(...children);
+  return made;
+}
+
+export function isLeftwards(text) {
+  const [back, forth] = [text.search(LEFTWARDS), text.search(RIGHTWARDS)];
+  return back >= 0 && (forth < 0 || back < forth);
+}
+
+export function round(value) {
+  return Math.round(value * 10) / 10;
+}

@@ -1,0 +1,173 @@
+"""What there is to a topic besides its text, as HTML for everybody.
+
+Icons are words here, pictures have their alternative texts. Notes were cleaned when the file was
+read. They are cleaned again here, because the store is not trusted.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Final
+from urllib.parse import quote
+
+import nh3
+from markupsafe import Markup, escape
+
+from mapshelf.model import Attachment, Image, Task, Topic
+from mapshelf.render.glyphs import said
+from mapshelf.site.addresses import SAFE_SCHEMES, safe_link
+from mapshelf.site.messages import say
+
+RELATION: Final = "nofollow noopener noreferrer"
+"""The ``rel`` of links in untrusted maps."""
+
+_SHOWN: Final = {
+    *("a", "b", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "hr", "i", "li", "ol"),
+    *("p", "pre", "s", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr"),
+    *("u", "ul"),
+}
+"""Elements kept in notes. Headings are removed: those of the page must stay in order."""
+
+_PICTURE_WIDTH: Final = 640  # pixels that are asked for
+
+_NAME: Final = 80  # characters of a topic by which others refer to it
+
+
+def anchor(topic: Topic) -> Markup:
+    """Return the id of a topic's element."""
+    return escape(f"t={topic.id}")
+
+
+def named(topic: Topic) -> str:
+    """Return a topic's text as others refer to it."""
+    text = " ".join(topic.text.split())
+    return text if len(text) <= _NAME else text[: _NAME - 1].rstrip() + "…"
+
+
+def topic_link(topic: Topic) -> str:
+    """Return a link to a topic on the same page."""
+    name = named(topic) or say("map.untitled")
+    return f'<a href="#t={quote(topic.id)}" dir="auto">{escape(name)}</a>'
+
+
+class Details:
+    """Writes what there is to each topic of a map."""
+
+    def __init__(self, known: Mapping[str, Topic], images: str) -> None:
+        """Prepare for a map.
+
+        Args:
+            known: its topics by their ids.
+            images: address of its pictures, without their digests.
+        """
+        self._known = known
+        self._images = images
+
+    def text(self, topic: Topic) -> str:
+        """Return the text of a topic, with its icons and tags in words after it."""
+        text = topic.text.strip()
+        if text:
+            shown = f'<span class="t" dir="auto">{escape(text)}</span>'
+        elif topic.images or topic.formula:
+            shown = f'<span class="t" dir="auto">{escape(_instead(topic))}</span>'
+        else:
+            shown = f'<span class="t none">{escape(say("map.untitled"))}</span>'
+        if not (topic.markers or topic.tags):
+            return shown
+        icons = "".join(f' <span class="icon">{escape(said(one))}</span>' for one in topic.markers)
+        tags = "".join(f' <span class="tag" dir="auto">{escape(tag)}</span>' for tag in topic.tags)
+        return shown + icons + tags
+
+    def beside(self, topic: Topic) -> str:
+        """Return the pictures, the note, the links and all other facts of a topic."""
+        pieces = [self._picture(image) for image in topic.images] if topic.images else []
+        pieces.append(_note(topic))
+        if topic.formula and topic.text.strip():
+            pieces.append(f'<p class="formula"><code>{escape(topic.formula)}</code></p>')
+        links = [_link(link, self._known) for link in topic.links]
+        pieces.append(_list("links", say("links"), links))
+        if topic.task:
+            pieces.append(_list("task", say("task"), _task(topic.task)))
+        if topic.attributes:
+            rows = (
+                f'<span dir="auto">{escape(name)}: {escape(value)}</span>'
+                for name, value in topic.attributes
+            )
+            pieces.append(_list("attributes", say("attributes"), rows))
+        if topic.attachments:
+            pieces.append(_list("attachments", say("attachments"), map(_file, topic.attachments)))
+        return "".join(pieces)
+
+    def _picture(self, image: Image) -> str:
+        if not image.digest or not self._images:
+            missing = say("picture.missing", name=image.alt.strip() or say("picture.unnamed"))
+            return f'<p class="lost" dir="auto">{escape(missing)}</p>'
+        address = f"{self._images}/{quote(image.digest)}.png?w={_PICTURE_WIDTH}"
+        alt = image.alt.strip() or say("picture.unnamed")
+        return (
+            f'<img class="inside" src="{escape(address)}" alt="{escape(alt)}" loading="lazy"'
+            ' decoding="async">'
+        )
+
+
+def _instead(topic: Topic) -> str:
+    """Return what stands for the text of a topic that has none."""
+    shown = (image.alt.strip() for image in topic.images)
+    return topic.formula or next(filter(None, shown), "") or say("picture.unnamed")
+
+
+def _list(name: str, label: str, items: Iterable[str]) -> str:
+    inside = "".join(f"<li>{item}</li>" for item in items)
+    return f'<ul class="more {name}" aria-label="{escape(label)}">{inside}</ul>' if inside else ""
+
+
+def _task(task: Task) -> Iterable[str]:
+    """Yield what is planned, in words."""
+    facts = {
+        "task.state": task.state and say(f"task.{task.state}"),
+        "task.progress": "" if task.progress is None else f"{task.progress} %",
+        "task.priority": "" if task.priority is None else str(task.priority),
+        "task.start": task.start,
+        "task.due": task.due,
+        "task.resources": ", ".join(task.resources),
+    }
+    for name, value in facts.items():
+        if value:
+            yield f'{escape(say(name))}: <span dir="auto">{escape(value)}</span>'
+
+
+def _file(attachment: Attachment) -> str:
+    size = f" ({attachment.size / 1000:,.0f} KB)" if attachment.size >= 1000 else ""
+    return f'<span dir="auto">{escape(attachment.name)}</span>{size}'
+
+
+def _note(topic: Topic) -> str:
+    if topic.note_html:
+        inside = nh3.clean(
+            topic.note_html,
+            tags=_SHOWN,
+            attributes={"a": {"href"}},
+            url_schemes=set(SAFE_SCHEMES),
+            link_rel=RELATION,
+            attribute_filter=_followed,
+        )
+    elif topic.note.strip():
+        inside = f"<p>{escape(topic.note.strip())}</p>"
+    else:
+        return ""
+    return f'<div class="note" dir="auto">{inside}</div>'
+
+
+def _followed(element: str, attribute: str, value: str) -> str | None:
+    """Return the address of a link in a note, ``None`` if it is relative.
+
+    Relative links refer to the author's disk; here they would lead to our own addresses.
+    """
+    return safe_link(value)
+
+
+def _link(link: str, known: Mapping[str, Topic]) -> str:
+    if link.startswith("#") and link[1:] in known:
+        return f'<a href="#t={quote(link[1:])}" dir="auto">{escape(link)}</a>'
+    address = safe_link(link)
+    if address is None:
+        return f'<span dir="auto">{escape(link)}</span>'
+    return f'<a href="{escape(address)}" rel="{RELATION}" dir="auto">{escape(link)}</a>'
