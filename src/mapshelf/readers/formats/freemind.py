@@ -5,12 +5,14 @@ below was found in real files, not in a description of the format.
 
 * A topic's text is in ``TEXT``, or as HTML in ``richcontent``, or HTML escaped inside ``TEXT``,
   or a key of Freeplane's translations in ``LOCALIZED_TEXT``.
-* A ``stylenode`` has text too, but belongs to the style sheet, not to the map.
-* Everything that the author wrote about a topic becomes its note: details, note, the note of old
-  FreeMind plug-ins, tags, and attributes as ``name: value`` lines. So search finds all of it. Icons
-  are not included: ``idea`` would find every map with a light bulb.
-* A clone repeats another topic by its id. It is shown with the text of that topic; the branch below
-  is not repeated, because clones of clones could grow without limit.
+* A ``stylenode`` has text, icons and notes too, but belongs to the style sheet, not to the map
+  (``freemind_styles``).
+* Details, note and the note of old FreeMind plug-ins make the note of a topic
+  (``freemind_topics``).
+* A clone repeats another topic by its id. It is shown with all that is at that topic but its
+  arrows; the branch below is not repeated, because clones of clones could grow without limit.
+* Free topics and summaries are ordinary nodes with a hook (``freemind_groups``).
+* An arrow is written at both ends, as ``arrowlink`` and ``linktarget``. Only the first counts.
 * The content of an encrypted node is not read; the node itself is an ordinary topic, and its note
   says that it is encrypted.
 * The format has no author and no mark for templates. Every node has its own times: the map was
@@ -19,24 +21,23 @@ below was found in real files, not in a description of the format.
 
 import re
 from collections.abc import Iterator
-from functools import partial
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.errors import BrokenFile
+from mapshelf.model import Outline, Sheet, Summary, TopicKind
+from mapshelf.readers.formats.freemind_groups import Groups
+from mapshelf.readers.formats.freemind_places import place
+from mapshelf.readers.formats.freemind_styles import Styles
+from mapshelf.readers.formats.freemind_topics import Topics
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
-from mapshelf.readers.parsing.notes import Note
-from mapshelf.readers.parsing.text_cleaning import element_to_text, html_to_text, is_html
 from mapshelf.readers.parsing.topic_tree import grow
 from mapshelf.readers.parsing.xml_files import parse_xml
 
 _VERSION: Final = re.compile(r"""\sversion\s*=\s*["'](?:([A-Za-z]+)\s+)?(\d[^"']*)["']""")
 _COMMENT: Final = re.compile(r"<!--(.{0,400}?)-->", re.DOTALL)
-_OLD_NOTE: Final = "accessories/plugins/NodeNote.properties"
 _PROGRAMS: Final = {"freeplane": "Freeplane", "docear": "Docear", "freemind": "FreeMind"}
-_TRANSLATIONS: Final = {"new_mindmap": "New mind map"}
-_ENCRYPTED: Final = "Encrypted: what is below this topic can be read with its password only."
 
 
 def sniff(content: Content) -> bool:
@@ -57,12 +58,12 @@ def read(content: Content) -> Outline:
         TooLarge: it exceeds a limit.
     """
     document = parse_xml(content.text, content.limits)
-    originals = {node.attrib["ID"]: node for node in document.iter("node") if node.get("ID")}
     centres = document.findall("node")
-    roots = grow(centres, partial(_topic, originals), _children, content.limits)
+    if not centres:
+        raise BrokenFile("it has no topics")
     software, version = _software(content)
     return Outline(
-        sheets=sheets_of(roots),
+        sheets=_sheets(document, centres, content),
         software=software,
         software_version=version,
         created=milliseconds(centres[0].get("CREATED")),
@@ -75,71 +76,34 @@ def _edits(document: Element) -> Iterator[int | None]:
         yield milliseconds(node.get("MODIFIED"))
 
 
-def _children(node: Element) -> list[Element]:
-    return node.findall("node")
-
-
-def _topic(originals: dict[str, Element], node: Element) -> Topic:
-    content = node
-    if "TEXT" not in node.attrib:
-        content = originals.get(node.get("CONTENT_ID") or node.get("TREE_ID") or "", node)
-    rich = {part.get("TYPE", "NODE").upper(): part for part in content.findall("richcontent")}
-    note = _note(content, rich)
-    return Topic(
-        id=node.get("ID", ""),
-        text=_text(content, rich.get("NODE")),
-        note=note.plain,
-        note_html=note.html,
-        links=(content.get("LINK", ""), *_links(rich.get("NODE"))),
+def _sheets(document: Element, centres: list[Element], content: Content) -> tuple[Sheet, ...]:
+    styles = Styles(document)
+    topics = Topics(document, styles, content)
+    groups = Groups(centres, content)
+    beside = [*groups.floating, *(groups.shown(brace) for _, brace in groups.summaries)]
+    roots = grow([*centres, *beside], topics.topic, groups.children, content.limits)
+    for callout in groups.callouts:
+        topics.made_for(callout).kind = TopicKind.CALLOUT
+    floating = roots[len(centres) : len(centres) + len(groups.floating)]
+    for node, topic in zip(groups.floating, floating, strict=True):
+        topic.kind = TopicKind.FLOATING
+        topic.position = place(node, topic, roots[0])
+    first = Sheet(
+        root=roots[0],
+        floating=floating,
+        relationships=tuple(topics.relationships),
+        boundaries=tuple(topics.boundaries),
+        summaries=tuple(_summary(*found, groups, topics) for found in groups.summaries),
+        background=styles.background,
     )
+    # Neither program writes a second central topic; what does has no such things.
+    return (first, *map(Sheet, roots[1 : len(centres)]))
 
 
-def _text(node: Element, rich: Element | None) -> str:
-    text = node.get("TEXT")
-    if text is not None:
-        return html_to_text(text) if is_html(text) else text
-    if rich is not None:
-        return _rich_text(rich)
-    key = node.get("LOCALIZED_TEXT", "")
-    return _TRANSLATIONS.get(key, key.replace("_", " "))
-
-
-def _note(node: Element, rich: dict[str, Element]) -> Note:
-    note = Note()
-    for kind in ("DETAILS", "NOTE"):
-        if kind in rich:
-            _add(note, rich[kind])
-    for hook in node.findall("hook"):
-        if hook.get("NAME") == _OLD_NOTE:
-            note.add_text(hook.findtext("text", ""))
-    note.add_fact("Tags", node.get("TAGS", "").splitlines())
-    for attribute in node.findall("attribute"):
-        note.add_text(f"{attribute.get('NAME', '')}: {attribute.get('VALUE', '')}")
-    if "ENCRYPTED_CONTENT" in node.attrib:
-        note.add_text(_ENCRYPTED)
-    return note
-
-
-def _add(note: Note, rich: Element) -> None:
-    if _is_plain(rich):
-        note.add_text("".join(rich.itertext()))
-    else:
-        note.add_element(rich)
-
-
-def _rich_text(rich: Element) -> str:
-    if _is_plain(rich):
-        return "".join(rich.itertext()).strip()
-    return element_to_text(rich)
-
-
-def _is_plain(rich: Element) -> bool:
-    # Line ends matter in plain text and Markdown, but not in HTML.
-    return rich.get("CONTENT-TYPE", "").startswith("plain")
-
-
-def _links(rich: Element | None) -> list[str]:
-    return [] if rich is None else [link.get("href", "") for link in rich.iter("a")]
+def _summary(group: list[Element], brace: Element, groups: Groups, topics: Topics) -> Summary:
+    topic = topics.made_for(groups.shown(brace))
+    topic.kind = TopicKind.SUMMARY
+    return Summary(tuple(topics.id_of(groups.shown(node)) for node in group), topic)
 
 
 def _software(content: Content) -> tuple[str, str]:

@@ -1,0 +1,126 @@
+"""What stands beside the tree of a Freeplane map: free topics, and braces with their summaries.
+
+In the file all of them are ordinary nodes with a hook. FreeMind has none of this.
+
+* A node with the hook ``FreeNode`` was put where the author wanted it. Below the central topic it
+  is a floating topic; below another it stays near that and is drawn without a line: a callout.
+* ``SummaryNode`` is a brace over the siblings before it, up to the one with ``FirstGroupNode`` or
+  to the summary before. A summary right after another one is a brace over summaries.
+* Newer Freeplanes write braces as nodes without text: one begins the group and is nothing else,
+  one ends it and holds the topics that sum up. A single such topic is taken for the summary.
+"""
+
+from collections.abc import Iterable
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from mapshelf.readers.parsing.content import Content
+
+_FREE: Final = "FreeNode"
+_FIRST: Final = "FirstGroupNode"
+_SUMMARY: Final = "SummaryNode"
+_BARE: Final = frozenset({"node", "hook", "edge", "font"})
+"""What may be in a brace that says nothing itself."""
+
+_SILENT: Final = frozenset({_FREE, _FIRST, _SUMMARY, "AlwaysUnfoldedNode"})
+"""The hooks that may be in it."""
+
+
+class Groups:
+    """What stands beside the central topics of a map.
+
+    Attributes:
+        floating: the nodes of floating topics.
+        callouts: the nodes of callouts.
+        summaries: the nodes that each summary is about, and the node of the summary itself.
+    """
+
+    def __init__(self, centres: Iterable[Element], content: Content) -> None:
+        self.floating: list[Element] = []
+        self.callouts: set[Element] = set()
+        self.summaries: list[tuple[list[Element], Element]] = []
+        self._absent: set[Element] = set()
+        self._stands_for: dict[Element, Element] = {}
+        text = content.text
+        if any(f'"{hook}"' in text for hook in (_FREE, _FIRST, _SUMMARY)):
+            self._find(list(centres))
+
+    def children(self, node: Element) -> list[Element]:
+        """Return the nodes below ``node`` that are branches of it, or callouts."""
+        children = node.findall("node")
+        if self._absent:
+            children = [child for child in children if child not in self._absent]
+        return children
+
+    def shown(self, node: Element) -> Element:
+        """Return the node that is the topic for ``node``: another one for some summaries."""
+        return self._stands_for.get(node, node)
+
+    def _find(self, centres: list[Element]) -> None:
+        central = set(centres)
+        pending = centres[::-1]
+        while pending:
+            parent = pending.pop()
+            children = [(child, _hooks(child)) for child in parent.findall("node")]
+            pending.extend(child for child, _ in reversed(children))
+            for child, names in children:
+                if _FREE in names and parent in central:
+                    self.floating.append(child)
+                    self._absent.add(child)
+                elif _FREE in names:
+                    self.callouts.add(child)
+            if any(_FIRST in names or _SUMMARY in names for _, names in children):
+                for left in (False, True):
+                    self._group(
+                        (child, names)
+                        for child, names in children
+                        if child not in self._absent
+                        and child.get("POSITION", "").endswith("left") == left
+                    )
+
+    def _group(self, siblings: Iterable[tuple[Element, set[str]]]) -> None:
+        # As Freeplane does (SummaryLevels): an item has level 0, a summary one more than the
+        # sibling before it. A summary without an item before it is an item itself.
+        groups: list[list[Element]] = [[]]
+        level = 0
+        after_item = False
+        for node, names in siblings:
+            if _SUMMARY in names and after_item:
+                level += 1
+                self._summarize(groups[level - 1], node)
+                groups[level - 1] = []
+                if level == len(groups):
+                    groups.append([])
+            else:
+                after_item = after_item and level == 0
+                level = 0
+            if _FIRST in names:
+                groups[level] = []
+            if level == 0 and _FIRST in names and _is_empty(node):
+                self._absent.add(node)
+            elif level > 0 or node not in self._absent:
+                groups[level].append(node)
+                after_item = True
+
+    def _summarize(self, group: list[Element], brace: Element) -> None:
+        self._absent.add(brace)
+        self.callouts.discard(brace)
+        inside = brace.findall("node")
+        if len(inside) == 1 and _says_nothing(brace) and not _hooks(inside[0]):
+            self._stands_for[brace] = inside[0]
+        self.summaries.append((group, brace))
+
+
+def _hooks(node: Element) -> set[str]:
+    names = {hook.get("NAME", "") for hook in node.findall("hook")}
+    return names & {_FREE, _FIRST, _SUMMARY}
+
+
+def _is_empty(node: Element) -> bool:
+    return _says_nothing(node) and node.find("node") is None
+
+
+def _says_nothing(node: Element) -> bool:
+    return node.get("TEXT") == "" and all(
+        part.tag in _BARE and (part.tag != "hook" or part.get("NAME") in _SILENT) for part in node
+    )

@@ -1,0 +1,141 @@
+"""How topics of FreeMind and Freeplane look: at the node itself, or by a style of Freeplane's.
+
+Freeplane keeps its styles in the map, as ``stylenode`` elements below the first hook ``MapStyle``.
+A topic names one of them, or gets one by its level if the author switched on automatic layout.
+What the topic sets itself comes first. The default styles of the map are the program's affair: the
+same few templates stand in nearly every file.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from mapshelf.model import Style
+from mapshelf.readers.parsing.colours import colour
+
+Parts = Mapping[str, list[Element]]
+"""The elements inside a node by their tags, without the nodes below it."""
+
+_SHAPES: Final = {
+    "bubble": "rounded",
+    "fork": "underline",
+    "narrow_hexagon": "hexagon",
+    "oval": "ellipse",
+    "rectangle": "rectangle",
+    "rounded_rectangle": "rounded",
+    "wide_hexagon": "hexagon",
+}
+_NUMBER: Final = re.compile(r"\s*(\d{1,4}(?:\.\d{1,20})?)", re.ASCII)
+_OWN: Final = ("COLOR", "BACKGROUND_COLOR", "BORDER_COLOR", "STYLE", "SHAPE")
+_REFERENCES: Final = ("STYLE_REF", "LOCALIZED_STYLE_REF")
+_AUTOMATIC: Final = "accessories/plugins/AutomaticLayout.properties"
+_NO_ATTRIBUTES: Final[Mapping[str, str]] = {}
+
+Look = tuple[str | None, ...]
+"""What is set at an element, as it is written: ``_OWN``, edge COLOR and WIDTH, font BOLD, ITALIC
+and SIZE."""
+
+
+class Styles:
+    """The styles of one map.
+
+    Attributes:
+        background: colour of the map, as the file has it.
+    """
+
+    def __init__(self, document: Element) -> None:
+        self.background = ""
+        self._named: dict[str, Element] = {}
+        self._levels: dict[Element, str] = {}
+        self._made: dict[tuple[Look, str], Style | None] = {}
+        for hook in document.findall("node/hook"):
+            if hook.get("NAME") == "MapStyle":
+                self.background = hook.get("background", "")
+                self._take(hook)
+            elif hook.get("NAME") == _AUTOMATIC:
+                self._levels = _levels(document)
+
+    def named(self, node: Element) -> Element | None:
+        """Return the style that a topic was given, ``None`` if it has none of its own."""
+        for reference in _REFERENCES:
+            if reference in node.attrib:
+                return self._named.get(node.attrib[reference])
+        return None
+
+    def look(self, node: Element, parts: Parts) -> Style | None:
+        """Return how a topic looks, ``None`` if nothing is set."""
+        style = self.named(node)
+        if style is None and self._levels:
+            style = self._named.get(self._levels.get(node, ""))
+        own = _look(node, parts)
+        key = (own, "" if style is None else _name(style))
+        if key not in self._made:
+            self._made[key] = _style(own, style)
+        return self._made[key]
+
+    def _take(self, hook: Element) -> None:
+        for style in hook.iter("stylenode"):
+            if name := _name(style):
+                self._named.setdefault(name, style)
+
+
+def parts_of(node: Element) -> dict[str, list[Element]]:
+    """Return the elements inside ``node`` by their tags, without the nodes below it."""
+    parts: dict[str, list[Element]] = {}
+    for part in node:
+        if part.tag not in ("node", "stylenode"):
+            parts.setdefault(part.tag, []).append(part)
+    return parts
+
+
+def _name(style: Element) -> str:
+    return style.get("TEXT", "") or style.get("LOCALIZED_TEXT", "")
+
+
+def _levels(document: Element) -> dict[Element, str]:
+    """Return the style of each topic by its level, as automatic layout chooses them."""
+    found: dict[Element, str] = {}
+    level, name = document.findall("node"), "AutomaticLayout.level.root"
+    number = 0
+    while level:
+        found.update(dict.fromkeys(level, name))
+        level = [child for node in level for child in node.findall("node")]
+        number += 1
+        name = f"AutomaticLayout.level,{number}"
+    return found
+
+
+def _look(node: Element, parts: Parts) -> Look:
+    own = node.attrib
+    edge = parts["edge"][0].attrib if "edge" in parts else _NO_ATTRIBUTES
+    font = parts["font"][0].attrib if "font" in parts else _NO_ATTRIBUTES
+    return (
+        *(own.get(name) for name in _OWN),
+        *(edge.get("COLOR"), edge.get("WIDTH")),
+        *(font.get("BOLD"), font.get("ITALIC"), font.get("SIZE")),
+    )
+
+
+def _style(own: Look, style: Element | None) -> Style | None:
+    if style is not None:
+        given = _look(style, parts_of(style))
+        own = tuple(mine or theirs for mine, theirs in zip(own, given, strict=True))
+    text, fill, border, style_shape, shape, line, width, bold, italic, size = own
+    made = Style(
+        text=colour(text),
+        fill=colour(fill),
+        line=colour(line),
+        border=colour(border),
+        bold=bold == "true",
+        italic=italic == "true",
+        size=_number(size),
+        shape=_SHAPES.get(shape or style_shape or "", ""),
+        line_width=1.0 if width == "thin" else _number(width),
+    )
+    return made if made != Style() else None
+
+
+def _number(text: str | None) -> float:
+    found = _NUMBER.match(text or "")
+    return float(found[1]) if found else 0.0

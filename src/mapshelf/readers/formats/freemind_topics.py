@@ -1,0 +1,286 @@
+"""Make topics of the nodes of FreeMind and Freeplane: all that stands at one node.
+
+Arrows and clouds are written at a node too, but belong to the sheet. They are collected here while
+the topics are made, since every node is looked at only once.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
+from typing import Final
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element
+
+from mapshelf.formats.links import file_path
+from mapshelf.model import Boundary, Image, Relationship, Task, Topic
+from mapshelf.readers.formats.freemind_formulas import formula_of
+from mapshelf.readers.formats.freemind_markers import markers_of, progress_of
+from mapshelf.readers.formats.freemind_styles import Parts, Styles, parts_of
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.dates import milliseconds
+from mapshelf.readers.parsing.notes import Note
+from mapshelf.readers.parsing.text_cleaning import (
+    element_to_html,
+    element_to_text,
+    html_to_text,
+    is_html,
+)
+from mapshelf.readers.parsing.topic_tree import reference
+
+_OLD_NOTE: Final = "accessories/plugins/NodeNote.properties"
+_REMINDER: Final = "plugins/TimeManagementReminder.xml"
+_FORMULA: Final = "plugins/latex/LatexNodeHook.properties"
+_PICTURE: Final = "ExternalObject"
+_TRANSLATIONS: Final = {"new_mindmap": "New mind map"}
+_ENCRYPTED: Final = "Encrypted: what is below this topic can be read with its password only."
+_SIDES: Final = {
+    "left": "left",
+    "right": "right",
+    "top_or_left": "left",
+    "bottom_or_right": "right",
+}
+
+_FORMATS: Final = frozenset(
+    {
+        *("a", "b", "blockquote", "code", "del", "em", "h1", "h2", "h3", "h4", "h5", "h6", "i"),
+        *("li", "ol", "pre", "s", "strike", "strong", "sub", "sup", "table", "tt", "u", "ul"),
+    }
+)
+"""Elements that make a text more than plain."""
+
+_FORMAT_TAG: Final = re.compile(rf"<(?:{'|'.join(sorted(_FORMATS))})[\s>]", re.IGNORECASE)
+_IMAGE_TAG: Final = re.compile(r"<img\b([^<>]*)>", re.IGNORECASE)
+_IMAGE_ATTRIBUTE: Final = re.compile(
+    r"""\b(src|width|height|alt)\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE
+)
+_LENGTH: Final = re.compile(r"\d{1,5}(?:\.\d{1,9})?", re.ASCII)
+
+
+class Topics:
+    """Makes the topics of one map.
+
+    Attributes:
+        relationships: the arrows at the topics made so far.
+        boundaries: the clouds around them.
+    """
+
+    def __init__(self, document: Element, styles: Styles, content: Content) -> None:
+        self.relationships: list[Relationship] = []
+        self.boundaries: list[Boundary] = []
+        self._styles = styles
+        self._images = content.images
+        self._originals = {
+            node.attrib["ID"]: node for node in document.iter("node") if node.get("ID")
+        }
+        self._made: dict[Element, Topic] = {}
+        self._unnamed = 0
+
+    def topic(self, node: Element) -> Topic:
+        """Return the topic for ``node``, without those below it, and remember it."""
+        source = node
+        if "TEXT" not in node.attrib:
+            source = self._originals.get(node.get("CONTENT_ID") or node.get("TREE_ID") or "", node)
+        parts = parts_of(source)
+        topic = Topic(
+            id=node.get("ID", ""),
+            text=source.get("TEXT", ""),
+            links=_links(source, ()),
+            style=self._styles.look(source, parts),
+            folded=node.get("FOLDED") == "true",
+            side=_SIDES.get(node.get("POSITION", ""), ""),
+        )
+        self._made[node] = topic
+        self._add_text(topic, source, parts)
+        if parts:
+            self._add_parts(topic, parts)
+        if "TAGS" in source.attrib:
+            topic.tags = tuple(source.attrib["TAGS"].splitlines())
+        if "ENCRYPTED_CONTENT" in source.attrib or "richcontent" in parts or "hook" in parts:
+            self._add_note(topic, source, parts)
+        self._add_style(topic, source)
+        if source is node and "arrowlink" in parts:
+            self._add_arrows(topic, parts["arrowlink"])
+        return topic
+
+    def id_of(self, node: Element) -> str:
+        """Return the id of the topic made for ``node``; it gets one if it has none."""
+        return self._named(self._made[node])
+
+    def made_for(self, node: Element) -> Topic:
+        """Return the topic that was made for ``node``."""
+        return self._made[node]
+
+    def _named(self, topic: Topic) -> str:
+        if not topic.id:
+            self._unnamed += 1
+            topic.id = f"unnamed-{self._unnamed}"
+        return reference(topic.id)
+
+    def _add_text(self, topic: Topic, node: Element, parts: Parts) -> None:
+        rich = _rich(parts, "NODE")
+        if "TEXT" in node.attrib:
+            self._add_written(topic, node.get("FORMAT") == "latexPatternFormat")
+        elif rich is None:
+            key = node.get("LOCALIZED_TEXT", "")
+            topic.text = _TRANSLATIONS.get(key, key.replace("_", " "))
+        elif _is_plain(rich):
+            topic.text = "".join(rich.itertext()).strip()
+        else:
+            topic.text = element_to_text(rich)
+            if any(part.tag in _FORMATS for part in rich.iter()):
+                topic.text_html = element_to_html(rich)
+                topic.links = _links(node, rich.iter("a"))
+
+    def _add_written(self, topic: Topic, latex: bool) -> None:
+        text = topic.text
+        if is_html(text):
+            topic.text = html_to_text(text)
+            if _FORMAT_TAG.search(text):
+                topic.text_html = text
+            topic.images += tuple(map(self._image, _tags_of_images(text)))
+        elif latex or "$" in text or text.startswith("\\latex"):
+            topic.formula, topic.text = formula_of(text, latex=latex)
+
+    def _add_parts(self, topic: Topic, parts: Parts) -> None:
+        if "icon" in parts:
+            topic.markers = markers_of(parts["icon"])
+            if (progress := progress_of(topic.markers)) is not None:
+                topic.task = Task(progress=progress)
+        if "attribute" in parts:
+            topic.attributes = tuple(map(_attribute, parts["attribute"]))
+        for rich in parts.get("richcontent", ()):
+            topic.images += tuple(self._image(image.attrib) for image in rich.iter("img"))
+        for hook in parts.get("hook", ()):
+            self._add_hook(topic, hook)
+        if "cloud" in parts:
+            self._add_cloud(topic, parts["cloud"][0])
+
+    def _add_hook(self, topic: Topic, hook: Element) -> None:
+        name = hook.get("NAME")
+        if name == _PICTURE:
+            topic.images += (self._scaled(hook.get("URI", ""), hook.get("SIZE", "")),)
+        elif name == _FORMULA:
+            topic.formula = hook.get("EQUATION", "")
+        elif name == _REMINDER:
+            topic.task = Task(progress=topic.task.progress if topic.task else None, due=_due(hook))
+
+    def _add_note(self, topic: Topic, node: Element, parts: Parts) -> None:
+        note = Note()
+        for kind in ("DETAILS", "NOTE"):
+            if (rich := _rich(parts, kind)) is not None:
+                _add_rich(note, rich)
+        for hook in parts.get("hook", ()):
+            if hook.get("NAME") == _OLD_NOTE:
+                note.add_text(hook.findtext("text", ""))
+        if "ENCRYPTED_CONTENT" in node.attrib:
+            note.add_text(_ENCRYPTED)
+        topic.note, topic.note_html = note.plain, note.html
+
+    def _add_style(self, topic: Topic, node: Element) -> None:
+        """Add icons and cloud of the style that the author gave the topic."""
+        style = self._styles.named(node)
+        if style is None:
+            return
+        topic.markers += markers_of(style.findall("icon"))
+        cloud = style.find("cloud")
+        if cloud is not None and node.find("cloud") is None:
+            self._add_cloud(topic, cloud)
+
+    def _add_cloud(self, topic: Topic, cloud: Element) -> None:
+        self.boundaries.append(Boundary((self._named(topic),), colour=cloud.get("COLOR", "")))
+
+    def _add_arrows(self, topic: Topic, arrows: Iterable[Element]) -> None:
+        for arrow in arrows:
+            ends = (arrow.get("SOURCE_LABEL", ""), arrow.get("TARGET_LABEL", ""))
+            self.relationships.append(
+                Relationship(
+                    self._named(topic),
+                    reference(arrow.get("DESTINATION", "")),
+                    arrow.get("MIDDLE_LABEL") or " / ".join(filter(None, ends)),
+                    arrow.get("COLOR", ""),
+                )
+            )
+
+    def _image(self, image: dict[str, str]) -> Image:
+        source = image.get("src", "")
+        width, height = _length(image.get("width", "")), _length(image.get("height", ""))
+        alt = image.get("alt", "")
+        if source[:5].lower() == "data:":
+            return self._images.add(_embedded(source), width, height, alt)
+        if path := file_path(source):
+            return self._images.add_beside(path, width, height, alt)
+        return self._images.add(None, width, height, alt or source.rpartition("/")[2])
+
+    def _scaled(self, source: str, factor: str) -> Image:
+        """Return the picture of a hook, which Freeplane shows so many times its own size."""
+        image = self._image({"src": source})
+        width, height = self._images.size(image)
+        times = _length(factor) or 1.0
+        return image._replace(width=width * times, height=height * times)
+
+
+def _rich(parts: Parts, kind: str) -> Element | None:
+    found = (part for part in parts.get("richcontent", ()) if _kind(part) == kind)
+    return next(found, None)
+
+
+def _kind(rich: Element) -> str:
+    return rich.get("TYPE", "NODE").upper()
+
+
+def _add_rich(note: Note, rich: Element) -> None:
+    if _is_plain(rich):
+        note.add_text("".join(rich.itertext()))
+    else:
+        note.add_element(rich)
+
+
+def _is_plain(rich: Element) -> bool:
+    # Line ends matter in plain text and Markdown, but not in HTML.
+    return rich.get("CONTENT-TYPE", "").startswith("plain")
+
+
+def _links(node: Element, inside: Iterable[Element]) -> tuple[str, ...]:
+    link = node.get("LINK", "")
+    if link.startswith("menuitem:"):  # a button for a command of the program
+        link = ""
+    return tuple(filter(None, (link, *(anchor.get("href", "") for anchor in inside))))
+
+
+def _due(reminder: Element) -> str:
+    parameters = reminder.find("Parameters")
+    due = milliseconds(parameters.get("REMINDUSERAT")) if parameters is not None else None
+    if due is None:
+        return ""
+    return datetime.fromtimestamp(due // 1000, UTC).strftime("%Y-%m-%dT%H:%M")
+
+
+def _attribute(attribute: Element) -> tuple[str, str]:
+    value = attribute.get("VALUE")
+    if value is None:  # the type in Java, the value, and sometimes a format
+        value = attribute.get("OBJECT", "").partition("|")[2].partition("|")[0]
+    return attribute.get("NAME", ""), value
+
+
+def _tags_of_images(html: str) -> Iterator[dict[str, str]]:
+    for tag in _IMAGE_TAG.findall(html):
+        yield {
+            name.lower(): double or single for name, double, single in _IMAGE_ATTRIBUTE.findall(tag)
+        }
+
+
+def _length(text: str) -> float:
+    found = _LENGTH.match(text.strip())
+    return float(found[0]) if found and not text.rstrip().endswith("%") else 0.0
+
+
+def _embedded(source: str) -> bytes | None:
+    kind, _, data = source.partition(",")
+    if not kind.lower().endswith(";base64"):
+        return unquote(data).encode()
+    try:
+        return base64.b64decode(unquote(data))
+    except (binascii.Error, ValueError):
+        return None
