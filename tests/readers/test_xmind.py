@@ -5,7 +5,7 @@ import json
 import pytest
 
 from mapshelf.errors import BrokenFile, NotAMap
-from mapshelf.model import Topic
+from mapshelf.model import Marker, Topic, TopicKind
 from mapshelf.readers import Limits, read, summary
 from tests.readers.samples import archive, archive_of, xmind_json, xmind_xml
 
@@ -29,11 +29,10 @@ def test_xml_with_children_of_every_kind_and_all_sheets() -> None:
         LIMITS,
     )
     one, two = outline.roots
-    assert one.children == [
-        Topic(text="A", id="a", links=("https://a.example",)),
-        Topic(text="floating"),
-        Topic(text="sum"),
-    ]
+    assert one.children == [Topic(text="A", id="a", links=("https://a.example",))]
+    sheet = outline.sheets[0]
+    assert sheet.floating == (Topic(text="floating", kind=TopicKind.FLOATING),)
+    assert [summary.topic.text for summary in sheet.summaries] == ["sum"]
     assert (one.text, two.text) == ("One", "Two")
 
 
@@ -92,12 +91,14 @@ def test_json_children_notes_and_links() -> None:
         id="r",
         text="Root",
         note="a\nnote",
-        children=[
-            Topic(text="A", links=("https://a.example",)),
-            Topic(text="floating"),
-            Topic(text="s", note="x\ny", note_html="x<br>y"),
-        ],
+        children=[Topic(text="A", links=("https://a.example",))],
     )
+    sheet = outline.sheets[0]
+    assert [topic.text for topic in sheet.floating] == ["floating"]
+    assert [(summary.topic.text, summary.topic.note) for summary in sheet.summaries] == [
+        ("s", "x\ny")
+    ]
+    assert sheet.summaries[0].topic.note_html == "x<br>y"
     assert outline.roots[1].text == "Second"
 
 
@@ -166,11 +167,12 @@ def test_xml_labels_markers_and_rich_notes() -> None:
         LIMITS,
     )
     root = outline.roots[0]
-    assert root.note == "rich note\nLabels: one, two\nMarkers: priority-1"
+    assert root.note == "rich note"
     assert "<b>note</b>" in root.note_html
-    assert "<p>Labels: one, two</p>" in root.note_html
+    assert root.tags == ("one", "two")
+    assert root.markers == (Marker("priority-1", "priority-1"),)
     assert (outline.author, outline.created) == ("Ann Lee", 1704067200000)
-    assert summary.description(outline) == "rich note\nLabels: one, two"
+    assert summary.description(outline) == "rich note"
 
 
 def test_json_labels_and_markers() -> None:
@@ -180,4 +182,6 @@ def test_json_labels_and_markers() -> None:
         ),
         LIMITS,
     )
-    assert outline.roots[0].note == "Labels: one, 2\nMarkers: task-done"
+    assert outline.roots[0].tags == ("one", "2")
+    assert outline.roots[0].markers == (Marker("task-done", "task-done"),)
+    assert outline.roots[0].note == ""

@@ -43,7 +43,7 @@ SYMBOLS: Final = frozenset(
     car plane ship train cart basket wizard penguin tools gear computer printer database
     thumbs-up thumbs-down hand handshake eye ribbon target puzzle brain speech quote
     female male family doctor business hat crown medal rocket magnet scissors glasses
-    bank coffee food drink health shield broken-line launch
+    bank coffee food drink health shield broken-line launch code
 """,
     )
 )

@@ -1,27 +1,31 @@
 """MindManager: an archive with ``Document.xml``, or only that XML (``.xmmap``).
 
 * The root element of a template is ``MapTemplate`` instead of ``Map``.
-* Floating topics are attached to a topic or its boundary, next to the ordinary children, and are
-  children here too. Those on a relationship between topics become children of the central topic.
-* Links are in the topic (older versions) or in a group (newer ones).
-* What describes the whole map (subject, comments, keywords) is added to the note of the central
-  topic; task data and text labels are added to the note of their topic. Icons, relationships,
-  pictures and attachments are not read.
+* ``mindmanager_topics`` reads topics. Here is what stands beside them: a boundary is around a topic
+  and all below it; the words on a relationship are a topic that floats on it. Styles, markers and
+  rules for formatting at the end of the document look like parts of topics, but belong to none.
+* What describes the whole map is added to the central topic: keywords as tags, the rest to its
+  note; but not what the templates of the program say about themselves, which their maps inherit.
 * ``Version`` counts revisions of the document; the file does not contain the program's version.
 * With a password the document is ``Document.xml.zencr``, which only MindManager can read.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Final
 from xml.etree.ElementTree import Element
 
 from mapshelf.errors import BrokenFile
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.model import Boundary, Outline, Relationship, Sheet, Summary, Topic, TopicKind
+from mapshelf.readers.formats.mindmanager_looks import argb
+from mapshelf.readers.formats.mindmanager_simple import is_simple, read_simple
+from mapshelf.readers.formats.mindmanager_topics import Node, TopicReader, is_brace
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
+from mapshelf.readers.parsing.lifting import Lifted, give_ids, lift
 from mapshelf.readers.parsing.notes import Note
-from mapshelf.readers.parsing.topic_tree import grow
+from mapshelf.readers.parsing.topic_tree import grow, reference
 from mapshelf.readers.parsing.xml_files import parse_xml, root_tag
 
 _DOCUMENT: Final = "Document.xml"
@@ -29,20 +33,23 @@ _LOCKED: Final = "Document.xml.zencr"
 _TEMPLATE: Final = "MapTemplate"
 _ROOTS: Final = frozenset({"Map", _TEMPLATE})
 _NAMESPACE: Final = "schemas.mindjet.com/MindManager"
-_BELOW: Final = (
-    "SubTopics/Topic",
-    "FloatingTopics/Topic",
-    "OneBoundary/Boundary/FloatingTopics/Topic",
+_PAPER: Final = "#ffffff"
+"""The background of a map whose author chose none."""
+
+_BOILERPLATE: Final = re.compile(
+    r"\b(?:template|vorlage|modèle|plantilla|modello|sjabloon|mall|шаблон)|模板|範本|テンプレート",
+    re.IGNORECASE,
 )
-_ON_RELATIONSHIPS: Final = "Relationships/Relationship/FloatingTopics/Topic"
-_PRIORITY: Final = "urn:mindjet:Prio"
+"""All 60 descriptions in real files are of the template: "This is a blank template ..."."""
 
 
 def sniff(content: Content) -> bool:
     """Return whether ``content`` is a map or template of MindManager, in an archive or alone."""
     archive = content.archive
     if archive is None:
-        return content.root_name in _ROOTS and _NAMESPACE in content.root_tag
+        if content.root_name not in _ROOTS:
+            return False
+        return _NAMESPACE in content.root_tag or is_simple(content)
     if _DOCUMENT not in archive.names:
         return _LOCKED in archive.names
     return root_tag(decode(archive.read(_DOCUMENT)))[0] in _ROOTS
@@ -55,21 +62,27 @@ def read(content: Content) -> Outline:
         BrokenFile: it is damaged, protected by a password, or has no topic.
         TooLarge: it exceeds a limit.
     """
+    if content.archive is None and _NAMESPACE not in content.root_tag:
+        return read_simple(content)
     document = parse_xml(_text(content), content.limits)
     facts = document.find("DocumentGroup")
     facts = Element("DocumentGroup") if facts is None else facts
-    central = document.find("OneTopic/Topic")
+    central = document.findall("OneTopic/Topic")
+    reader = TopicReader(content, central[0] if central else None)
+    nodes = [(TopicKind.ATTACHED, False, topic) for topic in central]
+    apart = document.findall("FloatingTopics/Topic") if central else []
+    floating = [(TopicKind.FLOATING, True, topic) for topic in apart]
 
-    def topic_of(topic: Element) -> Topic:
-        return _topic(topic, facts if topic is central else None)
+    def topic_of(node: Node) -> Topic:
+        topic = reader.topic(node)
+        if node[2] is central[0]:
+            _describe(topic, facts)
+        return topic
 
-    def children_of(topic: Element) -> list[Element]:
-        below = [child for path in _BELOW for child in topic.findall(path)]
-        return below + document.findall(_ON_RELATIONSHIPS) if topic is central else below
-
-    roots = grow(document.findall("OneTopic/Topic"), topic_of, children_of, content.limits)
+    grown = grow(nodes + floating, topic_of, reader.children, content.limits)
+    roots, apart_topics = grown[: len(nodes)], grown[len(nodes) :]
     return Outline(
-        sheets=sheets_of(roots),
+        sheets=tuple(_sheets(document, reader, roots, apart_topics)),
         software="MindManager",
         template=document.tag == _TEMPLATE,
         author=_at(facts, "Author", "UserName") or _at(facts, "Creator", "UserName"),
@@ -86,48 +99,77 @@ def _text(content: Content) -> str:
     return decode(content.archive.read(_DOCUMENT))
 
 
-def _topic(topic: Element, facts: Element | None) -> Topic:
+def _describe(root: Topic, facts: Element) -> None:
+    """Add to the central topic what the file says about the whole map."""
     note = Note()
-    body = topic.find("NotesGroup/NotesXhtmlData")
-    if body is not None:
-        if len(body):
-            note.add_element(body)
+    said = (_at(facts, "Description", name) for name in ("Subject", "Comments"))
+    texts = [text for text in said if text.strip() and not _BOILERPLATE.search(text)]
+    if texts:
+        if root.note_html:
+            note.add_both(root.note, root.note_html)
         else:
-            note.add_html(body.get("PreviewPlainText", ""))
-    for name, value in _task(topic.find("Task")):
-        note.add_fact(name, (value,))
-    labels = topic.findall("TextLabels/TextLabel")
-    note.add_fact("Labels", (label.get("TextLabelName", "") for label in labels))
-    if facts is not None:
-        note.add_text(_at(facts, "Description", "Subject"))
-        note.add_text(_at(facts, "Description", "Comments"))
-        note.add_fact("Keywords", (_at(facts, "Keywords", "Keywords"),))
-    return Topic(
-        id=topic.get("OId", ""),
-        text=_at(topic, "Text", "PlainText"),
-        note=note.plain,
-        note_html=note.html,
-        links=tuple(_links(topic)),
-    )
+            note.add_text(root.note)
+        for text in texts:
+            note.add_text(text)
+        root.note, root.note_html = note.plain, note.html
+    keywords = _at(facts, "Keywords", "Keywords")
+    root.tags = (*root.tags, *re.split("[,;]", keywords))
 
 
-def _task(task: Element | None) -> Iterator[tuple[str, str]]:
-    if task is None:
-        return
-    yield "Priority", task.get("TaskPriority", "").removeprefix(_PRIORITY)
-    yield "Progress", _percent(task.get("TaskPercentage", ""))
-    yield "Start", task.get("StartDate", "")
-    yield "Deadline", task.get("DeadlineDate", "")
-    yield "Resources", task.get("Resources", "")
+def _sheets(
+    document: Element, reader: TopicReader, roots: tuple[Topic, ...], apart: tuple[Topic, ...]
+) -> Iterator[Sheet]:
+    """Yield the sheets; all that is beside topics belongs to the first, real files have one."""
+    lifted = [lift(root) for root in roots]
+    others = [lift(topic) for topic in apart]
+    first = lifted[0]
+    floating = (*first.floating, *apart, *(each for other in others for each in other.floating))
+    summaries = (*first.summaries, *(pair for other in others for pair in other.summaries))
+    lifted[0] = Lifted(first.root, floating, summaries)
+    if reader.boundaries:
+        give_ids(lifted)
+    for number, (root, floating, summaries) in enumerate(lifted):
+        summing_up = tuple(Summary((parent.id,), topic) for parent, topic in summaries)
+        if number:
+            yield Sheet(root, floating=floating, summaries=summing_up)
+            continue
+        yield Sheet(
+            root,
+            floating=floating,
+            relationships=tuple(_relationships(document, reader)),
+            boundaries=tuple(_boundaries(reader)),
+            summaries=summing_up,
+            background=_background(document),
+        )
 
 
-def _percent(number: str) -> str:
-    return f"{number} %" if number else ""
+def _relationships(document: Element, reader: TopicReader) -> Iterator[Relationship]:
+    # An end may be at a boundary: then the topic in it stands for it.
+    places = {
+        boundary.get("OId", ""): topic.id for topic, boundary in reader.boundaries if topic.id
+    }
+    for found in document.iterfind("Relationships/Relationship"):
+        ends = [
+            reference(end.get("OIdRef", ""))
+            for end in found.iterfind("ConnectionGroup/Connection/ObjectReference")
+        ]
+        if len(ends) == 2:
+            start, end = (places.get(end, end) for end in ends)
+            words = (text.get("PlainText", "") for text in found.iterfind("FloatingTopics//Text"))
+            colour = argb(_at(found, "Color", "LineColor"))
+            yield Relationship(start, end, "\n".join(filter(None, words)), colour)
 
 
-def _links(topic: Element) -> Iterator[str]:
-    for link in (*topic.findall("Hyperlink"), *topic.findall("HyperlinkGroup/IndexedHyperlink")):
-        yield link.get("Url", "")
+def _boundaries(reader: TopicReader) -> Iterator[Boundary]:
+    for topic, boundary in reader.boundaries:
+        if not (is_brace(boundary) and boundary.find("FloatingTopics/Topic") is not None):
+            line = argb(_at(boundary, "Color", "LineColor"))
+            yield Boundary((topic.id,), "", line or argb(_at(boundary, "Color", "FillColor")))
+
+
+def _background(document: Element) -> str:
+    fill = argb(_at(document, "StyleGroup/BackgroundFill", "FillColor"))
+    return fill if fill != _PAPER else ""
 
 
 def _at(parent: Element, path: str, attribute: str) -> str:

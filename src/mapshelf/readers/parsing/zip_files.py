@@ -13,7 +13,7 @@ from collections import Counter
 from itertools import pairwise
 from typing import Final
 
-from mapshelf.errors import BrokenFile, TooLarge
+from mapshelf.errors import BrokenFile, TooLarge, UnreadableFile
 from mapshelf.readers.parsing.limits import KIB, MIB, Limits
 
 _LOCAL_HEADER: Final = struct.Struct("<4s22xHH")
@@ -90,6 +90,23 @@ class Archive:
             except DAMAGE as error:
                 raise BrokenFile(f"{name} in the archive is damaged") from error
         return self._contents[name]
+
+    def read_if_sound(self, name: str, largest: int) -> bytes | None:
+        """Return what the member ``name`` holds, for what a map can be shown without.
+
+        ``None`` if it is missing or damaged, or larger than ``largest`` bytes.
+        """
+        if self.size(name) > largest:
+            return None
+        try:
+            return self.read(name)
+        except UnreadableFile:
+            return None
+
+    def size(self, name: str) -> int:
+        """Return how many bytes the archive says the member ``name`` has, 0 if it is missing."""
+        member = self._members.get(name)
+        return member.file_size if member else 0
 
     def _unpack(self, member: zipfile.ZipInfo) -> bytes:
         pieces: list[bytes] = []

@@ -1,0 +1,239 @@
+"""The topics of a MindManager map, with what is attached to them.
+
+A floating topic of the central one stands alone; of any other it is a callout; of a boundary with
+the shape of a brace it sums up what the boundary holds.
+"""
+
+import base64
+import binascii
+import re
+from collections.abc import Callable, Iterator
+from typing import Final
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element
+
+from mapshelf.model import Attachment, Marker, Task, Topic, TopicKind
+from mapshelf.readers.formats.mindmanager_looks import rich_text, style_of
+from mapshelf.readers.formats.mindmanager_markers import mindmanager_marker
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.notes import Note
+from mapshelf.readers.parsing.task_dates import task_date
+from mapshelf.readers.parsing.topic_tree import reference
+
+Node = tuple[TopicKind, bool, Element]
+"""A topic with its kind, and whether its position counts from the middle of the central topic."""
+
+PIXELS: Final = 96 / 25.4
+"""Of a millimetre: MindManager measures on paper."""
+
+_MEMBER: Final = "mmarch://"
+_PRIORITY: Final = "urn:mindjet:Prio"
+_BRACE: Final = "urn:mindjet:Summary"
+_WITHIN: Final = re.compile(r"#xpointer\(.{0,200}@OId=['\"]([^'\"]{1,200})['\"].{0,20}\)$")
+
+
+def is_brace(boundary: Element) -> bool:
+    """Return whether a boundary is drawn as a brace, beside what it holds."""
+    shape = boundary.find("BoundaryShape")
+    return shape is not None and shape.get("BoundaryShape", "").startswith(_BRACE)
+
+
+class TopicReader:
+    """Makes the topics of one file.
+
+    Attributes:
+        boundaries: the topics that have one, with it.
+    """
+
+    def __init__(self, content: Content, central: Element | None) -> None:
+        self.boundaries: list[tuple[Topic, Element]] = []
+        self._content = content
+        self._central = central
+
+    def children(self, node: Node) -> Iterator[Node]:
+        """Yield the nodes below ``node``, in the order of the file."""
+        element = node[2]
+        is_central = element is self._central
+        for group in element:
+            if group.tag == "SubTopics":
+                for topic in group.iterfind("Topic"):
+                    yield TopicKind.ATTACHED, is_central, topic
+            elif group.tag == "FloatingTopics":
+                kind = TopicKind.FLOATING if is_central else TopicKind.CALLOUT
+                for topic in group.iterfind("Topic"):
+                    yield kind, is_central, topic
+            elif group.tag == "OneBoundary":
+                for boundary in group.iterfind("Boundary"):
+                    kind = TopicKind.SUMMARY if is_brace(boundary) else TopicKind.CALLOUT
+                    for topic in boundary.iterfind("FloatingTopics/Topic"):
+                        yield kind, False, topic
+
+    def topic(self, node: Node) -> Topic:
+        """Return the topic for ``node``, without its children."""
+        kind, placed, element = node
+        topic = Topic("", element.get("OId", ""), kind=kind)
+        note = Note()
+        styled = False
+        for part in element:
+            if part.tag == "Text":
+                topic.text = part.get("PlainText", "")
+                styled = styled or _add_letters(topic, part)
+            elif part.tag in _LOOKS:
+                styled = True
+            elif read := _PARTS.get(part.tag):
+                read(self, topic, part, note)
+        if styled:
+            topic.style = style_of(element, _SHAPES.get(kind, "SubTopicShape"))
+        if not placed:
+            topic.position = None
+        topic.folded = topic.folded and element.find("SubTopics/Topic") is not None
+        topic.note = note.plain
+        topic.note_html = note.html
+        return topic
+
+    def _add_note(self, topic: Topic, group: Element, note: Note) -> None:
+        body = group.find("NotesXhtmlData")
+        if body is None:
+            return
+        if len(body):
+            note.add_element(body)
+        else:
+            note.add_html(body.get("PreviewPlainText", ""))
+
+    def _add_comments(self, topic: Topic, comments: Element, note: Note) -> None:
+        for comment in comments.iterfind("Comment"):
+            author, said = comment.get("AuthorName", "").strip(), comment.get("Text", "").strip()
+            note.add_text(f"{author}: {said}" if author and said else said)
+
+    def _add_fold(self, topic: Topic, view: Element, note: Note) -> None:
+        if view.get("ViewIndex", "0") == "0" and len(view):
+            collapsed = view.find("Collapsed")
+            topic.folded = collapsed is not None and collapsed.get("Collapsed") == "true"
+
+    def _add_offset(self, topic: Topic, offset: Element, note: Note) -> None:
+        topic.position = (
+            _number(offset.get("CX", "0")) * PIXELS,
+            _number(offset.get("CY", "0")) * PIXELS,
+        )
+
+    def _add_icons(self, topic: Topic, group: Element, note: Note) -> None:
+        topic.markers = tuple(_icon(icon) for icon in group.iterfind("Icons/Icon"))
+
+    def _add_picture(self, topic: Topic, group: Element, note: Note) -> None:
+        for image in group.iterfind("Image"):
+            size = image.find("ImageSize")
+            width, height = ("", "") if size is None else (size.get("Width"), size.get("Height"))
+            topic.images = (
+                *topic.images,
+                self._content.images.add(
+                    self._bytes(image.find("ImageData")),
+                    round(_number(width or "") * PIXELS, 1),
+                    round(_number(height or "") * PIXELS, 1),
+                ),
+            )
+
+    def _bytes(self, data: Element | None) -> bytes | None:
+        """Return a picture, from the archive or (without one) written as Base64."""
+        if data is None:
+            return None
+        member = data.findtext("Uri", "").strip()
+        if self._content.archive and member.startswith(_MEMBER):
+            name = member.removeprefix(_MEMBER)
+            return self._content.archive.read_if_sound(name, self._content.limits.picture)
+        written = data.findtext("Base64", "")
+        try:
+            return base64.b64decode(written) if written.strip() else None
+        except (binascii.Error, ValueError):
+            return None
+
+    def _add_files(self, topic: Topic, group: Element, note: Note) -> None:
+        archive = self._content.archive
+        for data in group.iterfind("AttachmentData"):
+            member = data.findtext("Uri", "").strip().removeprefix(_MEMBER)
+            size = archive.size(member) if archive else 0
+            name = data.get("FileName", "") or member.rpartition("/")[2]
+            topic.attachments = (*topic.attachments, Attachment(name, size))
+
+    def _add_task(self, topic: Topic, task: Element, note: Note) -> None:
+        percent = task.get("TaskPercentage", "")
+        priority = task.get("TaskPriority", "").removeprefix(_PRIORITY)
+        topic.task = Task(
+            progress=int(percent) if percent.isdecimal() and len(percent) < 4 else None,
+            priority=int(priority) if priority.isdecimal() and len(priority) == 1 else None,
+            start=task_date(task.get("StartDate", "")),
+            due=task_date(task.get("DeadlineDate", "") or task.get("DueDate", "")),
+            resources=tuple(re.split("[,;]", task.get("Resources", ""))),
+        )
+
+    def _add_labels(self, topic: Topic, labels: Element, note: Note) -> None:
+        names = (label.get("TextLabelName", "") for label in labels.iterfind("TextLabel"))
+        topic.tags = tuple(names)
+
+    def _add_link(self, topic: Topic, link: Element, note: Note) -> None:
+        topic.links = (*topic.links, link_of(link.get("Url", "")))
+
+    def _add_links(self, topic: Topic, group: Element, note: Note) -> None:
+        for link in group.iterfind("IndexedHyperlink"):
+            self._add_link(topic, link, note)
+
+    def _add_boundary(self, topic: Topic, group: Element, note: Note) -> None:
+        self.boundaries.extend((topic, boundary) for boundary in group.iterfind("Boundary"))
+
+
+_PARTS: Final[dict[str, Callable[[TopicReader, Topic, Element, Note], None]]] = {
+    "NotesGroup": TopicReader._add_note,
+    "Comments": TopicReader._add_comments,
+    "TopicViewGroup": TopicReader._add_fold,
+    "Offset": TopicReader._add_offset,
+    "IconsGroup": TopicReader._add_icons,
+    "OneImage": TopicReader._add_picture,
+    "AttachmentGroup": TopicReader._add_files,
+    "Task": TopicReader._add_task,
+    "TextLabels": TopicReader._add_labels,
+    "Hyperlink": TopicReader._add_link,
+    "HyperlinkGroup": TopicReader._add_links,
+    "OneBoundary": TopicReader._add_boundary,
+}
+"""What reads each part of a topic besides text and looks; all others are layout."""
+
+_SHAPES: Final = {
+    TopicKind.ATTACHED: "SubTopicShape",
+    TopicKind.FLOATING: "LabelFloatingTopicShape",
+    TopicKind.CALLOUT: "CalloutFloatingTopicShape",
+    TopicKind.SUMMARY: "CalloutFloatingTopicShape",
+}
+"""Every topic may have all three shapes; this is the one it shows."""
+
+_LOOKS: Final = frozenset({"Color", *_SHAPES.values()})
+
+
+def link_of(url: str) -> str:
+    """Return what ``url`` leads to: ``#OId`` within the map, ``other.mmap#OId`` in another."""
+    if "#xpointer(" not in unquote(url):
+        return url
+    place = unquote(url)
+    found = _WITHIN.search(place)
+    return place[: found.start()] + "#" + reference(found[1]) if found else url
+
+
+def _add_letters(topic: Topic, text: Element) -> bool:
+    """Add the formatting of parts of the text; return whether the whole of it has some."""
+    if not len(text):
+        return False
+    ranges = text.findall("FontRange")
+    if ranges:
+        topic.text_html = rich_text(topic.text, ranges)
+    font = text.find("Font")
+    return font is not None and bool(font.attrib)
+
+
+def _icon(icon: Element) -> Marker:
+    name = icon.get("IconType", "")
+    return mindmanager_marker(name) if name else Marker("other-custom", "custom")
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0

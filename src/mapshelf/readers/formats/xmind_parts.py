@@ -1,0 +1,215 @@
+"""What both kinds of XMind's files have in common: what topics refer to, and what is beside them.
+
+Topics refer to members of the archive (pictures, attached files) and to other topics. Boundaries
+and summaries refer to siblings by their numbers, ``(0,2)``; relationships to topics, but also to
+boundaries, by id.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from mapshelf.model import (
+    Attachment,
+    Boundary,
+    Image,
+    Relationship,
+    Sheet,
+    Summary,
+    Task,
+    Topic,
+    TopicKind,
+)
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.lifting import Lifted, give_ids, lift
+from mapshelf.readers.parsing.task_dates import task_date
+from mapshelf.readers.parsing.topic_tree import reference
+
+KINDS: Final = {
+    "callout": TopicKind.CALLOUT,
+    "detached": TopicKind.FLOATING,
+    "summary": TopicKind.SUMMARY,
+}
+"""Groups of children; all others are branches."""
+
+PLACED: Final = (TopicKind.ATTACHED, TopicKind.FLOATING)
+"""Kinds whose positions count from the middle of the central topic, if they belong to that."""
+
+TASK: Final = ("org.xmind.ui.taskInfo", "org.xmind.ui.task")
+FORMULA: Final = "org.xmind.ui.mathJax"
+
+_TOPIC: Final = "xmind:#"
+_MEMBER: Final = "xap:"
+_PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".svg")
+_RANGE: Final = re.compile(r"\(\s*(\d{1,6})\s*,\s*(\d{0,6})\s*\)", re.ASCII)
+_WHOLE: Final = "master"
+_PERCENT: Final = re.compile(r"\s*(\d{1,3})(?:\.\d*)?\s*%?\s*", re.ASCII)
+_STATES: Final = {"todo": "todo", "doing": "started", "done": "done", "cancelled": "cancelled"}
+
+
+class Bracket(NamedTuple):
+    """A boundary or summary as the file has it.
+
+    Attributes:
+        id: its own id, for relationships.
+        range: the children it is about, ``master`` for the topic itself.
+        text: the words on it.
+        colour: of its line.
+        topic: of a summary, the id of the topic that sums up.
+    """
+
+    id: str
+    range: str
+    text: str = ""
+    colour: str = ""
+    topic: str = ""
+
+
+class Canvas(NamedTuple):
+    """What a file says about a sheet besides its topics."""
+
+    title: str = ""
+    background: str = ""
+    relationships: tuple[Relationship, ...] = ()
+
+
+class Parts:
+    """What the topics of one file refer to, noted while they are read.
+
+    Attributes:
+        boundaries: those at each topic, by its ``id()``.
+        summaries: likewise.
+    """
+
+    def __init__(self, content: Content) -> None:
+        self.boundaries: dict[int, list[Bracket]] = {}
+        self.summaries: dict[int, list[Bracket]] = {}
+        self._content = content
+        self._pictures: dict[tuple[str, float, float], Image] = {}
+
+    def add_link(self, topic: Topic, link: str) -> None:
+        """Add what ``topic`` links to: a topic, a file in the archive, or any other address."""
+        if link.startswith(_TOPIC):
+            topic.links = (*topic.links, f"#{reference(link[len(_TOPIC) :])}")
+        elif not link.startswith(_MEMBER):
+            topic.links = (*topic.links, link)
+        elif not (link.lower().endswith(_PICTURES) and self.add_picture(topic, link)):
+            self.add_attachment(topic, link)
+
+    def add_attachment(self, topic: Topic, address: str) -> None:
+        """Add a file in the archive. Members have made-up names, so the title names the file."""
+        member = address.removeprefix(_MEMBER)
+        suffix = member.rpartition("/")[2].rpartition(".")[2]
+        title = topic.text.strip()
+        named = suffix and title.lower().endswith(f".{suffix.lower()}")
+        name = title if named else member.rpartition("/")[2]
+        size = self._content.archive.size(member) if self._content.archive else 0
+        topic.attachments = (*topic.attachments, Attachment(name, size))
+
+    def add_picture(
+        self, topic: Topic, source: str, width: float = 0.0, height: float = 0.0
+    ) -> bool:
+        """Add the picture at ``source``; return whether it is there."""
+        key = (source, width, height)
+        image = self._pictures.get(key)
+        if image is None:
+            image = self._pictures[key] = self._picture(*key)
+        topic.images = (*topic.images, image)
+        return bool(image.digest)
+
+    def _picture(self, source: str, width: float, height: float) -> Image:
+        if not source.startswith(_MEMBER):
+            return Image("", width, height, source.partition("?")[0].rpartition("/")[2])
+        archive, limits = self._content.archive, self._content.limits
+        member = source.removeprefix(_MEMBER)
+        data = archive.read_if_sound(member, limits.picture) if archive else None
+        return self._content.images.add(data, width, height)
+
+    def sheets(self, roots: Sequence[Topic], canvases: Iterable[Canvas]) -> tuple[Sheet, ...]:
+        """Return a sheet for each of ``roots``, with everything that is beside its tree."""
+        lifted = [lift(root) for root in roots]
+        if self.boundaries or self.summaries:
+            give_ids(lifted)
+        return tuple(map(self._sheet, lifted, canvases))
+
+    def _sheet(self, lifted: Lifted, canvas: Canvas) -> Sheet:
+        places: dict[str, str] = {}
+        boundaries = tuple(self._boundaries(lifted, places)) if self.boundaries else ()
+        return Sheet(
+            lifted.root,
+            canvas.title,
+            lifted.floating,
+            tuple(
+                Relationship(places.get(start, start), places.get(end, end), text, colour)
+                for start, end, text, colour in canvas.relationships
+            ),
+            boundaries,
+            tuple(self._summaries(lifted)),
+            canvas.background,
+        )
+
+    def _boundaries(self, lifted: Lifted, places: dict[str, str]) -> Iterator[Boundary]:
+        """Yield the boundaries of a sheet; add to ``places`` a topic that stands for each."""
+        for topic in lifted.topics():
+            for bracket in self.boundaries.get(id(topic), ()):
+                topics = _meant(topic, bracket.range)
+                yield Boundary(topics, bracket.text, bracket.colour)
+                if bracket.id and topics:
+                    places[bracket.id] = topics[0]
+
+    def _summaries(self, lifted: Lifted) -> Iterator[Summary]:
+        """Yield the summaries of a sheet: what they are about is known by id, else by order."""
+        counts: Counter[int] = Counter()
+        for parent, topic in lifted.summaries:
+            brackets = self.summaries.get(id(parent), [])
+            place = counts[id(parent)]
+            counts[id(parent)] += 1
+            found = [bracket for bracket in brackets if bracket.topic == topic.id]
+            found = found or brackets[place : place + 1]
+            yield Summary(_meant(parent, found[0].range) if found else (), topic)
+
+
+def _meant(parent: Topic, span: str) -> tuple[str, ...]:
+    """Return the ids of the topics that a range at ``parent`` means."""
+    if span == _WHOLE:
+        return (parent.id,)
+    found = _RANGE.fullmatch(span.strip())
+    if found is None:
+        return ()
+    first, last = int(found[1]), int(found[2] or -1)
+    branches = [child.id for child in parent.children if child.kind is TopicKind.ATTACHED]
+    return tuple(branches[first : last + 1 if last >= 0 else None])
+
+
+def number(text: str) -> float:
+    """Return the number that ``text`` begins with, 0 if it is none."""
+    try:
+        return float(text.strip().removesuffix("px"))
+    except ValueError:
+        return 0.0
+
+
+def position_of(x: str, y: str) -> tuple[float, float] | None:
+    """Return a position, ``None`` if one of its numbers is missing."""
+    try:
+        return float(x), float(y)
+    except ValueError:
+        return None
+
+
+def task_of(facts: Iterable[tuple[str, str]]) -> Task:
+    """Return the task that ``facts`` describe; both generations of names are understood."""
+    known = {name: value.strip() for name, value in facts if value.strip()}
+    get = known.get
+    percent = _PERCENT.fullmatch(get("progress", ""))
+    priority = get("priority", "").removeprefix("priority-")
+    worker = get("assigned-to") or get("assignee") or ""
+    return Task(
+        state=_STATES.get(get("status", "").lower(), ""),
+        progress=int(percent[1]) if percent else None,
+        priority=int(priority) if priority.isdecimal() and len(priority) == 1 else None,
+        start=task_date(get("start-date") or get("start") or ""),
+        due=task_date(get("end-date") or get("due-date") or get("due") or ""),
+        resources=tuple(re.split(r"[,;、]", worker)) if worker else (),
+    )

@@ -1,0 +1,276 @@
+"""The older kind of XMind's files, ``content.xml`` (XMind 3 to 8), and what stands beside it.
+
+``styles.xml`` holds how topics look, ``comments.xml`` what people said about them. Both are read
+only if the map refers to them. Styles in ``styles.xml`` that no topic names belong to themes: they
+are what the program does by default, not what the author chose.
+"""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+from xml.etree.ElementTree import Element
+
+from mapshelf.errors import UnreadableFile
+from mapshelf.model import Outline, Relationship, Style, Topic, TopicKind
+from mapshelf.readers.formats.xmind_markers import xmind_marker
+from mapshelf.readers.formats.xmind_parts import (
+    KINDS,
+    PLACED,
+    TASK,
+    Bracket,
+    Canvas,
+    Parts,
+    number,
+    position_of,
+    task_of,
+)
+from mapshelf.readers.formats.xmind_styles import style_of
+from mapshelf.readers.parsing.colours import colour
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.dates import milliseconds
+from mapshelf.readers.parsing.decoding import decode
+from mapshelf.readers.parsing.notes import Note
+from mapshelf.readers.parsing.text_cleaning import element_to_html
+from mapshelf.readers.parsing.topic_tree import grow, reference
+from mapshelf.readers.parsing.xml_files import parse_xml
+
+_Node = tuple[TopicKind, bool, Element]
+"""A topic with its kind, and whether a position in it counts: deeper ones are left over from where
+the topic was once."""
+
+_AUDIO: Final = "org.xmind.ui.audionotes"
+
+
+def read_xml(content: Content, text: str) -> Outline:
+    """Return the outline of the map in ``text``, a ``content.xml``.
+
+    Raises:
+        BrokenFile: it is damaged or has no topic.
+        TooLarge: it exceeds a limit.
+    """
+    document = parse_xml(text, content.limits)
+    reading = _Reading(content, styled="style-id=" in text)
+    pairs = [
+        (sheet, topic) for sheet in document.findall("sheet") for topic in sheet.findall("topic")
+    ]
+    roots = grow(
+        [(TopicKind.ATTACHED, False, topic) for _, topic in pairs],
+        reading.topic,
+        _Children({id(topic) for _, topic in pairs}),
+        content.limits,
+    )
+    return Outline(
+        sheets=reading.parts.sheets(roots, (reading.canvas(sheet) for sheet, _ in pairs)),
+        software="XMind",
+        modified=milliseconds(document.get("timestamp")),
+    )
+
+
+class _Children:
+    """Finds the children of a topic, of all kinds."""
+
+    def __init__(self, roots: set[int]) -> None:
+        self._roots = roots
+
+    def __call__(self, node: _Node) -> Iterator[_Node]:
+        children = node[2].find("children")
+        if children is None:
+            return
+        central = id(node[2]) in self._roots
+        for group in children:
+            kind = KINDS.get(group.get("type", ""), TopicKind.ATTACHED)
+            placed = central and kind in PLACED
+            for topic in group:
+                if topic.tag == "topic":
+                    yield kind, placed, topic
+
+
+class _Reading:
+    """Makes the topics of one file."""
+
+    def __init__(self, content: Content, *, styled: bool) -> None:
+        self.parts = Parts(content)
+        self._properties = _properties(_member(content, "styles.xml")) if styled else {}
+        self._styles: dict[str, Style | None] = {}
+        self._comments = _comments(_member(content, "comments.xml"))
+
+    def topic(self, node: _Node) -> Topic:
+        kind, placed, element = node
+        attributes = element.attrib
+        topic = Topic("", attributes.get("id", ""), kind=kind)
+        topic.folded = attributes.get("branch") == "folded"
+        notes = None
+        for part in element:
+            if part.tag == "title":
+                topic.text = part.text or ""
+            elif part.tag == "notes":
+                notes = part
+            elif read := _PARTS.get(part.tag):
+                read(self, topic, part)
+        if not placed:
+            topic.position = None
+        if link := attributes.get("href"):
+            self.parts.add_link(topic, link)
+        if name := attributes.get("style-id"):
+            topic.style = self._style(name)
+        if notes is not None or topic.id in self._comments:
+            self._add_note(topic, notes)
+        return topic
+
+    def canvas(self, sheet: Element) -> Canvas:
+        """Return what the file says about a sheet."""
+        look = self._properties.get(sheet.get("style-id", ""), {})
+        return Canvas(
+            title=sheet.findtext("title", ""),
+            background=colour(look.get("fill")),
+            relationships=tuple(
+                Relationship(
+                    reference(found.get("end1", "")),
+                    reference(found.get("end2", "")),
+                    found.findtext("title", ""),
+                    self._line_colour(found),
+                )
+                for found in sheet.findall("relationships/relationship")
+            ),
+        )
+
+    def _line_colour(self, element: Element) -> str:
+        return self._properties.get(element.get("style-id", ""), {}).get("line-color", "")
+
+    def _style(self, name: str) -> Style | None:
+        if name not in self._styles:
+            self._styles[name] = style_of(self._properties.get(name, {}))
+        return self._styles[name]
+
+    def _add_note(self, topic: Topic, notes: Element | None) -> None:
+        note = Note()
+        if notes is not None:
+            self._read_note(note, topic, notes)
+        for comment in self._comments.get(topic.id, ()):
+            note.add_text(comment)
+        topic.note = note.plain
+        topic.note_html = note.html
+
+    def _read_note(self, note: Note, topic: Topic, notes: Element) -> None:
+        rich = notes.find("html")
+        plain = notes.findtext("plain", "")
+        if rich is None:
+            note.add_text(plain)
+            return
+        for picture in rich.iter("img"):
+            self._add_picture(topic, picture)
+        for span in [*rich.iter("span"), *rich.iter("p")]:
+            self._emphasize(span)
+        if plain.strip():
+            note.add_both(plain, element_to_html(rich))
+        else:
+            note.add_element(rich)
+
+    def _emphasize(self, span: Element) -> None:
+        """Give a span of words the element that HTML has for its style."""
+        look = self._properties.get(span.get("style-id", ""))
+        if look is None or span.tag != "span":
+            return
+        for name, value, element in _EMPHASIS:
+            if look.get(name, "").strip() == value:
+                span.tag = element
+                return
+
+    def _add_labels(self, topic: Topic, labels: Element) -> None:
+        topic.tags = tuple(label.text or "" for label in labels)
+
+    def _add_markers(self, topic: Topic, markers: Element) -> None:
+        names = (marker.get("marker-id", "") for marker in markers)
+        topic.markers = tuple(xmind_marker(name) for name in names if name)
+
+    def _add_picture(self, topic: Topic, picture: Element) -> None:
+        if source := picture.get("src"):
+            width, height = picture.get("width", ""), picture.get("height", "")
+            self.parts.add_picture(topic, source, number(width), number(height))
+
+    def _add_position(self, topic: Topic, position: Element) -> None:
+        topic.position = position_of(position.get("x", ""), position.get("y", ""))
+
+    def _add_extensions(self, topic: Topic, extensions: Element) -> None:
+        for extension in extensions:
+            provider = extension.get("provider", "")
+            if provider in TASK:
+                facts = ((fact.tag, fact.text or "") for fact in extension.findall("content/*"))
+                topic.task = task_of(facts)
+            elif provider == _AUDIO:
+                for member in extension.findall("resource-refs/resource-ref"):
+                    self.parts.add_attachment(topic, member.get("resource-id", ""))
+
+    def _add_boundaries(self, topic: Topic, boundaries: Element) -> None:
+        self.parts.boundaries[id(topic)] = [
+            Bracket(
+                reference(found.get("id", "")),
+                found.get("range", ""),
+                found.findtext("title", ""),
+                self._line_colour(found),
+            )
+            for found in boundaries
+        ]
+
+    def _add_summaries(self, topic: Topic, summaries: Element) -> None:
+        self.parts.summaries[id(topic)] = [
+            Bracket(
+                found.get("id", ""),
+                found.get("range", ""),
+                topic=reference(found.get("topic-id", "")),
+            )
+            for found in summaries
+        ]
+
+
+_PARTS: Final[dict[str, Callable[[_Reading, Topic, Element], None]]] = {
+    "labels": _Reading._add_labels,
+    "marker-refs": _Reading._add_markers,
+    "img": _Reading._add_picture,
+    "position": _Reading._add_position,
+    "extensions": _Reading._add_extensions,
+    "boundaries": _Reading._add_boundaries,
+    "summaries": _Reading._add_summaries,
+}
+"""What reads each part of a topic besides title and note; all others are layout."""
+
+_EMPHASIS: Final = (
+    ("font-weight", "bold", "b"),
+    ("font-style", "italic", "i"),
+    ("text-decoration", "underline", "u"),
+    ("text-decoration", "line-through", "s"),
+)
+
+
+def _member(content: Content, name: str) -> Element | None:
+    """Return a member of the archive that the map can do without, ``None`` if there is none."""
+    archive = content.archive
+    if archive is None or name not in archive.names:
+        return None
+    try:
+        return parse_xml(decode(archive.read(name)), content.limits)
+    except UnreadableFile:
+        return None
+
+
+def _properties(styles: Element | None) -> dict[str, dict[str, str]]:
+    """Return the properties of each style by its id."""
+    if styles is None:
+        return {}
+    return {
+        style.get("id", ""): {
+            name: value for properties in style for name, value in properties.attrib.items()
+        }
+        for style in styles.iter("style")
+    }
+
+
+def _comments(comments: Element | None) -> dict[str, list[str]]:
+    """Return what was said about each topic, by its id."""
+    found: dict[str, list[str]] = {}
+    for comment in comments.iter("comment") if comments is not None else ():
+        author = comment.get("author", "").strip()
+        said = comment.findtext("content", "").strip()
+        if said:
+            line = f"{author}: {said}" if author else said
+            found.setdefault(comment.get("object-id", ""), []).append(line)
+    return found

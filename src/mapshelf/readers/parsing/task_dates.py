@@ -1,0 +1,34 @@
+"""The dates of tasks, as a day or a minute.
+
+Unlike the dates of files (``readers.parsing.dates``), these are what the author wrote into a
+calendar: they are in the author's time, whatever zone that was, and are never converted.
+"""
+
+import re
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from mapshelf.readers.parsing.dates import milliseconds
+
+_ISO: Final = re.compile(r"(\d{4})[-/](\d\d)[-/](\d\d)(?:[T ](\d\d:\d\d))?", re.ASCII)
+_MIDNIGHT: Final = "00:00"
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def task_date(text: str) -> str:
+    """Return a date as ``Task`` keeps it: ``2026-01-31``, or ``2026-01-31T09:30``.
+
+    Midnight is what programs write where the author chose only a day.
+
+    Args:
+        text: ISO 8601, or a count of seconds or milliseconds since 1970-01-01 UTC; anything else
+            is no date, and the result empty.
+    """
+    text = text.strip()
+    if found := _ISO.match(text):
+        year, month, day, time = found.groups()
+        return f"{year}-{month}-{day}" + (f"T{time}" if time and time != _MIDNIGHT else "")
+    moment = milliseconds(text) if text.isdecimal() else None
+    if moment is None:
+        return ""
+    return task_date((_EPOCH + timedelta(milliseconds=moment)).isoformat())
