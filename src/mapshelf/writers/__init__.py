@@ -12,7 +12,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from mapshelf.writers import freemind, indented, markdown, mermaid, opml, outline_json
+from mapshelf.writers import freemind, indented, markdown, mermaid, opml, outline_json, xmind
 
 __all__ = ["WRITERS", "Writer"]
 
@@ -41,6 +41,7 @@ WRITERS: Final = (
     Writer("Markdown, Markmap", "md", "text/markdown; charset=utf-8", markdown.write),
     Writer("OPML", "opml", "text/x-opml; charset=utf-8", opml.write),
     Writer("FreeMind, Freeplane", "mm", "application/x-freemind", freemind.write),
+    Writer("XMind", "xmind", "application/vnd.xmind.workbook", xmind.write),
     Writer("Mermaid", "mmd", "text/vnd.mermaid; charset=utf-8", mermaid.write),
     Writer("JSON", "json", "application/json", outline_json.write, refers_to_pictures=True),
     Writer("Plain text", "txt", "text/plain; charset=utf-8", indented.write),

@@ -1,38 +1,61 @@
-"""FreeMind's ``.mm``, which FreeMind 1.0, Freeplane and most other programs open.
+r"""FreeMind's ``.mm``, which FreeMind, Freeplane and most other programs open.
 
+* The version is 0.9.0, the only one that Freeplane opens without a warning and FreeMind knows
+  as its own (FreeMind 1.0 offers to convert it, as it does with all maps of 0.9).
 * The file is ASCII, with references for other characters, as FreeMind writes it. Only so do all
   versions read it the same way: some assume the encoding of their country.
-* A note with formatting is XHTML. A plain note is marked as plain in the way of Freeplane, so that
-  its lines are kept; FreeMind shows the words.
-* A text that begins like an HTML document would be read as one, and is therefore written as one.
-* A topic can have one link. Further ones become attributes named ``link``, which both programs show
-  next to the topic.
+* A text with formatting is XHTML, a note always: Freeplane 1.7 runs the lines of plain ones
+  together. A text that begins like an HTML document would be read as one; it becomes XHTML, too.
+* Markers are icons (``formats.freemind_icons``), so are the state and priority of a task. What else
+  is known about it, files, and further links are attributes: both programs show them.
+* A formula is the text of its topic, after Freeplane's ``\latex``; beside another text it is in the
+  hook that both programs have for formulas.
 * A map has one central topic: several sheets are attached to one that names them.
+* ``FOLDED`` is written at every branch, because Freeplane folds all branches of a map without it.
 * The dates of the map are those of the central topic. The format has no place for author,
   copyright, program and whether it is a template.
 """
 
 import re
+from collections.abc import Iterator
 from typing import Final
 
-from mapshelf.model import Outline, Topic
+from mapshelf.formats.freemind_icons import freemind_icon
+from mapshelf.model import Marker, Outline, Task, Topic
+from mapshelf.writers.facts import is_formula, task_facts
+from mapshelf.writers.freemind_groups import Beside, arrow, beside, cloud
+from mapshelf.writers.freemind_look import look_attributes, look_elements
 from mapshelf.writers.markup import attribute, escaped, xhtml
-from mapshelf.writers.nesting import steps, under_one_root
+from mapshelf.writers.nesting import gathered, one_sheet, steps
 from mapshelf.writers.plain import one_line, sound
 
 _LIKE_HTML: Final = re.compile(r"\s*<html[\s>]", re.IGNORECASE)
+_BLOCK: Final = re.compile(r"<(?:p|ul|ol|li|h\d|table|pre|blockquote|dl|hr)\b", re.IGNORECASE)
+_BETWEEN_TAGS: Final = re.compile(r"(?<![^>])[^<]+")
+_LEADING: Final = re.compile(r"^ +", re.MULTILINE)
+_TASKS: Final = {"todo": "unchecked", "done": "checked"}
+_ROUND: Final = (0, 25, 50, 75, 100)
+"""Per cent that Freeplane has icons for."""
 
 
 def write(outline: Outline) -> bytes:
     """Return ``outline`` as a FreeMind map."""
-    root = under_one_root(outline)
-    pieces = ['<map version="1.0.1">\n']
-    for beginning, topic in steps((root,)):
+    sheet = one_sheet(outline)
+    tree = gathered(sheet)
+    around = beside(sheet, tree)
+    pieces = ['<map version="0.9.0">\n']
+    for beginning, topic in steps((tree.root,)):
         if not beginning:
             pieces.append("</node>\n")
             continue
-        dates = _dates(outline) if topic is root else ""
-        pieces.append(f"<node{_attributes(topic)}{dates}>\n{_inside(topic)}")
+        central = topic is tree.root
+        more = _dates(outline) if central else _place(topic, around)
+        pieces.append(f"<node{_attributes(topic)}{more}>\n")
+        if central and sheet.background:
+            colour = attribute("background", sheet.background)
+            pieces.append(f'<hook NAME="MapStyle"{colour}/>\n')
+        pieces.extend(_inside(topic))
+        pieces.extend(_around(topic, around))
     pieces.append("</map>\n")
     return "".join(pieces).encode("ascii", "xmlcharrefreplace")
 
@@ -42,35 +65,107 @@ def _dates(outline: Outline) -> str:
     return "".join(attribute(name, str(when)) for name, when in dates.items() if when is not None)
 
 
+def _place(topic: Topic, around: Beside) -> str:
+    side = around.sides.get(id(topic), "")
+    place = f' POSITION="{side}"' if side else ""
+    if topic.children:
+        place += f' FOLDED="{"true" if topic.folded else "false"}"'
+    if gaps := around.places.get(id(topic)):
+        place += ' HGAP="{}" VSHIFT="{}"'.format(*gaps)
+    return place
+
+
 def _attributes(topic: Topic) -> str:
-    text = sound(topic.text)
     attributes = attribute("ID", topic.id) if topic.id else ""
-    if not _LIKE_HTML.match(text):
-        attributes += attribute("TEXT", text)
+    if is_formula(topic):
+        attributes += attribute("TEXT", f"\\latex ${topic.formula}$")
+    elif not _is_rich(topic):
+        attributes += attribute("TEXT", topic.text)
     if topic.links:
         attributes += attribute("LINK", topic.links[0])
-    return attributes
+    if topic.tags:
+        attributes += attribute("TAGS", "\n".join(map(one_line, topic.tags)))
+    return attributes + (look_attributes(topic.style) if topic.style else "")
 
 
-def _inside(topic: Topic) -> str:
-    inside = ""
-    if _LIKE_HTML.match(sound(topic.text)):
-        lines = "".join(f"<p>{escaped(line)}</p>" for line in topic.text.splitlines())
-        inside += _rich("NODE", lines)
+def _is_rich(topic: Topic) -> bool:
+    return bool(topic.text_html) or _LIKE_HTML.match(sound(topic.text)) is not None
+
+
+def _inside(topic: Topic) -> Iterator[str]:
+    """Yield the elements for what is attached to a topic."""
+    if _is_rich(topic) and not is_formula(topic):
+        yield _rich("NODE", _text_html(topic))
     if topic.note_html:
-        inside += _rich("NOTE", xhtml(topic.note_html))
+        yield _rich("NOTE", xhtml(topic.note_html))
     elif topic.note:
-        inside += (
-            '<richcontent CONTENT-TYPE="plain/auto" TYPE="NOTE"><text>'
-            f"{escaped(topic.note)}</text></richcontent>\n"
-        )
-    for link in topic.links[1:]:
-        inside += f'<attribute NAME="link"{attribute("VALUE", one_line(link))}/>\n'
-    return inside
+        yield _rich("NOTE", _paragraphs(topic.note))
+    if topic.formula and not is_formula(topic):
+        equation = attribute("EQUATION", topic.formula)
+        yield f'<hook NAME="plugins/latex/LatexNodeHook.properties"{equation}/>\n'
+    if topic.style:
+        yield look_elements(topic.style)
+    if topic.markers or topic.task:
+        for name in _icons(topic.markers, topic.task):
+            yield f"<icon{attribute('BUILTIN', name)}/>\n"
+    facts = [*topic.attributes, *_task(topic.task)]
+    facts += (("file", file.name) for file in topic.attachments)
+    facts += (("link", one_line(link)) for link in topic.links[1:])
+    for name, value in facts:
+        yield f"<attribute{attribute('NAME', name)}{attribute('VALUE', value)}/>\n"
+
+
+def _around(topic: Topic, around: Beside) -> Iterator[str]:
+    """Yield the elements for what is beside a topic."""
+    for name in around.hooks.get(id(topic), ()):
+        yield f'<hook NAME="{name}"/>\n'
+    if topic.id in around.clouds:
+        yield cloud(around.clouds[topic.id])
+    yield from map(arrow, around.arrows.get(topic.id, ()))
+
+
+def _icons(markers: tuple[Marker, ...], task: Task | None) -> Iterator[str]:
+    """Yield the names of the icons for markers and a task, each once."""
+    names = list(map(freemind_icon, markers))
+    if task:
+        names.append(_TASKS.get(task.state, ""))
+        names.append(f"full-{task.priority}" if task.priority else "")
+        names.append(f"{task.progress}%" if task.progress in _ROUND else "")
+    yield from dict.fromkeys(filter(None, names))
+
+
+def _task(task: Task | None) -> Iterator[tuple[str, str]]:
+    """Yield what no icon says about a task."""
+    for name, value in task_facts(task):
+        said = task and {
+            "state": task.state in _TASKS,
+            "priority": True,
+            "progress": task.progress in _ROUND,
+        }
+        if not (said and said.get(name)):
+            yield name, value
+
+
+def _text_html(topic: Topic) -> str:
+    if not topic.text_html:
+        return "".join(f"<p>{escaped(line)}</p>" for line in topic.text.splitlines())
+    html = xhtml(topic.text_html)
+    if "  " in topic.text:
+        html = _BETWEEN_TAGS.sub(lambda words: words[0].replace("  ", "\xa0 "), html)
+    return html if _BLOCK.search(html) else f"<p>{html}</p>"
+
+
+def _paragraphs(note: str) -> str:
+    """Return plain text as XHTML; blanks that indent a line are kept."""
+    lines = (
+        _LEADING.sub(lambda blanks: "\xa0" * len(blanks[0]), line.expandtabs(4))
+        for line in sound(note).split("\n")
+    )
+    return "".join(f"<p>{escaped(line)}</p>" for line in lines)
 
 
 def _rich(kind: str, body: str) -> str:
-    # No white space may be added, because it would become part of the note.
+    # No white space may be added, because it would become part of the text.
     return (
         f'<richcontent TYPE="{kind}"><html><head></head><body>{body}</body></html></richcontent>\n'
     )

@@ -1,0 +1,127 @@
+"""What stands beside the tree of a Freeplane map: braces, free topics, arrows and clouds.
+
+All of them are written at ordinary nodes. FreeMind, which has no braces and no free topics, shows
+such nodes as branches; nothing is missing there.
+
+* A brace ends before the node of its summary and begins at the node with ``FirstGroupNode``. It can
+  only be over siblings that follow each other on one side. Another summary is an ordinary sibling.
+* Newer Freeplanes put braces into nodes of their own. They convert this older kind when they open
+  it, and for FreeMind nothing without text stands in the map.
+* A cloud is around one topic with its branch: a boundary around several becomes a cloud for each.
+* ``HGAP`` and ``VSHIFT`` place a free node, from edge to edge (``formats.freemind_boxes``).
+"""
+
+from collections.abc import Iterable
+from typing import Final, NamedTuple
+
+from mapshelf.formats.freemind_boxes import box_size
+from mapshelf.model import Boundary, Relationship, Sheet, Topic, TopicKind
+from mapshelf.writers.markup import attribute
+from mapshelf.writers.nesting import Gathered
+from mapshelf.writers.plain import one_line
+
+FIRST: Final = "FirstGroupNode"
+SUMMARY: Final = "SummaryNode"
+FREE: Final = "FreeNode"
+
+_LINE: Final = 25.0
+"""Pixels that a topic takes down the map, about."""
+
+
+class Beside(NamedTuple):
+    """What is written at the nodes of a map besides their own things.
+
+    Attributes:
+        hooks: the names of hooks, by the ``id()`` of topics.
+        sides: ``left`` or ``right``, likewise, where a node has to say it.
+        places: ``HGAP`` and ``VSHIFT``, likewise.
+        arrows: arrows by the id of the topic they start from.
+        clouds: boundaries by the ids of topics.
+    """
+
+    hooks: dict[int, list[str]]
+    sides: dict[int, str]
+    places: dict[int, tuple[int, int]]
+    arrows: dict[str, list[Relationship]]
+    clouds: dict[str, list[Boundary]]
+
+
+def beside(sheet: Sheet, tree: Gathered) -> Beside:
+    """Return what is beside the topics of ``sheet``, which ``tree`` has been made of."""
+    found = Beside({}, {}, {}, {}, {})
+    for arrow in sheet.relationships:
+        found.arrows.setdefault(arrow.start, []).append(arrow)
+    for line in sheet.boundaries:
+        for topic in line.topics:
+            found.clouds.setdefault(topic, []).append(line)
+    for child in tree.root.children:
+        found.sides[id(child)] = child.side
+    for _, parent in tree.root.walk():
+        if any(id(child) in tree.sums for child in parent.children):
+            # A callout within a brace would end it.
+            parent.children.sort(key=lambda child: child.kind is TopicKind.CALLOUT)
+            _find_braces(parent.children, tree, found)
+        if parent is not tree.root:
+            for child in parent.children:
+                if child.kind is TopicKind.CALLOUT:
+                    found.hooks.setdefault(id(child), []).append(FREE)
+    _place_floating(tree.root, found)
+    return found
+
+
+def _find_braces(siblings: list[Topic], tree: Gathered, found: Beside) -> None:
+    """Mark the beginning and end of every brace over ``siblings``."""
+    sides = {topic.id: found.sides.get(id(topic), "") for topic in siblings}
+    open_items: dict[bool, list[Topic]] = {False: [], True: []}
+    for topic in siblings:
+        if topic.kind is TopicKind.FLOATING:
+            continue
+        ids = tree.sums.get(id(topic), ())
+        side = sides.get(ids[-1], "") if ids else sides[topic.id]
+        if id(topic) in found.sides:
+            found.sides[id(topic)] = side
+        items = open_items[side == "left"]
+        group = items[-len(ids) :] if ids else []
+        if group and tuple(item.id for item in group) == ids:
+            found.hooks.setdefault(id(group[0]), []).append(FIRST)
+            found.hooks.setdefault(id(topic), []).append(SUMMARY)
+            items.clear()
+        else:
+            items.append(topic)
+
+
+def _place_floating(root: Topic, found: Beside) -> None:
+    floating = [child for child in root.children if child.kind is TopicKind.FLOATING]
+    if not floating:
+        return
+    width, height = box_size(root)
+    below = sum(not topic.children for _, topic in root.walk()) * _LINE / 2
+    for topic in floating:
+        if topic.position is None:
+            below += 4 * _LINE
+        x, y = topic.position or (0.0, below)
+        side = topic.side or ("left" if x < 0 else "right")
+        own_width, own_height = box_size(topic)
+        across = (-x if side == "left" else x) - (own_width - width) / 2
+        found.hooks.setdefault(id(topic), []).append(FREE)
+        found.sides[id(topic)] = side
+        found.places[id(topic)] = round(across), round(y - (own_height - height) / 2)
+
+
+def arrow(relationship: Relationship) -> str:
+    """Return the element for an arrow."""
+    destination = attribute("DESTINATION", relationship.end)
+    colour = attribute("COLOR", relationship.colour) if relationship.colour else ""
+    label = attribute("MIDDLE_LABEL", relationship.text) if relationship.text else ""
+    return f'<arrowlink{destination}{colour}{label} STARTARROW="None" ENDARROW="Default"/>\n'
+
+
+def cloud(lines: Iterable[Boundary]) -> str:
+    """Return the elements for the boundaries around one topic: a cloud, and the words on them."""
+    lines = list(lines)
+    colour = next((line.colour for line in lines if line.colour), "")
+    element = f"<cloud{attribute('COLOR', colour) if colour else ''}/>\n"
+    words = dict.fromkeys(filter(None, (one_line(line.text) for line in lines)))
+    return element + "".join(
+        f'<attribute NAME="boundary"{attribute("VALUE", word)}/>\n' for word in words
+    )

@@ -1,0 +1,135 @@
+"""XMind's ``.xmind`` of the kind written since 2018: JSON in an archive.
+
+* Every part of an outline has a place of its own: sheets, floating topics, summaries, callouts,
+  boundaries, relationships, styles. What is left becomes lines of the note: further links,
+  attributes, files (``xmind_topics``).
+* Ranges are how XMind names what a boundary or summary is about: siblings that follow each other.
+  A boundary around others becomes several. A summary of others is over all between the first and
+  the last of one branch; one of nothing is a floating topic.
+* The archive has fixed dates, and everything in it gets its id from the map: the same outline gives
+  the same bytes.
+* The format has no place for author, copyright and dates of the map. The name of the program is the
+  one that XMind itself writes.
+"""
+
+import io
+import zipfile
+from collections.abc import Iterator
+from typing import Final
+
+import orjson
+
+from mapshelf.model import Outline, Sheet, Topic, TopicKind
+from mapshelf.writers.plain import one_line, sound
+from mapshelf.writers.xmind_ranges import Ranges, ranges_of
+from mapshelf.writers.xmind_topics import TopicWriter
+
+_METADATA: Final = {"creator": {"name": "Vana", "version": "10.1.2.202004142327"}}
+_MANIFEST: Final[dict[str, object]] = {"file-entries": {"content.json": {}, "metadata.json": {}}}
+_DATE: Final = (1980, 1, 1, 0, 0, 0)
+_READABLE: Final = 0o644 << 16
+_GROUPS: Final = ("attached", "detached", "summary", "callout")
+_BOTH_SIDES: Final = "org.xmind.ui.map.unbalanced"
+
+
+def write(outline: Outline) -> bytes:
+    """Return ``outline`` as a map of XMind."""
+    members = {
+        "content.json": b"".join(_content(outline)),
+        "metadata.json": orjson.dumps(_METADATA),
+        "manifest.json": orjson.dumps(_MANIFEST),
+    }
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name, data in members.items():
+            member = zipfile.ZipInfo(name, _DATE)
+            member.external_attr = _READABLE
+            archive.writestr(member, data, zipfile.ZIP_DEFLATED, 6)
+    return buffer.getvalue()
+
+
+def _content(outline: Outline) -> Iterator[bytes]:
+    topics = TopicWriter(outline)
+    for place, sheet in enumerate(outline.sheets):
+        yield b"," if place else b"["
+        yield from _sheet(sheet, place + 1, topics)
+    yield b"]"
+
+
+def _sheet(sheet: Sheet, number: int, topics: TopicWriter) -> Iterator[bytes]:
+    about: dict[str, object] = {
+        "id": f"sheet-{number}",
+        "class": "sheet",
+        "title": one_line(sheet.title) or f"Map {number}",
+        "topicPositioning": "free" if _is_placed(sheet) else "fixed",
+        "relationships": [
+            {
+                "id": f"sheet-{number}-relationship-{place}",
+                "end1Id": sound(arrow.start),
+                "end2Id": sound(arrow.end),
+                "title": sound(arrow.text),
+                **_line(arrow.colour, f"sheet-{number}-relationship-{place}"),
+            }
+            for place, arrow in enumerate(sheet.relationships)
+        ],
+    }
+    if sheet.background:
+        look = {"svg:fill": sheet.background}
+        about["style"] = {"id": f"sheet-{number}-style", "properties": look}
+    yield orjson.dumps(about)[:-1] + b',"rootTopic":'
+    yield from _tree(sheet, ranges_of(sheet), topics)
+    yield b"}"
+
+
+def _tree(sheet: Sheet, ranges: Ranges, topics: TopicWriter) -> Iterator[bytes]:
+    """Yield the central topic with everything below it, in pieces: no encoder goes that deep."""
+    pending: list[bytes | Topic] = [sheet.root]
+    while pending:
+        item = pending.pop()
+        if isinstance(item, bytes):
+            yield item
+            continue
+        members = topics.members(item)
+        members.update(ranges.members(item))
+        if item is sheet.root:
+            members.update(_sides(item, members.get("extensions", [])))
+        below = _groups(item, sheet, ranges)
+        yield orjson.dumps(members)[:-1]
+        parts: list[bytes | Topic] = []
+        for name, group in below:
+            parts.append(b'%s"%s":[' % (b"," if parts else b',"children":{', name.encode()))
+            for place, topic in enumerate(group):
+                parts += [b",", topic] if place else [topic]
+            parts.append(b"]")
+        parts.append(b"}}" if parts else b"}")
+        pending.extend(reversed(parts))
+
+
+def _groups(topic: Topic, sheet: Sheet, ranges: Ranges) -> list[tuple[str, list[Topic]]]:
+    """Return what is below ``topic``, by the kinds of XMind."""
+    callouts = [child for child in topic.children if child.kind is TopicKind.CALLOUT]
+    attached = [child for child in topic.children if child.kind is not TopicKind.CALLOUT]
+    floating = [*sheet.floating, *ranges.loose] if topic is sheet.root else []
+    groups = (attached, floating, ranges.summaries.get(id(topic), []), callouts)
+    return [(name, group) for name, group in zip(_GROUPS, groups, strict=True) if group]
+
+
+def _sides(root: Topic, extensions: object) -> dict[str, object]:
+    """Return the members that put main topics on their sides: XMind fills the right one first."""
+    lefts = [child.side == "left" for child in root.children if child.kind is not TopicKind.CALLOUT]
+    members: dict[str, object] = {"structureClass": _BOTH_SIDES}
+    if True in lefts and lefts == sorted(lefts):
+        content = [{"name": "right-number", "content": str(lefts.count(False))}]
+        sides = {"provider": _BOTH_SIDES, "content": content}
+        members["extensions"] = [*(extensions if isinstance(extensions, list) else ()), sides]
+    return members
+
+
+def _is_placed(sheet: Sheet) -> bool:
+    return any(topic.position for topic in sheet.root.children)
+
+
+def _line(colour: str, name: str) -> dict[str, object]:
+    if not colour:
+        return {}
+    return {"style": {"id": f"{name}-style", "properties": {"line-color": colour}}}
