@@ -89,7 +89,7 @@ def test_every_reader_has_a_sample(reader: Reader) -> None:
 def test_notes_links_sheets_and_rich_text() -> None:
     licences = "Computers and Software/Open-source licences compared.mm"
     assert outline_of(licences).roots[0].note.startswith("What may I do")
-    assert find(licences, "MPL 2.0").note == "SPDX: MPL-2.0"
+    assert find(licences, "MPL 2.0").attributes == (("SPDX", "MPL-2.0"),)
     assert find(licences, "What goes together\na choice of frequent questions").children
     (spdx,) = find(licences, "Name it in every file with an SPDX line").links
     assert spdx == "https://spdx.org/licenses/"

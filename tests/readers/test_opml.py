@@ -44,7 +44,17 @@ def test_title_that_differs_from_the_text_is_kept() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["<div>x</div>", "the <b> tag", "</b> <b>", "a<b", "<b/ x", "<i></b>"]
+    "text",
+    [
+        "<div>x</div>",
+        "the <b> tag",
+        "</b> <b>",
+        "a<b",
+        "<b/ x",
+        "<i></b>",
+        "x = '<b>y</b>'",
+        "<b>f</b> ();",
+    ],
 )
 def test_source_text_keeps_its_tags(text: str) -> None:
     (topic,) = outline_of(f'<outline text="{escape(text)}"/>').roots

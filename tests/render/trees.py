@@ -38,6 +38,7 @@ def trees(draw: st.DrawFn, most: int = 40) -> Topic:
     return first
 
 
+SIZES: Final = st.sampled_from([0.0, 1.5, 120.0, 9000.0])
 PLACES: Final = st.none() | st.tuples(st.integers(-3000, 3000), st.integers(-3000, 3000))
 
 
@@ -56,7 +57,9 @@ def sheets(draw: st.DrawFn) -> Sheet:
             names = draw(st.lists(st.sampled_from(["priority-1", "emoji-1f600", "other-a"])))
             topic.markers = tuple(marker(name, name) for name in names)
             topic.tags = tuple(draw(st.lists(WORDS, max_size=3)))
-            topic.images = tuple(draw(st.lists(st.builds(Image, st.just("a" * 64)), max_size=1)))
+            topic.images = tuple(
+                draw(st.lists(st.builds(Image, st.just("a" * 64), SIZES, SIZES), max_size=1))
+            )
             topic.style = draw(
                 st.sampled_from([None, Style(fill="#ff0000"), Style(text="#111111")])
             )

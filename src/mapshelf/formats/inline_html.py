@@ -6,18 +6,25 @@ from typing import Final
 _ANY_TAG: Final = re.compile(
     r"<(/?)([A-Za-z][A-Za-z0-9]{0,20})(?:\s[^<>]{0,4000})?/?>|(<[A-Za-z/!?])"
 )
+_SOURCE: Final = re.compile(r"""["'`\\]\s{0,9}</?[A-Za-z]|>\s{0,9}["'`\\]|[;{}]\s{0,99}\Z""")
 _INLINE: Final = frozenset(
     {
-        *("a", "b", "big", "br", "code", "del", "em", "font", "i", "img", "ins", "p", "s", "small"),
+        *("a", "b", "big", "br", "code", "del", "em", "font", "i", "ins", "p", "s", "small"),
         *("span", "strike", "strong", "sub", "sup", "tt", "u"),
     }
 )
-_ALONE: Final = frozenset({"br", "img"})
+_ALONE: Final = frozenset({"br"})
 """Inline elements that have no end tag."""
 
 
 def is_inline_html(text: str) -> bool:
-    """Tell whether ``text`` is HTML: it has tags, all of inline markup, and each is closed."""
+    """Tell whether ``text`` is HTML: it has tags, all of inline markup, and each is closed.
+
+    Source text with tags in it is not: there they stand in quotation marks, or the line ends like
+    one of a program.
+    """
+    if "<" not in text or _SOURCE.search(text):
+        return False
     opened: list[str] = []
     tags = _ANY_TAG.findall(text)
     for end, name, unknown in tags:

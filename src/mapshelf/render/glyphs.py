@@ -215,6 +215,7 @@ _SYMBOLS: Final = {
         shield shield blue
         broken-line link-variant-off red
         launch open-in-new blue
+        code code-tags grey
         signpost sign-direction brown
         """.strip().splitlines()
     )
