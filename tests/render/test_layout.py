@@ -201,6 +201,12 @@ def test_deep_and_large_maps_are_laid_out_whole() -> None:
     assert len(placed(tree(10, 10, 10)).nodes) == 1111
 
 
+def test_a_formula_is_not_an_empty_box() -> None:
+    root = topic("", topic("Area", formula="r^2"), formula=r"E=mc^2", id="r")
+    shown = [[line.text for line in node.lines] for node in placed(root).nodes]
+    assert shown == [["E=mc^2"], ["Area", "r^2"]]
+
+
 def test_topics_keep_their_ids() -> None:
     root = Topic("a", id="1", children=[Topic("b", id="2")])
     assert [node.topic.id for node in placed(root).nodes] == ["1", "2"]

@@ -8,7 +8,18 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.harness import shelf_with
 from tests.site.browser import CHROMIUM, Reader, launched, served
-from tests.site.shelves import ARABIC, BARE, CHINESE, GARDEN, TOUR, deep, filler, hostile, large
+from tests.site.shelves import (
+    ARABIC,
+    BARE,
+    CHINESE,
+    FOLDED,
+    GARDEN,
+    TOUR,
+    deep,
+    filler,
+    hostile,
+    large,
+)
 
 ReaderWith = Callable[..., Reader]
 """Called with settings of a browser's context, gives somebody who uses it."""
@@ -19,7 +30,17 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The address of a service with all maps of ``shelves``."""
     folder = tmp_path_factory.mktemp("library")
     with shelf_with(
-        folder, GARDEN, CHINESE, ARABIC, BARE, TOUR, large(), deep(), *filler(60), *hostile()
+        folder,
+        GARDEN,
+        CHINESE,
+        ARABIC,
+        BARE,
+        TOUR,
+        FOLDED,
+        large(),
+        deep(),
+        *filler(60),
+        *hostile(),
     ):
         pass
     with served(folder) as running:

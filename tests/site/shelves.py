@@ -131,6 +131,30 @@ TOUR: Final = MapDraft(
     outline=encode_outline(TOUR_OUTLINE),
 )
 
+FOLDED: Final = MapDraft(
+    id="Folded01",
+    title="Folded",
+    owner="flora",
+    category="Home",
+    date_added=1_696_000_000_000,
+    outline=encoded(
+        Topic(
+            "Folded",
+            "r",
+            children=[
+                Topic(
+                    f"Branch {branch}",
+                    f"b{branch}",
+                    folded=True,
+                    children=[Topic(f"Leaf {leaf}", f"l{branch}{leaf}") for leaf in range(3)],
+                )
+                for branch in range(5)
+            ],
+        )
+    ),
+)
+"""Its author folded so much that fewer than ten topics would be seen."""
+
 BARE: Final = MapDraft(id="Bare0001", title="Only a title", owner="flora", category="Home")
 
 

@@ -443,6 +443,15 @@ def hexadecimal(colour: str) -> str:
     return "#" + "".join(f"{int(value):02x}" for value in re.findall(r"\d+", colour)[:3])
 
 
+def test_a_map_opens_as_its_author_folded_it_unless_little_would_be_left(reader: Reader) -> None:
+    with_pictures(reader)
+    page = reader.open(TOUR_PAGE)
+    expect(page.locator(".topic.folded")).to_have_count(1)
+    expect(page.locator('[data-topic="four"]')).to_contain_text("+2")
+    page = reader.open("/mindmaps/Folded01")
+    expect(page.locator("[data-topic]")).to_have_count(21)
+
+
 def test_sheets_are_named_and_floating_topics_are_none(reader: Reader) -> None:
     with_pictures(reader)
     page = reader.open(TOUR_PAGE)

@@ -186,4 +186,8 @@ _FEWEST: Final = 2
 
 
 def _visible(topic: Topic) -> VisibleTopic:
-    return VisibleTopic(sound(topic.text[:LONGEST_TEXT]).strip(), topic.id, topic)
+    text = sound(topic.text[:LONGEST_TEXT]).strip()
+    if topic.formula:
+        # Until formulas are drawn, their source says what they are.
+        text = f"{text}\n{sound(topic.formula[:LONGEST_TEXT]).strip()}".strip()
+    return VisibleTopic(text, topic.id, topic)
