@@ -60,20 +60,38 @@ def under_one_root(outline: Outline) -> Outline:
 
 
 def in_freemind(topic: Topic) -> Topic:
-    """One link is a link, the others are lines of the note; notes keep their formatting."""
+    """One link is a link, the others are attributes; notes have lines as paragraphs."""
     note = Note()
     if topic.note_html:
         note.add_html(topic.note_html)
-    else:
-        note.add_text(topic.note)
-    for link in topic.links[1:]:
-        note.add_text(f"link: {link}")
+    elif topic.note:
+        note.add_html("".join(f"<p>{line_html(line)}</p>" for line in topic.note.split("\n")))
     text = topic.text
     if is_html(text):  # then it is written as HTML, where blanks and empty lines do not count
         text = "\n".join(filter(None, map(one_line, text.splitlines())))
     return replace(
-        topic, text=text, note=note.plain, note_html=safe_html(note.html), links=topic.links[:1]
+        topic,
+        text=text,
+        note=clean(note.plain),
+        note_html=safe_html(note.html),
+        links=topic.links[:1],
+        attributes=tuple(("link", link) for link in topic.links[1:]),
     )
+
+
+def line_html(line: str) -> str:
+    line = line.expandtabs(4)
+    words = line.lstrip(" ")
+    return "\xa0" * (len(line) - len(words)) + escape(words, quote=False)
+
+
+def in_xmind(topic: Topic) -> Topic:
+    """One link is a link, the others are lines of the note."""
+    note = "\n".join(filter(None, (topic.note, *topic.links[1:])))
+    html = topic.note_html
+    if html:
+        html += "".join(f"<p>{escape(link, quote=False)}</p>" for link in topic.links[1:])
+    return replace(topic, note=clean(note), note_html=safe_html(html), links=topic.links[:1])
 
 
 def in_opml(topic: Topic) -> Topic:
@@ -121,6 +139,7 @@ CARRIED: Final[dict[str, tuple[Carry, Callable[[Outline], Outline]]]] = {
             modified=whole_seconds(given.modified),
         ),
     ),
+    "xmind": (in_xmind, no_facts),
     "md": (in_markdown, no_facts),
     "mmd": (in_mermaid, no_facts),
 }
