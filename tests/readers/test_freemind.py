@@ -62,7 +62,7 @@ def test_localized_root(key: str, text: str) -> None:
     assert root_of(f'<node LOCALIZED_TEXT="{key}"/>').text == text
 
 
-def test_details_note_old_note_and_attributes_make_the_note() -> None:
+def test_details_note_and_old_note_make_the_note() -> None:
     root = root_of(
         '<node TEXT="r">'
         '<richcontent TYPE="NOTE"><html><body><p>the note</p></body></html></richcontent>'
@@ -72,7 +72,8 @@ def test_details_note_old_note_and_attributes_make_the_note() -> None:
         '<attribute NAME="price" VALUE="5"/>'
         "</node>"
     )
-    assert root.note == "details\nthe note\nold\n  note\nprice: 5"
+    assert root.note == "details\nthe note\nold\n  note"
+    assert root.attributes == (("price", "5"),)
 
 
 def test_plain_note_keeps_its_lines() -> None:
@@ -124,15 +125,14 @@ def test_rich_note_keeps_its_form() -> None:
         '<p onclick="x()">the <b>note</b></p><script>x</script></body></html></richcontent>'
         '<attribute NAME="price" VALUE="5 &lt; 6"/></node>'
     )
-    assert root.note == "the note\nprice: 5 < 6"
+    assert root.note == "the note"
     assert "<p>the <b>note</b></p>" in root.note_html
-    assert "<p>price: 5 &lt; 6</p>" in root.note_html
     assert "script" not in root.note_html
     assert "onclick" not in root.note_html
 
 
-def test_tags_are_part_of_the_note() -> None:
-    assert root_of('<node TEXT="r" TAGS="one&#xa;two::three"/>').note == "Tags: one, two::three"
+def test_tags_one_a_line() -> None:
+    assert root_of('<node TEXT="r" TAGS="one&#xa;two::three"/>').tags == ("one", "two::three")
 
 
 def test_map_is_as_old_as_its_centre_and_as_new_as_its_last_edit() -> None:

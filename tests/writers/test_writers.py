@@ -144,7 +144,9 @@ def test_opml_has_a_head_and_links() -> None:
 def test_xmind_is_an_archive_as_xmind_writes_it() -> None:
     relationship = Relationship("b", "r", "why", "#ff0000")
     root = Topic("r", id="r", links=("#b",), children=[Topic("b", id="b"), Topic("")])
-    export = WRITE["xmind"](Outline((Sheet(root, relationships=(relationship,)), Sheet(Topic("s")))))
+    export = WRITE["xmind"](
+        Outline((Sheet(root, relationships=(relationship,)), Sheet(Topic("s"))))
+    )
     found = members(export)
     assert set(found) == {"content.json", "metadata.json", "manifest.json"}
     assert json.loads(found["metadata.json"])["creator"]["name"] == "Vana"

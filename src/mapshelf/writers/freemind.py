@@ -105,7 +105,7 @@ def _inside(topic: Topic) -> Iterator[str]:
         yield _rich("NODE", _text_html(topic))
     if topic.note_html:
         yield _rich("NOTE", xhtml(topic.note_html))
-    elif topic.note:
+    elif topic.note.strip():
         yield _rich("NOTE", _paragraphs(topic.note))
     if topic.formula and not is_formula(topic):
         equation = attribute("EQUATION", topic.formula)
@@ -166,7 +166,7 @@ def _paragraphs(note: str) -> str:
     """Return plain text as XHTML; blanks that indent a line are kept."""
     lines = (
         _LEADING.sub(lambda blanks: "\xa0" * len(blanks[0]), line.expandtabs(4))
-        for line in sound(note).split("\n")
+        for line in sound(note).strip().split("\n")
     )
     return "".join(f"<p>{escaped(line)}</p>" for line in lines)
 

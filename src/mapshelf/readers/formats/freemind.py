@@ -12,6 +12,7 @@ below was found in real files, not in a description of the format.
 * A clone repeats another topic by its id. It is shown with all that is at that topic but its
   arrows; the branch below is not repeated, because clones of clones could grow without limit.
 * Free topics and summaries are ordinary nodes with a hook (``freemind_groups``).
+* Coggle exports its further centres as elements of its own; they are floating topics.
 * An arrow is written at both ends, as ``arrowlink`` and ``linktarget``. Only the first counts.
 * The content of an encrypted node is not read; the node itself is an ordinary topic, and its note
   says that it is encrypted.
@@ -20,7 +21,6 @@ below was found in real files, not in a description of the format.
 """
 
 import re
-from collections.abc import Iterator
 from typing import Final
 from xml.etree.ElementTree import Element
 
@@ -29,7 +29,7 @@ from mapshelf.model import Outline, Sheet, Summary, TopicKind
 from mapshelf.readers.formats.freemind_groups import Groups
 from mapshelf.readers.formats.freemind_places import place
 from mapshelf.readers.formats.freemind_styles import Styles
-from mapshelf.readers.formats.freemind_topics import Topics
+from mapshelf.readers.formats.freemind_topics import Topics, side_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.topic_tree import grow
@@ -37,6 +37,7 @@ from mapshelf.readers.parsing.xml_files import parse_xml
 
 _VERSION: Final = re.compile(r"""\sversion\s*=\s*["'](?:([A-Za-z]+)\s+)?(\d[^"']*)["']""")
 _COMMENT: Final = re.compile(r"<!--(.{0,400}?)-->", re.DOTALL)
+_COGGLE: Final = "x-coggle-rootnode"
 _PROGRAMS: Final = {"freeplane": "Freeplane", "docear": "Docear", "freemind": "FreeMind"}
 
 
@@ -67,19 +68,24 @@ def read(content: Content) -> Outline:
         software=software,
         software_version=version,
         created=milliseconds(centres[0].get("CREATED")),
-        modified=max((time for time in _edits(document) if time is not None), default=None),
+        modified=_last_edit(document),
     )
 
 
-def _edits(document: Element) -> Iterator[int | None]:
-    for node in document.iter("node"):
-        yield milliseconds(node.get("MODIFIED"))
+def _last_edit(document: Element) -> int | None:
+    written = {node.get("MODIFIED", "") for node in document.iter("node")}
+    # Nearly all are milliseconds of thirteen digits, in whose order only the last needs parsing.
+    usual = {time for time in written if len(time) == 13 and time.isascii() and time.isdigit()}
+    last = next(filter(None, map(milliseconds, sorted(usual, reverse=True))), None)
+    others = map(milliseconds, written - usual)
+    return max((time for time in (last, *others) if time is not None), default=None)
 
 
 def _sheets(document: Element, centres: list[Element], content: Content) -> tuple[Sheet, ...]:
     styles = Styles(document)
     topics = Topics(document, styles, content)
     groups = Groups(centres, content)
+    groups.floating.extend(document.findall(_COGGLE))
     beside = [*groups.floating, *(groups.shown(brace) for _, brace in groups.summaries)]
     roots = grow([*centres, *beside], topics.topic, groups.children, content.limits)
     for callout in groups.callouts:
@@ -103,6 +109,7 @@ def _sheets(document: Element, centres: list[Element], content: Content) -> tupl
 def _summary(group: list[Element], brace: Element, groups: Groups, topics: Topics) -> Summary:
     topic = topics.made_for(groups.shown(brace))
     topic.kind = TopicKind.SUMMARY
+    topic.side = topic.side or side_of(brace)
     return Summary(tuple(topics.id_of(groups.shown(node)) for node in group), topic)
 
 

@@ -106,7 +106,8 @@ class Groups:
         self._absent.add(brace)
         self.callouts.discard(brace)
         inside = brace.findall("node")
-        if len(inside) == 1 and _says_nothing(brace) and not _hooks(inside[0]):
+        alone = len(inside) == 1 and not _hooks(inside[0])
+        if alone and _says_nothing(brace) and brace.get("FOLDED") != "true":
             self._stands_for[brace] = inside[0]
         self.summaries.append((group, brace))
 

@@ -14,6 +14,8 @@ from mapshelf.model import Marker
 from mapshelf.model.markers import PROGRESS, marker
 
 _NAMES: Final = {
+    "DecoratedLink": "link",
+    "DecoratedLinkLocal": "link",
     "Mail": "email",
     "addition": "plus",
     "attach": "attachment",
@@ -62,10 +64,9 @@ _NAMES: Final = {
     "knotify": "music",
     "korn": "mailbox",
     "ksmiletris": "face-happy",
+    "laptop": "computer",
     "launch": "rocket",
     "licq": "flower",
-    "links/DecoratedLink": "link",
-    "links/DecoratedLinkLocal": "link",
     "list": "list",
     "male1": "male",
     "male2": "male",
@@ -120,7 +121,8 @@ def progress_of(markers: Iterable[Marker]) -> int | None:
 
 
 def _marker(name: str) -> Marker:
-    known = _NAMES.get(name, "")
+    # Icons of the author's own, and of other parts of the program, are paths.
+    known = _NAMES.get(name, "") or _NAMES.get(name.rpartition("/")[2], "")
     if not known and _EMOJI.fullmatch(name):
         known = name.lower()
     return marker(known, name)

@@ -3,7 +3,7 @@
 The file tells how far the near edges of two boxes are from each other, not the middles: ``HGAP``
 from the left edge of the central topic to the left edge of the floating one (between the right
 edges if that is on the left), ``VSHIFT`` between the upper edges. How large the boxes are is
-estimated (``formats.freemind_boxes``).
+estimated (``formats.freemind_boxes``). Coggle writes the position itself.
 """
 
 import re
@@ -25,6 +25,9 @@ def place(node: Element, topic: Topic, centre: Topic) -> tuple[float, float] | N
         topic: the topic made of it.
         centre: the central topic it is placed by.
     """
+    coggle = _length(node, "X_COGGLE_POSX"), _length(node, "X_COGGLE_POSY")
+    if coggle[0] is not None and coggle[1] is not None:
+        return coggle[0], coggle[1]
     across, down = _length(node, "HGAP"), _length(node, "VSHIFT")
     if across is None and down is None:
         return None

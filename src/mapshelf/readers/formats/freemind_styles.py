@@ -27,14 +27,11 @@ _SHAPES: Final = {
     "wide_hexagon": "hexagon",
 }
 _NUMBER: Final = re.compile(r"\s*(\d{1,4}(?:\.\d{1,20})?)", re.ASCII)
-_OWN: Final = ("COLOR", "BACKGROUND_COLOR", "BORDER_COLOR", "STYLE", "SHAPE")
-_REFERENCES: Final = ("STYLE_REF", "LOCALIZED_STYLE_REF")
 _AUTOMATIC: Final = "accessories/plugins/AutomaticLayout.properties"
 _NO_ATTRIBUTES: Final[Mapping[str, str]] = {}
 
 Look = tuple[str | None, ...]
-"""What is set at an element, as it is written: ``_OWN``, edge COLOR and WIDTH, font BOLD, ITALIC
-and SIZE."""
+"""What is set at an element, as it is written, in the order of ``_look``."""
 
 
 class Styles:
@@ -48,7 +45,7 @@ class Styles:
         self.background = ""
         self._named: dict[str, Element] = {}
         self._levels: dict[Element, str] = {}
-        self._made: dict[tuple[Look, str], Style | None] = {}
+        self._made: dict[tuple[Look, str | None], Style | None] = {}
         for hook in document.findall("node/hook"):
             if hook.get("NAME") == "MapStyle":
                 self.background = hook.get("background", "")
@@ -58,10 +55,9 @@ class Styles:
 
     def named(self, node: Element) -> Element | None:
         """Return the style that a topic was given, ``None`` if it has none of its own."""
-        for reference in _REFERENCES:
-            if reference in node.attrib:
-                return self._named.get(node.attrib[reference])
-        return None
+        own = node.attrib
+        name = own.get("STYLE_REF") or own.get("LOCALIZED_STYLE_REF")
+        return self._named.get(name) if name else None
 
     def look(self, node: Element, parts: Parts) -> Style | None:
         """Return how a topic looks, ``None`` if nothing is set."""
@@ -69,7 +65,7 @@ class Styles:
         if style is None and self._levels:
             style = self._named.get(self._levels.get(node, ""))
         own = _look(node, parts)
-        key = (own, "" if style is None else _name(style))
+        key = (own, None if style is None else _name(style))
         if key not in self._made:
             self._made[key] = _style(own, style)
         return self._made[key]
@@ -111,9 +107,16 @@ def _look(node: Element, parts: Parts) -> Look:
     edge = parts["edge"][0].attrib if "edge" in parts else _NO_ATTRIBUTES
     font = parts["font"][0].attrib if "font" in parts else _NO_ATTRIBUTES
     return (
-        *(own.get(name) for name in _OWN),
-        *(edge.get("COLOR"), edge.get("WIDTH")),
-        *(font.get("BOLD"), font.get("ITALIC"), font.get("SIZE")),
+        own.get("COLOR"),
+        own.get("BACKGROUND_COLOR"),
+        own.get("BORDER_COLOR"),
+        own.get("STYLE"),
+        own.get("SHAPE"),
+        edge.get("COLOR"),
+        edge.get("WIDTH"),
+        font.get("BOLD"),
+        font.get("ITALIC"),
+        font.get("SIZE"),
     )
 
 

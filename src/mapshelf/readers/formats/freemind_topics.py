@@ -9,6 +9,7 @@ import binascii
 import re
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from html import unescape
 from typing import Final
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
@@ -33,6 +34,7 @@ _OLD_NOTE: Final = "accessories/plugins/NodeNote.properties"
 _REMINDER: Final = "plugins/TimeManagementReminder.xml"
 _FORMULA: Final = "plugins/latex/LatexNodeHook.properties"
 _PICTURE: Final = "ExternalObject"
+_LATEX_FORMATS: Final = frozenset({"latexPatternFormat", "unparsedLatexPatternFormat"})
 _TRANSLATIONS: Final = {"new_mindmap": "New mind map"}
 _ENCRYPTED: Final = "Encrypted: what is below this topic can be read with its password only."
 _SIDES: Final = {
@@ -52,8 +54,14 @@ _FORMATS: Final = frozenset(
 
 _FORMAT_TAG: Final = re.compile(rf"<(?:{'|'.join(sorted(_FORMATS))})[\s>]", re.IGNORECASE)
 _IMAGE_TAG: Final = re.compile(r"<img\b([^<>]*)>", re.IGNORECASE)
-_IMAGE_ATTRIBUTE: Final = re.compile(
-    r"""\b(src|width|height|alt)\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE
+_LINK_TAG: Final = re.compile(r"<a\b([^<>]*)>", re.IGNORECASE)
+_ATTRIBUTE: Final = re.compile(
+    r"""\b(src|href|width|height|alt)\s*=\s*(?:"([^"]*)"|'([^']*)')""", re.IGNORECASE
+)
+_BODY: Final = re.compile(r"\A.{0,100000}?<body[^<>]*>|</body\s*>.*\Z", re.DOTALL | re.IGNORECASE)
+_BLANKS: Final = re.compile(r"[ \t\r\n]+")
+_BLANKS_AT_BLOCKS: Final = re.compile(
+    r" ?(</?(?:blockquote|br|dd|dl|dt|h[1-6]|hr|li|ol|p|table|tbody|td|th|thead|tr|ul)\b[^<>]*>) ?"
 )
 _LENGTH: Final = re.compile(r"\d{1,5}(?:\.\d{1,9})?", re.ASCII)
 
@@ -82,26 +90,28 @@ class Topics:
         source = node
         if "TEXT" not in node.attrib:
             source = self._originals.get(node.get("CONTENT_ID") or node.get("TREE_ID") or "", node)
+        own = source.attrib
         parts = parts_of(source)
         topic = Topic(
+            text=own.get("TEXT", ""),
             id=node.get("ID", ""),
-            text=source.get("TEXT", ""),
-            links=_links(source, ()),
+            links=_links(own["LINK"]) if "LINK" in own else (),
             style=self._styles.look(source, parts),
             folded=node.get("FOLDED") == "true",
-            side=_SIDES.get(node.get("POSITION", ""), ""),
+            side=side_of(node) if "POSITION" in node.attrib else "",
         )
         self._made[node] = topic
         self._add_text(topic, source, parts)
         if parts:
             self._add_parts(topic, parts)
-        if "TAGS" in source.attrib:
-            topic.tags = tuple(source.attrib["TAGS"].splitlines())
-        if "ENCRYPTED_CONTENT" in source.attrib or "richcontent" in parts or "hook" in parts:
-            self._add_note(topic, source, parts)
-        self._add_style(topic, source)
-        if source is node and "arrowlink" in parts:
-            self._add_arrows(topic, parts["arrowlink"])
+            if source is node and "arrowlink" in parts:
+                self._add_arrows(topic, parts["arrowlink"])
+        if (style := self._styles.named(source)) is not None:
+            self._add_style(topic, style, parts)
+        if "TAGS" in own:
+            topic.tags = tuple(own["TAGS"].splitlines())
+        if "ENCRYPTED_CONTENT" in own:
+            self._add_note(topic, parts, _ENCRYPTED)
         return topic
 
     def id_of(self, node: Element) -> str:
@@ -119,10 +129,9 @@ class Topics:
         return reference(topic.id)
 
     def _add_text(self, topic: Topic, node: Element, parts: Parts) -> None:
-        rich = _rich(parts, "NODE")
         if "TEXT" in node.attrib:
-            self._add_written(topic, node.get("FORMAT") == "latexPatternFormat")
-        elif rich is None:
+            self._add_written(topic, latex=node.get("FORMAT") in _LATEX_FORMATS)
+        elif (rich := _rich(parts, "NODE")) is None:
             key = node.get("LOCALIZED_TEXT", "")
             topic.text = _TRANSLATIONS.get(key, key.replace("_", " "))
         elif _is_plain(rich):
@@ -130,17 +139,18 @@ class Topics:
         else:
             topic.text = element_to_text(rich)
             if any(part.tag in _FORMATS for part in rich.iter()):
-                topic.text_html = element_to_html(rich)
-                topic.links = _links(node, rich.iter("a"))
+                topic.text_html = _compact(element_to_html(_body(rich)))
+                topic.links += _links(*(anchor.get("href", "") for anchor in rich.iter("a")))
 
-    def _add_written(self, topic: Topic, latex: bool) -> None:
+    def _add_written(self, topic: Topic, *, latex: bool) -> None:
         text = topic.text
         if is_html(text):
             topic.text = html_to_text(text)
             if _FORMAT_TAG.search(text):
-                topic.text_html = text
-            topic.images += tuple(map(self._image, _tags_of_images(text)))
-        elif latex or "$" in text or text.startswith("\\latex"):
+                topic.text_html = _compact(_BODY.sub("", text))
+            topic.links += _links(*(tag.get("href", "") for tag in _tags(_LINK_TAG, text)))
+            topic.images = tuple(map(self._image, _tags(_IMAGE_TAG, text)))
+        elif latex or "$" in text or text.startswith(("\\latex", "\\unparsedlatex")):
             topic.formula, topic.text = formula_of(text, latex=latex)
 
     def _add_parts(self, topic: Topic, parts: Parts) -> None:
@@ -152,10 +162,19 @@ class Topics:
             topic.attributes = tuple(map(_attribute, parts["attribute"]))
         for rich in parts.get("richcontent", ()):
             topic.images += tuple(self._image(image.attrib) for image in rich.iter("img"))
+        if "hook" in parts or "richcontent" in parts:
+            self._add_note(topic, parts)
         for hook in parts.get("hook", ()):
             self._add_hook(topic, hook)
         if "cloud" in parts:
             self._add_cloud(topic, parts["cloud"][0])
+
+    def _add_style(self, topic: Topic, style: Element, parts: Parts) -> None:
+        """Add icons and cloud of the style that the author gave the topic."""
+        topic.markers += markers_of(style.findall("icon"))
+        cloud = style.find("cloud")
+        if cloud is not None and "cloud" not in parts:
+            self._add_cloud(topic, cloud)
 
     def _add_hook(self, topic: Topic, hook: Element) -> None:
         name = hook.get("NAME")
@@ -166,7 +185,7 @@ class Topics:
         elif name == _REMINDER:
             topic.task = Task(progress=topic.task.progress if topic.task else None, due=_due(hook))
 
-    def _add_note(self, topic: Topic, node: Element, parts: Parts) -> None:
+    def _add_note(self, topic: Topic, parts: Parts, remark: str = "") -> None:
         note = Note()
         for kind in ("DETAILS", "NOTE"):
             if (rich := _rich(parts, kind)) is not None:
@@ -174,19 +193,8 @@ class Topics:
         for hook in parts.get("hook", ()):
             if hook.get("NAME") == _OLD_NOTE:
                 note.add_text(hook.findtext("text", ""))
-        if "ENCRYPTED_CONTENT" in node.attrib:
-            note.add_text(_ENCRYPTED)
+        note.add_text(remark)
         topic.note, topic.note_html = note.plain, note.html
-
-    def _add_style(self, topic: Topic, node: Element) -> None:
-        """Add icons and cloud of the style that the author gave the topic."""
-        style = self._styles.named(node)
-        if style is None:
-            return
-        topic.markers += markers_of(style.findall("icon"))
-        cloud = style.find("cloud")
-        if cloud is not None and node.find("cloud") is None:
-            self._add_cloud(topic, cloud)
 
     def _add_cloud(self, topic: Topic, cloud: Element) -> None:
         self.boundaries.append(Boundary((self._named(topic),), colour=cloud.get("COLOR", "")))
@@ -221,6 +229,11 @@ class Topics:
         return image._replace(width=width * times, height=height * times)
 
 
+def side_of(node: Element) -> str:
+    """Return the side of the central topic that ``node`` is on, empty if it does not say."""
+    return _SIDES.get(node.get("POSITION", ""), "")
+
+
 def _rich(parts: Parts, kind: str) -> Element | None:
     found = (part for part in parts.get("richcontent", ()) if _kind(part) == kind)
     return next(found, None)
@@ -234,7 +247,7 @@ def _add_rich(note: Note, rich: Element) -> None:
     if _is_plain(rich):
         note.add_text("".join(rich.itertext()))
     else:
-        note.add_element(rich)
+        note.add_element(_body(rich))
 
 
 def _is_plain(rich: Element) -> bool:
@@ -242,11 +255,23 @@ def _is_plain(rich: Element) -> bool:
     return rich.get("CONTENT-TYPE", "").startswith("plain")
 
 
-def _links(node: Element, inside: Iterable[Element]) -> tuple[str, ...]:
-    link = node.get("LINK", "")
-    if link.startswith("menuitem:"):  # a button for a command of the program
-        link = ""
-    return tuple(filter(None, (link, *(anchor.get("href", "") for anchor in inside))))
+def _body(rich: Element) -> Element:
+    body = rich.find("html/body")
+    return rich if body is None else body
+
+
+def _compact(html: str) -> str:
+    """Return HTML without the blanks that the programs indent it with."""
+    if "<pre" not in html:
+        html = _BLANKS_AT_BLOCKS.sub(r"\1", _BLANKS.sub(" ", html)).strip()
+    if html.startswith("<p>") and html.endswith("</p>") and html.count("<p") == 1:
+        html = html[len("<p>") : -len("</p>")]
+    return html
+
+
+def _links(*links: str) -> tuple[str, ...]:
+    """Return those of ``links`` that lead anywhere: others are commands of the program."""
+    return tuple(link for link in links if link and not link.startswith("menuitem:"))
 
 
 def _due(reminder: Element) -> str:
@@ -264,11 +289,11 @@ def _attribute(attribute: Element) -> tuple[str, str]:
     return attribute.get("NAME", ""), value
 
 
-def _tags_of_images(html: str) -> Iterator[dict[str, str]]:
-    for tag in _IMAGE_TAG.findall(html):
-        yield {
-            name.lower(): double or single for name, double, single in _IMAGE_ATTRIBUTE.findall(tag)
-        }
+def _tags(pattern: re.Pattern[str], html: str) -> Iterator[dict[str, str]]:
+    """Yield the attributes of some tags in HTML that is text."""
+    for tag in pattern.findall(html):
+        found = _ATTRIBUTE.findall(tag)
+        yield {name.lower(): unescape(double or single) for name, double, single in found}
 
 
 def _length(text: str) -> float:
