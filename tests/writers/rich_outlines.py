@@ -122,7 +122,7 @@ def sheets(draw: st.DrawFn, first: int = 0) -> Sheet:
 @st.composite
 def _summaries(draw: st.DrawFn, parents: list[Topic], number: int) -> list[Summary]:
     """Draw at most one summary for each of ``parents``, and no two over the same."""
-    found = []
+    found: list[Summary] = []
     for parent in parents:
         siblings = [child for child in parent.children if child.kind is TopicKind.ATTACHED]
         if not siblings or draw(st.integers(0, 3)):

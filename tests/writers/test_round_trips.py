@@ -89,7 +89,7 @@ def line_html(line: str) -> str:
 def in_xmind(topic: Topic) -> Topic:
     """One link is a link, the others are lines of the note."""
     note = "\n".join(filter(None, (topic.note, *topic.links[1:])))
-    html = topic.note_html
+    html = topic.note_html if note else ""
     if html:
         html += "".join(f"<p>{escape(link, quote=False)}</p>" for link in topic.links[1:])
     return replace(topic, note=clean(note), note_html=safe_html(html), links=topic.links[:1])
