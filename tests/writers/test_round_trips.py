@@ -5,6 +5,7 @@ becomes on its way through it; all that is not named there must come back as it 
 characters are in it.
 """
 
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import fields, replace
 from html import escape
@@ -60,20 +61,38 @@ def under_one_root(outline: Outline) -> Outline:
 
 
 def in_freemind(topic: Topic) -> Topic:
-    """One link is a link, the others are lines of the note; notes keep their formatting."""
+    """One link is a link, the others are attributes; notes have lines as paragraphs."""
     note = Note()
     if topic.note_html:
         note.add_html(topic.note_html)
-    else:
-        note.add_text(topic.note)
-    for link in topic.links[1:]:
-        note.add_text(f"link: {link}")
+    elif topic.note:
+        note.add_html("".join(f"<p>{line_html(line)}</p>" for line in topic.note.split("\n")))
     text = topic.text
     if is_html(text):  # then it is written as HTML, where blanks and empty lines do not count
         text = "\n".join(filter(None, map(one_line, text.splitlines())))
     return replace(
-        topic, text=text, note=note.plain, note_html=safe_html(note.html), links=topic.links[:1]
+        topic,
+        text=text,
+        note=clean(note.plain),
+        note_html=safe_html(note.html),
+        links=topic.links[:1],
+        attributes=tuple(("link", link) for link in topic.links[1:]),
     )
+
+
+def line_html(line: str) -> str:
+    line = line.expandtabs(4)
+    words = line.lstrip(" ")
+    return "\xa0" * (len(line) - len(words)) + escape(words, quote=False)
+
+
+def in_xmind(topic: Topic) -> Topic:
+    """One link is a link, the others are lines of the note."""
+    note = "\n".join(filter(None, (topic.note, *topic.links[1:])))
+    html = topic.note_html if note else ""
+    if html:
+        html += "".join(f"<p>{escape(link, quote=False)}</p>" for link in topic.links[1:])
+    return replace(topic, note=clean(note), note_html=safe_html(html), links=topic.links[:1])
 
 
 def in_opml(topic: Topic) -> Topic:
@@ -121,6 +140,7 @@ CARRIED: Final[dict[str, tuple[Carry, Callable[[Outline], Outline]]]] = {
             modified=whole_seconds(given.modified),
         ),
     ),
+    "xmind": (in_xmind, no_facts),
     "md": (in_markdown, no_facts),
     "mmd": (in_mermaid, no_facts),
 }
@@ -132,7 +152,9 @@ PROGRAM: Final = ("software", "software_version", "template")
 
 def expected(suffix: str, outline: Outline) -> Outline:
     of_topic, of_map = CARRIED[suffix]
-    tidied = under_one_root(replace(outline, sheets=sheets_of(changed(outline.roots, tidy))))
+    tidied = replace(outline, sheets=sheets_of(changed(outline.roots, tidy)))
+    if suffix != "xmind":
+        tidied = under_one_root(tidied)
     return of_map(replace(tidied, sheets=sheets_of(changed(tidied.roots, of_topic))))
 
 
@@ -142,8 +164,11 @@ def told(outline: Outline) -> Iterator[object]:
         if fact.name not in ("sheets", *PROGRAM):
             yield fact.name, getattr(outline, fact.name)
     for depth, topic in outline.topics():
-        yield depth, replace(topic, children=[])
+        yield depth, replace(topic, id=_MADE_UP.sub("", topic.id), children=[])
 
+
+_MADE_UP: Final = re.compile(r"\Atopic-\d+\Z")
+"""What XMind's topics are called that had no id: there, each must have one."""
 
 HOSTILE: Final = Outline(
     sheets_of(

@@ -1,7 +1,9 @@
 """What other programs may rely on in an export, seen with parsers that are not ours."""
 
+import io
 import json
 import re
+import zipfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -16,7 +18,7 @@ from hypothesis import example, given
 from markdown_it import MarkdownIt
 
 from mapshelf.formats.inline_html import is_inline_html
-from mapshelf.model import Outline, Style, Task, Topic, sheets_of
+from mapshelf.model import Outline, Relationship, Sheet, Style, Task, Topic, sheets_of
 from mapshelf.readers import READERS
 from mapshelf.writers import WRITERS
 from mapshelf.writers.plain import one_line, sound
@@ -33,7 +35,8 @@ def texts(outline: Outline) -> list[tuple[int, str]]:
 
 
 def test_the_table_is_what_the_addresses_promise() -> None:
-    assert [writer.suffix for writer in WRITERS] == ["md", "opml", "mm", "mmd", "json", "txt"]
+    suffixes = ["md", "opml", "mm", "xmind", "mmd", "json", "txt"]
+    assert [writer.suffix for writer in WRITERS] == suffixes
     read = {suffix for reader in READERS for suffix in (*reader.suffixes, *reader.shared)}
     assert {f".{writer.suffix}" for writer in WRITERS} - read == {".json", ".txt"}
 
@@ -61,7 +64,15 @@ def large() -> Outline:
 def test_deep_and_large_maps_are_written(suffix: str, make: Callable[[], Outline]) -> None:
     outline = make()
     export = WRITE[suffix](outline)
+    if suffix == "xmind":
+        export = members(export)["content.json"]
     assert all(one_line(topic.text).encode() in export for topic in list_of(outline)[-3:])
+
+
+def members(export: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(export)) as archive:
+        assert archive.testzip() is None
+        return {name: archive.read(name) for name in archive.namelist()}
 
 
 def list_of(outline: Outline) -> list[Topic]:
@@ -73,6 +84,9 @@ def list_of(outline: Outline) -> list[Topic]:
 def test_exports_are_text_in_utf_8_and_always_the_same(suffix: str, outline: Outline) -> None:
     export = WRITE[suffix](outline)
     assert export == WRITE[suffix](outline)
+    if suffix == "xmind":
+        assert all(json.loads(data) for data in members(export).values())
+        return
     assert not re.search("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e]", export.decode())
     assert export.endswith(b"\n")
 
@@ -83,9 +97,10 @@ def test_exports_are_text_in_utf_8_and_always_the_same(suffix: str, outline: Out
 @given(outline=outlines())
 def test_freemind_is_xml_with_a_node_for_each_topic(outline: Outline) -> None:
     export = WRITE["mm"](outline)
-    assert export.isascii()
+    assert not re.search("[\x7f-\uffff]", export.decode())
     nodes = ElementTree.fromstring(export).findall("node")
     assert len(nodes) == 1
+    assert export.startswith(b'<map version="0.9.0">\n<node ')
     found = [node.get("TEXT") for node in nodes[0].iter("node")][len(outline.roots) > 1 :]
     for node_text, (_, text) in zip(found, texts(outline), strict=True):
         assert node_text == text or node_text is None
@@ -134,6 +149,40 @@ def test_opml_has_a_head_and_links() -> None:
     assert created == datetime(2024, 1, 31, 23, 59, 59, tzinfo=UTC)
     links = {"type": "link", "url": "u", "htmlUrl": "v", "xmlUrl": "w"}
     assert document[1][0].attrib == {"text": "a", **links}
+
+
+# -- XMind -----------------------------------------------------------------------------------
+
+
+def test_xmind_is_an_archive_as_xmind_writes_it() -> None:
+    relationship = Relationship("b", "r", "why", "#ff0000")
+    root = Topic("r", id="r", links=("#b",), children=[Topic("b", id="b"), Topic("")])
+    export = WRITE["xmind"](
+        Outline((Sheet(root, relationships=(relationship,)), Sheet(Topic("s"))))
+    )
+    found = members(export)
+    assert set(found) == {"content.json", "metadata.json", "manifest.json"}
+    assert json.loads(found["metadata.json"])["creator"]["name"] == "Vana"
+    assert json.loads(found["manifest.json"]) == {
+        "file-entries": {"content.json": {}, "metadata.json": {}}
+    }
+    first, second = json.loads(found["content.json"])
+    (arrow,) = first["relationships"]
+    assert (arrow["end1Id"], arrow["end2Id"], arrow["title"]) == ("b", "r", "why")
+    assert first["rootTopic"]["href"] == "xmind:#b"
+    names = [first["rootTopic"], *first["rootTopic"]["children"]["attached"], second["rootTopic"]]
+    assert [topic["id"] for topic in names] == ["r", "b", "topic-1", "topic-2"]
+    assert [first["title"], second["title"]] == ["Map 1", "Map 2"]
+
+
+def test_xmind_fills_the_right_side_first() -> None:
+    sides = [Topic("a", side="right"), Topic("b", side="left"), Topic("c", side="left")]
+    root = Topic("r", children=sides)
+    content = members(WRITE["xmind"](Outline(sheets_of((root,)))))["content.json"]
+    (extension,) = json.loads(content)[0]["rootTopic"]["extensions"]
+    assert extension["content"] == [{"name": "right-number", "content": "1"}]
+    root.children.reverse()
+    assert b"right-number" not in WRITE["xmind"](Outline(sheets_of((root,))))
 
 
 # -- Markdown --------------------------------------------------------------------------------

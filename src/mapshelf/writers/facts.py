@@ -49,4 +49,4 @@ def is_formula(topic: Topic) -> bool:
 
 def with_lines(note: str, lines: list[str]) -> str:
     """Return a note with further lines."""
-    return "\n".join(filter(None, (note, *lines)))
+    return "\n".join(filter(None, (note.strip(), *lines)))

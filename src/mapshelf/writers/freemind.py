@@ -3,7 +3,8 @@ r"""FreeMind's ``.mm``, which FreeMind, Freeplane and most other programs open.
 * The version is 0.9.0, the only one that Freeplane opens without a warning and FreeMind knows
   as its own (FreeMind 1.0 offers to convert it, as it does with all maps of 0.9).
 * The file is ASCII, with references for other characters, as FreeMind writes it. Only so do all
-  versions read it the same way: some assume the encoding of their country.
+  versions read it the same way: some assume the encoding of their country. Emoji are UTF-8, because
+  Freeplane 1.7 cuts references to 16 bits.
 * A text with formatting is XHTML, a note always: Freeplane 1.7 runs the lines of plain ones
   together. A text that begins like an HTML document would be read as one; it becomes XHTML, too.
 * Markers are icons (``formats.freemind_icons``), so are the state and priority of a task. What else
@@ -29,6 +30,7 @@ from mapshelf.writers.markup import attribute, escaped, xhtml
 from mapshelf.writers.nesting import gathered, one_sheet, steps
 from mapshelf.writers.plain import one_line, sound
 
+_FAR: Final = re.compile("[\x7f-\uffff]")
 _LIKE_HTML: Final = re.compile(r"\s*<html[\s>]", re.IGNORECASE)
 _BLOCK: Final = re.compile(r"<(?:p|ul|ol|li|h\d|table|pre|blockquote|dl|hr)\b", re.IGNORECASE)
 _BETWEEN_TAGS: Final = re.compile(r"(?<![^>])[^<]+")
@@ -57,7 +59,12 @@ def write(outline: Outline) -> bytes:
         pieces.extend(_inside(topic))
         pieces.extend(_around(topic, around))
     pieces.append("</map>\n")
-    return "".join(pieces).encode("ascii", "xmlcharrefreplace")
+    return _encoded("".join(pieces))
+
+
+def _encoded(text: str) -> bytes:
+    text = _FAR.sub(lambda character: f"&#{ord(character[0])};", text)
+    return text.encode()
 
 
 def _dates(outline: Outline) -> str:
@@ -98,7 +105,7 @@ def _inside(topic: Topic) -> Iterator[str]:
         yield _rich("NODE", _text_html(topic))
     if topic.note_html:
         yield _rich("NOTE", xhtml(topic.note_html))
-    elif topic.note:
+    elif topic.note.strip():
         yield _rich("NOTE", _paragraphs(topic.note))
     if topic.formula and not is_formula(topic):
         equation = attribute("EQUATION", topic.formula)
@@ -159,7 +166,7 @@ def _paragraphs(note: str) -> str:
     """Return plain text as XHTML; blanks that indent a line are kept."""
     lines = (
         _LEADING.sub(lambda blanks: "\xa0" * len(blanks[0]), line.expandtabs(4))
-        for line in sound(note).split("\n")
+        for line in sound(note).strip().split("\n")
     )
     return "".join(f"<p>{escaped(line)}</p>" for line in lines)
 

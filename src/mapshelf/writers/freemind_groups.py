@@ -12,10 +12,12 @@ such nodes as branches; nothing is missing there.
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Final, NamedTuple
 
 from mapshelf.formats.freemind_boxes import box_size
 from mapshelf.model import Boundary, Relationship, Sheet, Topic, TopicKind
+from mapshelf.writers.facts import is_formula
 from mapshelf.writers.markup import attribute
 from mapshelf.writers.nesting import Gathered
 from mapshelf.writers.plain import one_line
@@ -94,18 +96,23 @@ def _place_floating(root: Topic, found: Beside) -> None:
     floating = [child for child in root.children if child.kind is TopicKind.FLOATING]
     if not floating:
         return
-    width, height = box_size(root)
+    width, height = _size(root)
     below = sum(not topic.children for _, topic in root.walk()) * _LINE / 2
     for topic in floating:
         if topic.position is None:
             below += 4 * _LINE
         x, y = topic.position or (0.0, below)
         side = topic.side or ("left" if x < 0 else "right")
-        own_width, own_height = box_size(topic)
+        own_width, own_height = _size(topic)
         across = (-x if side == "left" else x) - (own_width - width) / 2
         found.hooks.setdefault(id(topic), []).append(FREE)
         found.sides[id(topic)] = side
         found.places[id(topic)] = round(across), round(y - (own_height - height) / 2)
+
+
+def _size(topic: Topic) -> tuple[float, float]:
+    text = f"${topic.formula}$" if is_formula(topic) else topic.text
+    return box_size(replace(topic, text=text))
 
 
 def arrow(relationship: Relationship) -> str:

@@ -3,20 +3,30 @@
 * The front matter marks it as a Markmap file; other programs ignore it.
 * A topic with a link is a Markdown link. Further links follow with an empty text, so that they are
   kept without being in the text. Spaces in URLs become ``%20``.
-* A note is a paragraph below its topic, without formatting.
+* Bold, italic and struck words, and code, are marked where no reader can take the marks for
+  anything else: between blanks. Other formatting is left out.
+* A task has a box. A formula that is the whole text is between dollar signs. A folded topic has
+  Markmap's comment.
+* A note is a paragraph below its topic, without formatting. Tags, attributes and what else is known
+  about a task are lines of it.
 * Line ends inside a topic or note are ``<br>``. Separate lines would have to be indented, and a
   note of many lines in a deep map would take too much memory.
-* Several sheets are attached to a topic that names them: a page has one main heading.
+* Several sheets are attached to a topic that names them: a page has one main heading. Floating
+  topics are attached, too, and summaries follow what they sum up.
 
 Markdown has no place for ids, or for facts about the whole map.
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from mapshelf.model import Outline, Topic
+from mapshelf.writers.facts import beside_text, is_formula, with_lines
 from mapshelf.writers.nesting import under_one_root
 from mapshelf.writers.plain import one_line, sound
+from mapshelf.writers.rich_text import Run, runs_of
 
 _FRONT_MATTER: Final = "---\nmarkmap:\n  colorFreezeLevel: 2\n---\n\n"
 
@@ -33,25 +43,90 @@ _LONGEST_LABEL: Final = 1000
 """Maximum of characters of a text that becomes a link; programs fail on very long ones."""
 
 
+_BOXES: Final = {"todo": "[ ] ", "started": "[ ] ", "paused": "[ ] ", "done": "[x] "}
+_BOX: Final = re.compile(r"\A[☐☑]\s+")
+"""How our reader keeps a box that was in the text."""
+
+_RAW: Final = re.compile(r"[^$<>`\n]+")
+"""A formula that is safe between dollar signs, even where programs know no formulas."""
+
+_CODE: Final = re.compile(r"[^`<>&\n\\\[\]]+")
+_EMPHASIS: Final = {"bold": "**", "italic": "_", "struck": "~~"}
+_EDGES: Final = re.compile(r"(\s*)(.*?)(\s*)", re.DOTALL)
+
+
 def write(outline: Outline) -> bytes:
     """Return ``outline`` as Markdown in UTF-8."""
     pieces = [_FRONT_MATTER]
     for depth, topic in under_one_root(outline).walk():
         indent = "  " * (depth - 1)
-        pieces.append(f"{indent}- {_label(topic)}\n" if depth else f"# {_label(topic)}\n\n")
-        note = _escaped(topic.note)
+        if depth:
+            fold = " <!-- markmap: fold -->" * (topic.folded and bool(topic.children))
+            pieces.append(f"{indent}- {_box(topic)}{_label(topic)}{fold}\n")
+        else:
+            pieces.append(f"# {_label(topic)}\n\n")
+        note = _escaped(with_lines(topic.note, _lines(topic)))
         if note:
             pieces.append(f"\n{indent}  {note}\n\n" if depth else f"{note}\n\n")
     return "".join(pieces).encode()
 
 
+def _lines(topic: Topic) -> list[str]:
+    """Return what is attached to a topic, as lines of its note."""
+    task = topic.task
+    if task and task.state in ("todo", "done"):
+        task = replace(task, state="")
+    return beside_text(replace(topic, task=task), tags=True)
+
+
+def _box(topic: Topic) -> str:
+    return _BOXES.get(topic.task.state, "") if topic.task else ""
+
+
 def _label(topic: Topic) -> str:
+    if is_formula(topic) and _RAW.fullmatch(topic.formula):
+        return f"$${topic.formula}$$"
     # An empty item would end there, and its note would not belong to it.
-    text = _escaped(topic.text) or "&nbsp;"
+    text = _words(topic) or "&nbsp;"
     addresses = [_address(link) for link in topic.links]
     if addresses and len(text) <= _LONGEST_LABEL:
         text = f"[{text}]({addresses.pop(0)})"
     return " ".join((text, *(f"[]({address})" for address in addresses)))
+
+
+def _words(topic: Topic) -> str:
+    if runs := runs_of(topic):
+        return "".join(_marked(runs))
+    text = topic.text or topic.formula
+    return _escaped(_BOX.sub("", text) if _box(topic) else text)
+
+
+def _marked(runs: list[Run]) -> Iterator[str]:
+    """Yield pieces of text, marked where a blank or nothing is on both sides."""
+    for place, (text, marks) in enumerate(runs):
+        before = runs[place - 1].text[-1] if place else " "
+        after = runs[place + 1].text[0] if place + 1 < len(runs) else " "
+        found = _EDGES.fullmatch(text)
+        left, words, right = found.groups() if found else ("", text, "")
+        free = (left or before.isspace()) and (right or after.isspace())
+        plain = _escaped_part(words, begins=not place)
+        if not free or not words or "\n" in words:
+            yield f"{_line_ends(left)}{plain}{_line_ends(right)}"
+        elif "code" in marks and _CODE.fullmatch(words):
+            yield f"{_line_ends(left)}`{words}`{_line_ends(right)}"
+        else:
+            signs = [sign for mark, sign in _EMPHASIS.items() if mark in marks]
+            start, end = "".join(signs), "".join(reversed(signs))
+            yield f"{_line_ends(left)}{start}{plain}{end}{_line_ends(right)}"
+
+
+def _line_ends(blanks: str) -> str:
+    return blanks.replace("\n", "<br>")
+
+
+def _escaped_part(text: str, *, begins: bool) -> str:
+    """Return a piece of a text, escaped; only the first can begin like a list."""
+    return _escaped(text) if begins else _escaped(f"a{text}")[1:]
 
 
 def _escaped(text: str) -> str:

@@ -2,8 +2,8 @@
 
 Every text is in quotation marks, inside which Mermaid accepts all characters but its own signs;
 these are written as numbered entities. Its grammar requires a text in every topic, and one central
-topic: several sheets are attached to one that names them. The format has no place for ids, notes or
-links.
+topic: several sheets are attached to one that names them, floating topics to the central one, and
+summaries follow what they sum up. The format has no place for ids, notes, links or anything else.
 """
 
 import re
@@ -23,7 +23,7 @@ def write(outline: Outline) -> bytes:
     """Return ``outline`` as a Mermaid diagram in UTF-8."""
     lines = ["mindmap\n"]
     for depth, topic in under_one_root(outline).walk():
-        lines.append(f'{" " * (depth + 1)}["{_escaped(topic.text) or " "}"]\n')
+        lines.append(f'{" " * (depth + 1)}["{_escaped(topic.text or topic.formula) or " "}"]\n')
     return "".join(lines).encode()
 
 

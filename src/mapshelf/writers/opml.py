@@ -2,22 +2,26 @@
 
 * A text with formatting is HTML, as the specification allows; line ends in it are ``<br>``.
 * Tags are categories. The state of a task is in ``_status``, as OmniOutliner has it.
-* Notes are plain text in ``_note``, where every outliner expects them.
+* Notes are plain text in ``_note``, where every outliner expects them. Attributes, what else is
+  known about a task, the names of files and formulas are lines of it.
 * A link is ``url``, with the type from the specification; a second one is ``htmlUrl``, a third
   ``xmlUrl``. There is no place for more.
-* Every sheet is a separate outline in the body.
+* Every sheet is a separate outline in the body. Floating topics are attached to the central one,
+  summaries follow what they sum up. ``collapse`` folds a topic.
 * Dates have no fractions of a second. There is no place for program and template. ``copyright`` is
   not in the specification, but does no harm.
 """
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Final
 
 from mapshelf.formats.inline_html import is_inline_html
 from mapshelf.model import Outline, Topic
+from mapshelf.writers.facts import beside_text, with_lines
 from mapshelf.writers.markup import attribute, escaped
-from mapshelf.writers.nesting import steps, title
+from mapshelf.writers.nesting import gathered, steps, title
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LINKS: Final = ("url", "htmlUrl", "xmlUrl")
@@ -27,7 +31,7 @@ def write(outline: Outline) -> bytes:
     """Return ``outline`` as OPML in UTF-8."""
     pieces = ['<?xml version="1.0" encoding="UTF-8"?>\n<opml version="2.0">\n', _head(outline)]
     pieces.append("<body>\n")
-    for beginning, topic in steps(outline.roots):
+    for beginning, topic in steps(gathered(sheet).root for sheet in outline.sheets):
         pieces.append(f"<outline{_attributes(topic)}>\n" if beginning else "</outline>\n")
     pieces.append("</body>\n</opml>\n")
     return "".join(pieces).encode()
@@ -49,15 +53,24 @@ def _attributes(topic: Topic) -> str:
     attributes = attribute("text", _text(topic))
     if topic.id:
         attributes += attribute("id", topic.id)
-    if topic.note:
-        attributes += attribute("_note", topic.note)
+    if note := with_lines(topic.note, _lines(topic)):
+        attributes += attribute("_note", note)
     if topic.tags:
         attributes += attribute("category", ",".join(topic.tags))
     if topic.task and topic.task.state:
         attributes += attribute("_status", "checked" if topic.task.state == "done" else "unchecked")
+    if topic.folded and topic.children:
+        attributes += attribute("collapse", "true")
     if topic.links:
         attributes += attribute("type", "link")
     return attributes + "".join(map(attribute, _LINKS, topic.links))
+
+
+def _lines(topic: Topic) -> list[str]:
+    task = topic.task
+    if task and task.state in ("todo", "done"):
+        task = replace(task, state="")
+    return beside_text(replace(topic, task=task))
 
 
 def _text(topic: Topic) -> str:
@@ -65,7 +78,7 @@ def _text(topic: Topic) -> str:
     if topic.text_html:
         return topic.text_html
     if not is_inline_html(topic.text):
-        return topic.text
+        return topic.text or topic.formula
     return f"<span>{escaped(topic.text)}</span>".replace("\n", "<br>")
 
 
