@@ -64,7 +64,17 @@ ATTRIBUTES = {
     *("lang", "charset", "name", "content", "rel", "href", "type", "id", "src", "class", "alt"),
     *("width", "height", "role", "action", "method", "maxlength", "autocomplete", "value", "dir"),
     *("placeholder", "aria-label", "title", "tabindex", "property", "as", "crossorigin", "media"),
-    *("srcset", "data-drawing", "aria-labelledby", "datetime", "download", "for", "rows", "open"),
+    *(
+        "srcset",
+        "data-drawing",
+        "data-images",
+        "aria-labelledby",
+        "datetime",
+        "download",
+        "for",
+        "rows",
+        "open",
+    ),
     *("readonly", "spellcheck", "aria-hidden", "loading", "decoding"),
 }
 SAFE = re.compile(r"/(?!/)|#|https?://|mailto:", re.IGNORECASE)
@@ -162,7 +172,7 @@ def check_page(response: httpx.Response, one: Known) -> None:
     for tag, attributes in reading.found:
         assert tag in FRAME | NOTES, (where, tag)
         assert set(attributes) <= ATTRIBUTES, (where, tag, attributes)
-        for name in ("href", "src", "action", "data-drawing"):
+        for name in ("href", "src", "action", "data-drawing", "data-images"):
             assert name not in attributes or SAFE.match(attributes[name]), (where, attributes)
     scripts = [attributes for tag, attributes in reading.found if tag == "script"]
     assert [script["type"] for script in scripts] == [

@@ -127,7 +127,7 @@ def test_opml_is_xml_with_an_outline_for_each_topic(outline: Outline) -> None:
     document = ElementTree.fromstring(WRITE["opml"](outline))
     assert document.attrib == {"version": "2.0"}
     assert [part.get("text") for part in document.iter("outline")] == [
-        f"<span>{escape(text, quote=False)}</span>".replace("\n", "<br>")
+        f"<span>{escape(text.strip(), quote=False)}</span>".replace("\n", "<br>")
         if is_inline_html(text)
         else text
         for _, text in texts(outline)

@@ -7,7 +7,7 @@ outlines are most of the data in a store.
 
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any, Final
 
 import orjson
@@ -75,7 +75,8 @@ def _row(parent: int, topic: Topic) -> list[object]:
     if topic.kind is not TopicKind.ATTACHED:
         more["kind"] = topic.kind.value
     if topic.style:
-        more["style"] = {name: value for name, value in asdict(topic.style).items() if value}
+        style = topic.style
+        more["style"] = {name: value for name in _LOOKS if (value := getattr(style, name))}
     if more:
         row.append(more)
     return row
@@ -86,6 +87,9 @@ _MORE: Final = (
     *("formula", "folded", "side", "position"),
 )
 """What most topics lack: it is written only where it is."""
+
+
+_LOOKS: Final = tuple(look.name for look in fields(Style))
 
 
 def _sheet_row(sheet: Sheet, places: dict[int, int]) -> dict[str, object]:

@@ -79,7 +79,7 @@ def _text(topic: Topic) -> str:
         return topic.text_html
     if not is_inline_html(topic.text):
         return topic.text or topic.formula
-    return f"<span>{escaped(topic.text)}</span>".replace("\n", "<br>")
+    return f"<span>{escaped(topic.text.strip())}</span>".replace("\n", "<br>")
 
 
 def _date(milliseconds: int | None) -> str:
