@@ -87,8 +87,8 @@ class Router:
         """Return the curve of a relationship."""
         curves = (
             _curve(start, end)
-            for start in _ends(_body(link.start))
-            for end in _ends(_body(link.end))
+            for start in _ends(_room(link.start))
+            for end in _ends(_room(link.end))
         )
         return min(curves, key=lambda curve: self._cost(curve, link))
 
@@ -115,8 +115,9 @@ class Router:
                 yield node
 
 
-def _body(node: Node) -> Box:
-    return Box(node.left, node.y, node.left + node.body, node.y + node.height)
+def _room(node: Node) -> Box:
+    """Return the room of a topic, with the count that may be beside it."""
+    return Box(node.x, node.y, node.x + node.width, node.y + node.height)
 
 
 def _ends(box: Box) -> tuple[tuple[Point, Point], ...]:
