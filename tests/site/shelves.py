@@ -5,10 +5,23 @@ Every text of a hostile map is meant to run; a page on which ``window.struck`` i
 
 import zlib
 from collections.abc import Iterator
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import MapDraft, Outline, Source, Topic, sheets_of
+from mapshelf.model import (
+    Attachment,
+    Boundary,
+    Image,
+    MapDraft,
+    Marker,
+    Outline,
+    Relationship,
+    Source,
+    Style,
+    Topic,
+    sheets_of,
+)
 from tests.render.tour import TOUR as TOUR_OUTLINE
 
 STRIKES: Final = (
@@ -64,9 +77,10 @@ def topic(text: str, *children: Topic, note: str = "", links: tuple[str, ...] = 
     )
 
 
-def encoded(*roots: Topic, language: str = "") -> bytes:
-    """Return an outline as the store keeps it."""
-    return encode_outline(Outline(sheets=sheets_of(roots), language=language))
+def encoded(*roots: Topic, language: str = "", **beside: Any) -> bytes:
+    """Return an outline as the store keeps it, with what else its sheets have."""
+    sheets = tuple(replace(sheet, **beside) for sheet in sheets_of(roots))
+    return encode_outline(Outline(sheets=sheets, language=language))
 
 
 GARDEN: Final = MapDraft(
@@ -185,9 +199,23 @@ def hostile() -> Iterator[MapDraft]:
                             "x",
                             note_html=f'<a href="{LINKS[0]}" onclick="window.struck=1">a</a>',
                         ),
+                        Topic(
+                            strike,
+                            "y",
+                            tags=(strike,),
+                            markers=(Marker(f"other-{strike}", strike),),
+                            attributes=((strike, strike),),
+                            attachments=(Attachment(strike),),
+                            images=(Image("", alt=strike),),
+                            style=Style(strike, strike, strike, strike, shape=strike),
+                            formula=strike,
+                        ),
                     ],
                 ),
                 language="en",
+                relationships=(Relationship("x", "y", strike, strike),),
+                boundaries=(Boundary(("x",), strike, strike),),
+                background=strike,
             ),
         )
 

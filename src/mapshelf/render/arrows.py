@@ -22,6 +22,7 @@ MOST: Final = 400
 _CELL: Final = 100.0
 _SAMPLES: Final = (0.15, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85)
 _CROSSING: Final = 90.0  # how much longer a curve may be to cross one topic less
+_SLACK: Final = 7.0  # for labels and heads
 _LEAST_BEND: Final = 24.0
 _MOST_BEND: Final = 160.0
 
@@ -73,6 +74,35 @@ def links(relationships: Sequence[Relationship], shown: Mapping[str, Node]) -> I
             yield Link(start, end, label_of(relationship.text), relationship.colour)
 
 
+def routed(nodes: Iterable[Node], found: Iterable[Link]) -> list[tuple[Link, Curve]]:
+    """Return relationships with their curves, between topics that have their places."""
+    router: Router | None = None
+    curves: list[tuple[Link, Curve]] = []
+    for link in found:
+        router = router or Router(nodes)
+        curves.append((link, router.curve(link)))
+    return curves
+
+
+def room_of(curves: Iterable[tuple[Link, Curve]]) -> list[Box]:
+    """Return the room that curves and their labels take."""
+    boxes = []
+    for link, curve in curves:
+        points = [curve.at(share) for share in (0.0, *_SAMPLES, 1.0)]
+        across, down = [x for x, _ in points], [y for _, y in points]
+        x, y = curve.at(0.5)
+        half = link.width / 2
+        boxes.append(
+            Box(
+                min(*across, x - half) - _SLACK,
+                min(*down, y) - _SLACK,
+                max(*across, x + half) + _SLACK,
+                max(*down, y) + _SLACK,
+            )
+        )
+    return boxes
+
+
 class Router:
     """Finds the curves between topics that have their places."""
 
@@ -87,8 +117,8 @@ class Router:
         """Return the curve of a relationship."""
         curves = (
             _curve(start, end)
-            for start in _ends(_body(link.start))
-            for end in _ends(_body(link.end))
+            for start in _ends(_room(link.start))
+            for end in _ends(_room(link.end))
         )
         return min(curves, key=lambda curve: self._cost(curve, link))
 
@@ -115,8 +145,9 @@ class Router:
                 yield node
 
 
-def _body(node: Node) -> Box:
-    return Box(node.left, node.y, node.left + node.body, node.y + node.height)
+def _room(node: Node) -> Box:
+    """Return the room of a topic, with the count that may be beside it."""
+    return Box(node.x, node.y, node.x + node.width, node.y + node.height)
 
 
 def _ends(box: Box) -> tuple[tuple[Point, Point], ...]:

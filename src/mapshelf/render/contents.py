@@ -33,6 +33,7 @@ _TAG_PADDING: Final = 5.0
 _BETWEEN: Final = 4.0  # pictures, text and tags
 _UNKNOWN: Final = (0.6, 0.6)  # shares of the largest picture for one whose size nobody knows
 _LARGEST: Final = 1e5  # of any picture
+_LONGEST: Final = 300  # characters that say what a piece means
 
 
 class Piece(NamedTuple):
@@ -163,7 +164,7 @@ def _glyphs(topic: Topic, size: float) -> Iterable[Piece]:
                 wide = max(high, font(bold=False).width(text) * size)
                 yield Piece("emoji", text, 0, 0, wide, high, text)
         else:
-            yield Piece("glyph", marker.name, 0, 0, high, high, one_line(said(marker)))
+            yield Piece("glyph", marker.name, 0, 0, high, high, one_line(said(marker)[:_LONGEST]))
 
 
 def _marks(topic: Topic, size: float) -> Iterable[Piece]:
@@ -181,9 +182,9 @@ def _marks(topic: Topic, size: float) -> Iterable[Piece]:
 def _tags(topic: Topic, size: float) -> Iterable[Piece]:
     letters = _TAG * size
     for tag in topic.tags[:_MOST_TAGS]:
-        for line in wrapped(one_line(tag), font(bold=False), _TAG_WIDTH, 1, 1.0):
+        for line in wrapped(one_line(tag[:_LONGEST]), font(bold=False), _TAG_WIDTH, 1, 1.0):
             width = line.width * letters + 2 * _TAG_PADDING
-            yield Piece("tag", line.text, 0, 0, width, letters * 1.45, one_line(tag))
+            yield Piece("tag", line.text, 0, 0, width, letters * 1.45, one_line(tag[:_LONGEST]))
 
 
 def _rows(pieces: Sequence[Piece], width: float) -> list[list[Piece]]:
@@ -208,7 +209,7 @@ def _image(image: Image, most: tuple[float, float]) -> Piece:
         width, height = most[0] * _UNKNOWN[0], most[1] * _UNKNOWN[1]
     width, height = width or height * 4 / 3, height or width * 3 / 4
     scale = min(1.0, most[0] / width, most[1] / height)
-    shown = one_line(image.alt)
+    shown = one_line(image.alt[:_LONGEST])
     # What is thinner than a line would not be seen.
     return Piece("image", image.digest, 0, 0, max(2, width * scale), max(2, height * scale), shown)
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from math import hypot
 from typing import Final
 
-from mapshelf.render.arrows import Curve, Link, Router
+from mapshelf.render.arrows import Curve, Link
 from mapshelf.render.contrast import LINE, legible
 from mapshelf.render.fonts import ASCENT, BOLD_WEIGHT
 from mapshelf.render.inks import Ink, branch_colour, valid
@@ -36,14 +36,18 @@ _HEAD: Final = 7.0  # length of the head of an arrow
 
 
 def drawn(
-    placed: Layout, inks: Sequence[Ink], links: Iterable[Link], frame: Frame, style: Style
+    placed: Layout,
+    inks: Sequence[Ink],
+    arrows: Iterable[tuple[Link, Curve]],
+    frame: Frame,
+    style: Style,
 ) -> Iterable[str]:
     """Yield a layout as SVG: what lies below comes first.
 
     Args:
         placed: the layout.
         inks: the colours of its topics.
-        links: the relationships between them.
+        arrows: the relationships between them, with their curves.
         frame: the picture.
         style: how to draw.
     """
@@ -64,7 +68,8 @@ def drawn(
     yield "</g>\n"
     for node in placed.nodes:
         yield _topic(node, ink_of[node], style)
-    yield from _arrows(placed, links, style)
+    for link, curve in arrows:
+        yield _arrow(link, curve, style)
     yield "</g>\n"
 
 
@@ -231,13 +236,6 @@ def _count(node: Node, ink: Ink, style: Style) -> str:
     place = Place(x + COUNT_PADDING, y + 0.35 * size, width, "middle")
     look = f' fill="{legible(ink.line, style.theme.ground)}" font-weight="{BOLD_WEIGHT}"'
     return box + text_line(node.count, place, size, style, look)
-
-
-def _arrows(placed: Layout, links: Iterable[Link], style: Style) -> Iterable[str]:
-    router: Router | None = None
-    for link in links:
-        router = router or Router(placed.nodes)
-        yield _arrow(link, router.curve(link), style)
 
 
 def _arrow(link: Link, curve: Curve, style: Style) -> str:

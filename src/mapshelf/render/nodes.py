@@ -35,7 +35,8 @@ _EMPTY_WIDTH: Final = 12.0  # of a topic without text
 _LABEL_WIDTH: Final = 24.0  # of the longest label, in its font sizes
 
 _MOST_GROUPS: Final = 1000
-"""Of a sheet: more could not be told apart, and each costs time."""
+_MOST_MEMBERS: Final = 20_000
+"""Boundaries or summaries of a sheet, and the topics that they name: more cost too much time."""
 
 
 @dataclass(slots=True, eq=False)
@@ -205,7 +206,11 @@ def _add_groups(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> None
     rounds. What is about none that are shown stands alone.
     """
     known = _add_summaries(whole, builder, sheet)
+    members = 0
     for boundary in sheet.sheet.boundaries[:_MOST_GROUPS]:
+        members += len(boundary.topics)
+        if members > _MOST_MEMBERS:
+            break
         label = label_of(boundary.text)
         for parent, first, last in _siblings(boundary.topics, known):
             parent.groups.append(Group(first, last, label, boundary.colour))
@@ -224,7 +229,7 @@ def _add_groups(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> None
 def _add_summaries(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> dict[str, Node]:
     """Add the topics of summaries to the nodes; return all nodes by the ids of topics."""
     pending = list(sheet.summaries[:_MOST_GROUPS])
-    while True:
+    while True:  # a round adds one at least, or is the last
         known = by_id(whole.nodes)
         left = []
         for ids, topic in pending:
@@ -246,15 +251,14 @@ def _add_summaries(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> d
 
 def _siblings(ids: Sequence[str], known: Mapping[str, Node]) -> Iterator[tuple[Node, int, int]]:
     """Yield the parents of these topics, with the first and the last place of each run of them."""
-    found = {known[one] for one in ids if one in known}
     below: dict[Node, list[int]] = {}
-    for node in found:
+    for one in dict.fromkeys(ids):
+        node = known.get(one)
         # The topic of a summary is no child, but below its parent all the same.
-        if node.above is not None and node.above.children[node.at : node.at + 1] == [node]:
+        if node and node.above and node.above.children[node.at : node.at + 1] == [node]:
             below.setdefault(node.above, []).append(node.at)
-    order = {node: place for place, node in enumerate(known.values()) if node in below}
-    for parent in sorted(below, key=order.__getitem__):
-        for _, run in groupby(enumerate(sorted(below[parent])), lambda pair: pair[1] - pair[0]):
+    for parent, there in below.items():
+        for _, run in groupby(enumerate(sorted(there)), lambda pair: pair[1] - pair[0]):
             places = [place for _, place in run]
             yield parent, places[0], places[-1]
 

@@ -14,8 +14,9 @@ from typing import Final, NamedTuple
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import Outline, Sheet
 from mapshelf.render import card, drawing, svg
-from mapshelf.render.arrows import links
+from mapshelf.render.arrows import Curve, Link, links, room_of, routed
 from mapshelf.render.direction import reads_leftwards
+from mapshelf.render.floating import around
 from mapshelf.render.font_fallback import FontFallback, SystemFonts
 from mapshelf.render.inks import authors_inks, on_ground
 from mapshelf.render.layout import Layout, layout
@@ -80,9 +81,12 @@ def _map(outline: Outline, request: RenderRequest, style: svg.Style) -> str:
         sheet = replace(sheet, root=replace(sheet.root, text=request.title))
     style = replace(style, theme=on_ground(style.theme, sheet.background))
     placed = _fitting(sheet, width, height)
+    arrows: list[tuple[Link, Curve]] = []
+    if sheet.relationships:
+        arrows = routed(placed.nodes, links(sheet.relationships, _shown(sheet, placed)))
+        placed = replace(placed, box=around([placed.box, *room_of(arrows)]))
     frame = _frame(placed, width, height)
     inks = authors_inks(placed.nodes, style.theme)
-    arrows = links(sheet.relationships, _shown(sheet, placed)) if sheet.relationships else ()
     content = [*drawing.drawn(placed, inks, arrows, frame, style)]
     if len(outline.sheets) > 1:
         content.append(_dots(at, len(outline.sheets), frame, style))

@@ -7,6 +7,7 @@ there is to each topic is written by ``topic_details``.
 """
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -22,6 +23,10 @@ INDENTED: Final = 8
 """Levels below a main topic that are fully indented; more would not fit."""
 
 FOLDED_ABOVE: Final = 600  # topics; in a larger map, the main branches are folded at first
+
+
+_MOST_NAMED: Final = 20  # topics that a boundary or a summary is said to be about
+_MOST_BESIDE: Final = 2000  # boundaries or relationships that are listed
 
 
 def outline_html(outline: Outline, images: str = "") -> Markup:
@@ -65,7 +70,7 @@ def _alone(
         about = _names(summary.topics, known)
         yield f'<p class="alone">{escape(say("map.summary"))}{": " if about else ""}{about}</p>'
         yield from _main(summary.topic, details, opened)
-    boundaries = [one for one in sheet.boundaries if one.text.strip()]
+    boundaries = [one for one in sheet.boundaries[:_MOST_BESIDE] if one.text.strip()]
     if boundaries:
         yield f'<p class="alone">{escape(say("map.boundaries"))}</p><ul class="more">'
         for boundary in boundaries:
@@ -73,7 +78,8 @@ def _alone(
             about = _names(boundary.topics, known)
             yield f'<li><span dir="auto">{label}</span>{": " if about else ""}{about}</li>'
         yield "</ul>"
-    arrows = [one for one in sheet.relationships if one.start in known and one.end in known]
+    relationships = sheet.relationships[:_MOST_BESIDE]
+    arrows = [one for one in relationships if one.start in known and one.end in known]
     if arrows:
         yield f'<p class="alone">{escape(say("map.relationships"))}</p><ul class="more">'
         for arrow in arrows:
@@ -85,7 +91,10 @@ def _alone(
 
 
 def _names(ids: Iterable[str], known: Mapping[str, Topic]) -> str:
-    return ", ".join(topic_link(known[one]) for one in ids if one in known)
+    """Return links to topics, and a sign if there are too many."""
+    found = [known[one] for one in islice(ids, _MOST_NAMED + 1) if one in known]
+    links = [topic_link(topic) for topic in found[:_MOST_NAMED]]
+    return ", ".join([*links, "…"] if len(found) > _MOST_NAMED else links)
 
 
 def _main(main: Topic, details: Details, opened: str) -> Iterable[str]:

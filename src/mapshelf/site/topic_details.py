@@ -28,6 +28,9 @@ _SHOWN: Final = {
 
 _PICTURE_WIDTH: Final = 640  # pixels that are asked for
 
+_MOST_PICTURES: Final = 20  # of a topic
+_ALT: Final = 300  # characters of what a picture shows
+
 _NAME: Final = 80  # characters of a topic by which others refer to it
 
 
@@ -78,7 +81,7 @@ class Details:
 
     def beside(self, topic: Topic) -> str:
         """Return the pictures, the note, the links and all other facts of a topic."""
-        pieces = [self._picture(image) for image in topic.images] if topic.images else []
+        pieces = [self._picture(image) for image in topic.images[:_MOST_PICTURES]]
         pieces.append(_note(topic))
         if topic.formula and topic.text.strip():
             pieces.append(f'<p class="formula"><code>{escape(topic.formula)}</code></p>')
@@ -97,11 +100,11 @@ class Details:
         return "".join(pieces)
 
     def _picture(self, image: Image) -> str:
+        alt = image.alt[:_ALT].strip() or say("picture.unnamed")
         if not image.digest or not self._images:
-            missing = say("picture.missing", name=image.alt.strip() or say("picture.unnamed"))
+            missing = say("picture.missing", name=alt)
             return f'<p class="lost" dir="auto">{escape(missing)}</p>'
         address = f"{self._images}/{quote(image.digest)}.png?w={_PICTURE_WIDTH}"
-        alt = image.alt.strip() or say("picture.unnamed")
         return (
             f'<img class="inside" src="{escape(address)}" alt="{escape(alt)}" loading="lazy"'
             ' decoding="async">'
@@ -110,7 +113,7 @@ class Details:
 
 def _instead(topic: Topic) -> str:
     """Return what stands for the text of a topic that has none."""
-    shown = (image.alt.strip() for image in topic.images)
+    shown = (image.alt[:_ALT].strip() for image in topic.images)
     return topic.formula or next(filter(None, shown), "") or say("picture.unnamed")
 
 

@@ -162,7 +162,7 @@ function nearest(node, shown) {
 }
 
 function boxOf(node) {
-  return [left(node), node.y, left(node) + node.body, node.y + node.height];
+  return [node.x, node.y, node.x + node.width, node.y + node.height];
 }
 
 function body(node, corner) {
