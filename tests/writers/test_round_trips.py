@@ -18,7 +18,7 @@ from mapshelf.formats.inline_html import is_inline_html
 from mapshelf.model import Outline, Topic, sheets_of
 from mapshelf.readers import Limits, read
 from mapshelf.readers.parsing.notes import Note
-from mapshelf.readers.parsing.text_cleaning import clean, is_html, one_line, safe_html
+from mapshelf.readers.parsing.text_cleaning import clean, html_to_text, is_html, one_line, safe_html
 from mapshelf.writers import WRITERS
 from tests.examples import examples
 from tests.writers.outlines import broad, chain, outlines
@@ -97,9 +97,11 @@ def in_xmind(topic: Topic) -> Topic:
 
 def in_opml(topic: Topic) -> Topic:
     """Notes are plain, there is room for three links, and what looks like HTML becomes it."""
+    carried = replace(topic, note_html="", links=topic.links[:3])
+    if not is_inline_html(topic.text):
+        return carried
     html = escape(topic.text, quote=False).replace("\n", "<br>")
-    html = html if is_inline_html(topic.text) else ""
-    return replace(topic, note_html="", links=topic.links[:3], text_html=html)
+    return replace(carried, text=clean(html_to_text(html)), text_html=safe_html(html))
 
 
 def in_markdown(topic: Topic) -> Topic:
