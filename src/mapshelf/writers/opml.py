@@ -22,6 +22,7 @@ from mapshelf.model import Outline, Topic
 from mapshelf.writers.facts import beside_text, with_lines
 from mapshelf.writers.markup import attribute, escaped
 from mapshelf.writers.nesting import gathered, steps, title
+from mapshelf.writers.plain import sound
 
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _LINKS: Final = ("url", "htmlUrl", "xmlUrl")
@@ -79,7 +80,7 @@ def _text(topic: Topic) -> str:
         return topic.text_html
     if not is_inline_html(topic.text):
         return topic.text or topic.formula
-    return f"<span>{escaped(topic.text.strip())}</span>".replace("\n", "<br>")
+    return f"<span>{escaped(sound(topic.text).strip())}</span>".replace("\n", "<br>")
 
 
 def _date(milliseconds: int | None) -> str:

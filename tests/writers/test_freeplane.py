@@ -1,0 +1,35 @@
+"""What Freeplane itself makes of our exports, where it is installed (Debian's 1.7.10)."""
+
+import shutil
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from freeplane_check import FREEPLANE, differences, save_again
+from mapshelf.model import Outline
+from mapshelf.readers import Limits, read
+from mapshelf.writers import freemind
+from tests.writers.rich_outlines import rich_outlines
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        not FREEPLANE.is_dir() or shutil.which("java") is None, reason="needs Freeplane"
+    ),
+]
+
+
+@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(rich_outlines(), min_size=30, max_size=30))
+def test_freeplane_opens_exports_without_a_warning_and_keeps_all(outlines: list[Outline]) -> None:
+    exports = list(map(freemind.write, outlines))
+    for export, saved in zip(exports, save_again(exports), strict=True):
+        assert not saved.warns
+        assert not list(differences(read(export, Limits()), read(saved.data, Limits())))
+
+
+def test_a_warning_would_be_noticed() -> None:
+    export = b'<map version="1.0.1">\n<node TEXT="a"/></map>'
+    with pytest.raises(AssertionError):
+        assert not save_again([export])[0].warns
