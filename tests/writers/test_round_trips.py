@@ -97,11 +97,11 @@ def in_xmind(topic: Topic) -> Topic:
 
 def in_opml(topic: Topic) -> Topic:
     """Notes are plain, there is room for three links, and what looks like HTML becomes it."""
-    carried = replace(topic, note_html="", links=topic.links[:3])
-    if not is_inline_html(topic.text):
-        return carried
     html = escape(topic.text, quote=False).replace("\n", "<br>")
-    return replace(carried, text=clean(html_to_text(html)), text_html=safe_html(html))
+    if not is_inline_html(topic.text):
+        return replace(topic, note_html="", links=topic.links[:3])
+    text = "\n".join(filter(None, (line.rstrip() for line in html_to_text(html).splitlines())))
+    return replace(topic, text=text, note_html="", links=topic.links[:3], text_html=safe_html(html))
 
 
 def in_markdown(topic: Topic) -> Topic:

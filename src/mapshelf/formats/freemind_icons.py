@@ -89,7 +89,7 @@ FREEMIND_ICONS: Final = {name: tuple(icons.split()) for name, icons in _ICONS.it
 """By the name of the marker: the names of its icons, the one to write first."""
 
 _KIN: Final = {"flag": "flag-red", "star": "star-yellow", "launch": "rocket", "person": "male"}
-"""Markers that only the icon of another one can stand for."""
+"""Markers that only the icon of another one can stand for, in whatever colour."""
 
 _PLAIN: Final = re.compile(r"[\w%+-][\w .%+-]{0,60}")
 """What may be the name of an icon: programs look for a picture file that is called so."""
@@ -101,7 +101,8 @@ def freemind_icon(marker: Marker) -> str:
     Where neither program of old has one, it is an emoji: Freeplane has them all since 1.8. What
     nobody else knows keeps the name it had, which Freeplane keeps, too.
     """
-    same = FREEMIND_ICONS.get(marker.name) or FREEMIND_ICONS.get(_KIN.get(marker.name, ""), ())
+    kin = _KIN.get(marker.name.partition("-")[0], "")
+    same = FREEMIND_ICONS.get(marker.name) or FREEMIND_ICONS.get(kin, ())
     if same:
         return marker.original if marker.original in same else same[0]
     if emoji := marker_emoji(marker.name):

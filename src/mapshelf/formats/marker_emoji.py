@@ -72,6 +72,7 @@ _EMOJI: Final = {
     "tools": "\U0001f6e0",
     "gear": "\u2699",
     "computer": "\U0001f4bb",
+    "code": "\U0001f4bb",
     "printer": "\U0001f5a8",
     "database": "\U0001f5c4",
     "thumbs-up": "\U0001f44d",

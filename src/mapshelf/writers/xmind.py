@@ -57,28 +57,30 @@ def _content(outline: Outline) -> Iterator[bytes]:
 
 
 def _sheet(sheet: Sheet, number: int, topics: TopicWriter) -> Iterator[bytes]:
+    name = f"sheet-{number}"
     about: dict[str, object] = {
-        "id": f"sheet-{number}",
+        "id": name,
         "class": "sheet",
         "title": one_line(sheet.title) or f"Map {number}",
         "topicPositioning": "free" if _is_placed(sheet) else "fixed",
-        "relationships": [
-            {
-                "id": f"sheet-{number}-relationship-{place}",
-                "end1Id": sound(arrow.start),
-                "end2Id": sound(arrow.end),
-                "title": sound(arrow.text),
-                **_line(arrow.colour, f"sheet-{number}-relationship-{place}"),
-            }
-            for place, arrow in enumerate(sheet.relationships)
-        ],
     }
     if sheet.background:
         look = {"svg:fill": sheet.background}
-        about["style"] = {"id": f"sheet-{number}-style", "properties": look}
+        about["style"] = {"id": f"{name}-style", "properties": look}
     yield orjson.dumps(about)[:-1] + b',"rootTopic":'
     yield from _tree(sheet, ranges_of(sheet), topics)
-    yield b"}"
+    # Minder looks for the ends of relationships among the topics it has read before.
+    relationships = [
+        {
+            "id": f"{name}-relationship-{place}",
+            "end1Id": sound(arrow.start),
+            "end2Id": sound(arrow.end),
+            "title": sound(arrow.text),
+            **_line(arrow.colour, f"{name}-relationship-{place}"),
+        }
+        for place, arrow in enumerate(sheet.relationships)
+    ]
+    yield b',"relationships":' + orjson.dumps(relationships) + b"}"
 
 
 def _tree(sheet: Sheet, ranges: Ranges, topics: TopicWriter) -> Iterator[bytes]:
@@ -90,7 +92,6 @@ def _tree(sheet: Sheet, ranges: Ranges, topics: TopicWriter) -> Iterator[bytes]:
             yield item
             continue
         members = topics.members(item)
-        members.update(ranges.members(item))
         if item is sheet.root:
             members.update(_sides(item, members.get("extensions", [])))
         below = _groups(item, sheet, ranges)
@@ -101,8 +102,13 @@ def _tree(sheet: Sheet, ranges: Ranges, topics: TopicWriter) -> Iterator[bytes]:
             for place, topic in enumerate(group):
                 parts += [b",", topic] if place else [topic]
             parts.append(b"]")
-        parts.append(b"}}" if parts else b"}")
+        parts.append(b"}" * bool(parts) + _closed(ranges.members(item)))
         pending.extend(reversed(parts))
+
+
+def _closed(last: dict[str, object]) -> bytes:
+    """Return the end of an object: its last members, which are about others before them."""
+    return b"," + orjson.dumps(last)[1:] if last else b"}"
 
 
 def _groups(topic: Topic, sheet: Sheet, ranges: Ranges) -> list[tuple[str, list[Topic]]]:
