@@ -24,6 +24,9 @@ Measure = Callable[[bytes, Limits], tuple[int, int]]
 _HEAD: Final = 64 * KIB
 """Bytes in which the root element must begin."""
 
+_BLANK: Final = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
+"""What may stand before the first character of an SVG, in any encoding."""
+
 _LEVELS: Final = 50
 _ELEMENTS: Final = 50_000
 """Most levels (in the unit of ``Limits.depth``) and elements; large drawings have some thousand."""
@@ -59,7 +62,8 @@ _NAMESPACE: Final = "http://www.w3.org/2000/svg"
 
 def is_svg(data: bytes) -> bool:
     """Tell whether ``data`` begins like an SVG."""
-    return b"<" in data[:_HEAD] and root_tag(decode(data[:_HEAD]))[0] == "svg"
+    begins = data[:200].lstrip(_BLANK).startswith(b"<")  # all others are told apart by that
+    return begins and root_tag(decode(data[:_HEAD]))[0] == "svg"
 
 
 def svg_size(data: bytes, limits: Limits) -> tuple[int, int]:
