@@ -9,7 +9,6 @@ import time
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
-from http.client import HTTPConnection
 from pathlib import Path
 from urllib.error import HTTPError
 
