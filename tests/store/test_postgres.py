@@ -453,7 +453,8 @@ def test_outlines_that_an_older_node_writes_are_outdated(url: str) -> None:
 def test_maps_from_files_of_the_version_before_are_outdated(url: str) -> None:
     with session(url) as connection:
         open_store(url).close()
-        connection.execute("DROP TABLE images, outdated")
+        connection.execute("DROP TABLE images, links, outdated")
+        connection.execute("DROP INDEX sources_file")
         connection.execute("DROP FUNCTION note_old_outline CASCADE")
         connection.execute("DELETE FROM migrations WHERE number = 4")
         connection.execute(

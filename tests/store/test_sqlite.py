@@ -220,7 +220,8 @@ def test_maps_from_files_of_the_version_before_are_outdated(path: Path) -> None:
     store.put_maps([MapDraft(title="file", source=source(), outline=outline("old"))])
     store.put_maps([MapDraft(title="record", outline=outline("old"))])
     store.close()
-    raw(path, "DROP TABLE images", "DROP TABLE outdated", f"PRAGMA user_version = {_before(4)}")
+    made = ("TABLE images", "TABLE links", "TABLE outdated", "INDEX sources_file")
+    raw(path, *(f"DROP {one}" for one in made), f"PRAGMA user_version = {_before(4)}")
     store = SQLiteStore(path)
     assert store.outdated(0, 9) == [OutdatedMap(1, b"")]
     store.close()
