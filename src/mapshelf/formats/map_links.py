@@ -8,9 +8,10 @@ files: the catalogue knows where the maps were read from, and says which of them
 
 import posixpath
 import unicodedata
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
 from typing import Final
+from urllib.parse import unquote
 
 from mapshelf.formats.links import MAP_SUFFIXES, file_path
 from mapshelf.model import MapLink, Outline
@@ -28,6 +29,9 @@ MOST_CHARACTERS: Final = 1 << 20
 
 LONGEST_NAME: Final = 255
 """Characters of a file name, at most: file systems allow no longer ones."""
+
+_FEW: Final = 10
+"""Files of one name that may be of one map: nearly every map has been read from one file."""
 
 _LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 """Databases fold the case of these letters only, so that all of them do it alike."""
@@ -83,7 +87,7 @@ def spellings(name: str) -> tuple[str, ...]:
 
 def topic_of(link: str) -> str:
     """Return the id of the topic that a link to a map leads to, empty if it leads to none."""
-    return link.partition("#")[2]
+    return unquote(link.partition("#")[2])
 
 
 def linked_paths(link: str, places: Iterable[str]) -> tuple[str, ...]:
@@ -93,21 +97,36 @@ def linked_paths(link: str, places: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys("/" + posixpath.normpath(one).lstrip("/") for one in joined))
 
 
-def meant(paths: Sequence[str], named: Mapping[str, str], *, only: bool) -> str:
-    """Return which map a link leads to, empty if that cannot be told.
+class FilesOfName:
+    """The files with one name that maps were read from.
 
-    Args:
-        paths: what ``linked_paths`` gives.
-        named: the files that have the name: the id of the map for each path.
-        only: whether these are all files of that name.
+    Attributes:
+        complete: whether these are all of them.
     """
-    for path in paths:
-        if path in named:
-            return named[path]
-    similar = {_folded(path) for path in paths}
-    alike = {public_id for path, public_id in named.items() if _folded(path) in similar}
-    maps = alike or (set(named.values()) if only else set())
-    return maps.pop() if len(maps) == 1 else ""
+
+    def __init__(self) -> None:
+        self.complete = True
+        self._maps: dict[str, str] = {}
+        self._alike: dict[str, set[str]] = {}
+
+    def add(self, path: str, public_id: str) -> None:
+        """Add the file at ``path``, which this map was read from."""
+        self._maps[path] = public_id
+        self._alike.setdefault(_folded(path), set()).add(public_id)
+
+    def meant(self, paths: Sequence[str]) -> str:
+        """Return which map a link to ``paths`` leads to, empty if that cannot be told.
+
+        That is the one at such a path, otherwise the one at a path in another spelling, otherwise
+        the only one with the name.
+        """
+        for path in paths:
+            if path in self._maps:
+                return self._maps[path]
+        alike = {one for path in paths for one in self._alike.get(_folded(path), ())}
+        if not alike and self.complete and len(self._maps) <= _FEW:
+            alike = set(self._maps.values())
+        return alike.pop() if len(alike) == 1 else ""
 
 
 def _folded(path: str) -> str:

@@ -5,8 +5,10 @@ It uses neither recursion nor a template, because maps are deep and large. Topic
 cleaned when the file was read. They are cleaned again here, because the store is not trusted.
 """
 
-from collections.abc import Iterable
-from typing import Final
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 import nh3
@@ -35,9 +37,36 @@ _SHOWN: Final = {
 """Elements kept in notes. Headings are removed: those of the page must stay in order."""
 
 
-def outline_html(outline: Outline) -> Markup:
-    """Return every topic of every sheet, as nested lists."""
-    known = {topic.id for _, topic in outline.topics()}
+class PageLink(NamedTuple):
+    """A link to a page of ours: the address, and the title of what is there."""
+
+    address: str
+    title: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What links may lead to: topics of the map, and other maps, by link.
+
+    ``apart`` is whether pages of other maps are opened apart from this one.
+    """
+
+    topics: set[str]
+    maps: Mapping[str, PageLink]
+    apart: bool
+
+
+def outline_html(
+    outline: Outline, maps: Mapping[str, PageLink] = MappingProxyType({}), *, apart: bool = False
+) -> Markup:
+    """Return every topic of every sheet, as nested lists.
+
+    Args:
+        outline: the topics.
+        maps: where links to other maps lead.
+        apart: whether those are opened in a window of their own.
+    """
+    known = _Known({topic.id for _, topic in outline.topics()}, maps, apart)
     opened = "" if outline.topic_count > FOLDED_ABOVE else " open"
     pieces: list[str] = []
     for root in outline.roots:
@@ -51,7 +80,7 @@ def outline_html(outline: Outline) -> Markup:
     return Markup("".join(pieces))  # noqa: S704 - every text in it is escaped or cleaned
 
 
-def _main(main: Topic, known: set[str], opened: str) -> Iterable[str]:
+def _main(main: Topic, known: _Known, opened: str) -> Iterable[str]:
     """Yield a main branch; it can be folded if it has children."""
     own = f"{_text(main)}"
     if not main.children:
@@ -84,7 +113,7 @@ def _text(topic: Topic) -> str:
     return f'<span class="t" dir="auto">{escape(text)}</span>'
 
 
-def _beside(topic: Topic, known: set[str]) -> str:
+def _beside(topic: Topic, known: _Known) -> str:
     """Return the note and the links of a topic."""
     note = _note(topic)
     links = "".join(f"<li>{_link(link, known)}</li>" for link in topic.links)
@@ -118,9 +147,16 @@ def _followed(element: str, attribute: str, value: str) -> str | None:
     return safe_link(value)
 
 
-def _link(link: str, known: set[str]) -> str:
-    if link.startswith("#") and link[1:] in known:
+def _link(link: str, known: _Known) -> str:
+    if link.startswith("#") and link[1:] in known.topics:
         return f'<a href="#t={quote(link[1:])}" dir="auto">{escape(link)}</a>'
+    found = known.maps.get(link)
+    if found:
+        new = ' target="_blank" rel="noopener"' if known.apart else ""
+        return (
+            f'<a href="{escape(found.address)}" title="{escape(link)}"{new} dir="auto">'
+            f"{escape(found.title)}</a>"
+        )
     address = safe_link(link)
     if address is None:
         return f'<span dir="auto">{escape(link)}</span>'
