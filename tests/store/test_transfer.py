@@ -225,6 +225,7 @@ def test_differences_are_told(new: New) -> None:
         "the table tokens differs",
         "the table maps differs",
         "the table outlines differs",
+        "the table links differs",
         "the exports differ",
     ]
 
