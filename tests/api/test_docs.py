@@ -20,7 +20,8 @@ from mapshelf.api import errors
 from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
 from mapshelf.api.images import IMAGE_WIDTHS
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, SOURCES
-from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft, Source
+from mapshelf.formats.map_links import MOST_LINKS
+from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft, MapLink, Source
 from mapshelf.query import (
     DEFAULT_LIMIT,
     MAXIMUM_LIMIT,
@@ -48,6 +49,7 @@ MAPS = (
     MapDraft(
         file_id=1, id="aB3dE5gH", title="Solar power at home", category="Family and Home",
         owner="bob", thumbs_up=1, date_added=1_700_000_000_000, software="XMind",
+        source=Source(b"/solar.mm", "solar.mm", 1, 1, b"solar"),
     ),
     MapDraft(
         file_id=2, id="pR4vT9xB", title="Photosynthesis", description="How plants live on light",
@@ -57,6 +59,7 @@ MAPS = (
     MapDraft(
         file_id=3, id="kL8mN2qS", title="Living on light", category="Science", owner="ada",
         description="Animals live on light too", outline=outline_of("Light", "Animals"),
+        links=[MapLink("warmth", "../solar.mm#ID_7", "solar.mm")],
         date_added=1_710_000_000_000, template=True, content=zlib.compress(FILE),
         source=Source(b"/maps/light.mm", "light.mm", len(FILE), 1, hashlib.sha256(FILE).digest()),
     ),
@@ -152,7 +155,8 @@ def in_order(text: str) -> Any:
 def test_there_are_examples_of_all_operations_and_of_errors() -> None:
     commands = " ".join(example.command for example in EXAMPLES)
     lists = ("/maps?", "/search?", "/suggest?", "/facets?", "/categories")
-    others = ("/users/me", "/maps/kL8mN2qS", "/outline.md", "/file", "/thumbnails/", "/images/")
+    of_one = ("/maps/kL8mN2qS", "/outline.md", "/file", "/links")
+    others = ("/users/me", *of_one, "/thumbnails/", "/images/")
     assert all(path in commands for path in (*lists, *others))
     shown = {example.answer.split()[1] for example in EXAMPLES if example.kind == "http"}
     assert shown == {"200", "204", "304", "400", "401", "404", "405"}
@@ -221,6 +225,11 @@ def test_every_width_of_pictures_in_topics_is_documented_and_no_other() -> None:
     ((name, values, default),) = table_below("## GET /maps/{ID}/images/{digest}.png")
     assert (name, default) == ("`w`", f"`{LARGEST_SIDE}`")
     assert re.findall("`(.*?)`", values) == list(map(str, IMAGE_WIDTHS))
+
+
+def test_how_many_links_there_may_be_is_documented() -> None:
+    section = DOCUMENT.split("## GET /maps/{ID}/links\n")[1].split("\n## ")[0]
+    assert f"At most {MOST_LINKS:,} links" in section
 
 
 def test_every_error_is_documented_and_no_other() -> None:

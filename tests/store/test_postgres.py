@@ -34,6 +34,7 @@ from mapshelf.model import (
 from mapshelf.store import Store, open_store, scripts, seed
 from mapshelf.store.postgres import connections as postgres_connections
 from mapshelf.store.postgres import schema as postgres_schema
+from mapshelf.store.postgres.links import FILE_NAME
 from mapshelf.store.postgres.postgres_store import PostgresStore
 from mapshelf.store.postgres.schema import MIGRATIONS, Migration
 from tests.postgres import Server, server
@@ -453,7 +454,8 @@ def test_outlines_that_an_older_node_writes_are_outdated(url: str) -> None:
 def test_maps_from_files_of_the_version_before_are_outdated(url: str) -> None:
     with session(url) as connection:
         open_store(url).close()
-        connection.execute("DROP TABLE images, outdated")
+        connection.execute("DROP TABLE images, links, outdated")
+        connection.execute("DROP INDEX sources_file")
         connection.execute("DROP FUNCTION note_old_outline CASCADE")
         connection.execute("DELETE FROM migrations WHERE number = 4")
         connection.execute(
@@ -466,6 +468,15 @@ def test_maps_from_files_of_the_version_before_are_outdated(url: str) -> None:
     store = open_store(url)
     assert store.outdated(0, 9) == [OutdatedMap(1, b"")]
     store.close()
+
+
+def test_files_and_links_are_found_by_indexes(url: str) -> None:
+    open_store(url).close()
+    with session(url) as connection:
+        connection.execute("SET enable_seqscan = off")
+        for table, name in (("sources", FILE_NAME), ("links", "name")):
+            plan = connection.execute(f"EXPLAIN SELECT 1 FROM {table} WHERE {name} = 'x'")
+            assert f"{table}_{'file' if table == 'sources' else 'name'}" in str(plan.fetchall())
 
 
 @pytest.mark.parametrize(("more", "goes"), [(0, True), (1, False)])

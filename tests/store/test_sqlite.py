@@ -23,6 +23,7 @@ from mapshelf.settings import sqlite_url
 from mapshelf.store import open_store, scripts, seed
 from mapshelf.store.sqlite import connection as sqlite_connection
 from mapshelf.store.sqlite import migrations
+from mapshelf.store.sqlite.links import FILE_NAME
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.store.child import ROOT, command
 from tests.store.drafts import outline, source
@@ -220,10 +221,20 @@ def test_maps_from_files_of_the_version_before_are_outdated(path: Path) -> None:
     store.put_maps([MapDraft(title="file", source=source(), outline=outline("old"))])
     store.put_maps([MapDraft(title="record", outline=outline("old"))])
     store.close()
-    raw(path, "DROP TABLE images", "DROP TABLE outdated", f"PRAGMA user_version = {_before(4)}")
+    made = ("TABLE images", "TABLE links", "TABLE outdated", "INDEX sources_file")
+    raw(path, *(f"DROP {one}" for one in made), f"PRAGMA user_version = {_before(4)}")
     store = SQLiteStore(path)
     assert store.outdated(0, 9) == [OutdatedMap(1, b"")]
     store.close()
+
+
+def test_files_and_links_are_found_by_indexes(store: SQLiteStore, path: Path) -> None:
+    name = f"SELECT path FROM sources WHERE {FILE_NAME} = ? LIMIT 9"
+    for query in (name, "SELECT topic FROM links WHERE name IN (?, ?)"):
+        with store._database.reader.locked() as database:
+            found = "X" * query.count("?")
+            plan = str(database.execute(f"EXPLAIN QUERY PLAN {query}", found).fetchall())
+        assert "USING INDEX" in plan, plan
 
 
 def _before(number: int) -> int:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mapshelf.errors import Conflict, StoreUnavailable
-from mapshelf.model import HOUR, MapDraft, Renewal, Source, Visit, VisitKind
+from mapshelf.model import HOUR, MapDraft, MapLink, Renewal, Source, Visit, VisitKind
 from mapshelf.settings import sqlite_url
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
@@ -53,7 +53,15 @@ def fill(store: Store) -> None:
     own = source("folder/plan.mm", path=b"/maps/\xff\x00plan.mm")
     pictures = {bytes([n] * 32).hex(): b"\x00picture %d" % n for n in range(3)}
     store.put_maps(
-        [complete(source=own, content=b"\x00packed\xff", owner="Straße 東", images=pictures)]
+        [
+            complete(
+                source=own,
+                content=b"\x00packed\xff",
+                owner="Straße 東",
+                images=pictures,
+                links=[MapLink(f"t{n}", "x" * 4000 + f"{n}.mm", f"ü{n}.mm") for n in range(3)],
+            )
+        ]
     )
     store.put_maps([MapDraft(title=f"m{n}", source=source(f"{n}.mm")) for n in range(450)])
     store.put_maps([MapDraft(title="own", category_id=700, category="Own", software="Own")])
@@ -217,6 +225,7 @@ def test_differences_are_told(new: New) -> None:
         "the table tokens differs",
         "the table maps differs",
         "the table outlines differs",
+        "the table links differs",
         "the exports differ",
     ]
 

@@ -6,7 +6,7 @@ they are read and made in a thread, those of large maps as described in ``docume
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 import orjson
 
@@ -22,10 +22,11 @@ from mapshelf.api.http import (
     etag,
     json_response,
 )
+from mapshelf.api.map_links import linked_maps
 from mapshelf.errors import NotFound
 from mapshelf.formats.outline_codec import decode_outline, is_large
-from mapshelf.snapshot.read import Record
-from mapshelf.store.contract import Maps
+from mapshelf.snapshot.read import Record, Snapshot
+from mapshelf.store.contract import Links, Maps
 from mapshelf.writers import WRITERS, Writer
 
 FORMATS: Final = {writer.suffix: writer for writer in WRITERS}
@@ -43,7 +44,7 @@ async def show_outline(context: Context, request: Request) -> Response:
     current = context.snapshot.get()
     record = find_map(current, request.parts["id"], context.base_url)
     writer = FORMATS[request.parts["format"]]
-    export = Export(writer, context.documents, context.base_url)
+    export = Export(writer, context.documents, context.base_url, current.snapshot)
     make = partial(export_outline, context.store.get(), record, export)
     return await current.response(request, context.queues.files, make, query_string=b"")
 
@@ -68,6 +69,10 @@ def find_map(current: CachedSnapshot, public_id: str, base_url: bytes) -> Record
     return record
 
 
+class ReadMaps(Maps, Links, Protocol):
+    """What exporting an outline needs of a store."""
+
+
 @dataclass(frozen=True, slots=True)
 class Export:
     """How an outline is exported.
@@ -76,21 +81,25 @@ class Export:
         writer: writes the file.
         documents: makes the files of large maps.
         base_url: where clients reach the service.
+        snapshot: has the maps that links may lead to.
     """
 
     writer: Writer
     documents: Documents
     base_url: bytes
+    snapshot: Snapshot
 
-    def facts(self, record: Record) -> tuple[str, ...]:
+    def facts(self, store: ReadMaps, record: Record) -> tuple[object, ...]:
         """Return what the writer needs besides the outline."""
-        if not self.writer.refers_to_pictures:
+        if not self.writer.refers_to_catalogue:
             return ()
         public_id = orjson.loads(record.body)["ID"]
-        return (f"{self.base_url.decode()}/maps/{public_id}/images/",)
+        linked = linked_maps(store, self.snapshot, record.file_id)
+        maps = {link: found.id for link, found in linked.items()}
+        return (f"{self.base_url.decode()}/maps/{public_id}/images/", maps)
 
 
-def export_outline(store: Maps, record: Record, export: Export) -> Response | Deferred:
+def export_outline(store: ReadMaps, record: Record, export: Export) -> Response | Deferred:
     """Return the outline of a map as a file of another format; for a large map, deferred.
 
     Raises:
@@ -102,7 +111,7 @@ def export_outline(store: Maps, record: Record, export: Export) -> Response | De
         make = partial(_large_outline, store, record, export)
         return Deferred(export.documents.queue, make, lasting=True)
     kind = _export_kind(record, export.writer)
-    body = export.writer.write(decode_outline(outline), *export.facts(record))
+    body = export.writer.write(decode_outline(outline), *export.facts(store, record))
     return body_response(200, kind.media_type, body, (*kind.headers, etag(body)))
 
 
@@ -132,10 +141,10 @@ def _outline(store: Maps, record: Record) -> bytes:
     return outline
 
 
-def _large_outline(store: Maps, record: Record, export: Export) -> Response:
+def _large_outline(store: ReadMaps, record: Record, export: Export) -> Response:
     # Read again, so that it does not take memory while the request waits in the queue.
     outline = _outline(store, record)
-    writer, facts = export.writer, export.facts(record)
+    writer, facts = export.writer, export.facts(store, record)
     return export.documents.of_outline(writer.write, outline, facts, _export_kind(record, writer))
 
 

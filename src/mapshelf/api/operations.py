@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from mapshelf.api.facets import show_categories, show_facets, show_software
 from mapshelf.api.health import show_health, show_readiness
 from mapshelf.api.images import show_image
+from mapshelf.api.links import show_links
 from mapshelf.api.map_detail import show_file, show_map, show_outline
 from mapshelf.api.maps import list_maps
 from mapshelf.api.openapi import show_openapi
@@ -26,6 +27,7 @@ def api_routes(*, private: bool) -> Mapping[str, Route]:
         "/maps/{id}": Route(show_map),
         "/maps/{id}/outline.{format}": Route(show_outline, cached=True),
         "/maps/{id}/file": Route(show_file, cached=True),
+        "/maps/{id}/links": Route(show_links, cached=True),
         "/maps/{id}/images/{digest}.png": Route(show_image, public=not private, cached=True),
         "/thumbnails/{id}.{picture}": Route(show_thumbnail, public=not private, cached=True),
         "/users/me": Route(show_profile),

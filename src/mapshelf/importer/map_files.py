@@ -132,6 +132,7 @@ class _Import:
             outline=found.outline,
             content=found.content,
             images=found.images,
+            links=found.links,
         )
 
     def _detect_rename(self, source: Source) -> None:

@@ -2,8 +2,8 @@
 
 A new version finds more in the same files: pictures, icons, arrows. Nobody should have to import
 everything again for that. The store knows which maps are left, so this goes on where it was
-stopped, and is over at once if there are none. Only outlines and pictures change: what people said
-about a map since (title, description, category) stays.
+stopped, and is over at once if there are none. Only outlines, links and pictures change: what
+people said about a map since (title, description, category) stays.
 
 Several nodes may do this at the same time. Each begins somewhere else, and the store takes the
 first result for each map.
@@ -81,11 +81,13 @@ def _renewals(
     results = zip(files, reader.read_again(files.values()), strict=True)
     read = {file_id: result for file_id, result in results if isinstance(result, ReadFile)}
     return [
-        Renewal(file_id, read[file_id].digest, read[file_id].outline, read[file_id].images)
-        if file_id in read
-        else Renewal(file_id)
+        _renewal(file_id, read[file_id]) if file_id in read else Renewal(file_id)
         for file_id in kept
     ]
+
+
+def _renewal(file_id: int, found: ReadFile) -> Renewal:
+    return Renewal(file_id, found.digest, found.outline, found.images, found.links)
 
 
 def _file_again(found: OutdatedMap, file: OriginalFile, tops: Sequence[str]) -> FileAgain:

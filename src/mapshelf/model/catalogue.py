@@ -3,10 +3,10 @@
 Everything here is an immutable value.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import Final, NamedTuple
 
 MAP_KEYS: Final = (
     "File_ID",
@@ -207,6 +207,43 @@ class OriginalFile:
     content: bytes
 
 
+class MapLink(NamedTuple):
+    """A link of a topic to a file that may be a map.
+
+    Attributes:
+        topic: id of the topic.
+        target: the link, as the outline has it.
+        name: the name of the file, as ``formats.map_links.name_of_file`` writes it.
+    """
+
+    topic: str
+    target: str
+    name: str
+
+
+class LinkOfMap(NamedTuple):
+    """A link to a file that may be a map, with the map it is in.
+
+    Attributes:
+        file_id: the map.
+        map: its public id.
+        topic: see ``MapLink``.
+        target: see ``MapLink``.
+    """
+
+    file_id: int
+    map: str
+    topic: str
+    target: str
+
+
+class MapFile(NamedTuple):
+    """Where a map was read from: a path (``Source.path``), and the public id of the map."""
+
+    path: bytes
+    map: str
+
+
 @dataclass(frozen=True, slots=True)
 class MapDraft:
     """What an import knows about a map; ``None`` means that it does not set that field.
@@ -221,6 +258,7 @@ class MapDraft:
         content: the content of the file ``source``, zlib-compressed.
         images: the pictures in its topics, all of them, by ``Image.digest``: the bytes as they are
             in the file, untrusted.
+        links: what ``formats.map_links.map_links`` finds in ``outline``; kept with it.
     """
 
     id: str | None = None
@@ -246,6 +284,7 @@ class MapDraft:
     outline: bytes | None = None
     content: bytes | None = None
     images: Mapping[str, bytes] | None = None
+    links: Sequence[MapLink] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,12 +310,14 @@ class Renewal:
         outline: see ``MapDraft``; ``None`` if the file cannot be read, or is not kept: then the map
             stays as it is, and is not tried again.
         images: see ``MapDraft``.
+        links: see ``MapDraft``.
     """
 
     file_id: int
     digest: bytes = b""
     outline: bytes | None = None
     images: Mapping[str, bytes] = field(default_factory=dict)
+    links: Sequence[MapLink] = ()
 
 
 class Verdict(Enum):

@@ -28,8 +28,9 @@ from typing import Final, NamedTuple, Self
 from pebble import ProcessExpired
 
 from mapshelf.errors import BrokenFile, TooLarge, UnreadableFile
+from mapshelf.formats.map_links import map_links
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import Outline
+from mapshelf.model import MapLink, Outline
 from mapshelf.readers import READERS, Reader, read_content, summary
 from mapshelf.readers.beside import files_beside
 from mapshelf.readers.parsing.content import Content
@@ -65,6 +66,7 @@ class ReadFile:
         content: the file itself, zlib-compressed.
         images: the pictures in its topics, as they are in the file or beside it, by the SHA-256 of
             their bytes in hexadecimal digits (``Image.digest``).
+        links: its links to files that may be maps.
     """
 
     path: str
@@ -78,6 +80,7 @@ class ReadFile:
     template: bool
     content: bytes
     images: dict[str, bytes]
+    links: tuple[MapLink, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +133,7 @@ def read_file(
             template=outline.template,
             content=_packed(data),
             images=images,
+            links=map_links(outline),
         )
     except UnreadableFile as error:
         return RefusedFile(path, str(error))

@@ -32,8 +32,8 @@ class Addresses:
         return f"{self.root}/mindmaps/{public_id}/{quote(slug(title))}"
 
     def topic(self, public_id: str, title: str, topic_id: str) -> str:
-        """Return the page of a map, opened at a topic."""
-        return f"{self.map(public_id, title)}#t={quote(topic_id)}"
+        """Return the page of a map, opened at a topic if there is one."""
+        return self.map(public_id, title) + (f"#t={quote(topic_id)}" if topic_id else "")
 
     def thumbnail(self, public_id: str, width: int, kind: str = "png", theme: str = "") -> str:
         """Return a picture of a map."""

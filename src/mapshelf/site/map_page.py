@@ -2,11 +2,13 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import orjson
 from markupsafe import Markup
 
+from mapshelf.api.map_links import LinkedMap, linked_maps, linking_maps
+from mapshelf.formats.map_links import topic_of
 from mapshelf.model import Outline
 from mapshelf.query import MapQuery
 from mapshelf.site.addresses import Addresses, safe_link
@@ -14,12 +16,14 @@ from mapshelf.site.cards import Card, card
 from mapshelf.site.messages import SCRIPT_ENGLISH, counted, say
 from mapshelf.site.outline import outline_html
 from mapshelf.site.responses import Templates, Values
+from mapshelf.site.topic_details import PageLink
 from mapshelf.snapshot.read import Record, Snapshot
-from mapshelf.store.contract import Maps
+from mapshelf.store.contract import Links, Maps
 from mapshelf.text.normalize import normalize
 from mapshelf.writers import WRITERS
 
 RELATED: Final = 6  # most related maps shown
+LINKED_FROM: Final = 20  # most maps shown that link to it
 WORDS: Final = 4  # words of the title searched in other maps, the longest ones
 LONGEST_SUMMARY: Final = 200  # characters of the description for other sites
 
@@ -60,6 +64,8 @@ class MapPage:
         map_data: address of the data for the script, empty without an outline.
         images: address of the pictures in topics, without the digest.
         preview: addresses of the preview in its file, small and large; ``None`` if it has none.
+        linked_from: maps that link to it.
+        links_left: how many more maps do.
         related: other maps.
         embed: HTML to copy into other pages.
         data: the map as schema.org describes it, for search engines.
@@ -77,6 +83,8 @@ class MapPage:
     map_data: str
     images: str
     preview: tuple[str, str] | None
+    linked_from: list[PageLink]
+    links_left: int
     related: list[Card]
     embed: str
     data: dict[str, Any]
@@ -94,6 +102,8 @@ class Known:
         software: address of the list of maps made with the same program, empty if there is none.
         licence: name of the licence, empty if it is not known.
         has_file: whether the file it was read from is kept.
+        linked: the maps that its links lead to, by link.
+        linking: links of other maps to it, at most one of each map.
         related: other maps.
     """
 
@@ -102,10 +112,16 @@ class Known:
     software: str
     licence: str
     has_file: bool
+    linked: dict[str, LinkedMap]
+    linking: list[LinkedMap]
     related: list[Card]
 
 
-def known_of(record: Record, snapshot: Snapshot, store: Maps, addresses: Addresses) -> Known:
+class ReadMaps(Maps, Links, Protocol):
+    """What the page of a map needs of a store."""
+
+
+def known_of(record: Record, snapshot: Snapshot, store: ReadMaps, addresses: Addresses) -> Known:
     """Return the facts about a map.
 
     Raises:
@@ -121,6 +137,8 @@ def known_of(record: Record, snapshot: Snapshot, store: Maps, addresses: Address
         software="" if program is None else addresses.library({"software": str(program)}),
         licence=licences.get(found["LicenceTypeID"], ""),
         has_file=store.kept_file(record.file_id) is not None,
+        linked=linked_maps(store, snapshot, record.file_id),
+        linking=_linking(record, found["ID"], snapshot, store),
         related=_related(record, found, snapshot, addresses),
     )
 
@@ -142,12 +160,14 @@ def map_body(
     embedded: bool,
 ) -> bytes:
     """Return the page of a map as HTML; ``embedded``, as other pages show it."""
-    page = _map_page(known, outline, addresses)
+    page = _map_page(known, outline, addresses, embedded=embedded)
     values = {"page": page, "absolute": addresses.absolute}
     return templates.text("embed.html" if embedded else "map.html", values).encode()
 
 
-def _map_page(known: Known, outline: Outline | None, addresses: Addresses) -> MapPage:
+def _map_page(
+    known: Known, outline: Outline | None, addresses: Addresses, *, embedded: bool
+) -> MapPage:
     shown = known.card
     page = addresses.absolute(shown.address)
     summary = _summary(known.found["Description"], outline)
@@ -158,16 +178,38 @@ def _map_page(known: Known, outline: Outline | None, addresses: Addresses) -> Ma
         facts=_facts(known, outline),
         elsewhere=_elsewhere(known.found["URL"], addresses),
         downloads=_downloads(known, outline),
-        outline=outline_html(outline, addresses.images(shown.id)) if outline else None,
+        outline=_outline_html(known, outline, addresses, embedded) if outline else None,
         map_data=addresses.map_data(shown.id) if outline else "",
         images=addresses.images(shown.id),
         preview=_preview(shown.id, outline, addresses),
+        linked_from=[
+            PageLink(addresses.topic(other.id, other.title, other.topic), other.title)
+            for other in known.linking[:LINKED_FROM]
+        ],
+        links_left=max(0, len(known.linking) - LINKED_FROM),
         related=known.related,
         embed=embed_code(page, shown.title),
         data=_data(known, summary, outline, addresses),
         oembed=addresses.oembed(page),
         messages=dict(SCRIPT_ENGLISH),
     )
+
+
+def _outline_html(known: Known, outline: Outline, addresses: Addresses, embedded: bool) -> Markup:
+    maps = {
+        link: PageLink(addresses.topic(other.id, other.title, topic_of(link)), other.title or link)
+        for link, other in known.linked.items()
+    }
+    # Only the page that is made for it may be shown inside another page.
+    images = addresses.images(known.card.id)
+    return outline_html(outline, images, maps, apart=embedded)
+
+
+def _linking(record: Record, public_id: str, snapshot: Snapshot, store: Links) -> list[LinkedMap]:
+    """Return the first link of each other map that leads to a map."""
+    links = linking_maps(store, snapshot, record.file_id, public_id)
+    first = {link.id: link for link in reversed(links) if link.id != public_id}
+    return list(reversed(first.values()))
 
 
 def _facts(known: Known, outline: Outline | None) -> list[Fact]:

@@ -8,6 +8,7 @@ there is to each topic is written by ``topic_details``.
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
+from types import MappingProxyType
 from typing import Final
 
 from markupsafe import Markup, escape
@@ -15,7 +16,7 @@ from markupsafe import Markup, escape
 from mapshelf.model import Outline, Sheet, Topic
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.site.messages import say
-from mapshelf.site.topic_details import Details, anchor, topic_link
+from mapshelf.site.topic_details import Details, PageLink, anchor, topic_link
 
 DEEPEST: Final = 100  # levels of lists; browsers nest up to 512 elements
 
@@ -29,15 +30,23 @@ _MOST_NAMED: Final = 20  # topics that a boundary or a summary is said to be abo
 _MOST_BESIDE: Final = 2000  # boundaries or relationships that are listed
 
 
-def outline_html(outline: Outline, images: str = "") -> Markup:
+def outline_html(
+    outline: Outline,
+    images: str = "",
+    maps: Mapping[str, PageLink] = MappingProxyType({}),
+    *,
+    apart: bool = False,
+) -> Markup:
     """Return every topic of every sheet, as nested lists.
 
     Args:
         outline: the map.
         images: address of its pictures, without their digests.
+        maps: where links to other maps lead.
+        apart: whether those are opened in a window of their own.
     """
     known = {topic.id: topic for _, topic in outline.topics()}
-    details = Details(known, images)
+    details = Details(known, images, maps, apart=apart)
     opened = "" if outline.topic_count > FOLDED_ABOVE else " open"
     titled = len(outline.sheets) > 1
     pieces: list[str] = []

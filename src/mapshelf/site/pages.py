@@ -47,7 +47,6 @@ from mapshelf.site.responses import (
     redirect,
 )
 from mapshelf.snapshot.read import Record, Snapshot
-from mapshelf.store.contract import Maps
 
 JSON: Final = b"application/json"
 
@@ -153,14 +152,21 @@ class Pages:
     async def outline(self, request: Request) -> Response:
         """Answer the outline of a map as a file."""
         writer, context = FORMATS[request.parts["format"]], self._context
-        export = Export(writer, context.documents, context.base_url)
-        return await self._download(request, partial(export_outline, export=export))
+
+        def make(snapshot: Snapshot, record: Record) -> Response | Deferred:
+            export = Export(writer, context.documents, context.base_url, snapshot)
+            return export_outline(context.store.get(), record, export)
+
+        return await self._download(request, make)
 
     async def original(self, request: Request) -> Response:
         """Answer the file that a map was read from."""
-        return await self._download(
-            request, partial(original_file, documents=self._context.documents)
-        )
+        context = self._context
+
+        def make(_: Snapshot, record: Record) -> Response:
+            return original_file(context.store.get(), record, context.documents)
+
+        return await self._download(request, make)
 
     async def oembed(self, request: Request) -> Response:
         """Answer how to embed a map."""
@@ -251,12 +257,12 @@ class Pages:
         return await current.response(request, self._queues.pages, partial(make, current.snapshot))
 
     async def _download(
-        self, request: Request, make: Callable[[Maps, Record], Response | Deferred]
+        self, request: Request, make: Callable[[Snapshot, Record], Response | Deferred]
     ) -> Response:
         """Return a file of a map."""
         current = self._context.snapshot.get()
         record = _found(current, request.parts["id"])
-        made = partial(make, self._context.store.get(), record)
+        made = partial(make, current.snapshot, record)
         response = await current.response(request, self._queues.pages, made, query_string=b"")
         self._context.note_visit(request, record.file_id, VisitKind.DOWNLOAD)
         return response

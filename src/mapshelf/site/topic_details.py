@@ -5,7 +5,7 @@ read. They are cleaned again here, because the store is not trusted.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 from urllib.parse import quote
 
 import nh3
@@ -51,18 +51,36 @@ def topic_link(topic: Topic) -> str:
     return f'<a href="#t={quote(topic.id)}" dir="auto">{escape(name)}</a>'
 
 
+class PageLink(NamedTuple):
+    """A link to a page of ours: the address, and the title of what is there."""
+
+    address: str
+    title: str
+
+
 class Details:
     """Writes what there is to each topic of a map."""
 
-    def __init__(self, known: Mapping[str, Topic], images: str) -> None:
+    def __init__(
+        self,
+        known: Mapping[str, Topic],
+        images: str,
+        maps: Mapping[str, PageLink],
+        *,
+        apart: bool,
+    ) -> None:
         """Prepare for a map.
 
         Args:
             known: its topics by their ids.
             images: address of its pictures, without their digests.
+            maps: where its links to other maps lead.
+            apart: whether those are opened in a window of their own.
         """
         self._known = known
         self._images = images
+        self._maps = maps
+        self._apart = apart
 
     def text(self, topic: Topic) -> str:
         """Return the text of a topic, with its icons and tags in words after it."""
@@ -85,7 +103,7 @@ class Details:
         pieces.append(_note(topic))
         if topic.formula and topic.text.strip():
             pieces.append(f'<p class="formula"><code>{escape(topic.formula)}</code></p>')
-        links = [_link(link, self._known) for link in topic.links]
+        links = [self._link(link) for link in topic.links]
         pieces.append(_list("links", say("links"), links))
         if topic.task:
             pieces.append(_list("task", say("task"), _task(topic.task)))
@@ -98,6 +116,21 @@ class Details:
         if topic.attachments:
             pieces.append(_list("attachments", say("attachments"), map(_file, topic.attachments)))
         return "".join(pieces)
+
+    def _link(self, link: str) -> str:
+        if link.startswith("#") and link[1:] in self._known:
+            return f'<a href="#t={quote(link[1:])}" dir="auto">{escape(link)}</a>'
+        found = self._maps.get(link)
+        if found:
+            new = ' target="_blank" rel="noopener"' if self._apart else ""
+            return (
+                f'<a href="{escape(found.address)}" title="{escape(link)}"{new} dir="auto">'
+                f"{escape(found.title)}</a>"
+            )
+        address = safe_link(link)
+        if address is None:
+            return f'<span dir="auto">{escape(link)}</span>'
+        return f'<a href="{escape(address)}" rel="{RELATION}" dir="auto">{escape(link)}</a>'
 
     def _picture(self, image: Image) -> str:
         alt = image.alt[:_ALT].strip() or say("picture.unnamed")
@@ -165,12 +198,3 @@ def _followed(element: str, attribute: str, value: str) -> str | None:
     Relative links refer to the author's disk; here they would lead to our own addresses.
     """
     return safe_link(value)
-
-
-def _link(link: str, known: Mapping[str, Topic]) -> str:
-    if link.startswith("#") and link[1:] in known:
-        return f'<a href="#t={quote(link[1:])}" dir="auto">{escape(link)}</a>'
-    address = safe_link(link)
-    if address is None:
-        return f'<span dir="auto">{escape(link)}</span>'
-    return f'<a href="{escape(address)}" rel="{RELATION}" dir="auto">{escape(link)}</a>'

@@ -15,6 +15,7 @@ from mapshelf.model import (
     UNCATEGORISED,
     Map,
     MapDraft,
+    MapLink,
     Named,
     Outcome,
     Source,
@@ -79,8 +80,8 @@ class BatchRows(Protocol):
     def write_map(self, new: Map, owner: User) -> None:
         """Write a map as one change; rows that refer to it stay as they are."""
 
-    def write_outline(self, file_id: int, outline: bytes) -> None:
-        """Write the outline of a map, replacing the one it had, even if that was outdated."""
+    def write_outline(self, file_id: int, outline: bytes, links: Sequence[MapLink]) -> None:
+        """Write the outline of a map and its links, replacing what it had, even if outdated."""
 
     def write_content(self, file_id: int, digest: bytes, content: bytes) -> None:
         """Write the file of a map, replacing the one it had."""
@@ -250,4 +251,4 @@ class Batch:
     def _write(self, new: Map, draft: MapDraft) -> None:
         self._rows.write_map(new, self._owner(new.owner))
         if draft.outline is not None:
-            self._rows.write_outline(new.file_id, draft.outline)
+            self._rows.write_outline(new.file_id, draft.outline, draft.links)

@@ -4,12 +4,12 @@ What is selected follows the fields of a class in ``model``, so that a row makes
 What is written follows the columns of a table in ``tables``.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, Final
 
-from mapshelf.model import Map, Named, Source, Token, User
+from mapshelf.model import Map, MapLink, Named, Source, Token, User
 from mapshelf.store.tables import MAPS, SOURCES, Row
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
@@ -41,6 +41,11 @@ FROM_MAPS: Final = (
 
 FROM_TOKENS: Final = "tokens AS t JOIN users AS u ON u.id = t.user_id"
 """The tables that ``TOKEN`` and ``USER_OF_TOKEN`` are selected from."""
+
+
+def link_rows(file_id: int, links: Iterable[MapLink]) -> list[Row]:
+    """Return the rows of ``tables.LINKS`` for the links of this map."""
+    return [(file_id, number, *link) for number, link in enumerate(links)]
 
 
 def map_row(new: Map, owner_id: int, revision: int) -> Row:

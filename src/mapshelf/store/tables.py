@@ -110,10 +110,16 @@ FILES: Final = Table("files", ("file_id", "digest", "content"), ("file_id",), of
 IMAGES: Final = Table(
     "images", ("file_id", "digest", "content"), ("file_id", "digest"), of_maps=True
 )
+LINKS: Final = Table(
+    "links",
+    ("file_id", "number", "topic", "target", "name"),
+    ("file_id", "number"),
+    of_maps=True,
+)
 OUTDATED: Final = Table("outdated", ("file_id",), ("file_id",), of_maps=True)
 
 SMALL_TABLES: Final = (CATEGORIES, SOFTWARE, LICENCE_TYPES, USERS, TOKENS)
-TABLES_OF_MAPS: Final = (OUTLINES, SOURCES, FILES, IMAGES, OUTDATED)
+TABLES_OF_MAPS: Final = (OUTLINES, SOURCES, FILES, IMAGES, LINKS, OUTDATED)
 TABLES: Final = (*SMALL_TABLES, MAPS, *TABLES_OF_MAPS, DELETED)
 """Ordered so that no row refers to a row of a later table."""
 

@@ -26,15 +26,16 @@ class Writer:
         suffix: extension of its files, without the dot.
         media_type: for the Content-Type header; never one that browsers would run as a page.
         write: returns a file with an ``Outline``, the same bytes for the same outline.
-        refers_to_pictures: whether ``write`` takes a second argument: the address below which the
-            pictures of the map are, with a slash (``DIGEST.png``).
+        refers_to_catalogue: whether ``write`` takes two more arguments: the address below which the
+            pictures of the map are, with a slash (``DIGEST.png``), and the ids of the maps that its
+            links lead to, by link.
     """
 
     name: str
     suffix: str
     media_type: str
     write: Callable[..., bytes]
-    refers_to_pictures: bool = False
+    refers_to_catalogue: bool = False
 
 
 WRITERS: Final = (
@@ -43,6 +44,6 @@ WRITERS: Final = (
     Writer("FreeMind, Freeplane", "mm", "application/x-freemind", freemind.write),
     Writer("XMind", "xmind", "application/vnd.xmind.workbook", xmind.write),
     Writer("Mermaid", "mmd", "text/vnd.mermaid; charset=utf-8", mermaid.write),
-    Writer("JSON", "json", "application/json", outline_json.write, refers_to_pictures=True),
+    Writer("JSON", "json", "application/json", outline_json.write, refers_to_catalogue=True),
     Writer("Plain text", "txt", "text/plain; charset=utf-8", indented.write),
 )

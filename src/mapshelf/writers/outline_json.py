@@ -56,14 +56,15 @@ the map (256 at most), so it is written in pieces: the encoder, like most decode
 at 254 levels.
 """
 
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 import orjson
 
-from mapshelf.formats.links import link_kind
+from mapshelf.formats.links import LinkKind, link_kind
 from mapshelf.model import Image, Outline, Sheet, Task, Topic, TopicKind
 from mapshelf.writers.nesting import steps
 from mapshelf.writers.plain import sound
@@ -74,11 +75,23 @@ VERSION: Final = 2
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-def write(outline: Outline, pictures: str = "images/") -> bytes:
-    """Return ``outline`` as JSON in UTF-8.
+class Catalogue(NamedTuple):
+    """What else is known of the map.
 
-    ``pictures`` is the address below which the pictures of the map are, with a slash.
+    Attributes:
+        pictures: the address below which its pictures are, with a slash.
+        maps: the ids of the maps that its links lead to, by link.
     """
+
+    pictures: str
+    maps: Mapping[str, str]
+
+
+def write(
+    outline: Outline, pictures: str = "images/", maps: Mapping[str, str] = MappingProxyType({})
+) -> bytes:
+    """Return ``outline`` as JSON in UTF-8; for the other arguments see ``Catalogue``."""
+    catalogue = Catalogue(pictures, maps)
     facts = {
         "format": FORMAT,
         "version": VERSION,
@@ -96,11 +109,11 @@ def write(outline: Outline, pictures: str = "images/") -> bytes:
     pieces = [_opened(facts, "sheets")]
     for place, sheet in enumerate(outline.sheets):
         pieces.append(b"," * (place > 0))
-        pieces.extend(_sheet(sheet, pictures))
+        pieces.extend(_sheet(sheet, catalogue))
     return b"".join((*pieces, b"]}\n"))
 
 
-def _sheet(sheet: Sheet, pictures: str) -> Iterator[bytes]:
+def _sheet(sheet: Sheet, catalogue: Catalogue) -> Iterator[bytes]:
     known = {topic.id for tree in sheet.trees() for _, topic in tree.walk()}
     background = {"background": sheet.background} if sheet.background else {}
     beside: dict[str, object] = {
@@ -119,40 +132,37 @@ def _sheet(sheet: Sheet, pictures: str) -> Iterator[bytes]:
     for place, summary in enumerate(sheet.summaries):
         yield b"," * (place > 0)
         yield orjson.dumps({"topics": list(map(sound, summary.topics))})[:-1] + b',"topic":'
-        yield from _trees([summary.topic], known, pictures)
+        yield from _trees([summary.topic], known, catalogue)
         yield b"}"
     yield b'],"floating":['
-    yield from _trees(sheet.floating, known, pictures)
+    yield from _trees(sheet.floating, known, catalogue)
     yield b'],"root":'
-    yield from _trees([sheet.root], known, pictures)
+    yield from _trees([sheet.root], known, catalogue)
     yield b"}"
 
 
-def _trees(trees: Iterable[Topic], known: Container[str], pictures: str) -> Iterator[bytes]:
+def _trees(trees: Iterable[Topic], known: Container[str], catalogue: Catalogue) -> Iterator[bytes]:
     follows = False
     for beginning, topic in steps(trees):
         if beginning:
-            yield b"," * follows + _opened(_topic(topic, known, pictures), "children")
+            yield b"," * follows + _opened(_topic(topic, known, catalogue), "children")
         else:
             yield b"]}"
         follows = not beginning
 
 
-def _topic(topic: Topic, known: Container[str], pictures: str) -> dict[str, object]:
+def _topic(topic: Topic, known: Container[str], catalogue: Catalogue) -> dict[str, object]:
     members: dict[str, object] = {
         "text_html": sound(topic.text_html),
         "kind": topic.kind.value if topic.kind is not TopicKind.ATTACHED else "",
         "note": sound(topic.note),
         "note_html": sound(topic.note_html),
-        "links": [
-            {"target": sound(link), "kind": link_kind(link, known).value, "map": ""}
-            for link in topic.links
-        ],
+        "links": [_link(link, known, catalogue.maps) for link in topic.links],
         "markers": [sound(marker.name) for marker in topic.markers],
         "tags": list(map(sound, topic.tags)),
         "task": _task(topic.task) if topic.task else None,
         "attributes": [[sound(name), sound(value)] for name, value in topic.attributes],
-        "images": [_image(image, pictures) for image in topic.images],
+        "images": [_image(image, catalogue.pictures) for image in topic.images],
         "attachments": [{"name": sound(name), "size": size} for name, size in topic.attachments],
         "formula": sound(topic.formula),
         "style": _present(asdict(topic.style)) if topic.style else None,
@@ -161,6 +171,12 @@ def _topic(topic: Topic, known: Container[str], pictures: str) -> dict[str, obje
         "position": topic.position,
     }
     return {"id": sound(topic.id), "text": sound(topic.text), **_present(members)}
+
+
+def _link(link: str, known: Container[str], maps: Mapping[str, str]) -> dict[str, str]:
+    public_id = maps.get(link, "")
+    kind = LinkKind.MAP if public_id else link_kind(link, known)
+    return {"target": sound(link), "kind": kind.value, "map": public_id}
 
 
 def _task(task: Task) -> dict[str, object]:

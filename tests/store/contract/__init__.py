@@ -8,6 +8,7 @@ from tests.store.contract.accounts import AccountsContract
 from tests.store.contract.change_feed import ChangeFeedContract
 from tests.store.contract.concurrency import ConcurrencyContract
 from tests.store.contract.images import ImagesContract, RenewalContract
+from tests.store.contract.links import LinksContract
 from tests.store.contract.map_writer import MapWriterContract
 from tests.store.contract.maps import MapsContract
 from tests.store.contract.opening import OpeningContract
@@ -22,6 +23,7 @@ class StoreContract(
     MapWriterContract,
     MapsContract,
     ImagesContract,
+    LinksContract,
     RenewalContract,
     SourcesContract,
     AccountsContract,

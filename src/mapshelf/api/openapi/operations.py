@@ -186,6 +186,17 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "MapNotModified",
             errors,
         ),
+        "/maps/{ID}/links": Operation(
+            "getLinks",
+            "List the links between maps",
+            "The links of a map to files of maps, and the links of other maps to it. A link means "
+            "the file at the path it names, relative to the place of the map that has it; if there "
+            "is none in the catalogue, the only file of that name. No link is followed.",
+            response("The links.", CHECKED, json_content("Links")),
+            ("ID",),
+            "MapNotModified",
+            errors,
+        ),
         "/maps/{ID}/images/{digest}.png": Operation(
             "getImage",
             "Show a picture in a topic",

@@ -6,6 +6,7 @@ from typing import Any, Final
 from mapshelf.api.errors import ErrorRow
 from mapshelf.api.openapi.responses import reference
 from mapshelf.formats.links import LinkKind
+from mapshelf.formats.map_links import MOST_LINKS
 from mapshelf.model import MAP_KEYS, TASK_STATES, USER_KEYS, TopicKind
 from mapshelf.query import MAXIMUM_LIMIT
 from mapshelf.search.snippets import API_BUDGET, LONGEST_EXCERPT, LONGEST_STEP
@@ -28,6 +29,7 @@ def schemas(errors: Sequence[ErrorRow]) -> Json:
         **_counting(),
         "User": _user(),
         "Error": _error(errors),
+        "Links": _links(),
         **_outline(),
     }
 
@@ -192,6 +194,31 @@ def _error(errors: Sequence[ErrorRow]) -> Json:
             },
         },
         "What went wrong.",
+    )
+
+
+def _links() -> Json:
+    leading = {
+        "topic": _text("Id of the topic that has the link; may be empty."),
+        "target": _text("The link as it is in the file."),
+        "map": _text("`ID` of the map it leads to, empty if that is not in this catalogue."),
+    }
+    coming = {
+        "map": _text("`ID` of the map that has the link."),
+        "topic": _text("Id of the topic in that map; may be empty."),
+    }
+    return _growing(
+        {
+            "out": {
+                **_array(_growing(leading), "Links to files of maps, in the order of the topics."),
+                "maxItems": MOST_LINKS,
+            },
+            "in": {
+                **_array(_growing(coming), "Links that lead to this map, oldest map first."),
+                "maxItems": MOST_LINKS,
+            },
+        },
+        "The links between a map and others.",
     )
 
 

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from mapshelf.store.contract.accounts import Accounts, Credentials
 from mapshelf.store.contract.change_feed import ChangeFeed
+from mapshelf.store.contract.links import Links
 from mapshelf.store.contract.maps import Maps, MapWriter
 from mapshelf.store.contract.renewal import RenewableOutlines
 from mapshelf.store.contract.sources import Sources
@@ -27,6 +28,7 @@ __all__ = [
     "CatalogueRows",
     "ChangeFeed",
     "Credentials",
+    "Links",
     "MapWriter",
     "Maps",
     "RenewableOutlines",
@@ -40,6 +42,7 @@ class Store(
     ChangeFeed,
     Maps,
     MapWriter,
+    Links,
     Sources,
     RenewableOutlines,
     Accounts,

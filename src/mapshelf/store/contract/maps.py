@@ -66,7 +66,8 @@ class MapWriter(Protocol):
         ``content`` is kept under the digest of its source; a draft with content but no source MUST
         be refused. If the digest is the one already kept, the content MUST NOT be written again,
         even if its compressed bytes differ. ``images`` replace those that the map had; those that
-        it had already MUST NOT be written again.
+        it had already MUST NOT be written again. ``links`` are written with the outline: a draft
+        without an outline keeps those that the map had.
         """
 
     def delete_maps(self, ids: Iterable[str]) -> int:

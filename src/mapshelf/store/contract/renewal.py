@@ -18,7 +18,7 @@ class RenewableOutlines(Protocol):
     def renew(self, renewals: Sequence[Renewal]) -> int:
         """Take the results in one transaction; return how many maps changed.
 
-        Each change is one in the feed, of outline and images and of nothing else. A map that is no
-        longer outdated MUST NOT change: its file has been imported, or another node was faster.
-        The same goes for a map whose file has been replaced, which stays outdated.
+        Each change is one in the feed, of outline, links and images and of nothing else. A map that
+        is no longer outdated MUST NOT change: its file has been imported, or another node was
+        faster. The same goes for a map whose file has been replaced, which stays outdated.
         """

@@ -24,8 +24,8 @@ class CatalogueRows(Protocol):
         """Write rows as they are, in one transaction. Rows with the same key are replaced.
 
         Nobody else may write to the store meanwhile. If ``rows`` has a map, or its deletion, the
-        outline, file, sources and pictures that the map had are deleted: the new ones have to be
-        among ``rows``.
+        outline, links, file, sources and pictures that the map had are deleted: the new ones have
+        to be among ``rows``.
         """
 
     def catalogue_counters(self) -> CatalogueCounters:

@@ -1,4 +1,4 @@
--- Pictures, and the maps to be read anew, as in sqlite_0004.sql.
+-- Pictures, links, and the maps to be read anew, as in sqlite_0004.sql.
 
 CREATE TABLE images (
     file_id bigint NOT NULL REFERENCES maps (file_id) ON DELETE CASCADE,
@@ -7,6 +7,18 @@ CREATE TABLE images (
     PRIMARY KEY (file_id, digest)
 );
 ALTER TABLE images ALTER COLUMN content SET STORAGE EXTERNAL;
+
+-- A name has no more than 255 characters, a target may have more than an index entry can.
+CREATE TABLE links (
+    file_id bigint NOT NULL REFERENCES maps (file_id) ON DELETE CASCADE,
+    number  bigint NOT NULL,
+    topic   text COLLATE "C" NOT NULL,
+    target  text COLLATE "C" NOT NULL,
+    name    text COLLATE "C" NOT NULL,
+    PRIMARY KEY (file_id, number)
+);
+CREATE INDEX links_name ON links (name);
+CREATE INDEX sources_file ON sources (lower(substring(right(name, 255) FROM '[^/]*$')));
 
 CREATE TABLE outdated (
     file_id bigint PRIMARY KEY

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
-from mapshelf.model import LARGEST_ID, Map, MapDraft, Named, Source, User, name_key
+from mapshelf.model import LARGEST_ID, Map, MapDraft, MapLink, Named, Source, User, name_key
 from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, map_row, source_row
 from mapshelf.store.merge import new_id
 from mapshelf.store.postgres.connections import Link, Row
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.image_rows import image_digests, write_images
+from mapshelf.store.postgres.link_rows import write_links
 from mapshelf.store.postgres.user_rows import find_user, insert_user
 from mapshelf.store.tables import FILES, MAPS, OUTLINES, SOURCES
 
@@ -38,6 +39,7 @@ class PostgresBatchRows:
         self._written_maps: dict[int, Row] = {}
         self._written_sources: list[Row] = []
         self._outlines: dict[int, bytes] = {}
+        self._links: dict[int, Sequence[MapLink]] = {}
         self._contents: dict[int, tuple[bytes, bytes]] = {}
         self._images: dict[int, Mapping[str, bytes]] = {}
         self._forgotten: list[str] = []
@@ -167,9 +169,10 @@ class PostgresBatchRows:
         """See ``BatchRows``."""
         return self._image_digests.get(file_id, set())
 
-    def write_outline(self, file_id: int, outline: bytes) -> None:
+    def write_outline(self, file_id: int, outline: bytes, links: Sequence[MapLink]) -> None:
         """See ``BatchRows``."""
         self._outlines[file_id] = outline
+        self._links[file_id] = links
         self._outline_digests[file_id] = sha256(outline).digest()
 
     def write_content(self, file_id: int, digest: bytes, content: bytes) -> None:
@@ -239,6 +242,7 @@ class PostgresBatchRows:
                 cursor.executemany(WRITE_OUTLINE, list(self._outlines.items()))
                 renewed = list(self._outlines)
                 cursor.execute("DELETE FROM outdated WHERE file_id = ANY(%s)", (renewed,))
+            write_links(self._link, self._links)
             write_images(self._link, self._images)
             cursor.executemany(WRITE_SOURCE, self._written_sources)
             contents = [(file_id, *kept) for file_id, kept in self._contents.items()]

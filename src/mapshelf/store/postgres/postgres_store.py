@@ -15,6 +15,7 @@ from mapshelf.clock import milliseconds
 from mapshelf.store.postgres.accounts import PostgresAccounts
 from mapshelf.store.postgres.change_feed import PostgresChangeFeed
 from mapshelf.store.postgres.integrity import faults
+from mapshelf.store.postgres.links import PostgresLinks
 from mapshelf.store.postgres.maps import PostgresMaps
 from mapshelf.store.postgres.renewal import PostgresRenewableOutlines
 from mapshelf.store.postgres.schema import prepare
@@ -26,6 +27,7 @@ from mapshelf.store.postgres.visit_counts import PostgresVisitCounts
 class PostgresStore(
     PostgresChangeFeed,
     PostgresMaps,
+    PostgresLinks,
     PostgresSources,
     PostgresRenewableOutlines,
     PostgresAccounts,

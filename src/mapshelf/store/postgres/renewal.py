@@ -8,6 +8,7 @@ from mapshelf.store.postgres.connections import Link
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.image_rows import write_images
+from mapshelf.store.postgres.link_rows import write_links
 
 
 class PostgresRenewableOutlines(DatabaseUser):
@@ -51,4 +52,5 @@ def _write(link: Link, counters: LockedCounters, made: Sequence[Renewal]) -> Non
             "UPDATE maps SET revision = %s WHERE file_id = %s",
             [(counters.next_revision(), new.file_id) for new in made],
         )
+    write_links(link, {new.file_id: new.links for new in made})
     write_images(link, {new.file_id: new.images for new in made})

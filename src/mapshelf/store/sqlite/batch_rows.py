@@ -1,21 +1,22 @@
 """The rows that a batch of drafts reads and writes in SQLite."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 import apsw
 
-from mapshelf.model import LARGEST_ID, Map, Named, Source, User, name_key
-from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, map_row, source_row
+from mapshelf.model import LARGEST_ID, Map, MapLink, Named, Source, User, name_key
+from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, link_rows, map_row, source_row
 from mapshelf.store.merge import new_id
 from mapshelf.store.sqlite.map_rows import map_of_row, next_revision
 from mapshelf.store.sqlite.user_rows import find_user, insert_user
-from mapshelf.store.tables import FILES, IMAGES, MAPS, OUTLINES, SOURCES, Row
+from mapshelf.store.tables import FILES, IMAGES, LINKS, MAPS, OUTLINES, SOURCES, Row
 
 WRITE_MAP: Final = MAPS.upsert("?", fixed=("id",))
 WRITE_OUTLINE: Final = OUTLINES.upsert("?")
 WRITE_CONTENT: Final = FILES.upsert("?")
 WRITE_IMAGE: Final = IMAGES.upsert("?")
+WRITE_LINK: Final = LINKS.upsert("?")
 WRITE_SOURCE: Final = SOURCES.upsert("?", fixed=("name",))
 
 
@@ -144,9 +145,11 @@ class SQLiteBatchRows:
         row = map_row(new, owner.id, next_revision(self._database))
         self._database.execute(WRITE_MAP, row)
 
-    def write_outline(self, file_id: int, outline: bytes) -> None:
+    def write_outline(self, file_id: int, outline: bytes, links: Sequence[MapLink]) -> None:
         """See ``BatchRows``."""
         self._database.execute(WRITE_OUTLINE, (file_id, outline))
+        self._database.execute("DELETE FROM links WHERE file_id = ?", (file_id,))
+        self._database.executemany(WRITE_LINK, link_rows(file_id, links))
         self._database.execute("DELETE FROM outdated WHERE file_id = ?", (file_id,))
 
     def write_content(self, file_id: int, digest: bytes, content: bytes) -> None:

@@ -40,7 +40,7 @@ def _renew(database: apsw.Connection, new: Renewal) -> bool:
         return False
     if not rows.has_content(new.file_id, new.digest):
         return False
-    rows.write_outline(new.file_id, new.outline)
+    rows.write_outline(new.file_id, new.outline, new.links)
     rows.write_images(new.file_id, new.images)
     database.execute(
         "UPDATE maps SET revision = ? WHERE file_id = ?", (next_revision(database), new.file_id)

@@ -15,6 +15,7 @@ from mapshelf.clock import milliseconds
 from mapshelf.store.sqlite.accounts import SQLiteAccounts
 from mapshelf.store.sqlite.change_feed import SQLiteChangeFeed
 from mapshelf.store.sqlite.database import Database
+from mapshelf.store.sqlite.links import SQLiteLinks
 from mapshelf.store.sqlite.maps import SQLiteMaps
 from mapshelf.store.sqlite.renewal import SQLiteRenewableOutlines
 from mapshelf.store.sqlite.sources import SQLiteSources
@@ -25,6 +26,7 @@ from mapshelf.store.sqlite.visit_counts import SQLiteVisitCounts
 class SQLiteStore(
     SQLiteChangeFeed,
     SQLiteMaps,
+    SQLiteLinks,
     SQLiteSources,
     SQLiteRenewableOutlines,
     SQLiteAccounts,

@@ -1,0 +1,45 @@
+"""``GET /maps/{ID}/links``: where the links between maps lead, in both directions.
+
+For programs that draw how maps hang together. Other links (to the web, to topics, to other files)
+are in the outline.
+"""
+
+from functools import partial
+
+import orjson
+
+from mapshelf.api.context import Context
+from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, etag, json_response
+from mapshelf.api.map_detail import find_map
+from mapshelf.api.map_links import linking_maps, links_and_maps
+from mapshelf.formats.links import LinkKind, link_kind
+from mapshelf.snapshot.read import Snapshot
+from mapshelf.store.contract import Links
+
+
+async def show_links(context: Context, request: Request) -> Response:
+    """Return the links of a map to other maps, and those of other maps to it."""
+    current = context.snapshot.get()
+    public_id = request.parts["id"]
+    file_id = find_map(current, public_id, context.base_url).file_id
+    make = partial(map_links_response, context.store.get(), current.snapshot, file_id, public_id)
+    return await current.response(request, context.queues.files, make, query_string=b"")
+
+
+def map_links_response(store: Links, snapshot: Snapshot, file_id: int, public_id: str) -> Response:
+    """Return the response with the links of a map.
+
+    Raises:
+        StoreUnavailable: the store cannot be reached.
+    """
+    out = [
+        {"topic": link.topic, "target": link.target, "map": found.id if found else ""}
+        for link, found in links_and_maps(store, snapshot, file_id)
+        # Many a text file is a map only if it is here.
+        if found or link_kind(link.target) is LinkKind.MAP
+    ]
+    linking = linking_maps(store, snapshot, file_id, public_id)
+    body = orjson.dumps(
+        {"out": out, "in": [{"map": found.id, "topic": found.topic} for found in linking]}
+    )
+    return json_response(200, body, [etag(body), *CHECKED_EACH_TIME])

@@ -1,0 +1,21 @@
+"""Rows of links in PostgreSQL, for everything that replaces those of a map."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from mapshelf.model import MapLink
+from mapshelf.store.columns import link_rows
+from mapshelf.store.postgres.connections import Link
+from mapshelf.store.tables import LINKS
+
+_WRITE: Final = LINKS.upsert("%s")
+
+
+def write_links(link: Link, links: Mapping[int, Sequence[MapLink]]) -> None:
+    """Make these the links of each map."""
+    if not links:
+        return
+    with link.cursor() as cursor:
+        cursor.execute("DELETE FROM links WHERE file_id = ANY(%s)", (list(links),))
+        rows = [row for file_id, some in links.items() for row in link_rows(file_id, some)]
+        cursor.executemany(_WRITE, rows)

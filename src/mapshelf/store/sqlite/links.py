@@ -1,0 +1,66 @@
+"""Links between maps in SQLite."""
+
+from collections.abc import Collection
+from typing import Final
+
+from mapshelf.model import LinkOfMap, MapFile, MapLink
+from mapshelf.store.sqlite.database import DatabaseUser
+
+_END: Final = "substr(name, -255)"
+
+FILE_NAME: Final = f"lower(substr({_END}, length(rtrim({_END}, replace({_END}, '/', ''))) + 1))"
+"""The name of a file, as the index ``sources_file`` has it: written alike, or it is not used."""
+
+
+class SQLiteLinks(DatabaseUser):
+    """See ``contract.Links``."""
+
+    def links_from(self, file_id: int) -> list[MapLink]:
+        """See ``Store``."""
+        rows = self._database.rows(
+            "SELECT topic, target, name FROM links WHERE file_id = ? ORDER BY number", (file_id,)
+        )
+        return [MapLink(*row) for row in rows]
+
+    def links_to(self, names: Collection[str], limit: int) -> list[LinkOfMap]:
+        """See ``Store``."""
+        given = ", ".join("?" * len(names))
+        rows = self._database.rows(
+            "SELECT l.file_id, m.id, l.topic, l.target FROM links AS l JOIN maps AS m"
+            f" ON m.file_id = l.file_id WHERE l.name IN ({given})"
+            " ORDER BY l.file_id, l.number LIMIT ?",
+            (*names, limit),
+        )
+        return [LinkOfMap(*row) for row in rows]
+
+    def paths_of(self, file_ids: Collection[int]) -> dict[int, list[bytes]]:
+        """See ``Store``."""
+        query = "SELECT path FROM sources WHERE file_id = ? ORDER BY path"
+        with self._database.reading() as database:
+            found = {
+                file_id: [path for (path,) in database.execute(query, (file_id,))]
+                for file_id in file_ids
+            }
+        return {file_id: paths for file_id, paths in found.items() if paths}
+
+    def files_at(self, paths: Collection[bytes]) -> list[MapFile]:
+        """See ``Store``."""
+        query = (
+            "SELECT s.path, m.id FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id"
+            " WHERE s.path = ?"
+        )
+        with self._database.reading() as database:
+            return [MapFile(*row) for path in paths for row in database.execute(query, (path,))]
+
+    def files_named(self, names: Collection[str], limit: int) -> dict[str, list[MapFile]]:
+        """See ``Store``."""
+        query = (
+            "SELECT s.path, m.id FROM (SELECT path, file_id FROM sources"
+            f" WHERE {FILE_NAME} = ? LIMIT ?) AS s JOIN maps AS m ON m.file_id = s.file_id"
+        )
+        with self._database.reading() as database:
+            found = {
+                name: [MapFile(*row) for row in database.execute(query, (name, limit))]
+                for name in names
+            }
+        return {name: files for name, files in found.items() if files}

@@ -1,0 +1,81 @@
+"""Links between files lead where they did before these were imported."""
+
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mapshelf.importer import Attribution, Report, import_maps, renew_outlines, scan
+from mapshelf.model import MapDraft, MapLink
+from mapshelf.readers.sandboxed_reader import SandboxedReader
+from mapshelf.settings import sqlite_url
+from mapshelf.store import Store, open_store
+from mapshelf.store.tables import OUTDATED
+from tests.harness import outline_of
+
+pytestmark = pytest.mark.process
+
+LINKING = (
+    '<map version="1.0.1"><node ID="ID_1" TEXT="r">'
+    '<node ID="ID_2" TEXT="t" LINK="%s"/></node></map>'
+)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    store = open_store(sqlite_url(tmp_path / "data"))
+    yield store
+    store.close()
+
+
+@pytest.fixture(scope="module")
+def reader() -> Iterator[SandboxedReader]:
+    with SandboxedReader(workers=1) as reader:
+        yield reader
+
+
+def imported(store: Store, reader: SandboxedReader, *paths: Path) -> dict[str, int]:
+    candidates = list(scan(paths, Report(), reader.members))
+    import_maps(store, candidates, reader, Attribution(), Report())
+    return {found.title: found.file_id for found in store.maps(0, 99)}
+
+
+def test_links_are_kept_with_the_maps_of_files(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> None:
+    folder = tmp_path / "maps"
+    folder.mkdir()
+    file = folder / "a.mm"
+    file.write_text(LINKING % "../B%20b.MM#ID_7")
+    (file_id,) = imported(store, reader, folder).values()
+    link = MapLink("ID_2", "../B%20b.MM#ID_7", "b b.mm")
+    assert store.links_from(file_id) == [link]
+    file.write_text(LINKING % "https://example.org/b.mm")
+    imported(store, reader, folder)
+    assert store.links_from(file_id) == []
+
+
+def test_members_of_an_archive_are_places_too(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(tmp_path / "maps.zip", "w") as archive:
+        archive.writestr("one/a.mm", LINKING % "../two/b.mm")
+        archive.writestr("two/b.mm", LINKING % "https://example.org")
+    imported(store, reader, tmp_path / "maps.zip")
+    path = f"{tmp_path}/maps.zip/two/b.mm".encode()
+    assert [file.path for file in store.files_at([path])] == [path]
+    assert list(store.files_named(["b.mm"], 9)) == ["b.mm"]
+
+
+def test_maps_that_an_older_version_read_get_their_links(
+    store: Store, reader: SandboxedReader, tmp_path: Path
+) -> None:
+    (tmp_path / "a.mm").write_text(LINKING % "b.mm")
+    (file_id,) = imported(store, reader, tmp_path / "a.mm").values()
+    (found,) = store.maps(0, 9)
+    store.put_maps([MapDraft(id=found.id, outline=outline_of("old"))])
+    store.write_rows({OUTDATED: [(file_id,)]}, store.catalogue_counters())
+    assert store.links_from(file_id) == []
+    assert renew_outlines(store, reader, [], lambda: False) == 1
+    assert store.links_from(file_id) == [MapLink("ID_2", "b.mm", "b.mm")]
