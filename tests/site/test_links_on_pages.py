@@ -31,7 +31,7 @@ def page(site: Service, path: str = OWN) -> str:
 
 def outgoing(site: Service, path: str = OWN) -> list[tuple[str, str]]:
     """Return address and text of the links of topics."""
-    (listed,) = re.findall('<ul class="links"[^>]*>(.*?)</ul>', page(site, path))
+    (listed,) = re.findall('<ul class="more links"[^>]*>(.*?)</ul>', page(site, path))
     found = re.findall('<a href="([^"]*)"[^>]*>(.*?)</a>', listed)
     return [(html.unescape(address), html.unescape(text)) for address, text in found]
 
