@@ -26,7 +26,7 @@ from mapshelf.readers.parsing.sheets import sound_sheets
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 
 DOCS: Final = Path(__file__).resolve().parents[1] / "docs" / "formats.md"
-BLOCK: Final = re.compile(r"(<!-- features -->\n).*?(\n<!-- /features -->)", re.DOTALL)
+BLOCK: Final = re.compile(r"(<!-- features -->\n).*?(<!-- /features -->)", re.DOTALL)
 
 Pairs = dict[str, tuple[int, int]]
 """What is in a file and what is found of it, by feature."""
@@ -148,7 +148,7 @@ def main() -> None:
     if words.write:
         text = DOCS.read_text("utf-8")
         DOCS.write_text(
-            BLOCK.sub(lambda block: block[1] + table(compared) + block[2], text), "utf-8"
+            BLOCK.sub(lambda block: f"{block[1]}{table(compared)}\n{block[2]}", text), "utf-8"
         )
 
 
