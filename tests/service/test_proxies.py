@@ -48,6 +48,7 @@ SIGNED = (
     "/maps/{ID}/outline.json",
     "/maps/{ID}/outline.md",
     "/maps/{ID}/file",
+    "/maps/{ID}/links",
     "/users/me",
 )
 """What takes a token in every catalogue."""
