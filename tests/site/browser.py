@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
-from playwright.sync_api import Browser, Page, Playwright
+from playwright.sync_api import Browser, Page, Playwright, expect
 
 CHROMIUM: Final = (
     os.environ.get("MAPSHELF_CHROMIUM")
@@ -86,6 +86,7 @@ class Reader:
         self.address = address
         self.context = browser.new_context(base_url=address, **settings)
         self.context.set_default_timeout(30_000)
+        expect.set_options(timeout=30_000)  # like all else: a busy machine is slow, not wrong
         self.complaints: list[str] = []
 
     def open(self, path: str) -> Page:
