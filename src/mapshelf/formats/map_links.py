@@ -44,7 +44,7 @@ def map_links(outline: Outline) -> tuple[MapLink, ...]:
     for _, topic in outline.topics():
         for target in topic.links:
             name = linked_name(target)
-            if not name:
+            if not name or "\0" in target:  # which PostgreSQL refuses, and no link can have
                 continue
             room -= len(target)
             if room < 0 or len(found) == MOST_LINKS:
