@@ -74,7 +74,7 @@ def outline_at(path: Path) -> Outline | None:
 
     def beside(name: str) -> bytes | None:
         # Pictures beside maps are mostly not in the corpus: that the reader asks for one counts.
-        return _DOT if name and not name.startswith(("/", "..")) else None
+        return _DOT if name and not name.startswith(("/", "file:")) else None
 
     try:
         outline = read_content(Content(path.read_bytes(), Limits(), path.name, beside))
