@@ -9,7 +9,6 @@ from pathlib import PurePath
 from typing import Final
 
 from mapshelf.model import Outline
-from mapshelf.readers.parsing.notes import MARKERS
 from mapshelf.readers.parsing.text_cleaning import clean, one_line
 from mapshelf.text.language_detection import SAMPLE_LENGTH, guess_language
 
@@ -37,12 +36,10 @@ def description(outline: Outline) -> str:
     """Return the note of the first central topic, or else the main topics, joined by commas.
 
     The note is cut at ``MAX_DESCRIPTION`` characters. Of the main topics as many are listed as
-    fit whole into ``MAX_LISTED`` characters, followed by … if there are more. Markers in a note
-    describe nothing and are left out.
+    fit whole into ``MAX_LISTED`` characters, followed by … if there are more.
     """
     root = outline.roots[0]
-    lines = (line for line in root.note.splitlines() if not line.startswith(f"{MARKERS}: "))
-    if note := "\n".join(lines).strip():
+    if note := root.note.strip():
         return _shorten(note, MAX_DESCRIPTION)
     return _listed(one_line(child.text) for child in root.children)
 

@@ -1,19 +1,15 @@
 """Build the note of a topic from all that a format stores about it.
 
-Besides notes in plain text or HTML, these are labels, attributes and task data, which have no place
+Besides notes in plain text or HTML, these are details, comments and other words that have no place
 of their own in an outline. A note is needed twice: as plain text for search and as HTML for the
 page. This class builds both together, so that they have the same content.
 """
 
 import html
 from collections.abc import Iterable
-from typing import Final
 from xml.etree.ElementTree import Element
 
 from mapshelf.readers.parsing.text_cleaning import element_to_html, element_to_text, html_to_text
-
-MARKERS: Final = "Markers"
-"""Name of the fact that lists the icons of a topic."""
 
 
 class Note:
