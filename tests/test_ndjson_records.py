@@ -19,7 +19,18 @@ from mapshelf.formats.ndjson_records import (
     parse_record,
     size_of,
 )
-from mapshelf.model import LARGEST_COUNT, LARGEST_ID, MAP_KEYS, Map, MapDraft
+from mapshelf.model import (
+    LARGEST_COUNT,
+    LARGEST_ID,
+    MAP_KEYS,
+    MOST_TAGS,
+    TAG_LENGTH,
+    Map,
+    MapDraft,
+    Visibility,
+    format_tags,
+    parse_tags,
+)
 from mapshelf.tokens import ALPHABET
 from tests.store.drafts import COUNTS, DATES, NAMES, TEXTS, URLS
 
@@ -46,7 +57,13 @@ MAPS = st.builds(
     copyright=TEXTS,
     licence_type_id=st.none() | IDS,
     template=st.booleans(),
+    tags=st.lists(NAMES.filter(lambda name: "," not in name), max_size=MOST_TAGS).map(
+        lambda names: parse_tags(",".join(names))
+    ),
+    visibility=st.sampled_from([one for one in Visibility if one is not Visibility.REMOVED]),
 )
+EXTRA_KEYS = ("Template", "Tags", "Visibility")
+"""What records have besides the keys of a Map."""
 
 
 @given(MAPS)
@@ -55,17 +72,20 @@ def test_a_map_comes_back_from_its_record(found: Map) -> None:
     assert b"\n" not in line
     record = orjson.loads(line)
     assert all(isinstance(value, str) for value in record.values())
-    keys = [key for key in (*MAP_KEYS, "Template") if key in record]
+    keys = [key for key in (*MAP_KEYS, *EXTRA_KEYS) if key in record]
     assert list(record) == keys
     assert {*MAP_KEYS, "Template"} - set(record) <= {"Thumbnail", "URL"}
+    assert ("Tags" in record) == bool(found.tags)
+    assert ("Visibility" in record) == (found.visibility is not Visibility.PUBLISHED)
     draft, unknown = parse_record(line)
     assert unknown == []
     for field in FIELDS:
-        assert getattr(draft, field.name) == getattr(found, field.name), field.key
+        if field.key in record or field.key not in EXTRA_KEYS:
+            assert getattr(draft, field.name) == getattr(found, field.name), field.key
 
 
 def test_every_key_of_a_map_is_a_field() -> None:
-    assert tuple(field.key for field in FIELDS) == (*MAP_KEYS, "Template")
+    assert tuple(field.key for field in FIELDS) == (*MAP_KEYS, *EXTRA_KEYS)
 
 
 def test_nothing_said_is_nothing_known() -> None:
@@ -79,8 +99,22 @@ def test_nothing_said_is_nothing_known() -> None:
 
 
 def test_unknown_keys_are_told() -> None:
-    line = b'{"Title": "t", "Rating": "5", "title": "x", "Tags": []}'
-    assert parse_record(line) == (MapDraft(title="t"), ["Rating", "title", "Tags"])
+    line = b'{"Title": "t", "Rating": "5", "title": "x", "Labels": []}'
+    assert parse_record(line) == (MapDraft(title="t"), ["Rating", "title", "Labels"])
+
+
+@pytest.mark.parametrize(
+    ("text", "tags"),
+    [
+        ("", ()),
+        (" , ,", ()),
+        ("plan", ("plan",)),
+        ("Year  2024 ,plan,YEAR 2024,,予定", ("Year 2024", "plan", "予定")),
+        ("x" * TAG_LENGTH, ("x" * TAG_LENGTH,)),
+    ],
+)
+def test_tags_have_commas_between_them(text: str, tags: tuple[str, ...]) -> None:
+    assert parse_tags(text) == parse_tags(format_tags(tags)) == tags
 
 
 @pytest.mark.parametrize("white", [b"", b"\n", b"\r\n", b"  \t"])
@@ -140,6 +174,8 @@ IMPOSSIBLE: dict[str, list[str]] = {
     ],
     "LicenceTypeID": [*NUMBERS, str(LARGEST_ID + 1)],
     "Template": ["True", "1", "yes", " true", "null"],
+    "Tags": ["x" * (TAG_LENGTH + 1), "a, b\x07", ",".join(map(str, range(MOST_TAGS + 1)))],
+    "Visibility": ["Published", "removed", "hidden", " private"],
     "Title": ["a\0b"],
     "Description": ["\0"],
     "Category": ["\0"],

@@ -16,7 +16,16 @@ from mapshelf.formats.outline_codec import (
     encode_outline,
     outline_passages,
 )
-from mapshelf.model import Attachment, Marker, Outline, Task, Topic, sheets_of
+from mapshelf.model import (
+    Attachment,
+    Marker,
+    Outline,
+    Relationship,
+    Sheet,
+    Task,
+    Topic,
+    sheets_of,
+)
 from tests.outlines import OUTLINES
 
 
@@ -101,6 +110,17 @@ def test_text_for_the_index_is_bounded() -> None:
     passages = outline_passages(encode_outline(Outline(sheets_of((longer,)))))
     assert passages.shallow == ("x" * LONGEST_TEXT,)
     assert not "".join(passages.deep)
+
+
+def test_words_beside_topics_are_within_the_bounds() -> None:
+    root = Topic("r", "0", children=[Topic("s", "1")])
+    arrows = tuple(Relationship("0", "1", "a" * 4096) for _ in range(2000))
+    encoded = encode_outline(Outline((Sheet(root, "sheet", relationships=arrows),)))
+    for most in (LONGEST_TEXT, 5000):
+        passages = outline_passages(encoded, most)
+        texts = (*passages.shallow, *passages.deep)
+        assert sum(map(len, texts)) == most
+        assert passages.size > 2000 * 4096
 
 
 def test_topics_and_levels_are_counted() -> None:

@@ -19,9 +19,9 @@ from typing import Any, Final
 import orjson
 
 from mapshelf.errors import StoreUnavailable
-from mapshelf.model import SYSTEM_USER, MapDraft
+from mapshelf.model import SYSTEM_USER, Map, MapDetails, MapDraft, Vote
 from mapshelf.store import Store, open_store
-from tests.store.drafts import outline, source
+from tests.store.drafts import outline, source, upload
 
 ROOT: Final = Path(__file__).parents[2]
 
@@ -66,7 +66,7 @@ def main(url: str, seed: int, batches: int) -> None:
     store = open_store(url)
     dice = random.Random(seed)
     for number in range(batches):
-        write = dice.choice((_put, _put, _change, _delete, _token))
+        write = dice.choice((_put, _put, _change, _delete, _token, _upload, _vote, _replace))
         report = _patiently(store, write, seed, number)
         os.write(1, orjson.dumps(report) + b"\n")
     store.close()
@@ -110,6 +110,39 @@ def _token(store: Store, seed: int, number: int) -> dict[str, Any]:
     digest = f"{seed}-{number}".encode().ljust(32, b".")
     store.add_token(SYSTEM_USER, digest, label="", scopes="", expires=None)
     return {"kind": "token", "digest": digest.decode()}
+
+
+def _user_of(store: Store, seed: int) -> int:
+    name = f"u{seed}"
+    known = {user.name: user.id for user in store.users()}
+    return known[name] if name in known else store.add_user(name).id
+
+
+def _upload(store: Store, seed: int, number: int) -> dict[str, Any]:
+    """Publish a map, as a client does that tries again until it gets an answer."""
+    user, name = _user_of(store, seed), f"{seed}-{number}"
+    found, _ = store.publish(upload(name), MapDetails(title=name), user, name.encode())
+    return {"kind": "upload", "id": found.id, "title": name}
+
+
+def _vote(store: Store, seed: int, number: int) -> dict[str, Any]:
+    """Vote for the one map of this seed, or against it."""
+    found = _voted(store, seed)
+    vote = Vote.UP if number % 2 else Vote.DOWN
+    store.set_vote(found.file_id, _user_of(store, seed), vote)
+    return {"kind": "vote", "id": found.id, "user": f"u{seed}", "vote": vote.value}
+
+
+def _replace(store: Store, seed: int, number: int) -> dict[str, Any]:
+    """Give the one map of this seed another file."""
+    found = _voted(store, seed)
+    store.replace_file(found.file_id, upload(f"r{seed}-{number}"), _user_of(store, seed))
+    return {"kind": "replace", "id": found.id, "name": f"r{seed}-{number}"}
+
+
+def _voted(store: Store, seed: int) -> Map:
+    system = store.users()[0].id
+    return store.publish(upload(f"v{seed}"), MapDetails(title="v"), system, b"v%d" % seed)[0]
 
 
 if __name__ == "__main__":

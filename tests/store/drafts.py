@@ -5,7 +5,18 @@ from typing import Any
 from hypothesis import strategies as st
 
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import LARGEST_COUNT, Map, MapDraft, Outline, Source, Topic, sheets_of
+from mapshelf.model import (
+    LARGEST_COUNT,
+    Map,
+    MapDraft,
+    MapLink,
+    Outline,
+    Source,
+    Topic,
+    UploadedFile,
+    Visibility,
+    sheets_of,
+)
 
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=12)
 NAMES = st.text(st.characters(categories=["L", "N", "P", "S"]), min_size=1, max_size=8)
@@ -32,8 +43,15 @@ DRAFTS = st.builds(
     licence_type_id=st.none() | st.integers(0, 2**53),
     software=st.none() | NAMES,
     template=st.booleans(),
+    tags=st.none() | st.sampled_from([(), ("plan",), ("Year 2024", "予定")]),
+    visibility=st.none() | st.sampled_from(Visibility).filter(lambda one: one != "removed"),
 )
 """Drafts of new maps, without identity."""
+
+
+PICTURE = bytes(range(32)).hex()
+LINK = MapLink("topic", "other.mm", "other.mm")
+"""What is in ``upload``."""
 
 
 def complete(**changes: Any) -> MapDraft:
@@ -58,6 +76,8 @@ def complete(**changes: Any) -> MapDraft:
         "licence_type_id": 3,
         "software": "FreeMind",
         "template": True,
+        "tags": ("plan", "Year 2024"),
+        "visibility": Visibility.PUBLISHED,
         "outline": outline("root", "leaf"),
     }
     return MapDraft(**{**fields, **changes})
@@ -85,5 +105,21 @@ def source(name: str = "a.mm", **changes: Any) -> Source:
 
 def as_draft(found: Map, **changes: Any) -> MapDraft:
     """Return the draft that says of a map what it is already."""
-    fields = {name: getattr(found, name) for name in Map.__slots__ if name != "software_id"}
+    names = set(Map.__slots__) - {"software_id", "set_by_people"}
+    fields = {name: getattr(found, name) for name in names}
     return MapDraft(**{**fields, **changes})
+
+
+def upload(name: str = "plan.mm", **changes: Any) -> UploadedFile:
+    """Return an uploaded file; its digest and content are its name's unless told otherwise."""
+    fields: dict[str, Any] = {
+        "name": name,
+        "digest": name.encode().ljust(32, b"."),
+        "size": 2048,
+        "content": b"packed " + name.encode(),
+        "outline": outline("root", name),
+        "images": {PICTURE: b"picture of " + name.encode()},
+        "links": [LINK],
+        "software": "FreeMind",
+    }
+    return UploadedFile(**{**fields, **changes})

@@ -7,7 +7,7 @@ This proves nothing about a power cut: what the process handed to the kernel sur
 import os
 import random
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -15,9 +15,11 @@ from typing import Any
 import pytest
 
 from mapshelf.formats.outline_codec import outline_passages
+from mapshelf.model import Map, Vote
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
 from tests.store.child import acknowledged, start
+from tests.store.drafts import upload
 
 pytestmark = pytest.mark.process
 
@@ -34,6 +36,9 @@ class Expected:
     gone: set[str] = field(default_factory=set)
     views: dict[str, int] = field(default_factory=dict)
     digests: set[bytes] = field(default_factory=set)
+    uploads: dict[str, str] = field(default_factory=dict)
+    votes: set[str] = field(default_factory=set)
+    files: dict[str, str] = field(default_factory=dict)
 
     def take(self, reports: Iterable[dict[str, Any]]) -> int:
         count = 0
@@ -48,6 +53,12 @@ class Expected:
                     self.gone.update(report["ids"])
                 case "token":
                     self.digests.add(report["digest"].encode())
+                case "upload":
+                    self.uploads[report["id"]] = report["title"]
+                case "vote":
+                    self.votes.add(report["id"])
+                case "replace":
+                    self.files[report["id"]] = report["name"]
         return count
 
     def prove(self, store: Store, killed: int) -> None:
@@ -61,17 +72,45 @@ class Expected:
         assert not self.gone & set(found)
         assert all(found[one].views >= views for one, views in self.views.items())
         assert set(store.find_credentials(list(self.digests))) == set(self.digests)
+        self.prove_people(store, found)
         changes = store.changes(0, 10**9)
         assert changes[-1].revision == store.revision()
         assert {c.map.id for c in changes if c.map} == set(found)
         # Batches are whole: an outline for every map that came with one, and three maps each.
-        for one in [one for one in found.values() if "n" in one.id]:
+        for one in [one for one in found.values() if one.owner.startswith("o")]:
             outline = store.outline(one.file_id)
             assert outline is not None
             assert len(outline_passages(outline).shallow[0]) == 3000
-        batches = {one.id.rpartition("i")[0] for one in found.values() if "n" in one.id}
+        batches = {one.id.rpartition("i")[0] for one in found.values() if one.owner.startswith("o")}
         whole = set(found) | self.gone
         assert all(f"{batch}i{i}" in whole for batch in batches for i in range(3))
+
+    def prove_people(self, store: Store, found: Mapping[str, Map]) -> None:
+        """Uploads are whole and there once, and every vote counts once."""
+        titles = [one.title for one in found.values()]
+        assert all(found[one].title == title for one, title in self.uploads.items())
+        assert all(titles.count(title) == 1 for title in self.uploads.values())
+        voters = [user.id for user in store.users() if user.name.startswith("u")]
+        for one in found.values():
+            versions = store.versions(one.file_id)
+            if not versions:
+                continue
+            kept = store.content(one.file_id)
+            assert kept
+            newest = upload(versions[0].name)
+            assert (kept.digest, kept.content) == (newest.digest, newest.content)
+            assert [version.current for version in versions[:2]] == [True, False][: len(versions)]
+            assert store.outline(one.file_id) == newest.outline
+            cast = [store.vote_of(one.file_id, voter) for voter in voters]
+            assert (one.thumbs_up, one.thumbs_down) == (
+                cast.count(Vote.UP),
+                cast.count(Vote.DOWN),
+            )
+        for public_id, name in self.files.items():
+            # The killed writer may have given the map one more file than it could tell.
+            assert name in {version.name for version in store.versions(found[public_id].file_id)}
+        for public_id in self.votes:
+            assert found[public_id].thumbs_up + found[public_id].thumbs_down == 1
 
 
 def test_every_acknowledged_write_outlives_the_writer(tmp_path: Path) -> None:

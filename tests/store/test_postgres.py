@@ -22,11 +22,16 @@ from mapshelf.errors import (
 )
 from mapshelf.model import (
     HOUR,
+    LARGEST_ID,
     SYSTEM_USER,
     Map,
     MapDraft,
     Outcome,
     OutdatedMap,
+    PasswordRecord,
+    Role,
+    TokenKind,
+    User,
     Verdict,
     Visit,
     VisitKind,
@@ -390,6 +395,7 @@ def test_the_schema_is_the_one_that_databases_in_use_have(url: str) -> None:
             ("files", "content"),
             ("images", "content"),
             ("outlines", "outline"),
+            ("versions", "content"),
         ]
 
 
@@ -417,20 +423,59 @@ def test_a_schema_of_somebody_else_is_refused_and_left_alone(url: str) -> None:
         assert tables.fetchall() == [("theirs",)]
 
 
-def test_a_catalogue_of_the_version_before_is_brought_up_to_date(
-    url: str, monkeypatch: pytest.MonkeyPatch
+WRITTEN_BEFORE = (
+    "INSERT INTO users (name, name_key, registered) VALUES ('Ann', 'ann', 5)",
+    "INSERT INTO tokens (user_id, digest, label, scopes, created) VALUES"
+    " (2, 'old', '', 'read', 6), (2, 'odd', '', '', 7)",
+    "INSERT INTO maps (file_id, id, title, description, thumbs_up, thumbs_down, views, downloads,"
+    " category_id, category, date_added, owner_id, copyright, template, revision)"
+    " VALUES (1, 'a', 't', '', 0, 0, 4, 0, 1, '', 0, 2, '', false, 1)",
+    "UPDATE sequence SET revision = 1, file_id = 1",
+)
+"""What the first version wrote."""
+
+
+@pytest.mark.parametrize("had", [1, 4])
+def test_a_catalogue_of_a_version_before_is_brought_up_to_date(
+    url: str, monkeypatch: pytest.MonkeyPatch, had: int
 ) -> None:
-    monkeypatch.setattr(postgres_schema, "MIGRATIONS", MIGRATIONS[:1])
+    monkeypatch.setattr(postgres_schema, "MIGRATIONS", MIGRATIONS[:had])
+    monkeypatch.setattr(
+        postgres_schema,
+        "insert_user",
+        lambda link, name, now: link.execute(
+            "INSERT INTO users (name, name_key, registered) VALUES (%s, %s, %s)", (name, name, now)
+        ),
+    )
     before = open_store(url)
-    before.put_maps([MapDraft(title="t", views=4)])
+    with session(url) as connection:
+        for statement in WRITTEN_BEFORE:
+            connection.execute(statement)
     monkeypatch.undo()
     after = open_store(url)
     (found,) = after.maps(0, 9)
+    assert [change.map for change in after.changes(0, 9)] == [found], "it is published"
     after.count_visits([Visit(b"k", found.file_id, VisitKind.VIEW, 5)], 5 * HOUR, 9)
     after.apply_visit_counts(6 * HOUR)
     assert [one.views for one in before.maps(0, 9)] == [5]
+    assert after.users()[1] == User(2, "Ann", 5, disabled=False, role=Role.MEMBER)
+    assert after.password_of("ann") == PasswordRecord(after.users()[1], None)
+    assert [token.scopes for token in after.tokens("ann")] == ["account maps", ""]
+    assert {token.kind for token in after.tokens("ann")} == {TokenKind.PERSONAL}
     before.close()
     after.close()
+
+
+def test_a_node_of_the_version_before_goes_on_adding_users_and_tokens(
+    store: PostgresStore, url: str
+) -> None:
+    """It names no columns that it does not know, and a password is not among those."""
+    with session(url) as connection:
+        for statement in WRITTEN_BEFORE[:2]:
+            connection.execute(statement)
+    store.add_session(2, b"s", "", LARGEST_ID, None)
+    store.set_password(2, "encoded", keep=None)
+    assert [token.scopes for token in store.tokens("ann")] == ["read", ""]
 
 
 def test_outlines_that_an_older_node_writes_are_outdated(url: str) -> None:
@@ -451,13 +496,31 @@ def test_outlines_that_an_older_node_writes_are_outdated(url: str) -> None:
     newer.close()
 
 
+UNDONE = (
+    "DROP TABLE identities, passkeys, passkey_challenges",
+    "DROP TABLE reports, decisions, audit",
+    "ALTER TABLE users DROP COLUMN closed, DROP COLUMN closing",
+    "DROP TABLE programs, grants, authorization_codes, refresh_tokens, device_requests CASCADE",
+    "ALTER TABLE tokens DROP COLUMN grant_id CASCADE",
+    "DROP TABLE versions, votes, removed, uploads",
+    "ALTER TABLE maps DROP COLUMN tags, DROP COLUMN visibility, DROP COLUMN set_by_people",
+    "DROP TRIGGER roles_changed ON users",
+    "ALTER TABLE users DROP COLUMN role, DROP COLUMN password",
+    "ALTER TABLE tokens DROP COLUMN kind",
+    "DROP TABLE one_time_links, sign_in_failures, known_addresses",
+)
+"""What undoes the migrations since the fifth, the newest first."""
+
+
 def test_maps_from_files_of_the_version_before_are_outdated(url: str) -> None:
     with session(url) as connection:
         open_store(url).close()
         connection.execute("DROP TABLE images, links, outdated")
         connection.execute("DROP INDEX sources_file")
         connection.execute("DROP FUNCTION note_old_outline CASCADE")
-        connection.execute("DELETE FROM migrations WHERE number = 4")
+        for statement in UNDONE:
+            connection.execute(statement)
+        connection.execute("DELETE FROM migrations WHERE number >= 4")
         connection.execute(
             "INSERT INTO maps (file_id, id, title, description, thumbs_up, thumbs_down, views,"
             " downloads, category_id, category, date_added, owner_id, copyright, template,"
@@ -470,12 +533,25 @@ def test_maps_from_files_of_the_version_before_are_outdated(url: str) -> None:
     store.close()
 
 
+def test_maps_from_files_are_read_again_by_readers_that_find_more(url: str) -> None:
+    store = open_store(url)
+    store.put_maps([MapDraft(title="t", id="t", source=source(), outline=outline("old"))])
+    store.close()
+    with session(url) as connection:
+        for statement in UNDONE:
+            connection.execute(statement)
+        connection.execute("DELETE FROM migrations WHERE number >= 5")
+    store = open_store(url)
+    assert store.outdated(0, 9) == [OutdatedMap(1, b"")]
+    store.close()
+
+
 def test_files_and_links_are_found_by_indexes(url: str) -> None:
     open_store(url).close()
     with session(url) as connection:
         connection.execute("SET enable_seqscan = off")
         for table, name in (("sources", FILE_NAME), ("links", "name")):
-            plan = connection.execute(f"EXPLAIN SELECT 1 FROM {table} WHERE {name} = 'x'")
+            plan = connection.execute(f"EXPLAIN SELECT 1 FROM {table} AS s WHERE {name} = 'x'")
             assert f"{table}_{'file' if table == 'sources' else 'name'}" in str(plan.fetchall())
 
 
@@ -632,8 +708,8 @@ def succeeds(call: Callable[[], object]) -> bool:
 def test_more_than_can_wait_are_turned_away_at_once(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(postgres_connections, "SIZE", 1)
-    monkeypatch.setattr(postgres_connections, "QUEUE", 2)
+    monkeypatch.setattr(postgres_connections, "MOST_CONNECTIONS", 1)
+    monkeypatch.setattr(postgres_connections, "MOST_WAITING", 2)
     store = open_store(url)
     slow = Paused(MapDraft(title="a"), MapDraft(title="b"))
     with ThreadPoolExecutor(8) as pool:

@@ -10,7 +10,14 @@ import orjson
 import pytest
 
 from mapshelf.errors import HistoryLost, StoreUnavailable
-from mapshelf.model import SYSTEM_USER, MapDraft, Verdict
+from mapshelf.model import (
+    LARGEST_ID,
+    SYSTEM_USER,
+    MapDraft,
+    PasswordRecord,
+    Role,
+    Verdict,
+)
 from mapshelf.query import MapQuery
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
@@ -191,6 +198,26 @@ def test_a_standby_is_believed_of_a_token_if_it_has_seen_all_that_was_withdrawn(
     assert after != before
     old, new = (store.find_credentials([digest], version)[digest] for version in (before, after))
     assert (old.token.revoked is None, new.token.revoked is None) == (True, False)
+
+
+def test_what_takes_rights_of_people_is_known_however_far_the_standby_is_behind(
+    pair: Pair, store: Store, elsewhere: Store
+) -> None:
+    """Each of these is a new version, which the standby cannot answer for."""
+    ann = elsewhere.add_user("ann", Role.ADMINISTRATOR)
+    digest = b"s" * 32
+    session = elsewhere.add_session(ann.id, digest, "", LARGEST_ID, None)
+    wait_until(pair.is_level)
+    assert store.find_credentials([digest], store.tokens_version())[digest].user == ann
+    pair.pause()
+    elsewhere.set_role("ann", Role.MEMBER)
+    found = store.find_credentials([digest], store.tokens_version())
+    assert found[digest].user.role is Role.MEMBER
+    elsewhere.set_password(ann.id, "encoded", keep=session.id)
+    assert digest in store.find_credentials([digest], store.tokens_version())
+    assert store.password_of("ann") == PasswordRecord(found[digest].user, "encoded")
+    elsewhere.end_session(ann.id, session.id)
+    assert store.find_credentials([digest], store.tokens_version()) == {}
 
 
 def test_tokens_are_not_answered_for_by_a_standby_alone(pair: Pair, store: Store) -> None:

@@ -18,11 +18,22 @@ from mapshelf.errors import (
     StoreMissing,
     StoreUnavailable,
 )
-from mapshelf.model import HOUR, MapDraft, OutdatedMap, Visit, VisitKind
+from mapshelf.model import (
+    HOUR,
+    MapDraft,
+    OutdatedMap,
+    PasswordRecord,
+    Role,
+    TokenKind,
+    User,
+    Visit,
+    VisitKind,
+)
 from mapshelf.settings import sqlite_url
 from mapshelf.store import open_store, scripts, seed
 from mapshelf.store.sqlite import connection as sqlite_connection
 from mapshelf.store.sqlite import migrations
+from mapshelf.store.sqlite.change_feed import GONE
 from mapshelf.store.sqlite.links import FILE_NAME
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.store.child import ROOT, command
@@ -200,20 +211,83 @@ def test_a_catalogue_with_the_schema_of_another_day_is_refused(
     assert path.read_bytes() == before
 
 
-def test_a_catalogue_of_the_version_before_is_brought_up_to_date(
-    path: Path, monkeypatch: pytest.MonkeyPatch
+WRITTEN_BEFORE = (
+    "INSERT INTO users (name, name_key, registered) VALUES ('Ann', 'ann', 5)",
+    "INSERT INTO tokens (user_id, digest, label, scopes, created) VALUES"
+    " (2, x'01', '', 'read', 6), (2, x'02', '', '', 7)",
+    "INSERT INTO maps (file_id, id, title, description, thumbs_up, thumbs_down, views, downloads,"
+    " category_id, category, date_added, owner_id, copyright, template, revision)"
+    " VALUES (1, 'a', 't', '', 0, 0, 4, 0, 1, '', 0, 2, '', 0, 1)",
+    "UPDATE sequence SET revision = 1, file_id = 1",
+)
+"""What the first version wrote."""
+
+
+@pytest.mark.parametrize("had", [1, 4])
+def test_a_catalogue_of_a_version_before_is_brought_up_to_date(
+    path: Path, monkeypatch: pytest.MonkeyPatch, had: int
 ) -> None:
-    monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:1])
-    before = SQLiteStore(path)
-    before.put_maps([MapDraft(title="t", views=4)])
-    before.close()
+    monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:had])
+    monkeypatch.setattr(
+        migrations,
+        "insert_user",
+        lambda database, name, now: database.execute(
+            "INSERT INTO users (name, name_key, registered) VALUES (?, ?, ?)", (name, name, now)
+        ),
+    )
+    SQLiteStore(path).close()
     monkeypatch.undo()
+    raw(path, *WRITTEN_BEFORE)
     store = SQLiteStore(path)
     (found,) = store.maps(0, 9)
+    assert [change.map for change in store.changes(0, 9)] == [found], "it is published"
     store.count_visits([Visit(b"k", found.file_id, VisitKind.VIEW, 5)], 5 * HOUR, 9)
     store.apply_visit_counts(6 * HOUR)
     assert [one.views for one in store.maps(0, 9)] == [5]
+    assert store.users()[1] == User(2, "Ann", 5, disabled=False, role=Role.MEMBER)
+    assert store.password_of("ann") == PasswordRecord(store.users()[1], None)
+    assert [token.scopes for token in store.tokens("ann")] == ["account maps", ""]
+    assert {token.kind for token in store.tokens("ann")} == {TokenKind.PERSONAL}
     store.close()
+
+
+UNDONE = (
+    "DROP TABLE reports",
+    "DROP TABLE decisions",
+    "DROP TABLE audit",
+    "DROP INDEX votes_user",
+    "DROP INDEX users_closing",
+    "ALTER TABLE users DROP COLUMN closed",
+    "ALTER TABLE users DROP COLUMN closing",
+    "DROP TABLE identities",
+    "DROP TABLE passkeys",
+    "DROP TABLE passkey_challenges",
+    "DROP TABLE device_requests",
+    "DROP TABLE refresh_tokens",
+    "DROP TABLE authorization_codes",
+    "DROP INDEX tokens_grant",
+    "ALTER TABLE tokens DROP COLUMN grant_id",
+    "DROP TABLE grants",
+    "DROP TABLE programs",
+    "DROP TABLE versions",
+    "DROP TABLE votes",
+    "DROP TABLE removed",
+    "DROP TABLE uploads",
+    "DROP INDEX maps_withdrawn",
+    "DROP INDEX maps_unpublished",
+    "ALTER TABLE maps DROP COLUMN tags",
+    "ALTER TABLE maps DROP COLUMN visibility",
+    "ALTER TABLE maps DROP COLUMN set_by_people",
+    "DROP TRIGGER roles_changed",
+    "ALTER TABLE users DROP COLUMN role",
+    "ALTER TABLE users DROP COLUMN password",
+    "DROP INDEX tokens_expired",
+    "ALTER TABLE tokens DROP COLUMN kind",
+    "DROP TABLE one_time_links",
+    "DROP TABLE sign_in_failures",
+    "DROP TABLE known_addresses",
+)
+"""What undoes the migrations from the fifth on."""
 
 
 def test_maps_from_files_of_the_version_before_are_outdated(path: Path) -> None:
@@ -222,19 +296,39 @@ def test_maps_from_files_of_the_version_before_are_outdated(path: Path) -> None:
     store.put_maps([MapDraft(title="record", outline=outline("old"))])
     store.close()
     made = ("TABLE images", "TABLE links", "TABLE outdated", "INDEX sources_file")
-    raw(path, *(f"DROP {one}" for one in made), f"PRAGMA user_version = {_before(4)}")
+    raw(path, *UNDONE, *(f"DROP {one}" for one in made), f"PRAGMA user_version = {_before(4)}")
+    store = SQLiteStore(path)
+    assert store.outdated(0, 9) == [OutdatedMap(1, b"")]
+    store.close()
+
+
+def test_maps_from_files_are_read_again_by_readers_that_find_more(path: Path) -> None:
+    store = SQLiteStore(path)
+    store.put_maps([MapDraft(title="file", source=source(), outline=outline("old"))])
+    store.put_maps([MapDraft(title="record", outline=outline("old"))])
+    assert store.outdated(0, 9) == []
+    store.close()
+    raw(path, *UNDONE, f"PRAGMA user_version = {_before(5)}")
     store = SQLiteStore(path)
     assert store.outdated(0, 9) == [OutdatedMap(1, b"")]
     store.close()
 
 
 def test_files_and_links_are_found_by_indexes(store: SQLiteStore, path: Path) -> None:
-    name = f"SELECT path FROM sources WHERE {FILE_NAME} = ? LIMIT 9"
+    name = f"SELECT path FROM sources AS s WHERE {FILE_NAME} = ? LIMIT 9"
     for query in (name, "SELECT topic FROM links WHERE name IN (?, ?)"):
         with store._database.reader.locked() as database:
             found = "X" * query.count("?")
             plan = str(database.execute(f"EXPLAIN QUERY PLAN {query}", found).fetchall())
         assert "USING INDEX" in plan, plan
+
+
+def test_maps_that_are_not_published_are_found_by_an_index(store: SQLiteStore) -> None:
+    """A million published maps must not be read through for each page of the feed."""
+    with store._database.reader.locked() as database:
+        plan = str(database.execute(f"EXPLAIN QUERY PLAN {GONE}", (0, 9)).fetchall())
+    assert "maps_withdrawn (revision>?)" in plan, plan
+    assert "TEMP B-TREE" not in plan, plan
 
 
 def _before(number: int) -> int:

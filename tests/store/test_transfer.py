@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from random import Random
@@ -10,15 +11,29 @@ from typing import Any
 import pytest
 
 from mapshelf.errors import Conflict, StoreUnavailable
-from mapshelf.model import HOUR, MapDraft, MapLink, Renewal, Source, Visit, VisitKind
+from mapshelf.model import (
+    HOUR,
+    LinkKind,
+    MapDetails,
+    MapDraft,
+    MapLink,
+    Program,
+    Renewal,
+    Role,
+    Source,
+    Visibility,
+    Visit,
+    VisitKind,
+    Vote,
+)
 from mapshelf.settings import sqlite_url
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
 from mapshelf.store import Store, open_store, transfer
 from mapshelf.store.tables import NOT_TRANSFERRED, OUTDATED, TABLES
 from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
-from tests.store.contract.suite import random_writes
-from tests.store.drafts import complete, outline, source
+from tests.store.contract.suite import LATER, random_writes
+from tests.store.drafts import complete, outline, source, upload
 
 ALL = 1_000_000
 KINDS = ["sqlite", "postgres"]
@@ -74,6 +89,27 @@ def fill(store: Store) -> None:
     store.revoke_token(token.id)
     store.touch_tokens({token.id: 77})
     store.disable_user("bob")
+    fill_with_uploads(store)
+    ann = store.add_user("Ann", Role.ADMINISTRATOR)
+    store.set_password(ann.id, "encoded", keep=None)
+    for n, secret in enumerate((None, b"\xff" * 32)):
+        uris = ("http://localhost/", "com.example:/ü")[n:]
+        store.add_program(Program(f"p{n}", "Prögram", secret, uris, n > 0, n))
+
+
+def fill_with_uploads(store: Store) -> None:
+    """Write what people do with maps: uploads with versions, votes, edits, removals."""
+    zoe, joe = (store.add_user(name).id for name in ("zoe", "joe"))
+    details = MapDetails(title="uploaded", tags=("Year 2024", "予定"))
+    kept, hidden, gone = (
+        store.publish(upload(str(n)), replace(details, visibility=kind), zoe, bytes([n]))[0]
+        for n, kind in enumerate((None, Visibility.PRIVATE, Visibility.UNLISTED))
+    )
+    store.replace_file(kept.file_id, upload("newer"), joe)
+    store.set_vote(kept.file_id, joe, Vote.UP)
+    store.set_vote(hidden.file_id, joe, Vote.DOWN)
+    store.edit_map(hidden.file_id, MapDetails(description="mine"))
+    store.remove_map(gone.file_id, joe)
 
 
 def everything(store: Store) -> dict[str, Any]:
@@ -81,8 +117,11 @@ def everything(store: Store) -> dict[str, Any]:
         "rows": {table.name: store.rows(table, None, ALL) for table in TABLES},
         "changes": store.changes(0, ALL),
         "maps": store.maps(0, ALL),
+        "removed": store.removed_maps(None),
         "users": store.users(),
         "tokens": store.tokens("bob"),
+        "password": store.password_of("ann"),
+        "programs": store.programs(),
         "credential": store.find_credentials([b"\1" * 32]),
         "counters": store.catalogue_counters(),
         "identity": store.identity(),
@@ -110,8 +149,8 @@ def test_the_copy_goes_on_as_the_original_would(new: New, kinds: list[str]) -> N
     transfer_catalogue(origin, there, quietly)
     for store in (origin, there):
         store.put_maps([MapDraft(title="next", id="next", software="next", category="next")])
-        store.add_user("zoe")
-        store.add_token("zoe", b"z" * 32, label="", scopes="", expires=None)
+        store.add_user("eve")
+        store.add_token("eve", b"z" * 32, label="", scopes="", expires=None)
     assert there.maps(0, ALL)[-1].file_id == origin.maps(0, ALL)[-1].file_id
     for kind in ("users", "software", "categories", "revision"):
         pairs = [getattr(store, kind)() for store in (there, origin)]
@@ -153,6 +192,14 @@ def fill_more(store: Store) -> None:
     store.renew([Renewal(store.outdated(0, 1)[0].file_id)])
     store.delete_maps(["Complete"])
     store.put_maps([MapDraft(id="Complete", title="back")])
+    (removed,) = store.removed_maps(None)
+    store.undo_removal(removed.map.file_id)
+    uploaded = [one for one in store.maps(0, ALL) if one.title == "uploaded"]
+    joe = next(user.id for user in store.users() if user.name == "joe")
+    store.edit_map(uploaded[0].file_id, MapDetails(visibility=Visibility.PRIVATE))
+    store.edit_map(uploaded[1].file_id, MapDetails(visibility=Visibility.PUBLISHED))
+    store.set_vote(uploaded[1].file_id, joe, Vote.NONE)
+    store.replace_file(uploaded[1].file_id, upload("newest"), joe)
 
 
 @pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])
@@ -166,6 +213,28 @@ def test_what_was_counted_moves_along(new: New, kinds: list[str]) -> None:
     transfer_catalogue(origin, there, quietly)
     assert list(differences(origin, there)) == []
     assert [found.downloads for found in there.maps(0, 3)] == [one.downloads + 1 for one in some]
+
+
+@pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])
+def test_sessions_links_and_failures_stay_where_they_are(new: New, kinds: list[str]) -> None:
+    """A secret must not be good in two places, or it could be used twice and ended in one."""
+    origin, there = new(kinds[0]), new(kinds[1])
+    fill(origin)
+    ann = origin.users()[-1]
+    origin.add_session(ann.id, b"s" * 32, "", LATER, None)
+    origin.add_link(LinkKind.PASSWORD, b"l" * 32, ann.id, LATER, None)
+    origin.note_failure([b"f"], 1)
+    transfer_catalogue(origin, there, quietly)
+    assert list(differences(origin, there)) == []
+    assert there.find_credentials([b"s" * 32]) == {}
+    assert there.link(b"l" * 32, 1) is None
+    assert there.failures([b"f"], 1) == {}
+    there.add_session(ann.id, b"t" * 32, "", LATER, None)
+    token = origin.add_token("ann", b"p" * 32, label="", scopes="maps", expires=None)
+    transfer_catalogue(origin, there, quietly)  # its id may be the session's
+    assert list(differences(origin, there)) == []
+    assert there.tokens("ann") == [token]
+    assert len(origin.sessions(ann.id)) == 1
 
 
 @pytest.mark.parametrize("kind", KINDS)

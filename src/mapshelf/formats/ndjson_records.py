@@ -1,8 +1,8 @@
 """Records: maps as NDJSON, to move a catalogue or to import one from another system.
 
-A record is a JSON object with the keys of a Map (``docs/api.md``) and ``Template``. All values are
-strings. Each key is one row of ``FIELDS``, which says how to read and write it. The API uses the
-same texts.
+A record is a JSON object with the keys of a Map (``docs/api.md``), ``Template``, ``Tags`` and
+``Visibility``. All values are strings. Each key is one row of ``FIELDS``, which says how to read
+and write it. The API uses the same texts.
 """
 
 import re
@@ -16,7 +16,17 @@ from urllib.parse import urlsplit
 import orjson
 
 from mapshelf.errors import InvalidRecord
-from mapshelf.model import LARGEST_COUNT, LARGEST_ID, Map, MapDraft, is_user_name
+from mapshelf.model import (
+    LARGEST_COUNT,
+    LARGEST_ID,
+    Map,
+    MapDraft,
+    Visibility,
+    format_tags,
+    is_public_id,
+    is_user_name,
+    parse_tags,
+)
 
 LARGEST_SIZE: Final = 10**14 - 1
 """Largest size, in hundredths of a kilobyte."""
@@ -30,7 +40,6 @@ LONGEST_LINE: Final = 1 << 24
 _EPOCH: Final = datetime(1970, 1, 1)  # UTC throughout, but written without a zone
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?", re.ASCII)
 _SIZE: Final = re.compile(r"\d{1,12}(\.\d{1,12})?", re.ASCII)
-_ID: Final = re.compile(r"[0-9A-Za-z]{1,32}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +87,10 @@ def format_record(found: Map) -> bytes:
     """Return a map as one line.
 
     Addresses that Mapshelf generates are left out, so that the catalogue can move to another base
-    URL.
+    URL. So are ``Tags`` if there are none, and ``Visibility`` of a published map.
     """
     record = {field.key: field.write(getattr(found, field.name)) for field in FIELDS}
-    return orjson.dumps({key: text for key, text in record.items() if text or key not in _OWN_URLS})
+    return orjson.dumps({key: text for key, text in record.items() if text or key not in _OPTIONAL})
 
 
 def format_date(milliseconds: int) -> str:
@@ -129,7 +138,7 @@ def _number(most: int, least: int = 0) -> Callable[[str], int]:
 
 
 def _public_id(text: str) -> str:
-    if not _ID.fullmatch(text):
+    if not is_public_id(text):
         raise ValueError(f"up to 32 letters and digits, not {text[:40]!r}")
     return text
 
@@ -175,6 +184,16 @@ def _flag(text: str) -> bool:
     return text == "true"
 
 
+def _visibility(text: str) -> Visibility:
+    if text not in (Visibility.PUBLISHED, Visibility.UNLISTED, Visibility.PRIVATE):
+        raise ValueError(f"published, unlisted or private, not {text[:40]!r}")
+    return Visibility(text)
+
+
+def _unpublished(visibility: Visibility) -> str:
+    return "" if visibility is Visibility.PUBLISHED else visibility.value
+
+
 def _optional(text: str | None) -> str:
     return text or ""
 
@@ -199,6 +218,8 @@ FIELDS: Final = (
     Field("LicenceTypeID", "licence_type_id", _number(LARGEST_ID), format_id),
     Field("Software", "software", str, blank=True),
     Field("Template", "template", _flag, lambda template: str(template).lower()),
+    Field("Tags", "tags", parse_tags, format_tags, blank=True),
+    Field("Visibility", "visibility", _visibility, _unpublished),
 )
 
-_OWN_URLS: Final = ("Thumbnail", "URL")
+_OPTIONAL: Final = ("Thumbnail", "URL", "Tags", "Visibility")

@@ -5,9 +5,10 @@ recursion limits of pickle and json, because maps can be deep. Deflate reduces t
 outlines are most of the data in a store.
 """
 
+import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, Final
 
 import orjson
@@ -42,6 +43,9 @@ LONGEST_TEXT: Final = 4 << 20
 LARGE: Final = 32_768
 """Bytes of an outline, unpacked, above which it is large: about 300 topics. Drawing those takes ten
 milliseconds."""
+
+_TOPICS: Final = b',"topics":['
+"""Stands before the rows of the topics, which are the last value."""
 
 FACTS: Final = tuple(fact.name for fact in fields(Outline) if fact.name != "sheets")
 """The facts about the map as a whole."""
@@ -140,6 +144,37 @@ def outline_picture(data: bytes) -> str:
         raise StoreDamaged("an outline in the store cannot be read") from error
 
 
+def may_have(data: bytes, topic_id: str, sheet: int) -> bool:
+    """Return whether an outline may have a topic and a sheet, without decoding it.
+
+    Of those that are not there, few may pass; those that are there always do.
+
+    Args:
+        data: the outline, encoded.
+        topic_id: empty for any.
+        sheet: its number, from 1; 0 for any.
+
+    Raises:
+        StoreDamaged: as ``decode_outline``.
+    """
+    if not (topic_id or sheet):
+        return True
+    try:
+        document = zlib.decompress(data)
+        head, _, topics = document.partition(_TOPICS)
+        known = orjson.loads(head + b"}").get("sheets")
+    except (zlib.error, ValueError, AttributeError) as error:
+        raise StoreDamaged("an outline in the store cannot be read") from error
+    if known is not None and sheet > len(known):
+        return False
+    try:
+        wanted = orjson.dumps(topic_id)
+    except TypeError:  # half a character
+        return False
+    # Inside of a text, the quotation marks around the id would be escaped.
+    return not topic_id or re.search(rb"\[-?\d+," + re.escape(wanted) + b",", topics) is not None
+
+
 @dataclass(frozen=True, slots=True)
 class Passages:
     """The texts of a map's topics, for the search index.
@@ -149,32 +184,35 @@ class Passages:
         deep: texts of all other topics, all notes, and the words attached to topics and on arrows
             and boundaries.
         language: the language they are in, empty if unknown.
+        size: bytes of the outline that was read, unpacked.
     """
 
     shallow: tuple[str, ...] = ()
     deep: tuple[str, ...] = ()
     language: str = ""
+    size: int = field(default=0, compare=False)
 
 
-def outline_passages(data: bytes) -> Passages:
+def outline_passages(data: bytes, most: int = LONGEST_TEXT) -> Passages:
     """Return the words of the map in ``data``.
 
-    At most ``LONGEST_TEXT`` characters, so that one map cannot delay all others.
+    At most ``most`` characters, so that one map cannot delay all others.
 
     Raises:
         StoreDamaged: as ``decode_outline``.
     """
     try:
-        return _passages(orjson.loads(zlib.decompress(data)))
+        unpacked = zlib.decompress(data)
+        return _passages(orjson.loads(unpacked), most, len(unpacked))
     except (zlib.error, ValueError, LookupError, TypeError) as error:
         raise StoreDamaged("an outline in the store cannot be read") from error
 
 
-def _passages(document: dict[str, Any]) -> Passages:
+def _passages(document: dict[str, Any], most: int, size: int) -> Passages:
     shallow: list[str] = []
     deep: list[str] = []
     depths: list[int] = []
-    room = LONGEST_TEXT
+    room = most
     for parent, _, text, note, _, _, *more in document["topics"]:
         depth = depths[parent] + 1 if parent >= 0 else 0
         depths.append(depth)
@@ -189,8 +227,12 @@ def _passages(document: dict[str, Any]) -> Passages:
             room -= len(words)
         if room <= 0:
             break
-    deep.extend(filter(None, _labels(document.get("sheets", ()))))
-    return Passages(tuple(shallow), tuple(deep), document.get("language", ""))
+    for words in filter(None, _labels(document.get("sheets", ()))):
+        if room <= 0:
+            break
+        deep.append(words[:room])
+        room -= len(words)
+    return Passages(tuple(shallow), tuple(deep), document.get("language", ""), size)
 
 
 def _facts(more: dict[str, Any]) -> list[str]:

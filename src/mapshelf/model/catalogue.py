@@ -1,11 +1,12 @@
-"""What the catalogue holds: maps, users, tokens, the files that maps were read from, and changes.
+"""What the catalogue holds: maps, the files that maps were read from, and changes.
 
 Everything here is an immutable value.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
+from enum import Enum, StrEnum
 from typing import Final, NamedTuple
 
 MAP_KEYS: Final = (
@@ -34,7 +35,7 @@ USER_KEYS: Final = ("UserName", "TotalMaps", "DateRegistered")
 """The keys of a User object, in the order they are sent (``docs/api.md``)."""
 
 SYSTEM_USER: Final = "system"
-"""Owner of the maps that were imported without an owner."""
+"""Owner of the maps that were imported without an owner. Nobody can sign in as this user."""
 
 UNCATEGORISED: Final = "Uncategorised"
 """Category of the maps for which none is known."""
@@ -50,8 +51,15 @@ HOUR: Final = 3_600_000
 DAY: Final = 24 * HOUR
 """In milliseconds."""
 
+_PUBLIC_ID: Final = re.compile("[0-9A-Za-z]{1,32}")
+
 USER_NAME_LENGTH: Final = 100
 """Maximum number of characters of a username."""
+
+
+def is_public_id(text: str) -> bool:
+    """Return whether ``text`` can be the public id of a map: up to 32 letters and digits."""
+    return _PUBLIC_ID.fullmatch(text) is not None
 
 
 def is_user_name(name: str) -> bool:
@@ -72,9 +80,25 @@ class Named:
     name: str
 
 
+class Visibility(StrEnum):
+    """Who sees a map."""
+
+    PUBLISHED = "published"
+    """Everybody who may see the catalogue; it is in lists and found by searches."""
+
+    UNLISTED = "unlisted"
+    """The same people, if they have its address; it is in no list."""
+
+    PRIVATE = "private"
+    """Its owner and administrators."""
+
+    REMOVED = "removed"
+    """Nobody: somebody has removed it, which can be undone for a while."""
+
+
 @dataclass(frozen=True, slots=True)
 class Map:
-    """A published map as the store keeps it.
+    """A map as the store keeps it.
 
     Attributes:
         file_id: increasing integer, the key of the map in the catalogue.
@@ -98,6 +122,9 @@ class Map:
         software_id: id of the program that made it, ``None`` if unknown.
         software: name of that program, empty if unknown.
         template: whether it is a template.
+        tags: what people tagged it with, each as ``publishing.parse_tags`` returns it.
+        visibility: who sees it.
+        set_by_people: what people set (keys of ``publishing.SETTABLE``): imports leave it alone.
     """
 
     file_id: int
@@ -120,42 +147,9 @@ class Map:
     software_id: int | None
     software: str
     template: bool
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    """An account. ``registered`` is in milliseconds since 1970-01-01 UTC."""
-
-    id: int
-    name: str
-    registered: int
-    disabled: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Token:
-    """An access token as it is stored: everything but the secret itself.
-
-    Times are milliseconds since 1970-01-01 UTC; ``None`` means never (``expires``), or not yet
-    (``revoked``, ``last_used``).
-    """
-
-    id: int
-    user: str
-    label: str
-    scopes: str
-    created: int
-    expires: int | None
-    revoked: int | None
-    last_used: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Credential:
-    """A stored token, valid or not, with its user."""
-
-    token: Token
-    user: User
+    tags: tuple[str, ...] = ()
+    visibility: Visibility = Visibility.PUBLISHED
+    set_by_people: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -280,6 +274,8 @@ class MapDraft:
     licence_type_id: int | None = None
     software: str | None = None
     template: bool | None = None
+    tags: tuple[str, ...] | None = None
+    visibility: Visibility | None = None
     source: Source | None = None
     outline: bytes | None = None
     content: bytes | None = None
@@ -364,12 +360,12 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An entry of the change feed: the present state of a map, or that it was deleted.
+    """An entry of the change feed: the present state of a published map, or that there is none.
 
     Attributes:
         revision: position in the feed; a later change has a higher one.
         file_id: the map.
-        map: its present state, ``None`` if it was deleted.
+        map: its present state, ``None`` if it was deleted or is not published (any longer).
         outline: its topics, as returned by ``outline_codec.encode_outline``, ``None`` if it has
             none.
         source: name of the file it was read from (``Source.name``), empty if there is none.

@@ -92,7 +92,7 @@ class Attachment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How the author made a topic look, as far as it is set at the topic itself.
+    """How a topic looks in its file: as its author made it, else as the theme of the map says.
 
     Attributes:
         text: colour of the words.
@@ -245,6 +245,11 @@ class Sheet:
     def trees(self) -> tuple[Topic, ...]:
         """Return every topic of the sheet that hangs from no other, the central one first."""
         return (self.root, *self.floating, *(summary.topic for summary in self.summaries))
+
+    def topics(self) -> Iterator[Topic]:
+        """Yield every topic of the sheet, tree by tree."""
+        for tree in self.trees():
+            yield from (topic for _, topic in tree.walk())
 
 
 def sheets_of(roots: Iterable[Topic]) -> tuple[Sheet, ...]:

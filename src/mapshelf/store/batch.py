@@ -21,9 +21,10 @@ from mapshelf.model import (
     Source,
     User,
     Verdict,
+    Votes,
     name_key,
 )
-from mapshelf.store.merge import References, created, updated
+from mapshelf.store.merge import NO_VOTES, References, created, updated, without_settled
 
 
 class BatchRows(Protocol):
@@ -77,6 +78,9 @@ class BatchRows(Protocol):
     def image_digests(self, file_id: int) -> Set[str]:
         """Return the digests of the pictures of the map."""
 
+    def votes(self, file_id: int) -> Votes:
+        """Return the votes for the map and against it."""
+
     def write_map(self, new: Map, owner: User) -> None:
         """Write a map as one change; rows that refer to it stay as they are."""
 
@@ -123,6 +127,7 @@ class Batch:
             raise Conflict(
                 f"ID {existing.id} has File_ID {existing.file_id} here, not {draft.file_id}"
             )
+        draft = without_settled(draft, existing)
         changed = updated(existing, draft, self._references(draft, existing))
         self._keep_source(existing.file_id, draft)
         differs = self._keep_content(existing.file_id, draft)
@@ -186,7 +191,17 @@ class Batch:
             owner=self._owner(owner).name,
             category=self._category(draft, existing),
             software=self._software_named(software) if software and software.strip() else None,
+            votes=self._votes(draft, existing),
         )
+
+    def _votes(self, draft: MapDraft, existing: Map | None) -> Votes:
+        """Return the votes for a map if the draft gives other counts than it has."""
+        if existing is None:
+            return NO_VOTES
+        shown = (existing.thumbs_up, existing.thumbs_down)
+        given = (draft.thumbs_up, draft.thumbs_down)
+        changes = any(new not in (None, old) for new, old in zip(given, shown, strict=True))
+        return self._rows.votes(existing.file_id) if changes else NO_VOTES
 
     def _owner(self, name: str) -> User:
         key = name_key(name)

@@ -4,12 +4,28 @@ What is selected follows the fields of a class in ``model``, so that a row makes
 What is written follows the columns of a table in ``tables``.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields
 from types import MappingProxyType
 from typing import Any, Final
 
-from mapshelf.model import Map, MapLink, Named, Source, Token, User
+from mapshelf.model import (
+    Credential,
+    Identity,
+    LinkKind,
+    Map,
+    MapLink,
+    Named,
+    OneTimeLink,
+    Passkey,
+    Role,
+    Source,
+    Token,
+    TokenKind,
+    User,
+    Visibility,
+    format_tags,
+)
 from mapshelf.store.tables import MAPS, SOURCES, Row
 
 _NONE: Final[Mapping[str, str]] = MappingProxyType({})
@@ -32,6 +48,9 @@ MAP: Final = _columns(Map, "m.", {"owner": "u.name", "software": "coalesce(s.nam
 SOURCE: Final = _columns(Source)
 USER: Final = _columns(User)
 USER_OF_TOKEN: Final = _columns(User, "u.")
+IDENTITY: Final = _columns(Identity)
+PASSKEY: Final = _columns(Passkey)
+PASSKEY_OF_USER: Final = _columns(Passkey, "p.")
 TOKEN: Final = _columns(Token, "t.", {"user": "u.name"})
 
 FROM_MAPS: Final = (
@@ -39,8 +58,61 @@ FROM_MAPS: Final = (
 )
 """The tables that ``MAP`` is selected from."""
 
+COUNT_PUBLISHED: Final = (
+    "SELECT count(*) - (SELECT count(*) FROM maps WHERE visibility <> 'published') FROM maps"
+)
+"""The number of published maps, counted in indexes alone."""
+
+COUNT_VOTES: Final = (
+    "SELECT file_id, sum(CASE WHEN value > 0 THEN 1 ELSE 0 END),"
+    " sum(CASE WHEN value < 0 THEN 1 ELSE 0 END) FROM votes WHERE file_id {} GROUP BY file_id"
+)
+"""The votes for each map and against it; ``{}`` is the condition for the maps."""
+
 FROM_TOKENS: Final = "tokens AS t JOIN users AS u ON u.id = t.user_id"
 """The tables that ``TOKEN`` and ``USER_OF_TOKEN`` are selected from."""
+
+
+ONE_TIME_LINK: Final = "l.kind, l.digest, l.user_id, l.created, l.expires, a.name"
+FROM_ONE_TIME_LINKS: Final = "one_time_links AS l LEFT JOIN users AS a ON a.id = l.created_by"
+"""What ``link_of_row`` needs, and the tables that it is selected from."""
+
+
+def map_of_row(row: Sequence[Any]) -> Map:
+    """Return the map that ``MAP`` gives."""
+    tags, visibility, set_by_people = row[-3:]
+    return Map(
+        *(
+            *row[:-4],
+            bool(row[-4]),
+            tuple(tags.split(", ")) if tags else (),
+            Visibility(visibility),
+            frozenset(set_by_people.split()),
+        )
+    )
+
+
+def user_of_row(row: Row) -> User:
+    """Return the user that ``USER`` or ``USER_OF_TOKEN`` gives."""
+    user_id, name, registered, disabled, role = row
+    return User(user_id, name, registered, bool(disabled), Role(role))
+
+
+def token_of_row(row: Row) -> Token:
+    """Return the token that ``TOKEN`` gives."""
+    return Token(*(*row[:-1], TokenKind(row[-1])))
+
+
+def credential_of_row(row: Row) -> Credential:
+    """Return the token and the user that ``USER_OF_TOKEN`` and then ``TOKEN`` give."""
+    size = len(fields(User))
+    return Credential(token_of_row(row[size:]), user_of_row(row[:size]))
+
+
+def link_of_row(row: Row, user: User | None) -> OneTimeLink:
+    """Return the one-time link that ``ONE_TIME_LINK`` gives, with the user of its ``user_id``."""
+    kind, digest, _, created, expires, created_by = row
+    return OneTimeLink(LinkKind(kind), bytes(digest), user, created, expires, created_by)
 
 
 def link_rows(file_id: int, links: Iterable[MapLink]) -> list[Row]:
@@ -50,7 +122,13 @@ def link_rows(file_id: int, links: Iterable[MapLink]) -> list[Row]:
 
 def map_row(new: Map, owner_id: int, revision: int) -> Row:
     """Return the row of ``tables.MAPS`` for a map."""
-    others = {"owner_id": owner_id, "revision": revision}
+    others = {
+        "owner_id": owner_id,
+        "tags": format_tags(new.tags),
+        "visibility": new.visibility.value,
+        "set_by_people": " ".join(sorted(new.set_by_people)),
+        "revision": revision,
+    }
     return tuple(others[name] if name in others else getattr(new, name) for name in MAPS.columns)
 
 

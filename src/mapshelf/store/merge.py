@@ -6,26 +6,38 @@ and writes the map that is returned.
 
 import secrets
 from dataclasses import dataclass, replace
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
-from mapshelf.model import Map, MapDraft, Named
+from mapshelf.model import (
+    LARGEST_COUNT,
+    SETTABLE,
+    Map,
+    MapDraft,
+    Named,
+    Visibility,
+    Votes,
+)
 from mapshelf.tokens import ALPHABET
 
 T = TypeVar("T")
 
 ID_LENGTH: Final = 8
 
+NO_VOTES: Final = Votes()
+
 
 @dataclass(frozen=True, slots=True)
 class References:
     """The rows that a map refers to, found or added for a draft.
 
-    ``category`` is a pair as the map shows it, see ``Map.category``.
+    ``category`` is a pair as the map shows it, see ``Map.category``. ``votes`` are those that the
+    map has in this catalogue.
     """
 
     owner: str
     category: Named
     software: Named | None
+    votes: Votes = NO_VOTES
 
 
 def new_id() -> str:
@@ -62,6 +74,19 @@ def created(
     return updated(blank, draft, references)
 
 
+def without_settled(draft: MapDraft, existing: Map) -> MapDraft:
+    """Return ``draft`` without what it must not change of ``existing``.
+
+    What people set is theirs: neither a file nor a record knows better. A removed map stays removed
+    until somebody undoes that.
+    """
+    settled = [name for key in existing.set_by_people for name in SETTABLE.get(key, ())]
+    if existing.visibility is Visibility.REMOVED:
+        settled.append("visibility")
+    nothing: dict[str, Any] = {name: None for name in settled if getattr(draft, name) is not None}
+    return replace(draft, **nothing) if nothing else draft
+
+
 def updated(existing: Map, draft: MapDraft, references: References) -> Map:
     """Return ``existing`` with everything that ``draft`` gives.
 
@@ -73,8 +98,8 @@ def updated(existing: Map, draft: MapDraft, references: References) -> Map:
         existing,
         title=_given(draft.title, existing.title),
         description=_given(draft.description, existing.description),
-        thumbs_up=_given(draft.thumbs_up, existing.thumbs_up),
-        thumbs_down=_given(draft.thumbs_down, existing.thumbs_down),
+        thumbs_up=_thumbs(draft.thumbs_up, existing.thumbs_up, references.votes.up),
+        thumbs_down=_thumbs(draft.thumbs_down, existing.thumbs_down, references.votes.down),
         views=max(_given(draft.views, 0), existing.views),
         downloads=max(_given(draft.downloads, 0), existing.downloads),
         thumbnail=_given(draft.thumbnail, existing.thumbnail),
@@ -89,7 +114,14 @@ def updated(existing: Map, draft: MapDraft, references: References) -> Map:
         software_id=software.id if software else None,
         software=software.name if software else "",
         template=_given(draft.template, existing.template),
+        tags=_given(draft.tags, existing.tags),
+        visibility=_given(draft.visibility, existing.visibility),
     )
+
+
+def _thumbs(new: int | None, shown: int, votes: int) -> int:
+    """Return the count to show. One that was exported has the votes in it already."""
+    return shown if new is None or new == shown else min(LARGEST_COUNT, new + votes)
 
 
 def _given(new: T | None, old: T) -> T:

@@ -15,12 +15,16 @@ _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with the columns of its key, and whether its rows are deleted with their map."""
+    """A table with the columns of its key, and whether its rows are deleted with their map.
+
+    ``transferred`` is the condition of the rows that a transfer takes along.
+    """
 
     name: str
     columns: tuple[str, ...]
     key: tuple[str, ...]
     of_maps: bool = False
+    transferred: str = "true"
 
     @property
     def keys(self) -> str:
@@ -66,10 +70,40 @@ class CatalogueCounters:
     file_id: int
 
 
-USERS: Final = Table("users", ("id", "name", "name_key", "registered", "disabled"), ("id",))
+USERS: Final = Table(
+    "users",
+    (
+        *("id", "name", "name_key", "registered", "disabled", "role", "password"),
+        *("closed", "closing"),
+    ),
+    ("id",),
+)
 TOKENS: Final = Table(
     "tokens",
-    ("id", "user_id", "digest", "label", "scopes", "created", "expires", "revoked", "last_used"),
+    (
+        "id",
+        "user_id",
+        "digest",
+        "label",
+        "scopes",
+        "created",
+        "expires",
+        "revoked",
+        "last_used",
+        "kind",
+    ),
+    ("id",),
+    transferred="kind NOT IN ('session', 'access')",
+)
+PROGRAMS: Final = Table(
+    "programs", ("id", "name", "secret", "redirect_uris", "legacy", "created"), ("id",)
+)
+IDENTITIES: Final = Table(
+    "identities", ("issuer", "subject", "user_id", "name", "created"), ("issuer", "subject")
+)
+PASSKEYS: Final = Table(
+    "passkeys",
+    ("id", "user_id", "public_key", "sign_count", "name", "created", "last_used"),
     ("id",),
 )
 CATEGORIES: Final = Table("categories", ("id", "name", "name_key"), ("id",))
@@ -97,6 +131,9 @@ MAPS: Final = Table(
         "licence_type_id",
         "software_id",
         "template",
+        "tags",
+        "visibility",
+        "set_by_people",
         "revision",
     ),
     ("file_id",),
@@ -117,15 +154,61 @@ LINKS: Final = Table(
     of_maps=True,
 )
 OUTDATED: Final = Table("outdated", ("file_id",), ("file_id",), of_maps=True)
+VERSIONS: Final = Table(
+    "versions",
+    ("file_id", "number", "name", "digest", "size", "created", "created_by", "content"),
+    ("file_id", "number"),
+    of_maps=True,
+)
+VOTES: Final = Table("votes", ("file_id", "user_id", "value"), ("file_id", "user_id"), of_maps=True)
+REMOVED: Final = Table(
+    "removed", ("file_id", "visibility", "removed", "removed_by"), ("file_id",), of_maps=True
+)
+DECISIONS: Final = Table(
+    "decisions",
+    ("id", "file_id", "kind", "user_id", "visibility", "noted", "decided", "decided_by"),
+    ("id",),
+    of_maps=True,
+)
+REPORTS: Final = Table(
+    "reports",
+    ("id", "file_id", "user_id", "reason", "note", "created", "decision_id"),
+    ("id",),
+    of_maps=True,
+)
 
-SMALL_TABLES: Final = (CATEGORIES, SOFTWARE, LICENCE_TYPES, USERS, TOKENS)
-TABLES_OF_MAPS: Final = (OUTLINES, SOURCES, FILES, IMAGES, LINKS, OUTDATED)
+SMALL_TABLES: Final = (
+    *(CATEGORIES, SOFTWARE, LICENCE_TYPES),
+    *(USERS, TOKENS, PROGRAMS, IDENTITIES, PASSKEYS),
+)
+TABLES_OF_MAPS: Final = (
+    *(OUTLINES, SOURCES, FILES, IMAGES, LINKS, OUTDATED),
+    *(VERSIONS, VOTES, REMOVED),
+    *(DECISIONS, REPORTS),
+)
 TABLES: Final = (*SMALL_TABLES, MAPS, *TABLES_OF_MAPS, DELETED)
 """Ordered so that no row refers to a row of a later table."""
 
-NOT_TRANSFERRED: Final = ("visits", "salts", "tallies", "token_mark")
-"""Tables that a transfer leaves out: pending counts are applied before, visits and salts are
-forgotten within hours, and every catalogue has its own version of the tokens."""
+NOT_TRANSFERRED: Final = (
+    "visits",
+    "salts",
+    "tallies",
+    "token_mark",
+    "one_time_links",
+    "sign_in_failures",
+    "known_addresses",
+    "passkey_challenges",
+    "uploads",
+    "grants",
+    "authorization_codes",
+    "refresh_tokens",
+    "device_requests",
+    "audit",
+)
+"""Tables that a transfer leaves out: pending counts are applied before, visits, salts, failures and
+uploads are forgotten soon, and every catalogue has its own version of the tokens. Links are good
+for one catalogue only, like sessions and refresh tokens: in two, each could be used twice. The
+audit log stays where things happened."""
 
-BOOLEANS: Final = ("disabled", "template")
+BOOLEANS: Final = ("disabled", "template", "legacy")
 """Columns of booleans, which SQLite keeps as integers."""

@@ -17,17 +17,20 @@ from mapshelf.errors import Conflict, StoreUnavailable
 from mapshelf.formats.ndjson_records import format_record
 from mapshelf.store.contract import Store
 from mapshelf.store.tables import (
+    DECISIONS,
     DELETED,
     FILES,
     IMAGES,
     MAPS,
     OUTDATED,
     OUTLINES,
+    REPORTS,
     SMALL_TABLES,
     SOURCES,
     TABLES,
     TABLES_OF_MAPS,
     USERS,
+    VERSIONS,
     CatalogueCounters,
     Row,
     Table,
@@ -36,10 +39,10 @@ from mapshelf.store.tables import (
 MAPS_AT_ONCE: Final = 200
 """Maps copied in one transaction."""
 
-READ: Final = 1000
+ROWS_AT_ONCE: Final = 1000
 """Rows read at a time from tables of small rows."""
 
-READ_LARGE: Final = 100
+LARGE_ROWS_AT_ONCE: Final = 100
 """Rows read at a time from tables of outlines, files and pictures."""
 
 LATER: Final = 2**62
@@ -85,7 +88,7 @@ def differences(source: Store, target: Store) -> Iterator[str]:
 def export_digest(store: Store) -> tuple[int, str]:
     """Return how many maps an export of ``store`` holds, and the SHA-256 of its bytes."""
     digest, count, after = sha256(), 0, 0
-    while some := store.maps(after, READ):
+    while some := store.maps(after, ROWS_AT_ONCE):
         digest.update(b"".join(format_record(found) + b"\n" for found in some))
         count, after = count + len(some), some[-1].file_id
     return count, digest.hexdigest()
@@ -109,9 +112,9 @@ def _copy_maps(
         if not changes:
             raise StoreUnavailable("the changes of the catalogue cannot be read now")
         after = changes[-1].revision
-        gone = [change.file_id for change in changes if change.map is None]
-        present = [change.file_id for change in changes if change.map is not None]
-        rows = {DELETED: source.rows_of(DELETED, gone), **_rows_of_maps(source, present)}
+        # The feed does not tell maps that are not published from deleted ones; the rows do.
+        file_ids = [change.file_id for change in changes]
+        rows = {DELETED: source.rows_of(DELETED, file_ids), **_rows_of_maps(source, file_ids)}
         target.write_rows(rows, replace(counters, revision=after))
         progress(len(changes))
 
@@ -121,7 +124,7 @@ def _copy_unequal(source: Store, target: Store, counters: CatalogueCounters) -> 
     file_ids = sorted(
         {
             row[table.columns.index("file_id")]
-            for table in (SOURCES, OUTDATED)
+            for table in (SOURCES, OUTDATED, DECISIONS, REPORTS)
             for row in _unequal(source, target, table)
         }
     )
@@ -149,7 +152,8 @@ def _all(store: Store, table: Table) -> Iterator[Row]:
 
 
 def _pages(store: Store, table: Table) -> Iterator[list[Row]]:
-    limit = READ_LARGE if table in (OUTLINES, FILES, IMAGES) else READ
+    large = (OUTLINES, FILES, IMAGES, VERSIONS)
+    limit = LARGE_ROWS_AT_ONCE if table in large else ROWS_AT_ONCE
     after: Row | None = None
     while some := store.rows(table, after, limit):
         yield some

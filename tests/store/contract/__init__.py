@@ -4,14 +4,30 @@ A backend's own test file derives from ``StoreContract`` and says where its data
 it is opened; see ``test_sqlite_contract.py``.
 """
 
+from collections import Counter
+
 from tests.store.contract.accounts import AccountsContract
 from tests.store.contract.change_feed import ChangeFeedContract
 from tests.store.contract.concurrency import ConcurrencyContract
+from tests.store.contract.identities import IdentitiesContract
 from tests.store.contract.images import ImagesContract, RenewalContract
 from tests.store.contract.links import LinksContract
+from tests.store.contract.map_editing import MapEditingContract, VotingContract
 from tests.store.contract.map_writer import MapWriterContract
 from tests.store.contract.maps import MapsContract
 from tests.store.contract.opening import OpeningContract
+from tests.store.contract.order import (
+    AuditContract,
+    ClosedAccountsContract,
+    DecisionsContract,
+    OwnDataContract,
+    ReportsContract,
+)
+from tests.store.contract.passkeys import PasskeysContract
+from tests.store.contract.programs import DeviceRequestsContract, GrantsContract, ProgramsContract
+from tests.store.contract.publishing import UploadsContract, VisibilityContract
+from tests.store.contract.sessions import SessionsContract, SignInFailuresContract
+from tests.store.contract.sign_in import InvitationsContract, PasswordsContract
 from tests.store.contract.sources import SourcesContract
 from tests.store.contract.transfer import TransferContract
 from tests.store.contract.visit_counts import VisitCountsContract
@@ -26,9 +42,43 @@ class StoreContract(
     LinksContract,
     RenewalContract,
     SourcesContract,
+    UploadsContract,
+    VisibilityContract,
+    MapEditingContract,
+    VotingContract,
     AccountsContract,
+    PasswordsContract,
+    InvitationsContract,
+    SessionsContract,
+    SignInFailuresContract,
+    IdentitiesContract,
+    PasskeysContract,
+    ProgramsContract,
+    GrantsContract,
+    DeviceRequestsContract,
+    ReportsContract,
+    DecisionsContract,
+    AuditContract,
+    ClosedAccountsContract,
+    OwnDataContract,
     ConcurrencyContract,
     VisitCountsContract,
     TransferContract,
 ):
     """The whole suite. A backend gives ``url`` (an untouched database) and ``connect``."""
+
+    def __init_subclass__(cls) -> None:
+        """Refuse parts whose names meet: one would replace the other, and never run.
+
+        Raises:
+            TypeError: two parts have a test or fixture of the same name.
+        """
+        super().__init_subclass__()
+        names = Counter(name for part in StoreContract.__bases__ for name in own_names(part))
+        twice = [name for name, count in names.items() if count > 1]
+        if twice:
+            raise TypeError(f"parts of the contract suite share the names {twice}")
+
+
+def own_names(part: type) -> list[str]:
+    return [name for name in vars(part) if not name.startswith("_")]

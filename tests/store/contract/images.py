@@ -39,6 +39,7 @@ class ImagesContract(Suite):
             for n, some in enumerate((one, other))
         )
         assert (kept(store, first), kept(store, second)) == (one, other)
+        assert store.image_digests(first) == sorted(one)
         for digest, content in one.items():
             assert store.image(first, digest) == content
             assert store.has_image(first, digest)
@@ -53,7 +54,7 @@ class ImagesContract(Suite):
         assert verdicts(store.put_maps([MapDraft(id="t", images={})])) == [CHANGED]
         assert kept(store, found.file_id) == {}
 
-    def test_the_last_draft_of_a_batch_has_the_last_word(self, store: Store) -> None:
+    def test_the_last_draft_of_a_batch_sets_the_images(self, store: Store) -> None:
         batch = [
             title("t", id="t", images=images(b"a", b"b")),
             MapDraft(id="t", images=images(b"c")),

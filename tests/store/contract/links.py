@@ -55,7 +55,7 @@ class LinksContract(Suite):
         store.put_maps([MapDraft(id="a", outline=outline("c"))])
         assert store.links_from(found.file_id) == []
 
-    def test_the_last_draft_of_a_batch_has_the_last_word(self, store: Store) -> None:
+    def test_the_last_draft_of_a_batch_sets_the_links(self, store: Store) -> None:
         store.put_maps(
             [linking("a", ONE, TWO), MapDraft(id="a", outline=outline("b"), links=[TWO])]
         )

@@ -16,25 +16,62 @@ from typing import Protocol
 
 from mapshelf.store.contract.accounts import Accounts, Credentials
 from mapshelf.store.contract.change_feed import ChangeFeed
+from mapshelf.store.contract.identities import Identities
 from mapshelf.store.contract.links import Links
 from mapshelf.store.contract.maps import Maps, MapWriter
+from mapshelf.store.contract.order import AuditLog, ClosedAccounts, Moderation, Order, OwnData
+from mapshelf.store.contract.passkeys import Passkeys
+from mapshelf.store.contract.programs import (
+    DeviceRequests,
+    Grants,
+    Programs,
+    RegisteredPrograms,
+)
+from mapshelf.store.contract.publishing import (
+    MapEditing,
+    MapsOfPeople,
+    Publishing,
+    Uploads,
+    Voting,
+)
 from mapshelf.store.contract.renewal import RenewableOutlines
+from mapshelf.store.contract.sign_in import Passwords, Sessions, SignIn, SignInFailures
 from mapshelf.store.contract.sources import Sources
 from mapshelf.store.contract.transfer import CatalogueRows
 from mapshelf.store.contract.visit_counts import VisitCounts
 
 __all__ = [
     "Accounts",
+    "AuditLog",
     "CatalogueRows",
     "ChangeFeed",
+    "ClosedAccounts",
     "Credentials",
+    "DeviceRequests",
+    "Grants",
+    "Identities",
     "Links",
+    "MapEditing",
     "MapWriter",
     "Maps",
+    "MapsOfPeople",
+    "Moderation",
+    "Order",
+    "OwnData",
+    "Passkeys",
+    "Passwords",
+    "Programs",
+    "Publishing",
+    "RegisteredPrograms",
     "RenewableOutlines",
+    "Sessions",
+    "SignIn",
+    "SignInFailures",
     "Sources",
     "Store",
+    "Uploads",
     "VisitCounts",
+    "Voting",
 ]
 
 
@@ -43,10 +80,16 @@ class Store(
     Maps,
     MapWriter,
     Links,
+    Publishing,
     Sources,
     RenewableOutlines,
     Accounts,
     Credentials,
+    SignIn,
+    Identities,
+    Passkeys,
+    Programs,
+    Order,
     VisitCounts,
     CatalogueRows,
     Protocol,

@@ -3,14 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
-from mapshelf.model import Credential, Token, User
+from mapshelf.model import Credential, Role, Token, User
 
 
 class Accounts(Protocol):
     """Manages users and tokens. Names of users are compared without regard to case."""
 
-    def add_user(self, name: str) -> User:
-        """Register a user.
+    def add_user(self, name: str, role: Role = Role.MEMBER) -> User:
+        """Register a user without a password.
 
         Raises:
             AlreadyExists: the name is taken.
@@ -20,7 +20,21 @@ class Accounts(Protocol):
         """Return all users in ascending order of id."""
 
     def disable_user(self, name: str) -> User:
-        """Disable a user. Their tokens are refused from then on.
+        """Disable a user. Their tokens, sessions and links are refused from then on.
+
+        Raises:
+            NotFound: no user has this name.
+        """
+
+    def enable_user(self, name: str) -> User:
+        """Undo ``disable_user``: what has not expired meanwhile is good again.
+
+        Raises:
+            NotFound: no user has this name.
+        """
+
+    def set_role(self, name: str, role: Role) -> User:
+        """Give a user this role.
 
         Raises:
             NotFound: no user has this name.
@@ -29,14 +43,14 @@ class Accounts(Protocol):
     def add_token(
         self, user: str, digest: bytes, *, label: str, scopes: str, expires: int | None
     ) -> Token:
-        """Add a token for ``user``. Only its digest is kept.
+        """Add a personal token for ``user``. Only its digest is kept.
 
         Raises:
             NotFound: no user has this name.
         """
 
     def tokens(self, user: str) -> list[Token]:
-        """Return the tokens of a user in ascending order of id.
+        """Return the personal tokens of a user in ascending order of id.
 
         Raises:
             NotFound: no user has this name.
@@ -62,6 +76,8 @@ class Credentials(Protocol):
 
     def tokens_version(self) -> str:
         """Return the version of all tokens. It changes if a token or its user may lose rights.
+
+        So it does if a session ends, or a user gets another role.
 
         MUST be the present one, even if there are copies of the database, and MUST NOT be one from
         before; a store that cannot tell raises ``StoreUnavailable``. A new token, or the use of

@@ -21,8 +21,9 @@ class ChangeFeed(Protocol):
         """Return up to ``limit`` changes with a revision above ``after``, in ascending order.
 
         Each map appears once, at its latest change and in its present state. Deletions are
-        included. Revisions MUST become visible in order: once a change is visible, no change
-        with a lower revision may appear later.
+        included, and a map that is not published counts as deleted: nothing that follows the feed
+        may show any of it. Revisions MUST become visible in order: once a change is visible, no
+        change with a lower revision may appear later.
 
         Raises:
             HistoryLost: the store has lost changes up to ``after`` that were visible, because a
@@ -37,4 +38,4 @@ class ChangeFeed(Protocol):
         """
 
     def map_count(self) -> int:
-        """Return the number of maps that are not deleted."""
+        """Return the number of published maps."""

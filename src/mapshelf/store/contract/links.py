@@ -9,6 +9,8 @@ from mapshelf.model import LinkOfMap, MapFile, MapLink
 class Links(Protocol):
     """Finds links by the map they are in or the name they lead to, and files by name and path.
 
+    Maps that are not published count as not there, but for the links that are in them.
+
     The answers are as new as every snapshot of the catalogue, as long as the database can be
     written to: what is made of them may be kept until the next snapshot.
     """

@@ -10,7 +10,10 @@ class Maps(Protocol):
     """Reads maps, their outlines and files, and the tables that maps refer to."""
 
     def maps(self, after: int, limit: int) -> list[Map]:
-        """Return up to ``limit`` maps with a ``file_id`` above ``after``, in ascending order."""
+        """Return up to ``limit`` maps with a ``file_id`` above ``after``, in ascending order.
+
+        Unlisted and private maps are among them, removed ones are not.
+        """
 
     def outline(self, file_id: int) -> bytes | None:
         """Return the encoded outline of a map, ``None`` if it has none."""
@@ -29,6 +32,9 @@ class Maps(Protocol):
 
     def has_image(self, file_id: int, digest: str) -> bool:
         """Tell whether the map has a picture with this ``Image.digest``."""
+
+    def image_digests(self, file_id: int) -> list[str]:
+        """Return the digests (``Image.digest``) of the pictures of a map, in ascending order."""
 
     def image(self, file_id: int, digest: str) -> bytes | None:
         """Return a picture of a map as it is in the file, ``None`` if there is no such picture.
@@ -68,6 +74,10 @@ class MapWriter(Protocol):
         even if its compressed bytes differ. ``images`` replace those that the map had; those that
         it had already MUST NOT be written again. ``links`` are written with the outline: a draft
         without an outline keeps those that the map had.
+
+        What people set of a map (``Map.set_by_people``) MUST stay as it is, and so MUST a removed
+        map stay removed. Votes count besides what drafts say: a ``thumbs_up`` or ``thumbs_down``
+        that the map has already changes nothing; any other replaces the part that is no votes.
         """
 
     def delete_maps(self, ids: Iterable[str]) -> int:

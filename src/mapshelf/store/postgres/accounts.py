@@ -2,13 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 
-from mapshelf.errors import AlreadyExists, NotFound
-from mapshelf.model import Credential, Token, User
-from mapshelf.store.columns import FROM_TOKENS, TOKEN, USER, USER_OF_TOKEN
+from mapshelf.errors import NotFound
+from mapshelf.model import Credential, Role, Token, User
+from mapshelf.store.columns import (
+    FROM_TOKENS,
+    TOKEN,
+    USER,
+    USER_OF_TOKEN,
+    credential_of_row,
+    token_of_row,
+    user_of_row,
+)
 from mapshelf.store.postgres.connections import Link
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
-from mapshelf.store.postgres.user_rows import find_user, insert_user, require_user
+from mapshelf.store.postgres.user_rows import add_user_row, require_user
 
 
 class PostgresAccounts(DatabaseUser):
@@ -16,24 +24,35 @@ class PostgresAccounts(DatabaseUser):
 
     tokens_version_age = 2.0
 
-    def add_user(self, name: str) -> User:
+    def add_user(self, name: str, role: Role = Role.MEMBER) -> User:
         """See ``Store``."""
         with self._connections.writing() as link:
-            LockedCounters(link)  # an import might register the same user
-            if find_user(link, name) is not None:
-                raise AlreadyExists(f"there is a user {name} already")
-            return insert_user(link, name, self._clock())
+            LockedCounters(link)
+            return add_user_row(link, name, self._clock(), role)
 
     def users(self) -> list[User]:
         """See ``Store``."""
-        rows = self._rows(f"SELECT {USER} FROM users ORDER BY id")
-        return [User(*row) for row in rows]
+        rows = self._rows(f"SELECT {USER} FROM users WHERE closed IS NULL ORDER BY id")
+        return [user_of_row(row) for row in rows]
 
     def disable_user(self, name: str) -> User:
         """See ``Store``."""
+        return self._changed(name, "disabled = %s", value=True)
+
+    def enable_user(self, name: str) -> User:
+        """See ``Store``."""
+        return self._changed(name, "disabled = %s", value=False)
+
+    def set_role(self, name: str, role: Role) -> User:
+        """See ``Store``."""
+        return self._changed(name, "role = %s", value=role.value)
+
+    def _changed(self, name: str, change: str, *, value: bool | str) -> User:
         with self._connections.writing() as link:
             user = require_user(link, name)
-            link.execute("UPDATE users SET disabled = true WHERE id = %s", (user.id,))
+            link.execute(
+                f"UPDATE users SET {change} WHERE id = %s AND closed IS NULL", (value, user.id)
+            )
             return require_user(link, name)
 
     def add_token(
@@ -54,10 +73,11 @@ class PostgresAccounts(DatabaseUser):
 
         def read(link: Link) -> list[Token]:
             rows = link.rows(
-                f"SELECT {TOKEN} FROM {FROM_TOKENS} WHERE u.id = %s ORDER BY t.id",
+                f"SELECT {TOKEN} FROM {FROM_TOKENS} WHERE u.id = %s AND t.kind = 'personal'"
+                " ORDER BY t.id",
                 (require_user(link, user).id,),
             )
-            return [Token(*row) for row in rows]
+            return [token_of_row(row) for row in rows]
 
         return self._connections.read(read)
 
@@ -94,7 +114,7 @@ class PostgresAccounts(DatabaseUser):
             missing = list(set(digests).difference(row[0] for row in rows))
             if missing:
                 rows += self._rows(query, (missing,))
-        return {row[0]: Credential(Token(*row[5:-1]), User(*row[1:5])) for row in rows}
+        return {row[0]: credential_of_row(row[1:-1]) for row in rows}
 
     def touch_tokens(self, used: Mapping[int, int]) -> None:
         """See ``Store``."""
@@ -119,4 +139,4 @@ def _token(link: Link, condition: str, key: bytes | int) -> Token:
     )
     if not rows:
         raise NotFound("there is no such token")
-    return Token(*rows[0])
+    return token_of_row(rows[0])

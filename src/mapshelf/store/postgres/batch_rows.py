@@ -3,14 +3,36 @@
 There is a network between a node and its database. One question for each draft, as in SQLite, would
 make an import wait most of the time. So what the drafts refer to is read for all of them at first,
 the batch sees it in memory, and what it writes is sent at the end.
+
+What reads is written out below. What writes whole rows is made from the columns of each table, by
+``Table.upsert`` in ``store/tables.py``; pictures, links and users have modules of their own
+(``image_rows.py``, ``link_rows.py``, ``user_rows.py``).
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Final
 
-from mapshelf.model import LARGEST_ID, Map, MapDraft, MapLink, Named, Source, User, name_key
-from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, map_row, source_row
+from mapshelf.model import (
+    LARGEST_ID,
+    Map,
+    MapDraft,
+    MapLink,
+    Named,
+    Source,
+    User,
+    Votes,
+    name_key,
+)
+from mapshelf.store.columns import (
+    COUNT_VOTES,
+    FROM_MAPS,
+    MAP,
+    NAMED,
+    map_of_row,
+    map_row,
+    source_row,
+)
 from mapshelf.store.merge import new_id
 from mapshelf.store.postgres.connections import Link, Row
 from mapshelf.store.postgres.counters import LockedCounters
@@ -56,6 +78,9 @@ class PostgresBatchRows:
         self._outline_digests = self._digests("sha256(outline)", "outlines", known)
         self._content_digests = self._digests("digest", "files", known)
         self._image_digests = image_digests(link, known)
+        rated = any((draft.thumbs_up, draft.thumbs_down) != (None, None) for draft in drafts)
+        votes = self._some(COUNT_VOTES.format("= ANY(%s)"), known if rated else [])
+        self._votes = {file_id: Votes(up, down) for file_id, up, down in votes}
 
     def _read_sources(self, paths: set[bytes]) -> None:
         rows = self._some(
@@ -65,12 +90,12 @@ class PostgresBatchRows:
             paths,
         )
         for path, *columns in rows:
-            self._paths[path] = self._keep(Map(*columns)).id
+            self._paths[path] = self._keep(map_of_row(columns)).id
 
     def _read_ids(self, ids: set[str]) -> None:
         self._maps.update({public_id: None for public_id in ids if public_id not in self._maps})
         for columns in self._some(f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.id = ANY(%s)", ids):
-            self._keep(Map(*columns))
+            self._keep(map_of_row(columns))
         self._deleted_file_ids.update(dict.fromkeys(ids))
         for file_id, public_id in self._some(
             "SELECT file_id, id FROM deleted WHERE id = ANY(%s)", ids
@@ -150,6 +175,10 @@ class PostgresBatchRows:
     def use_file_id(self, file_id: int) -> None:
         """See ``BatchRows``."""
         self._counters.file_id = max(self._counters.file_id, file_id)
+
+    def votes(self, file_id: int) -> Votes:
+        """See ``BatchRows``."""
+        return self._votes.get(file_id, Votes())
 
     def write_map(self, new: Map, owner: User) -> None:
         """See ``BatchRows``."""

@@ -5,8 +5,8 @@ from collections.abc import Callable
 from typing import Final
 
 from mapshelf.errors import HistoryLost, StoreUnavailable
-from mapshelf.model import Change, Map
-from mapshelf.store.columns import FROM_MAPS, MAP
+from mapshelf.model import Change
+from mapshelf.store.columns import COUNT_PUBLISHED, FROM_MAPS, MAP, map_of_row
 from mapshelf.store.postgres.connections import READ_TIMEOUT, Link, Row
 from mapshelf.store.postgres.counters import LEAP
 from mapshelf.store.postgres.database import DatabaseUser
@@ -19,7 +19,8 @@ CHANGES: Final = (
     " ORDER BY revision LIMIT %s)"
     " SELECT news.revision, news.file_id, o.outline,"
     " (SELECT coalesce(min(f.name), '') FROM sources AS f WHERE f.file_id = m.file_id),"
-    f" {MAP} FROM news LEFT JOIN ({FROM_MAPS}) ON m.file_id = news.file_id"
+    f" {MAP} FROM news LEFT JOIN ({FROM_MAPS})"
+    " ON m.file_id = news.file_id AND m.visibility = 'published'"
     " LEFT JOIN outlines AS o ON o.file_id = m.file_id ORDER BY news.revision"
 )
 
@@ -114,7 +115,7 @@ class PostgresChangeFeed(DatabaseUser):
 
     def map_count(self) -> int:
         """See ``Store``."""
-        ((count,),) = self._rows("SELECT count(*) FROM maps")
+        ((count,),) = self._rows(COUNT_PUBLISHED)
         return int(count)
 
 
@@ -122,4 +123,4 @@ def _change(row: Row) -> Change:
     revision, file_id, outline, source, *columns = row
     if columns[0] is None:
         return Change(revision, file_id, None, None)
-    return Change(revision, file_id, Map(*columns), outline, source)
+    return Change(revision, file_id, map_of_row(columns), outline, source)

@@ -22,6 +22,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequest
 
 from mapshelf.errors import InvalidSetting, StoreDamaged, StoreError, StoreUnavailable
 from mapshelf.formats.outline_codec import FORMAT
+from mapshelf.store.pending_notes import PendingNotes
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -45,16 +46,16 @@ POOL_WAIT: Final = 1.5
 READ_DEADLINE: Final = 4.0
 """Seconds for a read, both tries together."""
 
-SIZE: Final = 4
+MOST_CONNECTIONS: Final = 4
 """Most connections of one kind in a process."""
 
-QUEUE: Final = 32
+MOST_WAITING: Final = 32
 """Most that wait for a connection of one kind; more are refused at once."""
 
 LIFETIME: Final = 300.0
 """Seconds after which a connection is replaced, so that a host that comes back gets its share."""
 
-RECONNECTING: Final = 0.5
+RECONNECT_TIMEOUT: Final = 0.5
 """Seconds during which the pool tries to reconnect by itself; after that, only on demand."""
 
 SETTINGS: Final = {
@@ -147,11 +148,11 @@ class Pool:
             connection_class=Link,
             kwargs={"autocommit": True},
             min_size=0,
-            max_size=SIZE,
-            max_waiting=QUEUE,
+            max_size=MOST_CONNECTIONS,
+            max_waiting=MOST_WAITING,
             max_lifetime=LIFETIME,
             timeout=POOL_WAIT,
-            reconnect_timeout=RECONNECTING,
+            reconnect_timeout=RECONNECT_TIMEOUT,
             num_workers=1,
             configure=self._configure,
             open=True,
@@ -207,9 +208,14 @@ class Pool:
 
 
 class Connections:
-    """The pools of a process for one database."""
+    """The pools of a process for one database.
 
-    def __init__(self, url: str) -> None:
+    Attributes:
+        notes: what is noted with the next transaction of a thread.
+    """
+
+    def __init__(self, url: str, clock: Callable[[], int]) -> None:
+        self.notes = PendingNotes(clock)
         self._writing = Pool(url, "read-write", WRITE_TIMEOUT)
         read_only = {"default_transaction_read_only": "on"}
         self._primary = Pool(url, "primary", READ_TIMEOUT, **read_only)
@@ -229,6 +235,7 @@ class Connections:
         """
         with translated(), self._writing.link() as link, link.transaction():
             yield link
+            self.notes.write(lambda sql, given: link.rows(with_placeholders(sql), given))
 
     def read(self, work: Callable[[Link], T]) -> T:
         """Return what ``work`` reads. It sees every acknowledged write."""
@@ -257,6 +264,11 @@ class Connections:
                 self._primary,
                 looking=False,
             )
+
+
+def with_placeholders(sql: str) -> str:
+    """Return a statement with the placeholders of psycopg; it has no other question marks."""
+    return sql.replace("?", "%s")
 
 
 def _row(what: str, link: Link) -> Row:

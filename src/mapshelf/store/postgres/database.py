@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from mapshelf.errors import StoreUnavailable
 from mapshelf.store.postgres.connections import Connections, Row
 
 
@@ -10,7 +11,7 @@ class DatabaseUser:
 
     def __init__(self, url: str, clock: Callable[[], int]) -> None:
         self._clock = clock
-        self._connections = Connections(url)
+        self._connections = Connections(url, clock)
 
     def close(self) -> None:
         """See ``Store``."""
@@ -19,6 +20,16 @@ class DatabaseUser:
     def _rows(self, sql: str, parameters: Row = ()) -> list[Row]:
         """Return the rows of one statement, as the primary has them."""
         return self._connections.read(lambda link: link.rows(sql, parameters))
+
+    def _newest(self, sql: str, parameters: Row) -> list[Row]:
+        """Return the rows of one statement, as the primary has them.
+
+        While no primary can be reached, a standby will do.
+        """
+        try:
+            return self._rows(sql, parameters)
+        except StoreUnavailable:
+            return self._connections.read_nearby(lambda link: link.rows(sql, parameters))
 
     def _rows_nearby(self, sql: str, parameters: Row) -> list[Row]:
         """Return the rows of one statement, from a standby if it has any.

@@ -5,14 +5,12 @@ of the answers lasts as long as that snapshot. While no primary can be reached, 
 """
 
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Final
 
-from mapshelf.errors import StoreUnavailable
 from mapshelf.model import LinkOfMap, MapFile, MapLink
-from mapshelf.store.postgres.connections import Row
 from mapshelf.store.postgres.database import DatabaseUser
 
-FILE_NAME: Final = "lower(substring(right(name, 255) FROM '[^/]*$'))"
+FILE_NAME: Final = "lower(substring(right(s.name, 255) FROM '[^/]*$'))"
 """The name of a file, as the index ``sources_file`` has it: written alike, or it is not used."""
 
 
@@ -22,7 +20,7 @@ class PostgresLinks(DatabaseUser):
     def links_from(self, file_id: int) -> list[MapLink]:
         """See ``Store``."""
         rows = self._newest(
-            "SELECT topic, target, name FROM links WHERE file_id = %s ORDER BY number", file_id
+            "SELECT topic, target, name FROM links WHERE file_id = %s ORDER BY number", (file_id,)
         )
         return [MapLink(*row) for row in rows]
 
@@ -30,10 +28,9 @@ class PostgresLinks(DatabaseUser):
         """See ``Store``."""
         rows = self._newest(
             "SELECT l.file_id, m.id, l.topic, l.target FROM links AS l JOIN maps AS m"
-            " ON m.file_id = l.file_id WHERE l.name = ANY(%s)"
+            " ON m.file_id = l.file_id WHERE l.name = ANY(%s) AND m.visibility = 'published'"
             " ORDER BY l.file_id, l.number LIMIT %s",
-            list(names),
-            limit,
+            (list(names), limit),
         )
         return [LinkOfMap(*row) for row in rows]
 
@@ -41,7 +38,7 @@ class PostgresLinks(DatabaseUser):
         """See ``Store``."""
         query = "SELECT file_id, path FROM sources WHERE file_id = ANY(%s) ORDER BY path"
         found: dict[int, list[bytes]] = {}
-        for file_id, path in self._newest(query, list(file_ids)):
+        for file_id, path in self._newest(query, (list(file_ids),)):
             found.setdefault(file_id, []).append(path)
         return found
 
@@ -49,28 +46,22 @@ class PostgresLinks(DatabaseUser):
         """See ``Store``."""
         rows = self._newest(
             "SELECT s.path, m.id FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id"
-            " WHERE sha256(s.path) IN (SELECT sha256(one) FROM unnest(%s::bytea[]) AS one)",
-            list(paths),
+            " WHERE sha256(s.path) IN (SELECT sha256(one) FROM unnest(%s::bytea[]) AS one)"
+            " AND m.visibility = 'published'",
+            (list(paths),),
         )
         return [MapFile(*row) for row in rows]
 
     def files_named(self, names: Collection[str], limit: int) -> dict[str, list[MapFile]]:
         """See ``Store``."""
         rows = self._newest(
-            "SELECT one.name, s.path, m.id FROM unnest(%s::text[]) AS one (name)"
-            " CROSS JOIN LATERAL (SELECT path, file_id FROM sources"
-            f" WHERE {FILE_NAME} = one.name LIMIT %s) AS s"
-            " JOIN maps AS m ON m.file_id = s.file_id",
-            list(names),
-            limit,
+            "SELECT one.name, file.path, file.id FROM unnest(%s::text[]) AS one (name)"
+            " CROSS JOIN LATERAL (SELECT s.path, m.id FROM sources AS s"
+            " JOIN maps AS m ON m.file_id = s.file_id"
+            f" WHERE {FILE_NAME} = one.name AND m.visibility = 'published' LIMIT %s) AS file",
+            (list(names), limit),
         )
         found: dict[str, list[MapFile]] = {}
         for name, path, public_id in rows:
             found.setdefault(name, []).append(MapFile(path, public_id))
         return found
-
-    def _newest(self, sql: str, *parameters: Any) -> list[Row]:
-        try:
-            return self._rows(sql, parameters)
-        except StoreUnavailable:
-            return self._connections.read_nearby(lambda link: link.rows(sql, parameters))

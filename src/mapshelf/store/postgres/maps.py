@@ -5,7 +5,7 @@ from typing import Final
 
 from mapshelf.model import KeptFile, Map, MapDraft, Named, OriginalFile, Outcome
 from mapshelf.store.batch import Batch
-from mapshelf.store.columns import FROM_MAPS, MAP, NAMED
+from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, map_of_row
 from mapshelf.store.postgres.batch_rows import PostgresBatchRows
 from mapshelf.store.postgres.counters import LockedCounters, write_deletions
 from mapshelf.store.postgres.database import DatabaseUser
@@ -13,9 +13,11 @@ from mapshelf.store.postgres.database import DatabaseUser
 _FILE: Final = "FROM files AS f WHERE f.file_id = %s"
 _NAME: Final = (
     "coalesce((SELECT s.name FROM sources AS s WHERE s.file_id = f.file_id"
-    " ORDER BY s.digest <> f.digest, s.path LIMIT 1), '')"
+    " ORDER BY s.digest <> f.digest, s.path LIMIT 1), (SELECT v.name FROM versions AS v"
+    " WHERE v.file_id = f.file_id ORDER BY v.number DESC LIMIT 1), '')"
 )
-"""The name of a kept file: of several sources, that of the one its content came from."""
+"""The name of a kept file: of several sources, that of the one its content came from; of uploaded
+files, that of the newest."""
 
 
 class PostgresMaps(DatabaseUser):
@@ -45,10 +47,11 @@ class PostgresMaps(DatabaseUser):
     def maps(self, after: int, limit: int) -> list[Map]:
         """See ``Store``."""
         rows = self._rows(
-            f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.file_id > %s ORDER BY m.file_id LIMIT %s",
+            f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.file_id > %s AND m.visibility <> 'removed'"
+            " ORDER BY m.file_id LIMIT %s",
             (after, limit),
         )
-        return [Map(*row) for row in rows]
+        return [map_of_row(row) for row in rows]
 
     def outline(self, file_id: int) -> bytes | None:
         """See ``Store``."""
@@ -79,6 +82,11 @@ class PostgresMaps(DatabaseUser):
         """See ``Store``."""
         query = "SELECT 1 FROM images WHERE file_id = %s AND digest = %s"
         return bool(self._rows_nearby(query, (file_id, bytes.fromhex(digest))))
+
+    def image_digests(self, file_id: int) -> list[str]:
+        """See ``Store``."""
+        query = "SELECT digest FROM images WHERE file_id = %s ORDER BY digest"
+        return [row[0].hex() for row in self._rows_nearby(query, (file_id,))]
 
     def image(self, file_id: int, digest: str) -> bytes | None:
         """See ``Store``."""

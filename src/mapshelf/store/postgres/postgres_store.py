@@ -14,11 +14,20 @@ from collections.abc import Callable
 from mapshelf.clock import milliseconds
 from mapshelf.store.postgres.accounts import PostgresAccounts
 from mapshelf.store.postgres.change_feed import PostgresChangeFeed
+from mapshelf.store.postgres.device_requests import PostgresDeviceRequests
+from mapshelf.store.postgres.grants import PostgresGrants
+from mapshelf.store.postgres.identities import PostgresIdentities
 from mapshelf.store.postgres.integrity import faults
 from mapshelf.store.postgres.links import PostgresLinks
 from mapshelf.store.postgres.maps import PostgresMaps
+from mapshelf.store.postgres.passkeys import PostgresPasskeys
+from mapshelf.store.postgres.passwords import PostgresPasswords
+from mapshelf.store.postgres.programs import PostgresPrograms
+from mapshelf.store.postgres.publishing import PostgresPublishing
 from mapshelf.store.postgres.renewal import PostgresRenewableOutlines
 from mapshelf.store.postgres.schema import prepare
+from mapshelf.store.postgres.sessions import PostgresSessions
+from mapshelf.store.postgres.sign_in_failures import PostgresSignInFailures
 from mapshelf.store.postgres.sources import PostgresSources
 from mapshelf.store.postgres.transfer import PostgresCatalogueRows
 from mapshelf.store.postgres.visit_counts import PostgresVisitCounts
@@ -31,6 +40,15 @@ class PostgresStore(
     PostgresSources,
     PostgresRenewableOutlines,
     PostgresAccounts,
+    PostgresPublishing,
+    PostgresPasswords,
+    PostgresSessions,
+    PostgresSignInFailures,
+    PostgresIdentities,
+    PostgresPasskeys,
+    PostgresPrograms,
+    PostgresGrants,
+    PostgresDeviceRequests,
     PostgresVisitCounts,
     PostgresCatalogueRows,
 ):

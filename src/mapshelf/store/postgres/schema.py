@@ -67,6 +67,11 @@ MIGRATIONS: Final = (
         digest="9e293442a6076bf96499659658e0be5559b48cf1b410c443e24e11245dd4dba8",
     ),
     Migration("postgres_0004.sql", needs=1),
+    Migration("postgres_0005.sql", needs=1),
+    Migration("postgres_0006.sql", needs=1),
+    Migration("postgres_0007.sql", needs=1),
+    Migration("postgres_0008.sql", needs=1),
+    Migration("postgres_0009.sql", needs=1),
 )
 """In the order they were added; the table ``migrations`` says which a database has had."""
 

@@ -8,8 +8,10 @@ from mapshelf.store.postgres.counters import CHANNEL, LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.tables import (
     BOOLEANS,
+    DECISIONS,
     DELETED,
     MAPS,
+    REPORTS,
     SOURCES,
     TOKENS,
     USERS,
@@ -33,11 +35,12 @@ class PostgresCatalogueRows(DatabaseUser):
         parameters: Row = (limit,)
         if after is not None:
             given = ", ".join("%s" for _ in table.key)
-            above, parameters = f"WHERE ({key}) > ({given})", (*after, limit)
+            above, parameters = f"AND ({key}) > ({given})", (*after, limit)
             if table is SOURCES:
                 above += f" AND substring({key} FROM 1 FOR 1000) >= %s"
                 parameters = (*after, after[0][:1000], limit)
-        return self._table(f"{table.name} {above} ORDER BY {order} LIMIT %s", table, parameters)
+        condition = f"WHERE {table.transferred} {above}"
+        return self._table(f"{table.name} {condition} ORDER BY {order} LIMIT %s", table, parameters)
 
     def rows_of(self, table: Table, file_ids: Sequence[int]) -> list[Row]:
         """See ``Store``."""
@@ -59,7 +62,7 @@ class PostgresCatalogueRows(DatabaseUser):
             for table, some in rows.items():
                 unique = "sha256(path)" if table is SOURCES else ""
                 cursor.executemany(table.upsert("%s", others=FROM_INTEGERS, unique=unique), some)
-            for table in (USERS, TOKENS):
+            for table in (USERS, TOKENS, DECISIONS, REPORTS):
                 cursor.execute(
                     f"SELECT setval(pg_get_serial_sequence('{table.name}', 'id'), max(id))"
                     f" FROM {table.name} HAVING max(id) IS NOT NULL"

@@ -1,15 +1,21 @@
-"""Rows of users, for accounts and for imports that register owners."""
+"""Rows of users, for accounts, signing in, and for imports that register owners."""
 
-from mapshelf.errors import NotFound
-from mapshelf.model import User, name_key
-from mapshelf.store.columns import USER
+from typing import Final
+
+from mapshelf.errors import AlreadyExists, LastWay, NotFound
+from mapshelf.model import Role, User, name_key
+from mapshelf.store.columns import USER, user_of_row
 from mapshelf.store.postgres.connections import Link
+from mapshelf.store.sign_in import WAYS
+
+CHANGING: Final = "FOR NO KEY UPDATE"
+"""How a row is locked that is about to be changed: rows that refer to it can still be added."""
 
 
 def find_user(link: Link, name: str) -> User | None:
     """Return the user with this name, in any case."""
     rows = link.rows(f"SELECT {USER} FROM users WHERE name_key = %s", (name_key(name),))
-    return User(*rows[0]) if rows else None
+    return user_of_row(rows[0]) if rows else None
 
 
 def require_user(link: Link, name: str) -> User:
@@ -24,10 +30,57 @@ def require_user(link: Link, name: str) -> User:
     return user
 
 
-def insert_user(link: Link, name: str, now: int) -> User:
+def user_with_id(link: Link, user_id: int, lock: str = "") -> User:
+    """Return the user with this id, and lock the row until the transaction ends if asked to.
+
+    Raises:
+        NotFound: there is none.
+    """
+    rows = link.rows(f"SELECT {USER} FROM users WHERE id = %s {lock}", (user_id,))
+    if not rows:
+        raise NotFound("there is no such user")
+    return user_of_row(rows[0])
+
+
+def password_of_user(link: Link, user_id: int) -> str | None:
+    """Return the encoded hash of the password of a user, ``None`` if there is no password."""
+    ((encoded,),) = link.rows("SELECT password FROM users WHERE id = %s", (user_id,))
+    return None if encoded is None else str(encoded)
+
+
+def keep_a_way(link: Link, user_id: int) -> None:
+    """Refuse to go on if a user, whose row is locked, cannot sign in any longer.
+
+    Raises:
+        LastWay: that is so.
+    """
+    ((ways,),) = link.rows(WAYS.format("%s"), (user_id, user_id, user_id))
+    if not ways:
+        raise LastWay("the user could not sign in any longer")
+
+
+def add_user_row(
+    link: Link, name: str, now: int, role: Role = Role.MEMBER, encoded: str | None = None
+) -> User:
+    """Register a user, with the encoded hash of a password if there is one.
+
+    The caller holds the counters, because an import might register the same user.
+
+    Raises:
+        AlreadyExists: the name is taken.
+    """
+    if find_user(link, name) is not None:
+        raise AlreadyExists(f"there is a user {name} already")
+    return insert_user(link, name, now, role, encoded)
+
+
+def insert_user(
+    link: Link, name: str, now: int, role: Role = Role.MEMBER, encoded: str | None = None
+) -> User:
     """Register a user whose name is free."""
     rows = link.rows(
-        f"INSERT INTO users (name, name_key, registered) VALUES (%s, %s, %s) RETURNING {USER}",
-        (name.strip(), name_key(name), now),
+        "INSERT INTO users (name, name_key, registered, role, password)"
+        f" VALUES (%s, %s, %s, %s, %s) RETURNING {USER}",
+        (name.strip(), name_key(name), now, role.value, encoded),
     )
-    return User(*rows[0])
+    return user_of_row(rows[0])

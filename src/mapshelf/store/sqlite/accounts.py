@@ -4,11 +4,19 @@ from collections.abc import Mapping, Sequence
 
 import apsw
 
-from mapshelf.errors import AlreadyExists, NotFound
-from mapshelf.model import Credential, Token, User
-from mapshelf.store.columns import FROM_TOKENS, TOKEN, USER, USER_OF_TOKEN
+from mapshelf.errors import NotFound
+from mapshelf.model import Credential, Role, Token, User
+from mapshelf.store.columns import (
+    FROM_TOKENS,
+    TOKEN,
+    USER,
+    USER_OF_TOKEN,
+    credential_of_row,
+    token_of_row,
+    user_of_row,
+)
 from mapshelf.store.sqlite.database import DatabaseUser
-from mapshelf.store.sqlite.user_rows import find_user, insert_user, require_user, user_of_row
+from mapshelf.store.sqlite.user_rows import add_user_row, require_user
 
 
 class SQLiteAccounts(DatabaseUser):
@@ -16,24 +24,38 @@ class SQLiteAccounts(DatabaseUser):
 
     tokens_version_age = 0.9
 
-    def add_user(self, name: str) -> User:
+    def add_user(self, name: str, role: Role = Role.MEMBER) -> User:
         """See ``Store``."""
         with self._database.writing() as database:
-            if find_user(database, name) is not None:
-                raise AlreadyExists(f"there is a user {name} already")
-            return insert_user(database, name, self._clock())
+            return add_user_row(database, name, self._clock(), role)
 
     def users(self) -> list[User]:
         """See ``Store``."""
         return [
-            user_of_row(row) for row in self._database.rows(f"SELECT {USER} FROM users ORDER BY id")
+            user_of_row(row)
+            for row in self._database.rows(
+                f"SELECT {USER} FROM users WHERE closed IS NULL ORDER BY id"
+            )
         ]
 
     def disable_user(self, name: str) -> User:
         """See ``Store``."""
+        return self._changed(name, "disabled = ?", 1)
+
+    def enable_user(self, name: str) -> User:
+        """See ``Store``."""
+        return self._changed(name, "disabled = ?", 0)
+
+    def set_role(self, name: str, role: Role) -> User:
+        """See ``Store``."""
+        return self._changed(name, "role = ?", role.value)
+
+    def _changed(self, name: str, change: str, value: int | str) -> User:
         with self._database.writing() as database:
             user = require_user(database, name)
-            database.execute("UPDATE users SET disabled = 1 WHERE id = ?", (user.id,))
+            database.execute(
+                f"UPDATE users SET {change} WHERE id = ? AND closed IS NULL", (value, user.id)
+            )
             return require_user(database, name)
 
     def add_token(
@@ -54,9 +76,11 @@ class SQLiteAccounts(DatabaseUser):
         with self._database.reading() as database:
             owner = require_user(database, user)
             rows = database.execute(
-                f"SELECT {TOKEN} FROM {FROM_TOKENS} WHERE u.id = ? ORDER BY t.id", (owner.id,)
+                f"SELECT {TOKEN} FROM {FROM_TOKENS} WHERE u.id = ? AND t.kind = 'personal'"
+                " ORDER BY t.id",
+                (owner.id,),
             )
-            return [Token(*row) for row in rows]
+            return [token_of_row(row) for row in rows]
 
     def revoke_token(self, token_id: int) -> Token:
         """See ``Store``."""
@@ -80,7 +104,7 @@ class SQLiteAccounts(DatabaseUser):
                 f"SELECT t.digest, {USER_OF_TOKEN}, {TOKEN} FROM {FROM_TOKENS} WHERE t.digest = ?",
                 [(digest,) for digest in digests],
             )
-            return {row[0]: Credential(Token(*row[5:]), user_of_row(row[1:5])) for row in rows}
+            return {row[0]: credential_of_row(row[1:]) for row in rows}
 
     def touch_tokens(self, used: Mapping[int, int]) -> None:
         """See ``Store``."""
@@ -97,4 +121,4 @@ def _token(database: apsw.Connection, condition: str, key: object) -> Token:
     ).fetchone()
     if row is None:
         raise NotFound("there is no such token")
-    return Token(*row)
+    return token_of_row(row)

@@ -5,10 +5,19 @@ from typing import Final
 
 import apsw
 
-from mapshelf.model import LARGEST_ID, Map, MapLink, Named, Source, User, name_key
-from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, link_rows, map_row, source_row
+from mapshelf.model import LARGEST_ID, Map, MapLink, Named, Source, User, Votes, name_key
+from mapshelf.store.columns import (
+    COUNT_VOTES,
+    FROM_MAPS,
+    MAP,
+    NAMED,
+    link_rows,
+    map_of_row,
+    map_row,
+    source_row,
+)
 from mapshelf.store.merge import new_id
-from mapshelf.store.sqlite.map_rows import map_of_row, next_revision
+from mapshelf.store.sqlite.map_rows import next_revision
 from mapshelf.store.sqlite.user_rows import find_user, insert_user
 from mapshelf.store.tables import FILES, IMAGES, LINKS, MAPS, OUTLINES, SOURCES, Row
 
@@ -139,6 +148,11 @@ class SQLiteBatchRows:
         """See ``BatchRows``."""
         rows = self._database.execute("SELECT digest FROM images WHERE file_id = ?", (file_id,))
         return {digest.hex() for (digest,) in rows}
+
+    def votes(self, file_id: int) -> Votes:
+        """See ``BatchRows``."""
+        rows: list[Row] = self._database.execute(COUNT_VOTES.format("= ?"), (file_id,)).fetchall()
+        return Votes(*rows[0][1:]) if rows else Votes()
 
     def write_map(self, new: Map, owner: User) -> None:
         """See ``BatchRows``."""

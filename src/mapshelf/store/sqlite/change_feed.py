@@ -7,12 +7,18 @@ from typing import Final
 
 from mapshelf.errors import StoreError
 from mapshelf.model import Change
-from mapshelf.store.columns import FROM_MAPS, MAP
+from mapshelf.store.columns import COUNT_PUBLISHED, FROM_MAPS, MAP, map_of_row
 from mapshelf.store.sqlite.database import DatabaseUser
-from mapshelf.store.sqlite.map_rows import map_of_row
 
 LOOK_INTERVAL: Final = 0.1
 """Seconds between looks at whether another process has written."""
+
+GONE: Final = (
+    "SELECT revision, file_id FROM deleted WHERE revision > ?1 UNION ALL"
+    " SELECT revision, file_id FROM maps WHERE revision > ?1 AND visibility <> 'published'"
+    " ORDER BY revision LIMIT ?2"
+)
+"""Changes after which there is no published map."""
 
 
 class SQLiteChangeFeed(DatabaseUser):
@@ -33,14 +39,11 @@ class SQLiteChangeFeed(DatabaseUser):
                 "SELECT m.revision, o.outline, (SELECT coalesce(min(f.name), '') FROM sources AS f"
                 f" WHERE f.file_id = m.file_id), {MAP} FROM {FROM_MAPS}"
                 " LEFT JOIN outlines AS o ON o.file_id = m.file_id"
-                " WHERE m.revision > ? ORDER BY m.revision LIMIT ?",
+                " WHERE m.revision > ? AND m.visibility = 'published'"
+                " ORDER BY m.revision LIMIT ?",
                 (after, limit),
             )
-            gone = database.execute(
-                "SELECT revision, file_id FROM deleted WHERE revision > ?"
-                " ORDER BY revision LIMIT ?",
-                (after, limit),
-            )
+            gone = database.execute(GONE, (after, limit))
             both = heapq.merge(
                 (Change(row[0], row[3], map_of_row(row[3:]), row[1], row[2]) for row in present),
                 (Change(row[0], row[1], None, None) for row in gone),
@@ -62,4 +65,4 @@ class SQLiteChangeFeed(DatabaseUser):
 
     def map_count(self) -> int:
         """See ``Store``."""
-        return int(self._database.row("SELECT count(*) FROM maps")[0])
+        return int(self._database.row(COUNT_PUBLISHED)[0])

@@ -6,7 +6,7 @@ from typing import Final
 from mapshelf.model import LinkOfMap, MapFile, MapLink
 from mapshelf.store.sqlite.database import DatabaseUser
 
-_END: Final = "substr(name, -255)"
+_END: Final = "substr(s.name, -255)"
 
 FILE_NAME: Final = f"lower(substr({_END}, length(rtrim({_END}, replace({_END}, '/', ''))) + 1))"
 """The name of a file, as the index ``sources_file`` has it: written alike, or it is not used."""
@@ -27,7 +27,7 @@ class SQLiteLinks(DatabaseUser):
         given = ", ".join("?" * len(names))
         rows = self._database.rows(
             "SELECT l.file_id, m.id, l.topic, l.target FROM links AS l JOIN maps AS m"
-            f" ON m.file_id = l.file_id WHERE l.name IN ({given})"
+            f" ON m.file_id = l.file_id WHERE l.name IN ({given}) AND m.visibility = 'published'"
             " ORDER BY l.file_id, l.number LIMIT ?",
             (*names, limit),
         )
@@ -47,7 +47,7 @@ class SQLiteLinks(DatabaseUser):
         """See ``Store``."""
         query = (
             "SELECT s.path, m.id FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id"
-            " WHERE s.path = ?"
+            " WHERE s.path = ? AND m.visibility = 'published'"
         )
         with self._database.reading() as database:
             return [MapFile(*row) for path in paths for row in database.execute(query, (path,))]
@@ -55,8 +55,8 @@ class SQLiteLinks(DatabaseUser):
     def files_named(self, names: Collection[str], limit: int) -> dict[str, list[MapFile]]:
         """See ``Store``."""
         query = (
-            "SELECT s.path, m.id FROM (SELECT path, file_id FROM sources"
-            f" WHERE {FILE_NAME} = ? LIMIT ?) AS s JOIN maps AS m ON m.file_id = s.file_id"
+            "SELECT s.path, m.id FROM sources AS s JOIN maps AS m ON m.file_id = s.file_id"
+            f" WHERE {FILE_NAME} = ? AND m.visibility = 'published' LIMIT ?"
         )
         with self._database.reading() as database:
             found = {

@@ -2,13 +2,7 @@
 
 import apsw
 
-from mapshelf.model import Map
 from mapshelf.store.tables import Row
-
-
-def map_of_row(row: Row) -> Map:
-    """Return the map that ``columns.MAP`` gives."""
-    return Map(*(*row[:-1], bool(row[-1])))
 
 
 def next_revision(database: apsw.Connection) -> int:

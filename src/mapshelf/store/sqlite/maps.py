@@ -5,17 +5,19 @@ from typing import Final
 
 from mapshelf.model import KeptFile, Map, MapDraft, Named, OriginalFile, Outcome
 from mapshelf.store.batch import Batch
-from mapshelf.store.columns import FROM_MAPS, MAP, NAMED
+from mapshelf.store.columns import FROM_MAPS, MAP, NAMED, map_of_row
 from mapshelf.store.sqlite.batch_rows import SQLiteBatchRows
 from mapshelf.store.sqlite.database import DatabaseUser
-from mapshelf.store.sqlite.map_rows import delete_map, map_of_row
+from mapshelf.store.sqlite.map_rows import delete_map
 
 _FILE: Final = "FROM files AS f WHERE f.file_id = ?"
 _NAME: Final = (
     "coalesce((SELECT s.name FROM sources AS s WHERE s.file_id = f.file_id"
-    " ORDER BY s.digest <> f.digest, s.path LIMIT 1), '')"
+    " ORDER BY s.digest <> f.digest, s.path LIMIT 1), (SELECT v.name FROM versions AS v"
+    " WHERE v.file_id = f.file_id ORDER BY v.number DESC LIMIT 1), '')"
 )
-"""The name of a kept file: of several sources, that of the one its content came from."""
+"""The name of a kept file: of several sources, that of the one its content came from; of uploaded
+files, that of the newest."""
 
 
 class SQLiteMaps(DatabaseUser):
@@ -34,7 +36,8 @@ class SQLiteMaps(DatabaseUser):
     def maps(self, after: int, limit: int) -> list[Map]:
         """See ``Store``."""
         rows = self._database.rows(
-            f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.file_id > ? ORDER BY m.file_id LIMIT ?",
+            f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.file_id > ? AND m.visibility <> 'removed'"
+            " ORDER BY m.file_id LIMIT ?",
             (after, limit),
         )
         return [map_of_row(row) for row in rows]
@@ -72,6 +75,11 @@ class SQLiteMaps(DatabaseUser):
         """See ``Store``."""
         query = "SELECT 1 FROM images WHERE file_id = ? AND digest = ?"
         return bool(self._database.rows(query, (file_id, bytes.fromhex(digest))))
+
+    def image_digests(self, file_id: int) -> list[str]:
+        """See ``Store``."""
+        query = "SELECT digest FROM images WHERE file_id = ? ORDER BY digest"
+        return [row[0].hex() for row in self._database.rows(query, (file_id,))]
 
     def image(self, file_id: int, digest: str) -> bytes | None:
         """See ``Store``."""

@@ -14,7 +14,17 @@ from mapshelf.store.tables import Row
 APPLICATION_ID: Final = 0x4D61_7053
 """Written in the database header ("MapS"), so that we never migrate somebody else's file."""
 
-MIGRATIONS: Final = ("sqlite_0001.sql", "sqlite_0002.sql", "sqlite_0003.sql", "sqlite_0004.sql")
+MIGRATIONS: Final = (
+    "sqlite_0001.sql",
+    "sqlite_0002.sql",
+    "sqlite_0003.sql",
+    "sqlite_0004.sql",
+    "sqlite_0005.sql",
+    "sqlite_0006.sql",
+    "sqlite_0007.sql",
+    "sqlite_0008.sql",
+    "sqlite_0009.sql",
+)
 """Scripts in the order they were added; ``user_version`` says how many a database has had."""
 
 

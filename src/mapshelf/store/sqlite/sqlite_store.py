@@ -15,9 +15,18 @@ from mapshelf.clock import milliseconds
 from mapshelf.store.sqlite.accounts import SQLiteAccounts
 from mapshelf.store.sqlite.change_feed import SQLiteChangeFeed
 from mapshelf.store.sqlite.database import Database
+from mapshelf.store.sqlite.device_requests import SQLiteDeviceRequests
+from mapshelf.store.sqlite.grants import SQLiteGrants
+from mapshelf.store.sqlite.identities import SQLiteIdentities
 from mapshelf.store.sqlite.links import SQLiteLinks
 from mapshelf.store.sqlite.maps import SQLiteMaps
+from mapshelf.store.sqlite.passkeys import SQLitePasskeys
+from mapshelf.store.sqlite.passwords import SQLitePasswords
+from mapshelf.store.sqlite.programs import SQLitePrograms
+from mapshelf.store.sqlite.publishing import SQLitePublishing
 from mapshelf.store.sqlite.renewal import SQLiteRenewableOutlines
+from mapshelf.store.sqlite.sessions import SQLiteSessions
+from mapshelf.store.sqlite.sign_in_failures import SQLiteSignInFailures
 from mapshelf.store.sqlite.sources import SQLiteSources
 from mapshelf.store.sqlite.transfer import SQLiteCatalogueRows
 from mapshelf.store.sqlite.visit_counts import SQLiteVisitCounts
@@ -30,6 +39,15 @@ class SQLiteStore(
     SQLiteSources,
     SQLiteRenewableOutlines,
     SQLiteAccounts,
+    SQLitePublishing,
+    SQLitePasswords,
+    SQLiteSessions,
+    SQLiteSignInFailures,
+    SQLiteIdentities,
+    SQLitePasskeys,
+    SQLitePrograms,
+    SQLiteGrants,
+    SQLiteDeviceRequests,
     SQLiteVisitCounts,
     SQLiteCatalogueRows,
 ):
@@ -48,7 +66,7 @@ class SQLiteStore(
     def __init__(
         self, path: Path, clock: Callable[[], int] = milliseconds, *, create: bool = True
     ) -> None:
-        super().__init__(Database(path, clock(), create=create), clock)
+        super().__init__(Database(path, clock, create=create), clock)
 
     def close(self) -> None:
         """See ``Store``."""

@@ -12,10 +12,10 @@ class SQLiteCatalogueRows(DatabaseUser):
     def rows(self, table: Table, after: Row | None, limit: int) -> list[Row]:
         """See ``Store``."""
         given = ", ".join("?" for _ in table.key)
-        above = "" if after is None else f"WHERE ({table.keys}) > ({given})"
+        above = "" if after is None else f"AND ({table.keys}) > ({given})"
         return self._database.rows(
-            f"SELECT {', '.join(table.columns)} FROM {table.name} {above}"
-            f" ORDER BY {table.keys} LIMIT ?",
+            f"SELECT {', '.join(table.columns)} FROM {table.name}"
+            f" WHERE {table.transferred} {above} ORDER BY {table.keys} LIMIT ?",
             (*(after or ()), limit),
         )
 

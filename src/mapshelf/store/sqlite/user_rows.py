@@ -1,10 +1,11 @@
-"""Rows of users, for accounts and for imports that register owners."""
+"""Rows of users, for accounts, signing in, and for imports that register owners."""
 
 import apsw
 
-from mapshelf.errors import NotFound
-from mapshelf.model import User, name_key
-from mapshelf.store.columns import USER
+from mapshelf.errors import AlreadyExists, LastWay, NotFound
+from mapshelf.model import Role, User, name_key
+from mapshelf.store.columns import USER, user_of_row
+from mapshelf.store.sign_in import WAYS
 from mapshelf.store.tables import Row
 
 
@@ -28,15 +29,66 @@ def require_user(database: apsw.Connection, name: str) -> User:
     return user
 
 
-def insert_user(database: apsw.Connection, name: str, now: int) -> User:
+def user_with_id(database: apsw.Connection, user_id: int) -> User:
+    """Return the user with this id.
+
+    Raises:
+        NotFound: there is none.
+    """
+    row = database.execute(f"SELECT {USER} FROM users WHERE id = ?", (user_id,)).fetchone()
+    if row is None:
+        raise NotFound("there is no such user")
+    return user_of_row(row)
+
+
+def password_of_user(database: apsw.Connection, user_id: int) -> str | None:
+    """Return the encoded hash of the password of a user, ``None`` if there is no password."""
+    rows: list[Row] = database.execute(
+        "SELECT password FROM users WHERE id = ?", (user_id,)
+    ).fetchall()
+    encoded: str | None = rows[0][0]
+    return encoded
+
+
+def keep_a_way(database: apsw.Connection, user_id: int) -> None:
+    """Refuse to go on if a user cannot sign in any longer.
+
+    Raises:
+        LastWay: that is so.
+    """
+    rows: list[Row] = database.execute(WAYS.format("?1"), (user_id,)).fetchall()
+    if not rows[0][0]:
+        raise LastWay("the user could not sign in any longer")
+
+
+def add_user_row(
+    database: apsw.Connection,
+    name: str,
+    now: int,
+    role: Role = Role.MEMBER,
+    encoded: str | None = None,
+) -> User:
+    """Register a user, with the encoded hash of a password if there is one.
+
+    Raises:
+        AlreadyExists: the name is taken.
+    """
+    if find_user(database, name) is not None:
+        raise AlreadyExists(f"there is a user {name} already")
+    return insert_user(database, name, now, role, encoded)
+
+
+def insert_user(
+    database: apsw.Connection,
+    name: str,
+    now: int,
+    role: Role = Role.MEMBER,
+    encoded: str | None = None,
+) -> User:
     """Register a user whose name is free."""
     rows: list[Row] = database.execute(
-        f"INSERT INTO users (name, name_key, registered) VALUES (?, ?, ?) RETURNING {USER}",
-        (name.strip(), name_key(name), now),
+        "INSERT INTO users (name, name_key, registered, role, password) VALUES (?, ?, ?, ?, ?)"
+        f" RETURNING {USER}",
+        (name.strip(), name_key(name), now, role.value, encoded),
     ).fetchall()
     return user_of_row(rows[0])
-
-
-def user_of_row(row: Row) -> User:
-    """Return the user that ``columns.USER`` gives."""
-    return User(*(*row[:-1], bool(row[-1])))

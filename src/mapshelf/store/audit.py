@@ -1,0 +1,105 @@
+"""The audit log: the statements that both databases share.
+
+The log is bounded, whoever writes to it: what anybody can repeat at will is counted in one row for
+an hour, only the newest failures of signing in are kept, and all of it only for a time.
+"""
+
+from typing import Final
+
+from mapshelf.model import HOUR, AuditEntry, AuditEvent, AuditRecord
+from mapshelf.store.published import Read
+from mapshelf.store.tables import Row
+
+REPEATED: Final = frozenset(
+    {
+        AuditEvent.SIGN_IN_FAILED,
+        AuditEvent.MAP_CHANGED,
+        AuditEvent.MAP_REPLACED,
+        AuditEvent.MAP_REPORTED,
+        AuditEvent.DATA_EXPORTED,
+    }
+)
+"""What is counted in one row as long as it is the same within an hour."""
+
+MOST_FAILURES: Final = 10_000
+"""Rows of failures of signing in that are kept, and up to a hundred more."""
+
+MOST_RECORDS: Final = 1_000_000
+"""Rows that are kept of all."""
+
+ROWS_AT_ONCE: Final = 10_000
+"""Rows deleted in one transaction, so that other writers get their turn."""
+
+_FAILURES_CHECKED: Final = 100
+"""After how many new rows the failures are counted."""
+
+_COLUMNS: Final = "id, at, last, count, event, target, user_id, user_name, address"
+
+
+def write_entry(read: Read, at: int, entry: AuditEntry) -> None:
+    """Note what is done; ``read`` runs a statement of a transaction that writes."""
+    facts = (entry.event.value, entry.address, entry.target, entry.user_id)
+    if entry.event in REPEATED and read(
+        "UPDATE audit SET count = count + 1, last = ? WHERE id = (SELECT max(id) FROM audit"
+        " WHERE event = ? AND address = ? AND target = ? AND user_id IS NOT DISTINCT FROM ?"
+        " AND at > ?) RETURNING id",
+        (at, *facts, at - HOUR),
+    ):
+        return
+    rows = read(
+        "INSERT INTO audit (event, address, target, user_id, user_name, at, last, count)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, 1) RETURNING id",
+        (*facts, entry.user, at, at),
+    )
+    if entry.event is AuditEvent.SIGN_IN_FAILED and rows[0][0] % _FAILURES_CHECKED == 0:
+        _forget_failures(read)
+
+
+def audit_records(read: Read, since: int, after: int, limit: int) -> list[AuditRecord]:
+    """See ``contract.AuditLog``."""
+    rows = read(
+        f"SELECT {_COLUMNS} FROM audit WHERE last >= ? AND id > ? ORDER BY id LIMIT ?",
+        (since, after, limit),
+    )
+    return [_record(row) for row in rows]
+
+
+def audit_records_of(read: Read, user_id: int, after: int, limit: int) -> list[AuditRecord]:
+    """See ``contract.AuditLog``."""
+    rows = read(
+        f"SELECT {_COLUMNS} FROM audit WHERE user_id = ? AND id > ? ORDER BY id LIMIT ?",
+        (user_id, after, limit),
+    )
+    return [_record(row) for row in rows]
+
+
+def purge_audit(read: Read, before: int) -> int:
+    """See ``contract.AuditLog``."""
+    old = read(
+        "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE at < ? AND last < ?"
+        " ORDER BY at LIMIT ?) RETURNING id",
+        (before, before, ROWS_AT_ONCE),
+    )
+    excess = read("SELECT id FROM audit ORDER BY id DESC LIMIT 1 OFFSET ?", (MOST_RECORDS,))
+    if excess:
+        old += read(
+            "DELETE FROM audit WHERE id IN (SELECT id FROM audit WHERE id <= ?"
+            " ORDER BY id LIMIT ?) RETURNING id",
+            (excess[0][0], ROWS_AT_ONCE),
+        )
+    return len(old)
+
+
+def _forget_failures(read: Read) -> None:
+    failed = "event = 'sign_in.failed'"
+    oldest = read(
+        f"SELECT id FROM audit WHERE {failed} ORDER BY id DESC LIMIT 1 OFFSET ?", (MOST_FAILURES,)
+    )
+    for (last,) in oldest:
+        read(f"DELETE FROM audit WHERE {failed} AND id <= ? RETURNING id", (last,))
+
+
+def _record(row: Row) -> AuditRecord:
+    number, at, last, count, event, target, user_id, user, address = row
+    entry = AuditEntry(AuditEvent(event), target, user_id, user, address)
+    return AuditRecord(number, at, last, count, entry)

@@ -1,0 +1,153 @@
+"""Keeping order: reports, decisions about them, the audit log, accounts that are deleted.
+
+Every method is one transaction. A change of a map is one change in the feed.
+"""
+
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+from mapshelf.model import (
+    AuditEntry,
+    AuditRecord,
+    Decision,
+    DecisionKind,
+    Map,
+    MapsOfClosedAccount,
+    Reason,
+    Report,
+    ReportedMap,
+    Vote,
+)
+
+
+class Moderation(Protocol):
+    """Keeps what people report, and what administrators decide about that."""
+
+    def report_map(self, file_id: int, user_id: int, reason: Reason, note: str) -> None:
+        """Report a map. Of each user and map, one report is open: another replaces its words.
+
+        Raises:
+            NotFound: there is no such map, or it is removed; or there is no such user.
+            Conflict: it is the user's own map.
+            TooManyReports: the user has reported ``REPORTS_A_DAY`` maps within a day.
+        """
+
+    def reported_maps(self, limit: int) -> list[ReportedMap]:
+        """Return up to ``limit`` maps with open reports, those first that wait longest.
+
+        Removed maps are not among them.
+        """
+
+    def count_reported_maps(self) -> int:
+        """Return how many maps have open reports."""
+
+    def decide(self, file_id: int, kind: DecisionKind, user_id: int) -> Decision:
+        """Do something about a map, which closes all its open reports.
+
+        A hidden map is private: MUST be so for whatever follows the feed, and no import and no
+        ``edit_map`` MUST change who sees it. A deleted one is removed, and no ``undo_removal`` MUST
+        bring it back.
+
+        Raises:
+            NotFound: there is no such map, or it is removed; or there is no such user.
+            Conflict: who decides is disabled, or would disable themselves, or ``system``.
+            AlreadyDecided: somebody has done this already, or there is no report to dismiss.
+        """
+
+    def undo_decision(self, decision_id: int) -> Map:
+        """Undo a decision; return its map. Its reports are open again.
+
+        Raises:
+            NotFound: there is no such decision (any longer).
+        """
+
+    def decisions(self, limit: int) -> list[Decision]:
+        """Return up to ``limit`` decisions that can be undone, the last first."""
+
+    def purge_decisions(self, before: int) -> int:
+        """Forget dismissals, and users that were disabled, from before this time; return how many.
+
+        Users stay disabled. What is in force for a map is kept as long as the map.
+        """
+
+
+class AuditLog(Protocol):
+    """Notes who did what to what, and from where."""
+
+    def noting(self, entry: AuditEntry) -> AbstractContextManager[None]:
+        """Have the calling thread note ``entry`` with what it writes in the context.
+
+        The entry MUST be part of each transaction that the thread commits in the context, unless
+        that changed nothing: either both are kept or neither.
+        """
+
+    def note(self, entry: AuditEntry) -> None:
+        """Note something that changes nothing else.
+
+        Failures of signing in are bounded: the same ones within an hour count as one row, and only
+        the newest rows are kept.
+        """
+
+    def audit_records(self, since: int, after: int, limit: int) -> list[AuditRecord]:
+        """Return up to ``limit`` records from ``since`` on with an id above ``after``, ascending.
+
+        ``since`` is in milliseconds since 1970-01-01 UTC.
+        """
+
+    def audit_records_of(self, user_id: int, after: int, limit: int) -> list[AuditRecord]:
+        """Return up to ``limit`` records of what a user did with an id above ``after``."""
+
+    def purge_audit(self, before: int) -> int:
+        """Delete records from before this time, and those that are too many; return how many.
+
+        It deletes some thousands at most: call it again as long as there are any.
+        """
+
+
+class ClosedAccounts(Protocol):
+    """Deletes accounts."""
+
+    def close_account(self, user_id: int, maps: MapsOfClosedAccount) -> None:
+        """Delete an account: nobody can sign in to it any longer.
+
+        In the same transaction all its sessions, tokens, grants and links end. ``finish_closing``
+        does the rest. Until then the name is taken.
+
+        Args:
+            user_id: id of the user.
+            maps: what becomes of the maps that the user uploaded. Maps of folders and records pass
+                to ``system`` always.
+
+        Raises:
+            NotFound: there is no such user, or the account is deleted.
+            Conflict: it is the user ``system``.
+            LastAdministrator: there would be no administrator left who is not disabled.
+        """
+
+    def finish_closing(self) -> bool:
+        """Do some of what is left to do of deleted accounts; tell whether there was anything.
+
+        Votes are taken back, and counts with them. Maps are deleted, or pass to ``system`` and stay
+        as they are. At the end, the user is forgotten and the name is free. MUST be cheap if there
+        is nothing to do.
+        """
+
+
+class OwnData(Protocol):
+    """Finds what belongs to a user, piece by piece, for the user to take along."""
+
+    def maps_of(self, user_id: int, after: int, limit: int) -> list[Map]:
+        """Return up to ``limit`` maps of a user with a ``file_id`` above ``after``, ascending.
+
+        Whoever sees them, and removed ones too.
+        """
+
+    def votes_of(self, user_id: int, after: int, limit: int) -> list[tuple[int, str, Vote]]:
+        """Return votes of a user in the same way, each with ``file_id`` and id of its map."""
+
+    def reports_of(self, user_id: int, after: int, limit: int) -> list[tuple[int, str, Report]]:
+        """Return reports of a user by their own number, each with the id of its map."""
+
+
+class Order(Moderation, AuditLog, ClosedAccounts, OwnData, Protocol):
+    """All that keeping order takes."""

@@ -1,0 +1,243 @@
+"""What keeping order does: the rules and the statements that both databases share.
+
+A map that is hidden is private, and its owner cannot change that: ``publishing.edit_map`` looks for
+the decision. So what follows the feed loses it as it loses every map that becomes private.
+"""
+
+from dataclasses import replace
+from typing import Final
+
+from mapshelf.errors import AlreadyDecided, Conflict, NotFound, TooManyReports
+from mapshelf.model import (
+    DAY,
+    SYSTEM_USER,
+    Decision,
+    DecisionKind,
+    Map,
+    MapDraft,
+    Reason,
+    Report,
+    ReportedMap,
+    Visibility,
+    name_key,
+)
+from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
+from mapshelf.store.published import Read
+from mapshelf.store.publishing import (
+    Transaction,
+    find_removed_too,
+    remove_map,
+    require_map,
+    require_user,
+    undo_removal,
+)
+from mapshelf.store.tables import Row
+
+REPORTS_A_DAY: Final = 20
+"""Maps that a user may report within a day."""
+
+REPORTS_SHOWN: Final = 20
+"""Reports of a map that are told at once."""
+
+DECISIONS_KEPT: Final = 30 * DAY
+"""How long a decision can be undone at least, in milliseconds. One that is in force for a map can
+be undone for longer: as long as the map is hidden, or removed and not purged yet."""
+
+_HIDDEN: Final = "SELECT 1 FROM decisions AS d WHERE d.kind = 'hide' AND d.file_id = "
+
+
+# -- reports -----------------------------------------------------------------------------------
+
+
+def report_map(
+    database: Transaction, file_id: int, user_id: int, reason: Reason, note: str
+) -> None:
+    """See ``contract.Moderation``."""
+    found, user = require_map(database, file_id), require_user(database, user_id)
+    if name_key(found.owner) == name_key(user.name):
+        raise Conflict("nobody can report a map of their own")
+    known = database.rows(
+        "SELECT id FROM reports WHERE file_id = ? AND user_id = ? AND decision_id IS NULL",
+        (file_id, user_id),
+    )
+    if known:
+        database.execute(
+            "UPDATE reports SET reason = ?, note = ? WHERE id = ?", (reason.value, note, *known[0])
+        )
+        return
+    ((count, first),) = database.rows(
+        "SELECT count(*), min(created) FROM reports WHERE user_id = ? AND created > ?",
+        (user_id, database.now - DAY),
+    )
+    if count >= REPORTS_A_DAY:
+        raise TooManyReports(max(1, -((database.now - DAY - first) // 1000)))
+    database.execute(
+        "INSERT INTO reports (file_id, user_id, reason, note, created) VALUES (?, ?, ?, ?, ?)",
+        (file_id, user_id, reason.value, note, database.now),
+    )
+
+
+def reported_maps(read: Read, limit: int) -> list[ReportedMap]:
+    """See ``contract.Moderation``."""
+    rows = read(
+        f"SELECT o.reports, CASE WHEN EXISTS ({_HIDDEN} m.file_id) THEN 1 ELSE 0 END,"
+        f" CASE WHEN u.disabled THEN 1 ELSE 0 END, {MAP}"
+        f" FROM {FROM_MAPS} JOIN (SELECT file_id, count(*) AS reports, min(id) AS first"
+        " FROM reports WHERE decision_id IS NULL GROUP BY file_id) AS o ON o.file_id = m.file_id"
+        " WHERE m.visibility <> 'removed' ORDER BY o.first LIMIT ?",
+        (limit,),
+    )
+    return [_reported(read, row) for row in rows]
+
+
+def count_reported_maps(read: Read) -> int:
+    """See ``contract.Moderation``."""
+    ((count,),) = read(
+        "SELECT count(DISTINCT r.file_id) FROM reports AS r JOIN maps AS m"
+        " ON m.file_id = r.file_id WHERE r.decision_id IS NULL AND m.visibility <> 'removed'",
+        (),
+    )
+    return int(count)
+
+
+def _reported(read: Read, row: Row) -> ReportedMap:
+    count, hidden, disabled, *columns = row
+    found = map_of_row(columns)
+    rows = read(
+        "SELECT r.reason, r.note, r.created, u.name FROM reports AS r"
+        " LEFT JOIN users AS u ON u.id = r.user_id"
+        " WHERE r.file_id = ? AND r.decision_id IS NULL ORDER BY r.id LIMIT ?",
+        (found.file_id, REPORTS_SHOWN),
+    )
+    reports = tuple(
+        Report(Reason(reason), note, created, name) for reason, note, created, name in rows
+    )
+    can_be_disabled = not disabled and name_key(found.owner) != SYSTEM_USER
+    return ReportedMap(found, bool(hidden), can_be_disabled, reports, count)
+
+
+# -- decisions ---------------------------------------------------------------------------------
+
+
+def decide(database: Transaction, file_id: int, kind: DecisionKind, user_id: int) -> Decision:
+    """See ``contract.Moderation``."""
+    found, administrator = require_map(database, file_id), require_user(database, user_id)
+    if administrator.disabled:  # of two who disable each other, one stays
+        raise Conflict(f"the user {administrator.name} is disabled")
+    noted = int("visibility" in found.set_by_people)
+    disabled = None
+    if kind is DecisionKind.HIDE:
+        if database.rows(f"{_HIDDEN} ?", (file_id,)):
+            raise AlreadyDecided("this map is hidden already")
+        _show_to(database, found, Visibility.PRIVATE, noted=True)
+    elif kind is DecisionKind.DELETE:
+        remove_map(database, file_id, user_id)
+    elif kind is DecisionKind.DISABLE:
+        disabled = _disable_owner(database, file_id, administrator.id)
+    rows = database.rows(
+        "INSERT INTO decisions (file_id, kind, user_id, visibility, noted, decided, decided_by)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?) RETURNING id",
+        (file_id, kind.value, disabled, found.visibility.value, noted, database.now, user_id),
+    )
+    closed = database.rows(
+        "UPDATE reports SET decision_id = ? WHERE file_id = ? AND decision_id IS NULL RETURNING id",
+        (rows[0][0], file_id),
+    )
+    if kind is DecisionKind.DISMISS and not closed:
+        raise AlreadyDecided("there is no report about this map any longer")
+    owner = found.owner if disabled else None
+    return Decision(rows[0][0], kind, found, owner, database.now, administrator.name, len(closed))
+
+
+def undo_decision(database: Transaction, decision_id: int) -> Map:
+    """See ``contract.Moderation``."""
+    rows = database.rows(
+        "SELECT file_id, kind, user_id, visibility, noted FROM decisions WHERE id = ?",
+        (decision_id,),
+    )
+    if not rows:
+        raise NotFound("there is no such decision")
+    ((file_id, kind, user_id, visibility, noted),) = rows
+    database.execute("UPDATE reports SET decision_id = NULL WHERE decision_id = ?", (decision_id,))
+    database.execute("DELETE FROM decisions WHERE id = ?", (decision_id,))
+    if kind == DecisionKind.HIDE:
+        _undo_hiding(database, file_id, Visibility(visibility), noted=bool(noted))
+    elif kind == DecisionKind.DELETE and _is_removed(database, file_id):
+        undo_removal(database, file_id)
+    elif kind == DecisionKind.DISABLE:
+        database.execute(
+            "UPDATE users SET disabled = (1 = 0) WHERE id = ? AND closed IS NULL", (user_id,)
+        )
+    found = find_removed_too(database, file_id)
+    database.notes.about(f"map {found.id}")
+    return found
+
+
+def decisions(read: Read, limit: int) -> list[Decision]:
+    """See ``contract.Moderation``."""
+    rows = read(
+        "SELECT d.id, d.kind, x.name, d.decided, b.name,"
+        " (SELECT count(*) FROM reports AS r WHERE r.decision_id = d.id),"
+        f" {MAP} FROM {FROM_MAPS} JOIN decisions AS d ON d.file_id = m.file_id"
+        " JOIN users AS b ON b.id = d.decided_by LEFT JOIN users AS x ON x.id = d.user_id"
+        " ORDER BY d.id DESC LIMIT ?",
+        (limit,),
+    )
+    return [
+        Decision(number, DecisionKind(kind), map_of_row(row), name, decided, by, reports)
+        for number, kind, name, decided, by, reports, *row in rows
+    ]
+
+
+def purge_decisions(database: Transaction, before: int) -> int:
+    """See ``contract.Moderation``."""
+    rows = database.rows(
+        "DELETE FROM decisions WHERE decided < ? AND kind IN ('disable', 'dismiss') RETURNING id",
+        (before,),
+    )
+    return len(rows)
+
+
+def _disable_owner(database: Transaction, file_id: int, administrator: int) -> int:
+    """Disable the owner of a map; return the id.
+
+    Raises:
+        Conflict: it is the administrator or ``system``, or the owner is disabled already.
+    """
+    ((owner, name, disabled),) = database.rows(
+        "SELECT u.id, u.name, u.disabled FROM users AS u JOIN maps AS m ON m.owner_id = u.id"
+        " WHERE m.file_id = ?",
+        (file_id,),
+    )
+    if owner == administrator or name_key(name) == SYSTEM_USER:
+        raise Conflict("nobody can disable themselves or system")
+    if disabled:
+        raise AlreadyDecided("this user is disabled already")
+    database.execute("UPDATE users SET disabled = (1 = 1) WHERE id = ?", (owner,))
+    return int(owner)
+
+
+def _show_to(database: Transaction, found: Map, visibility: Visibility, *, noted: bool) -> Map:
+    """Change who sees a map, and whether imports leave that alone."""
+    key = frozenset({"visibility"})
+    people = found.set_by_people | key if noted else found.set_by_people - key
+    changed = replace(found, visibility=visibility, set_by_people=people)
+    with database.batch(MapDraft(id=found.id)) as rows:
+        rows.write_map(changed, rows.user(found.owner, database.now))
+    return changed
+
+
+def _undo_hiding(
+    database: Transaction, file_id: int, visibility: Visibility, *, noted: bool
+) -> None:
+    found = find_removed_too(database, file_id)
+    if found.visibility is Visibility.REMOVED:
+        database.execute(
+            "UPDATE removed SET visibility = ? WHERE file_id = ?", (visibility.value, file_id)
+        )
+        visibility = Visibility.REMOVED
+    _show_to(database, found, visibility, noted=noted)
+
+
+def _is_removed(database: Transaction, file_id: int) -> bool:
+    return bool(database.rows("SELECT 1 FROM removed WHERE file_id = ?", (file_id,)))

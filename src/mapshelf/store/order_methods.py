@@ -1,0 +1,100 @@
+"""The methods of ``contract.Order``, for both databases: each is one transaction."""
+
+from contextlib import AbstractContextManager
+
+from mapshelf.model import (
+    AuditEntry,
+    AuditRecord,
+    Decision,
+    DecisionKind,
+    Map,
+    MapsOfClosedAccount,
+    Reason,
+    Report,
+    ReportedMap,
+    Vote,
+)
+from mapshelf.store import audit, closing, moderation, own_data
+from mapshelf.store.shared_methods import SharedMethods
+
+
+class OrderMethods(SharedMethods):
+    """See ``contract.Order``."""
+
+    def report_map(self, file_id: int, user_id: int, reason: Reason, note: str) -> None:
+        """See ``Store``."""
+        with self._changing() as database:
+            moderation.report_map(database, file_id, user_id, reason, note)
+
+    def reported_maps(self, limit: int) -> list[ReportedMap]:
+        """See ``Store``."""
+        return moderation.reported_maps(self._read, limit)
+
+    def count_reported_maps(self) -> int:
+        """See ``Store``."""
+        return moderation.count_reported_maps(self._read)
+
+    def decide(self, file_id: int, kind: DecisionKind, user_id: int) -> Decision:
+        """See ``Store``."""
+        with self._changing() as database:
+            return moderation.decide(database, file_id, kind, user_id)
+
+    def undo_decision(self, decision_id: int) -> Map:
+        """See ``Store``."""
+        with self._changing() as database:
+            return moderation.undo_decision(database, decision_id)
+
+    def decisions(self, limit: int) -> list[Decision]:
+        """See ``Store``."""
+        return moderation.decisions(self._read, limit)
+
+    def purge_decisions(self, before: int) -> int:
+        """See ``Store``."""
+        with self._adding() as database:
+            return moderation.purge_decisions(database, before)
+
+    def close_account(self, user_id: int, maps: MapsOfClosedAccount) -> None:
+        """See ``Store``."""
+        with self._changing() as database:
+            closing.close_account(database, user_id, maps)
+
+    def finish_closing(self) -> bool:
+        """See ``Store``."""
+        if not closing.is_anything_left(self._read):
+            return False
+        with self._changing() as database:
+            return closing.finish_closing(database)
+
+    def noting(self, entry: AuditEntry) -> AbstractContextManager[None]:
+        """See ``Store``."""
+        return self._notes().noting(entry)
+
+    def note(self, entry: AuditEntry) -> None:
+        """See ``Store``."""
+        with self._adding() as database:
+            audit.write_entry(database.rows, database.now, entry)
+
+    def audit_records(self, since: int, after: int, limit: int) -> list[AuditRecord]:
+        """See ``Store``."""
+        return audit.audit_records(self._read, since, after, limit)
+
+    def audit_records_of(self, user_id: int, after: int, limit: int) -> list[AuditRecord]:
+        """See ``Store``."""
+        return audit.audit_records_of(self._read, user_id, after, limit)
+
+    def purge_audit(self, before: int) -> int:
+        """See ``Store``."""
+        with self._adding() as database:
+            return audit.purge_audit(database.rows, before)
+
+    def maps_of(self, user_id: int, after: int, limit: int) -> list[Map]:
+        """See ``Store``."""
+        return own_data.maps_of(self._read, user_id, after, limit)
+
+    def votes_of(self, user_id: int, after: int, limit: int) -> list[tuple[int, str, Vote]]:
+        """See ``Store``."""
+        return own_data.votes_of(self._read, user_id, after, limit)
+
+    def reports_of(self, user_id: int, after: int, limit: int) -> list[tuple[int, str, Report]]:
+        """See ``Store``."""
+        return own_data.reports_of(self._read, user_id, after, limit)

@@ -1,0 +1,139 @@
+"""Passwords and one-time links in PostgreSQL.
+
+Whoever changes a password locks the row of the user first, and what goes with it afterwards: so
+nobody who does the same waits for the other in turn.
+"""
+
+from typing import Final
+
+from mapshelf.errors import NotFound
+from mapshelf.model import LinkKind, OneTimeLink, PasswordRecord, User, name_key
+from mapshelf.store.columns import (
+    FROM_ONE_TIME_LINKS,
+    ONE_TIME_LINK,
+    USER,
+    link_of_row,
+    user_of_row,
+)
+from mapshelf.store.postgres.connections import Link
+from mapshelf.store.postgres.counters import LockedCounters
+from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.sessions import end_sessions_of
+from mapshelf.store.postgres.user_rows import (
+    CHANGING,
+    add_user_row,
+    password_of_user,
+    user_with_id,
+)
+from mapshelf.store.sign_in import refuse_changed, refuse_system
+
+GOOD: Final = f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > %s"
+"""The links that are good at a time."""
+
+
+class PostgresPasswords(DatabaseUser):
+    """See ``contract.Passwords``."""
+
+    def password_of(self, name: str) -> PasswordRecord | None:
+        """See ``Store``."""
+        query = f"SELECT password, {USER} FROM users WHERE name_key = %s"
+        rows = self._rows(query, (name_key(name),))
+        return PasswordRecord(user_of_row(rows[0][1:]), rows[0][0]) if rows else None
+
+    def set_password(
+        self, user_id: int, encoded: str, *, keep: int | None, checked: str | None = None
+    ) -> None:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            user = refuse_system(user_with_id(link, user_id, CHANGING))
+            if checked is not None:
+                refuse_changed(user, password_of_user(link, user_id), checked)
+            _set_password(link, user, encoded, keep)
+
+    def add_link(
+        self,
+        kind: LinkKind,
+        digest: bytes,
+        user: int | None,
+        expires: int,
+        created_by: int | None,
+    ) -> None:
+        """See ``Store``."""
+        now = self._clock()
+        with self._connections.writing() as link:
+            if user is not None:
+                refuse_system(user_with_id(link, user))
+            link.execute(
+                "DELETE FROM one_time_links WHERE digest IN (SELECT digest FROM one_time_links"
+                " WHERE expires <= %s FOR UPDATE SKIP LOCKED)",
+                (now,),
+            )
+            link.execute(
+                "INSERT INTO one_time_links (digest, kind, user_id, created, expires, created_by)"
+                " VALUES (%s, %s, %s, %s, %s, %s)",
+                (digest, kind.value, user, now, expires, created_by),
+            )
+
+    def link(self, digest: bytes, now: int) -> OneTimeLink | None:
+        """See ``Store``."""
+
+        def read(link: Link) -> OneTimeLink | None:
+            return _good_link(link, digest, now)
+
+        return self._connections.read(read)
+
+    def invitations(self, now: int) -> list[OneTimeLink]:
+        """See ``Store``."""
+        rows = self._rows(f"{GOOD} AND l.kind = 'invitation' ORDER BY l.created, l.digest", (now,))
+        return [link_of_row(row, None) for row in rows]
+
+    def withdraw_invitation(self, digest: bytes) -> None:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            _delete_link(link, digest, LinkKind.INVITATION)
+
+    def use_link(self, digest: bytes, encoded: str, now: int) -> User:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            found = _good_link(link, digest, now)
+            if found is None or found.user is None:
+                raise NotFound("this link is not good any longer")
+            user = user_with_id(link, found.user.id, CHANGING)
+            _delete_link(link, digest, LinkKind.PASSWORD)
+            if user.disabled:
+                raise NotFound("this link is not good any longer")
+            _set_password(link, user, encoded, None)
+            return user
+
+    def register(self, digest: bytes | None, name: str, encoded: str, now: int) -> User:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            LockedCounters(link)
+            if digest is not None:
+                if _good_link(link, digest, now) is None:
+                    raise NotFound("this invitation is not good any longer")
+                _delete_link(link, digest, LinkKind.INVITATION)
+            return add_user_row(link, name, now, encoded=encoded)
+
+
+def _set_password(link: Link, user: User, encoded: str, keep: int | None) -> None:
+    link.execute("UPDATE users SET password = %s WHERE id = %s", (encoded, user.id))
+    end_sessions_of(link, user.id, keep)
+    link.execute("DELETE FROM one_time_links WHERE user_id = %s", (user.id,))
+
+
+def _good_link(link: Link, digest: bytes, now: int) -> OneTimeLink | None:
+    rows = link.rows(f"{GOOD} AND l.digest = %s", (now, digest))
+    if not rows:
+        return None
+    user = None if rows[0][2] is None else user_with_id(link, rows[0][2])
+    return None if user is not None and user.disabled else link_of_row(rows[0], user)
+
+
+def _delete_link(link: Link, digest: bytes, kind: LinkKind) -> None:
+    """Delete a link; of several who try at the same moment, all but one are refused."""
+    deleted = link.execute(
+        "DELETE FROM one_time_links WHERE digest = %s AND kind = %s", (digest, kind.value)
+    )
+    if not deleted.rowcount:
+        raise NotFound("this link is not good any longer")

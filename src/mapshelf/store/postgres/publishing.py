@@ -1,0 +1,81 @@
+"""Publishing and keeping order in PostgreSQL: the transactions in which ``store`` writes.
+
+Those that change maps begin by locking the counters, so these writers take turns, as all do that
+write to maps.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from mapshelf.model import MapDraft
+from mapshelf.store.order_methods import OrderMethods
+from mapshelf.store.pending_notes import PendingNotes
+from mapshelf.store.postgres.batch_rows import PostgresBatchRows
+from mapshelf.store.postgres.connections import Link, Row, with_placeholders
+from mapshelf.store.postgres.counters import LockedCounters
+from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.publishing_methods import PublishingMethods
+
+
+class PostgresPublishing(PublishingMethods, OrderMethods, DatabaseUser):
+    """See ``contract.Publishing`` and ``contract.Order``."""
+
+    def _now(self) -> int:
+        return self._clock()
+
+    @contextmanager
+    def _changing(self) -> "Iterator[_Transaction]":
+        with self._connections.writing() as link:
+            counters = LockedCounters(link)
+            yield _Transaction(link, counters, self._notes(), self._clock())
+            counters.write()
+
+    @contextmanager
+    def _adding(self) -> "Iterator[_Transaction]":
+        with self._connections.writing() as link:
+            yield _Transaction(link, None, self._notes(), self._clock())
+
+    def _notes(self) -> PendingNotes:
+        return self._connections.notes
+
+    def _read(self, sql: str, parameters: Row) -> list[Row]:
+        return self._rows(with_placeholders(sql), parameters)
+
+    def _read_even_if_away(self, sql: str, parameters: Row) -> list[Row]:
+        return self._newest(with_placeholders(sql), parameters)
+
+
+class _Transaction:
+    """See ``publishing.Transaction``."""
+
+    def __init__(
+        self, link: Link, counters: LockedCounters | None, notes: PendingNotes, now: int
+    ) -> None:
+        """Write over ``link``; without ``counters``, no map is changed."""
+        self.now = now
+        self.notes = notes
+        self._link = link
+        self._counters = counters
+
+    def rows(self, sql: str, parameters: Row = ()) -> list[Row]:
+        """See ``Transaction``."""
+        return self._link.rows(with_placeholders(sql), parameters)
+
+    def execute(self, sql: str, parameters: Row = ()) -> None:
+        """See ``Transaction``."""
+        self._link.execute(with_placeholders(sql), parameters)
+
+    @contextmanager
+    def batch(self, draft: MapDraft) -> Iterator[PostgresBatchRows]:
+        """See ``Transaction``."""
+        rows = PostgresBatchRows(self._link, self._locked(), [draft])
+        yield rows
+        rows.write()
+
+    def next_revision(self) -> int:
+        """See ``Transaction``."""
+        return self._locked().next_revision()
+
+    def _locked(self) -> LockedCounters:
+        assert self._counters is not None, "this transaction changes no map"
+        return self._counters

@@ -1,0 +1,82 @@
+"""Failures of signing in, in PostgreSQL."""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from mapshelf.model import Failures
+from mapshelf.store.postgres.connections import Link
+from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.sign_in import ADDRESSES_KEPT, FAILURES_KEPT, MOST_KEYS
+
+FAILURES_LOCK: Final = 0x4D61_7046_6169_6C73
+"""The advisory lock that transactions take in turn which count failures ("MapFails")."""
+
+
+class PostgresSignInFailures(DatabaseUser):
+    """See ``contract.SignInFailures``. Writers take turns, so they never deadlock."""
+
+    def failures(self, keys: Collection[bytes], now: int) -> dict[bytes, Failures]:
+        """See ``Store``."""
+        return self._connections.read(lambda link: _failures(link, keys, now))
+
+    def note_failure(self, keys: Collection[bytes], now: int) -> dict[bytes, Failures]:
+        """See ``Store``."""
+        with self._turn() as link:
+            before = _failures(link, keys, now)
+            link.execute("DELETE FROM sign_in_failures WHERE first <= %s", (now - FAILURES_KEPT,))
+            link.execute(
+                "INSERT INTO sign_in_failures AS f"
+                " SELECT one.key, 1, %s, %s FROM unnest(%s::bytea[]) AS one (key)"
+                " ON CONFLICT (key) DO UPDATE SET count = f.count + 1,"
+                " last = greatest(f.last, excluded.last)",
+                (now, now, list(set(keys))),
+            )
+            _delete_oldest(link, "sign_in_failures", "first")
+            return before
+
+    def note_success(self, key: bytes, others: Collection[bytes], now: int) -> None:
+        """See ``Store``."""
+        with self._turn() as link:
+            link.execute("DELETE FROM sign_in_failures WHERE key = %s", (key,))
+            link.execute(
+                "UPDATE sign_in_failures SET count = count - 1 WHERE key = ANY(%s)",
+                (list(others),),
+            )
+            link.execute(
+                "DELETE FROM sign_in_failures WHERE key = ANY(%s) AND count < 1", (list(others),)
+            )
+            link.execute("DELETE FROM known_addresses WHERE last <= %s", (now - ADDRESSES_KEPT,))
+            link.execute(
+                "INSERT INTO known_addresses VALUES (%s, %s)"
+                " ON CONFLICT (key) DO UPDATE SET last = excluded.last",
+                (key, now),
+            )
+            _delete_oldest(link, "known_addresses", "last")
+
+    def is_known_address(self, key: bytes, now: int) -> bool:
+        """See ``Store``."""
+        query = "SELECT 1 FROM known_addresses WHERE key = %s AND last > %s"
+        return bool(self._rows(query, (key, now - ADDRESSES_KEPT)))
+
+    @contextmanager
+    def _turn(self) -> Iterator[Link]:
+        with self._connections.writing() as link:
+            link.execute("SELECT pg_advisory_xact_lock(%s)", (FAILURES_LOCK,))
+            yield link
+
+
+def _failures(link: Link, keys: Collection[bytes], now: int) -> dict[bytes, Failures]:
+    rows = link.rows(
+        "SELECT key, count, last FROM sign_in_failures WHERE key = ANY(%s) AND first > %s",
+        (list(keys), now - FAILURES_KEPT),
+    )
+    return {bytes(key): Failures(count, last) for key, count, last in rows}
+
+
+def _delete_oldest(link: Link, table: str, age: str) -> None:
+    ((count,),) = link.rows(f"SELECT count(*) FROM {table}")
+    link.execute(
+        f"DELETE FROM {table} WHERE key IN (SELECT key FROM {table} ORDER BY {age}, key LIMIT %s)",
+        (max(0, count - MOST_KEYS),),
+    )

@@ -1,0 +1,104 @@
+"""What is read for publishing: the statements that both databases share, as in ``publishing``."""
+
+from collections.abc import Callable
+from typing import Final
+
+from mapshelf.model import DAY, HOUR, Map, OriginalFile, RemovedMap, Usage, Version, Vote
+from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
+from mapshelf.store.tables import Row
+
+REPEATED: Final = DAY
+"""How long the same upload gives the map that is there, in milliseconds."""
+
+Read = Callable[[str, Row], list[Row]]
+"""Returns the rows of a statement with ``?`` for each parameter."""
+
+
+def find_map(read: Read, column: str, key: str | int) -> Map | None:
+    """Return the map with this value in a column, ``None`` if there is none or it is removed."""
+    query = f"SELECT {MAP} FROM {FROM_MAPS} WHERE {column} = ? AND m.visibility <> 'removed'"
+    rows = read(query, (key,))
+    return map_of_row(rows[0]) if rows else None
+
+
+def unpublished_maps(read: Read, owner_id: int) -> list[Map]:
+    """See ``contract.MapsOfPeople``."""
+    rows = read(
+        f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.owner_id = ? AND m.visibility <> 'published'"
+        " AND m.visibility <> 'removed' ORDER BY m.file_id",
+        (owner_id,),
+    )
+    return [map_of_row(row) for row in rows]
+
+
+def removed_maps(read: Read, owner_id: int | None) -> list[RemovedMap]:
+    """See ``contract.MapsOfPeople``."""
+    rows = read(
+        f"SELECT r.removed, b.name, {MAP} FROM {FROM_MAPS} JOIN removed AS r"
+        " ON r.file_id = m.file_id JOIN users AS b ON b.id = r.removed_by"
+        + (" WHERE m.owner_id = ?" if owner_id is not None else "")
+        + " ORDER BY r.removed DESC, m.file_id DESC",
+        (owner_id,) if owner_id is not None else (),
+    )
+    return [RemovedMap(map_of_row(row), removed, name) for removed, name, *row in rows]
+
+
+def usage(read: Read, user_id: int, now: int) -> Usage:
+    """See ``contract.MapsOfPeople``."""
+    ((maps, size),) = read(
+        "SELECT count(DISTINCT v.file_id), coalesce(sum(v.size), 0) FROM maps AS m"
+        " JOIN versions AS v ON v.file_id = m.file_id"
+        " WHERE m.owner_id = ? AND m.visibility <> 'removed'",
+        (user_id,),
+    )
+    ((recent, first),) = read(
+        "SELECT count(*), min(created) FROM uploads WHERE user_id = ? AND created > ?",
+        (user_id, now - HOUR),
+    )
+    return Usage(maps, int(size), recent, first)
+
+
+def uploaded(read: Read, now: int, digest: bytes, owner_id: int, key: bytes | None) -> Map | None:
+    """See ``contract.Uploads``."""
+    since = now - REPEATED
+    by_key = (
+        "SELECT file_id FROM uploads WHERE user_id = ? AND created > ? AND key = ?"
+        " ORDER BY number DESC LIMIT 1"
+    )
+    by_file = (
+        "SELECT v.file_id FROM versions AS v JOIN maps AS m ON m.file_id = v.file_id"
+        " WHERE m.owner_id = ? AND v.created > ? AND v.digest = ? AND v.content IS NULL"
+        " AND m.visibility <> 'removed' ORDER BY v.file_id LIMIT 1"
+    )
+    known = read(by_key, (owner_id, since, key)) if key is not None else []
+    known += read(by_file, (owner_id, since, digest))
+    found = (find_map(read, "m.file_id", file_id) for (file_id,) in known)
+    return next((one for one in found if one is not None), None)
+
+
+def versions(read: Read, file_id: int) -> list[Version]:
+    """See ``contract.Uploads``."""
+    rows = read(
+        "SELECT v.number, v.name, v.digest, v.size, v.created, u.name,"
+        " CASE WHEN v.content IS NULL THEN 1 ELSE 0 END FROM versions AS v"
+        " JOIN users AS u ON u.id = v.created_by WHERE v.file_id = ? ORDER BY v.number DESC",
+        (file_id,),
+    )
+    return [Version(*(*row[:-1], bool(row[-1]))) for row in rows]
+
+
+def version_file(read: Read, file_id: int, number: int) -> OriginalFile | None:
+    """See ``contract.Uploads``."""
+    rows = read(
+        "SELECT v.name, v.digest, coalesce(v.content, f.content) FROM versions AS v"
+        " JOIN files AS f ON f.file_id = v.file_id WHERE v.file_id = ? AND v.number = ?",
+        (file_id, number),
+    )
+    return OriginalFile(*rows[0]) if rows else None
+
+
+def vote_of(read: Read, file_id: int, user_id: int) -> Vote:
+    """See ``contract.Voting``."""
+    query = "SELECT value FROM votes WHERE file_id = ? AND user_id = ?"
+    rows = read(query, (file_id, user_id))
+    return Vote(rows[0][0]) if rows else Vote.NONE

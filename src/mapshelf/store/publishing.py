@@ -1,0 +1,353 @@
+"""What publishing does: the rules and the statements that both databases share.
+
+People write one map at a time, so a statement for each step is fast enough, even over a network.
+So all of it is written once, in SQL that both databases understand. A store passes its
+``Transaction``.
+"""
+
+from contextlib import AbstractContextManager
+from dataclasses import fields, replace
+from typing import Any, Final, Protocol
+
+from mapshelf.errors import Conflict, MapDeleted, MapHidden, NotFound
+from mapshelf.formats.ndjson_records import size_of
+from mapshelf.model import (
+    LARGEST_COUNT,
+    SETTABLE,
+    Map,
+    MapDetails,
+    MapDraft,
+    UploadedFile,
+    User,
+    Verdict,
+    Visibility,
+    Vote,
+    name_key,
+)
+from mapshelf.store.batch import Batch, BatchRows
+from mapshelf.store.columns import FROM_MAPS, MAP, USER, map_of_row, user_of_row
+from mapshelf.store.contract.publishing import CheckUsage
+from mapshelf.store.pending_notes import PendingNotes
+from mapshelf.store.published import REPEATED, find_map, uploaded, usage, vote_of
+from mapshelf.store.tables import REMOVED, VOTES, Row
+
+VERSIONS_KEPT: Final = 10
+"""Versions kept of each map, with the one it has."""
+
+MAPS_AT_ONCE: Final = 100
+"""Maps purged in one transaction, so that other writers get their turn."""
+
+FROM_FILES: Final = frozenset({"title", "template"})
+"""What the file says of a map in a folder."""
+
+_WRITE_VOTE: Final = VOTES.upsert("?")
+_WRITE_REMOVED: Final = REMOVED.upsert("?")
+
+
+class Transaction(Protocol):
+    """A transaction that no other writer shares.
+
+    Attributes:
+        now: when it is, in milliseconds since 1970-01-01 UTC.
+        notes: what the thread is about to note of it.
+    """
+
+    now: int
+    notes: PendingNotes
+
+    def rows(self, sql: str, parameters: Row = ()) -> list[Row]:
+        """Return the rows of a statement with ``?`` for each parameter."""
+
+    def execute(self, sql: str, parameters: Row = ()) -> None:
+        """Run a statement with ``?`` for each parameter that gives no rows."""
+
+    def batch(self, draft: MapDraft) -> AbstractContextManager[BatchRows]:
+        """Give the rows that ``draft`` refers to; what is written to them is there at the end."""
+
+    def next_revision(self) -> int:
+        """Return the revision of the next change."""
+
+
+# -- uploads ---------------------------------------------------------------------------------
+
+
+def publish(  # noqa: PLR0913, PLR0917 - those of the contract
+    database: Transaction,
+    file: UploadedFile,
+    details: MapDetails,
+    owner_id: int,
+    key: bytes | None,
+    check: CheckUsage,
+) -> tuple[Map, bool]:
+    """See ``contract.Uploads``."""
+    owner = require_user(database, owner_id)
+    if owner.disabled:
+        raise Conflict(f"the user {owner.name} is disabled")
+    if details.title is None:
+        raise Conflict("a new map needs a title")
+    _refuse_removal(details)
+    known = uploaded(database.rows, database.now, file.digest, owner_id, key)
+    if known is not None:
+        database.notes.drop()
+        return known, False
+    check(usage(database.rows, owner_id, database.now))
+    said = {one.name: getattr(details, one.name) for one in fields(MapDetails)}
+    draft = replace(_draft(file), **said, owner=owner.name)
+    with database.batch(draft) as rows:
+        _require_category(rows, details)
+        new = _put(rows, draft, database.now)
+        rows.write_content(new.file_id, file.digest, file.content)
+    _add_version(database, new.file_id, 1, file, owner_id)
+    _note_upload(database, new.file_id, owner_id, key)
+    database.notes.about(f"map {new.id}")
+    return new, True
+
+
+def replace_file(
+    database: Transaction, file_id: int, file: UploadedFile, user_id: int, check: CheckUsage
+) -> Map:
+    """See ``contract.Uploads``."""
+    found = require_map(database, file_id)
+    require_user(database, user_id)
+    current = database.rows(
+        "SELECT number, digest FROM versions WHERE file_id = ? AND content IS NULL", (file_id,)
+    )
+    if not current:
+        raise Conflict("this map was not uploaded: its file belongs to a folder")
+    ((number, digest),) = current
+    if bytes(digest) == file.digest:
+        database.notes.drop()
+        return found
+    check(usage(database.rows, user_id, database.now))
+    database.execute(
+        "UPDATE versions SET content = (SELECT content FROM files WHERE file_id = ?)"
+        " WHERE file_id = ? AND number = ?",
+        (file_id, file_id, number),
+    )
+    draft = replace(_draft(file), id=found.id)
+    with database.batch(draft) as rows:
+        rows.write_content(file_id, file.digest, file.content)
+        changed = _put(rows, draft, database.now)
+    _add_version(database, file_id, number + 1, file, user_id)
+    database.execute(
+        "DELETE FROM versions WHERE file_id = ? AND number <= ?",
+        (file_id, number + 1 - VERSIONS_KEPT),
+    )
+    _note_upload(database, file_id, user_id, None)
+    return changed
+
+
+def _draft(file: UploadedFile) -> MapDraft:
+    """Return what a file says of its map: no more than what people cannot say better."""
+    return MapDraft(
+        size=size_of(file.size),
+        software=file.software,
+        outline=file.outline,
+        images=file.images,
+        links=file.links,
+    )
+
+
+def _put(rows: BatchRows, draft: MapDraft, now: int) -> Map:
+    (outcome,) = Batch(rows, now).put([draft])
+    found = rows.map_with_id(outcome.id)
+    if outcome.verdict is Verdict.REFUSED or found is None:
+        raise Conflict(outcome.reason)
+    if outcome.verdict is Verdict.UNCHANGED:  # another file with the same facts is a change, too
+        rows.write_map(found, rows.user(found.owner, now))
+    return found
+
+
+def _add_version(
+    database: Transaction, file_id: int, number: int, file: UploadedFile, user_id: int
+) -> None:
+    database.execute(
+        "INSERT INTO versions (file_id, number, name, digest, size, created, created_by)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (file_id, number, file.name, file.digest, file.size, database.now, user_id),
+    )
+
+
+def _note_upload(database: Transaction, file_id: int, user_id: int, key: bytes | None) -> None:
+    database.execute("DELETE FROM uploads WHERE created <= ?", (database.now - REPEATED,))
+    database.execute(
+        "INSERT INTO uploads (user_id, file_id, key, created) VALUES (?, ?, ?, ?)",
+        (user_id, file_id, key, database.now),
+    )
+
+
+# -- editing and removing ----------------------------------------------------------------------
+
+
+def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
+    """See ``contract.MapEditing``."""
+    found = require_map(database, file_id)
+    given: dict[str, Any] = {
+        one.name: value
+        for one in fields(MapDetails)
+        if (value := getattr(details, one.name)) is not None
+    }
+    _refuse_removal(details)
+    if given.get("visibility", found.visibility) is not found.visibility:
+        _refuse_hidden(database, file_id)
+    if given.keys() & FROM_FILES and _is_in_folder(database, file_id):
+        if any(given.get(name, was) != was for name, was in _of_file(found).items()):
+            raise Conflict("title and template of this map come from its file")
+        given = {name: value for name, value in given.items() if name not in FROM_FILES}
+    settled = {key for key, names in SETTABLE.items() if given.keys() & set(names)}
+    with database.batch(MapDraft(id=found.id)) as rows:
+        category = _require_category(rows, details)
+        if category is not None:
+            given["category"] = category
+        changed = replace(found, **given, set_by_people=found.set_by_people | settled)
+        if changed == found:
+            database.notes.drop()
+        else:
+            rows.write_map(changed, rows.user(found.owner, database.now))
+    return changed
+
+
+def remove_map(database: Transaction, file_id: int, user_id: int) -> None:
+    """See ``contract.MapEditing``."""
+    found = require_map(database, file_id)
+    require_user(database, user_id)
+    _write(database, replace(found, visibility=Visibility.REMOVED))
+    database.execute(_WRITE_REMOVED, (file_id, found.visibility.value, database.now, user_id))
+
+
+def undo_removal(database: Transaction, file_id: int) -> Map:
+    """See ``contract.MapEditing``."""
+    rows = database.rows("SELECT visibility FROM removed WHERE file_id = ?", (file_id,))
+    if not rows:
+        raise NotFound("there is no such removed map")
+    if database.rows(
+        "SELECT 1 FROM decisions WHERE file_id = ? AND kind = 'delete' LIMIT 1", (file_id,)
+    ):
+        raise MapDeleted("An administrator has deleted this map.")
+    database.execute("DELETE FROM removed WHERE file_id = ?", (file_id,))
+    found = find_removed_too(database, file_id)
+    return _write(database, replace(found, visibility=Visibility(rows[0][0])))
+
+
+def purge_removed(database: Transaction, before: int) -> int:
+    """See ``contract.MapEditing``."""
+    rows = database.rows(
+        "SELECT m.file_id, m.id FROM removed AS r JOIN maps AS m ON m.file_id = r.file_id"
+        " WHERE r.removed < ? AND EXISTS (SELECT 1 FROM versions AS v WHERE v.file_id = r.file_id)"
+        " ORDER BY m.file_id LIMIT ?",
+        (before, MAPS_AT_ONCE),
+    )
+    for file_id, public_id in rows:
+        delete_map(database, file_id, public_id)
+    return len(rows)
+
+
+def delete_map(database: Transaction, file_id: int, public_id: str) -> None:
+    """Delete a map for good. Its ids are never given again."""
+    database.execute("DELETE FROM maps WHERE file_id = ?", (file_id,))
+    database.execute(
+        "INSERT INTO deleted (file_id, id, revision) VALUES (?, ?, ?)",
+        (file_id, public_id, database.next_revision()),
+    )
+
+
+def _refuse_hidden(database: Transaction, file_id: int) -> None:
+    """Refuse to show a map to others that administrators have hidden.
+
+    Raises:
+        MapHidden: they have.
+    """
+    if database.rows(
+        "SELECT 1 FROM decisions WHERE file_id = ? AND kind = 'hide' LIMIT 1", (file_id,)
+    ):
+        raise MapHidden("An administrator has hidden this map; only its owner can see it.")
+
+
+def _refuse_removal(details: MapDetails) -> None:
+    if details.visibility is Visibility.REMOVED:
+        raise Conflict("a map is not removed by its visibility")
+
+
+def _of_file(found: Map) -> dict[str, Any]:
+    return {name: getattr(found, name) for name in FROM_FILES}
+
+
+def _is_in_folder(database: Transaction, file_id: int) -> bool:
+    return bool(database.rows("SELECT 1 FROM sources WHERE file_id = ? LIMIT 1", (file_id,)))
+
+
+def _require_category(rows: BatchRows, details: MapDetails) -> str | None:
+    """Return the name of the category that ``details`` give, if they give one."""
+    if details.category_id is None:
+        return None
+    found = rows.category_with_id(details.category_id)
+    if found is None:
+        raise NotFound(f"there is no category {details.category_id}")
+    return found.name
+
+
+def _write(database: Transaction, changed: Map) -> Map:
+    with database.batch(MapDraft(id=changed.id)) as rows:
+        rows.write_map(changed, rows.user(changed.owner, database.now))
+    return changed
+
+
+# -- votes -------------------------------------------------------------------------------------
+
+
+def set_vote(database: Transaction, file_id: int, user_id: int, vote: Vote) -> Map:
+    """See ``contract.Voting``."""
+    found, user = require_map(database, file_id), require_user(database, user_id)
+    if name_key(found.owner) == name_key(user.name):
+        raise Conflict("nobody can vote for a map of their own")
+    before = vote_of(database.rows, file_id, user_id)
+    if vote is before:
+        return found
+    database.execute("DELETE FROM votes WHERE file_id = ? AND user_id = ?", (file_id, user_id))
+    if vote is not Vote.NONE:
+        database.execute(_WRITE_VOTE, (file_id, user_id, vote.value))
+    up = (vote is Vote.UP) - (before is Vote.UP)
+    down = (vote is Vote.DOWN) - (before is Vote.DOWN)
+    return _write(
+        database,
+        replace(
+            found,
+            thumbs_up=within_limits(found.thumbs_up + up),
+            thumbs_down=within_limits(found.thumbs_down + down),
+        ),
+    )
+
+
+def within_limits(count: int) -> int:
+    """Return a count of votes as a map can show it."""
+    return max(0, min(LARGEST_COUNT, count))
+
+
+def require_map(database: Transaction, file_id: int) -> Map:
+    """Return the map with this ``file_id``.
+
+    Raises:
+        NotFound: there is none, or it is removed.
+    """
+    found = find_map(database.rows, "m.file_id", file_id)
+    if found is None:
+        raise NotFound("there is no such map")
+    return found
+
+
+def find_removed_too(database: Transaction, file_id: int) -> Map:
+    """Return the map with this ``file_id``, which is there, even if it is removed."""
+    condition = f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.file_id = ?"
+    return map_of_row(database.rows(condition, (file_id,))[0])
+
+
+def require_user(database: Transaction, user_id: int) -> User:
+    """Return the user with this id.
+
+    Raises:
+        NotFound: there is none, or the account is deleted.
+    """
+    rows = database.rows(f"SELECT {USER} FROM users WHERE id = ? AND closed IS NULL", (user_id,))
+    if not rows:
+        raise NotFound("there is no such user")
+    return user_of_row(rows[0])

@@ -1,0 +1,98 @@
+"""The methods of ``contract.Publishing``, for both databases: each is one transaction."""
+
+from mapshelf.model import (
+    Map,
+    MapDetails,
+    OriginalFile,
+    RemovedMap,
+    UploadedFile,
+    Usage,
+    Version,
+    Vote,
+    is_public_id,
+)
+from mapshelf.store import published, publishing
+from mapshelf.store.contract.publishing import CheckUsage, unlimited
+from mapshelf.store.shared_methods import SharedMethods
+
+
+class PublishingMethods(SharedMethods):
+    """See ``contract.Publishing``."""
+
+    def find_map(self, public_id: str) -> Map | None:
+        """See ``Store``."""
+        if not is_public_id(public_id):  # PostgreSQL does not take a NUL
+            return None
+        return published.find_map(self._read_even_if_away, "m.id", public_id)
+
+    def unpublished_maps(self, owner_id: int) -> list[Map]:
+        """See ``Store``."""
+        return published.unpublished_maps(self._read, owner_id)
+
+    def removed_maps(self, owner_id: int | None) -> list[RemovedMap]:
+        """See ``Store``."""
+        return published.removed_maps(self._read, owner_id)
+
+    def usage(self, user_id: int) -> Usage:
+        """See ``Store``."""
+        return published.usage(self._read, user_id, self._now())
+
+    def uploaded(self, digest: bytes, owner_id: int, key: bytes | None) -> Map | None:
+        """See ``Store``."""
+        return published.uploaded(self._read, self._now(), digest, owner_id, key)
+
+    def publish(
+        self,
+        file: UploadedFile,
+        details: MapDetails,
+        owner_id: int,
+        key: bytes | None,
+        check: CheckUsage = unlimited,
+    ) -> tuple[Map, bool]:
+        """See ``Store``."""
+        with self._changing() as database:
+            return publishing.publish(database, file, details, owner_id, key, check)
+
+    def replace_file(
+        self, file_id: int, file: UploadedFile, user_id: int, check: CheckUsage = unlimited
+    ) -> Map:
+        """See ``Store``."""
+        with self._changing() as database:
+            return publishing.replace_file(database, file_id, file, user_id, check)
+
+    def versions(self, file_id: int) -> list[Version]:
+        """See ``Store``."""
+        return published.versions(self._read, file_id)
+
+    def version_file(self, file_id: int, number: int) -> OriginalFile | None:
+        """See ``Store``."""
+        return published.version_file(self._read, file_id, number)
+
+    def edit_map(self, file_id: int, details: MapDetails) -> Map:
+        """See ``Store``."""
+        with self._changing() as database:
+            return publishing.edit_map(database, file_id, details)
+
+    def remove_map(self, file_id: int, user_id: int) -> None:
+        """See ``Store``."""
+        with self._changing() as database:
+            publishing.remove_map(database, file_id, user_id)
+
+    def undo_removal(self, file_id: int) -> Map:
+        """See ``Store``."""
+        with self._changing() as database:
+            return publishing.undo_removal(database, file_id)
+
+    def purge_removed(self, before: int) -> int:
+        """See ``Store``."""
+        with self._changing() as database:
+            return publishing.purge_removed(database, before)
+
+    def set_vote(self, file_id: int, user_id: int, vote: Vote) -> Map:
+        """See ``Store``."""
+        with self._changing() as database:
+            return publishing.set_vote(database, file_id, user_id, vote)
+
+    def vote_of(self, file_id: int, user_id: int) -> Vote:
+        """See ``Store``."""
+        return published.vote_of(self._read, file_id, user_id)

@@ -1,0 +1,73 @@
+"""What both databases keep of people who sign in, and for how long."""
+
+from typing import Final
+
+from mapshelf.errors import Conflict
+from mapshelf.model import DAY, SYSTEM_USER, User, name_key
+from mapshelf.tokens import SCOPES
+
+SESSIONS_OF_USER: Final = 100
+"""Sessions kept for each user: who signs in more often loses the oldest."""
+
+MOST_KEYS: Final = 50_000
+"""Keys of failures kept, and as many of known addresses."""
+
+FAILURES_KEPT: Final = DAY
+ADDRESSES_KEPT: Final = 90 * DAY
+"""How long they are kept, in milliseconds."""
+
+IDENTITIES_OF_USER: Final = 20
+"""Identities at OpenID providers that a user may have."""
+
+PASSKEYS_OF_USER: Final = 20
+"""Passkeys that a user may have."""
+
+WAYS: Final = (
+    "SELECT (SELECT count(*) FROM users WHERE id = {0} AND password IS NOT NULL)"
+    " + (SELECT count(*) FROM identities WHERE user_id = {0})"
+    " + (SELECT count(*) FROM passkeys WHERE user_id = {0})"
+)
+"""Counts the ways in which a user can sign in; ``{0}`` stands for the id of the user."""
+
+SESSION_SCOPES: Final = " ".join(SCOPES)
+"""A session may do whatever its user may."""
+
+
+def refuse_system(user: User) -> User:
+    """Return the user unless it is ``system``.
+
+    Raises:
+        Conflict: it is.
+    """
+    if name_key(user.name) == SYSTEM_USER:
+        raise Conflict(f"nobody can sign in as {SYSTEM_USER}")
+    return user
+
+
+def refuse_changed(user: User, password: str | None, checked: str | None) -> None:
+    """Refuse what takes the password of a user.
+
+    Args:
+        user: whose password it is.
+        password: the encoded hash that the user has now.
+        checked: the one with which the password was checked, if it was.
+
+    Raises:
+        Conflict: the user is disabled, or the password has changed.
+    """
+    if user.disabled:
+        raise Conflict(f"the user {user.name} is disabled")
+    if checked is not None and password != checked:
+        raise Conflict("the password has been changed meanwhile")
+
+
+def refuse_another(user: User, count: int, most: int) -> None:
+    """Refuse to give a user who has ``count`` identities, or passkeys, another one.
+
+    Raises:
+        Conflict: the user is disabled, or has ``most`` already.
+    """
+    if user.disabled:
+        raise Conflict(f"the user {user.name} is disabled")
+    if count >= most:
+        raise Conflict(f"a user can have at most {most} of these")

@@ -1,0 +1,64 @@
+"""Publishing and keeping order in SQLite: the transactions in which ``store`` writes."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import apsw
+
+from mapshelf.model import MapDraft
+from mapshelf.store.order_methods import OrderMethods
+from mapshelf.store.pending_notes import PendingNotes
+from mapshelf.store.publishing_methods import PublishingMethods
+from mapshelf.store.sqlite.batch_rows import SQLiteBatchRows
+from mapshelf.store.sqlite.database import DatabaseUser
+from mapshelf.store.sqlite.map_rows import next_revision
+from mapshelf.store.tables import Row
+
+
+class SQLitePublishing(PublishingMethods, OrderMethods, DatabaseUser):
+    """See ``contract.Publishing`` and ``contract.Order``."""
+
+    def _now(self) -> int:
+        return self._clock()
+
+    @contextmanager
+    def _changing(self) -> "Iterator[_Transaction]":
+        with self._database.writing() as database:
+            yield _Transaction(database, self._notes(), self._clock())
+
+    @contextmanager
+    def _adding(self) -> "Iterator[_Transaction]":
+        with self._changing() as database:
+            yield database
+
+    def _notes(self) -> PendingNotes:
+        return self._database.notes
+
+    def _read(self, sql: str, parameters: Row) -> list[Row]:
+        return self._database.rows(sql, parameters)
+
+
+class _Transaction:
+    """See ``publishing.Transaction``."""
+
+    def __init__(self, database: apsw.Connection, notes: PendingNotes, now: int) -> None:
+        self._database = database
+        self.notes = notes
+        self.now = now
+
+    def rows(self, sql: str, parameters: Row = ()) -> list[Row]:
+        """See ``Transaction``."""
+        return self._database.execute(sql, parameters).fetchall()
+
+    def execute(self, sql: str, parameters: Row = ()) -> None:
+        """See ``Transaction``."""
+        self._database.execute(sql, parameters)
+
+    @contextmanager
+    def batch(self, draft: MapDraft) -> Iterator[SQLiteBatchRows]:
+        """See ``Transaction``."""
+        yield SQLiteBatchRows(self._database)
+
+    def next_revision(self) -> int:
+        """See ``Transaction``."""
+        return next_revision(self._database)

@@ -1,0 +1,70 @@
+"""Failures of signing in, in SQLite."""
+
+from collections.abc import Collection
+
+import apsw
+
+from mapshelf.model import Failures
+from mapshelf.store.sign_in import ADDRESSES_KEPT, FAILURES_KEPT, MOST_KEYS
+from mapshelf.store.sqlite.database import DatabaseUser
+from mapshelf.store.tables import Row
+
+
+class SQLiteSignInFailures(DatabaseUser):
+    """See ``contract.SignInFailures``."""
+
+    def failures(self, keys: Collection[bytes], now: int) -> dict[bytes, Failures]:
+        """See ``Store``."""
+        with self._database.reading() as database:
+            return _failures(database, keys, now)
+
+    def note_failure(self, keys: Collection[bytes], now: int) -> dict[bytes, Failures]:
+        """See ``Store``."""
+        with self._database.writing() as database:
+            before = _failures(database, keys, now)
+            database.execute(
+                "DELETE FROM sign_in_failures WHERE first <= ?", (now - FAILURES_KEPT,)
+            )
+            database.executemany(
+                "INSERT INTO sign_in_failures VALUES (?, 1, ?, ?) ON CONFLICT (key) DO UPDATE"
+                " SET count = count + 1, last = max(last, excluded.last)",
+                [(key, now, now) for key in set(keys)],
+            )
+            _delete_oldest(database, "sign_in_failures", "first")
+            return before
+
+    def note_success(self, key: bytes, others: Collection[bytes], now: int) -> None:
+        """See ``Store``."""
+        with self._database.writing() as database:
+            database.execute("DELETE FROM sign_in_failures WHERE key = ?", (key,))
+            database.executemany(
+                "UPDATE sign_in_failures SET count = count - 1 WHERE key = :key;"
+                "DELETE FROM sign_in_failures WHERE key = :key AND count < 1",
+                [{"key": other} for other in set(others)],
+            )
+            database.execute("DELETE FROM known_addresses WHERE last <= ?", (now - ADDRESSES_KEPT,))
+            database.execute("INSERT OR REPLACE INTO known_addresses VALUES (?, ?)", (key, now))
+            _delete_oldest(database, "known_addresses", "last")
+
+    def is_known_address(self, key: bytes, now: int) -> bool:
+        """See ``Store``."""
+        query = "SELECT 1 FROM known_addresses WHERE key = ? AND last > ?"
+        return bool(self._database.rows(query, (key, now - ADDRESSES_KEPT)))
+
+
+def _failures(
+    database: apsw.Connection, keys: Collection[bytes], now: int
+) -> dict[bytes, Failures]:
+    rows = database.executemany(
+        "SELECT key, count, last FROM sign_in_failures WHERE key = ? AND first > ?",
+        [(key, now - FAILURES_KEPT) for key in set(keys)],
+    )
+    return {key: Failures(count, last) for key, count, last in rows}
+
+
+def _delete_oldest(database: apsw.Connection, table: str, age: str) -> None:
+    rows: list[Row] = database.execute(f"SELECT count(*) FROM {table}").fetchall()
+    database.execute(
+        f"DELETE FROM {table} WHERE key IN (SELECT key FROM {table} ORDER BY {age}, key LIMIT ?)",
+        (max(0, rows[0][0] - MOST_KEYS),),
+    )

@@ -1,0 +1,414 @@
+"""What ``contract.Uploads`` and ``contract.MapsOfPeople`` promise."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from mapshelf.errors import Conflict, NotFound
+from mapshelf.formats.ndjson_records import format_record, parse_record
+from mapshelf.model import (
+    DAY,
+    HOUR,
+    Change,
+    KeptFile,
+    Map,
+    MapDetails,
+    OriginalFile,
+    UploadedFile,
+    Usage,
+    Version,
+    Visibility,
+)
+from mapshelf.store import Store
+from tests.store.clock import Clock
+from tests.store.contract.suite import (
+    ADDED,
+    ALL,
+    Open,
+    Suite,
+    present,
+    put,
+    title,
+    verdicts,
+)
+from tests.store.drafts import LINK, PICTURE, outline, source, upload
+
+UNPUBLISHED = [Visibility.UNLISTED, Visibility.PRIVATE]
+
+
+def published(
+    store: Store, user: int, file: UploadedFile | None = None, text: str = "Plan", **details: Any
+) -> Map:
+    found, new = store.publish(file or upload(), MapDetails(title=text, **details), user, None)
+    assert new
+    return found
+
+
+class PeopleSuite(Suite):
+    """Two users, whom maps belong to."""
+
+    @pytest.fixture
+    def ann(self, store: Store) -> int:
+        return store.add_user("ann").id
+
+    @pytest.fixture
+    def bob(self, store: Store) -> int:
+        return store.add_user("bob").id
+
+
+class UploadsContract(PeopleSuite):
+    """Files that people upload, and their versions."""
+
+    def test_an_upload_is_a_map_with_all_that_is_in_its_file(
+        self, store: Store, ann: int, clock: Clock
+    ) -> None:
+        details = MapDetails(
+            title="Plan",
+            description="Ours",
+            category_id=4,
+            copyright="me",
+            licence_type_id=3,
+            tags=("a", "b c"),
+            template=True,
+            visibility=Visibility.PUBLISHED,
+        )
+        found, new = store.publish(upload(), details, ann, None)
+        assert new
+        assert found == present(store)[found.id] == store.find_map(found.id)
+        for name in MapDetails.__slots__:
+            assert getattr(found, name) == getattr(details, name), name
+        assert (found.owner, found.category, found.software) == ("ann", "Business", "FreeMind")
+        assert (found.size, found.date_added) == (200, clock.now)
+        assert store.changes(0, ALL) == [
+            Change(store.revision(), found.file_id, found, upload().outline)
+        ]
+        kept = OriginalFile("plan.mm", upload().digest, upload().content)
+        assert store.content(found.file_id) == kept
+        assert store.kept_file(found.file_id) == KeptFile(kept.name, kept.digest, len(kept.content))
+        assert store.image(found.file_id, PICTURE) == b"picture of plan.mm"
+        assert store.links_from(found.file_id) == [LINK]
+        assert store.sources_of(upload().digest) == [], "no file of a folder is renamed to it"
+        assert store.versions(found.file_id) == [
+            Version(1, "plan.mm", upload().digest, 2048, clock.now, "ann", current=True)
+        ]
+        assert store.check() == []
+
+    def test_what_cannot_be_published_leaves_nothing(self, store: Store, ann: int) -> None:
+        for file, details, user, error in (
+            (upload(), MapDetails(), ann, Conflict),
+            (upload(), MapDetails(title="t", category_id=99), ann, NotFound),
+            (upload(), MapDetails(title="t", visibility=Visibility.REMOVED), ann, Conflict),
+            (upload(), MapDetails(title="t"), 99, NotFound),
+        ):
+            with pytest.raises(error):
+                store.publish(file, details, user, None)
+        store.disable_user("ann")
+        with pytest.raises(Conflict, match="disabled"):
+            store.publish(upload(), MapDetails(title="t"), ann, None)
+        assert store.maps(0, ALL) == []
+        assert store.revision() == 0
+        assert store.usage(ann) == Usage(0, 0, 0, None)
+
+    def test_the_same_file_within_a_day_is_the_map_that_is_there(
+        self, store: Store, ann: int, bob: int, clock: Clock
+    ) -> None:
+        first = published(store, ann)
+        clock.now += DAY - 1
+        revision = store.revision()
+        other = MapDetails(title="Another title")
+        assert store.publish(upload(), other, ann, b"key") == (first, False)
+        assert store.revision() == revision
+        assert store.publish(upload(), other, bob, None)[1], "it is somebody else's"
+        clock.now += 1
+        again, new = store.publish(upload(), other, ann, None)
+        assert new
+        assert again.id != first.id
+
+    def test_the_same_key_within_a_day_is_the_map_that_is_there(
+        self, store: Store, ann: int, bob: int, clock: Clock
+    ) -> None:
+        details = MapDetails(title="t")
+        first, _ = store.publish(upload("a"), details, ann, b"key")
+        clock.now += DAY - 1
+        assert store.publish(upload("b"), details, ann, b"key") == (first, False)
+        assert store.publish(upload("b"), details, bob, b"key")[1], "it is somebody else's"
+        assert store.publish(upload("c"), details, ann, b"other")[1]
+        clock.now += 1
+        assert store.publish(upload("d"), details, ann, b"key")[1]
+
+    def test_an_upload_of_a_map_that_is_removed_is_new(self, store: Store, ann: int) -> None:
+        details = MapDetails(title="t")
+        first, _ = store.publish(upload(), details, ann, b"key")
+        store.remove_map(first.file_id, ann)
+        again, new = store.publish(upload(), details, ann, b"key")
+        assert new
+        assert again.id != first.id
+        assert store.publish(upload("b"), details, ann, b"key") == (again, False)
+
+    def test_what_an_upload_would_give_is_known_before(
+        self, store: Store, ann: int, bob: int, clock: Clock
+    ) -> None:
+        file, key = upload(), b"k" * 32
+        assert store.uploaded(file.digest, ann, key) is None
+        found, _ = store.publish(file, MapDetails(title="Plan"), ann, key)
+        revision = store.revision()
+        assert store.uploaded(file.digest, ann, None) == found
+        assert store.uploaded(b"other".ljust(32), ann, key) == found
+        assert store.uploaded(b"other".ljust(32), ann, None) is None
+        assert store.uploaded(file.digest, bob, key) is None
+        assert store.revision() == revision
+        clock.now += DAY
+        assert store.uploaded(file.digest, ann, key) is None
+        again, new = store.publish(file, MapDetails(title="Plan"), ann, key)
+        assert new
+        store.remove_map(again.file_id, ann)
+        assert store.uploaded(file.digest, ann, key) is None
+
+    def test_of_equal_uploads_at_once_one_is_new(
+        self, store: Store, reopen: Open, ann: int
+    ) -> None:
+        stores = [store, reopen(), reopen(), reopen()]
+
+        def send(one: Store) -> tuple[Map, bool]:
+            return one.publish(upload(), MapDetails(title="t"), ann, b"key")
+
+        with ThreadPoolExecutor(4) as pool:
+            results = list(pool.map(send, stores))
+        assert sorted(new for _, new in results) == [False, False, False, True]
+        assert len({found.id for found, _ in results}) == len(store.maps(0, ALL)) == 1
+
+    def test_what_is_checked_in_the_transaction_refuses_an_upload(
+        self, store: Store, reopen: Open, ann: int
+    ) -> None:
+        """Of uploads at the same moment, each sees those before it."""
+        stores = [store, reopen(), reopen(), reopen()]
+
+        def at_most_two(usage: Usage) -> None:
+            if usage.maps >= 2:
+                raise Conflict("full")
+
+        def send(number: int) -> bool:
+            file = replace(upload(), digest=bytes([number]) * 32)
+            details = MapDetails(title="t")
+            try:
+                return stores[number].publish(file, details, ann, None, at_most_two)[1]
+            except Conflict:
+                return False
+
+        with ThreadPoolExecutor(4) as pool:
+            results = list(pool.map(send, range(4)))
+        assert sorted(results) == [False, False, True, True]
+        assert store.usage(ann).maps == store.usage(ann).recent == 2
+
+    def test_what_is_checked_refuses_another_file_too(self, store: Store, ann: int) -> None:
+        found = published(store, ann)
+        seen = []
+
+        def refuse(usage: Usage) -> None:
+            seen.append(usage)
+            raise Conflict("full")
+
+        other = replace(upload(), digest=b"o" * 32)
+        with pytest.raises(Conflict):
+            store.replace_file(found.file_id, other, ann, refuse)
+        assert [version.number for version in store.versions(found.file_id)] == [1]
+        assert store.replace_file(found.file_id, upload(), ann, refuse) == found
+        assert store.publish(upload(), MapDetails(title="t"), ann, None, refuse) == (found, False)
+        assert [usage.recent for usage in seen] == [1]
+
+    def test_another_file_is_a_new_version(
+        self, store: Store, ann: int, bob: int, clock: Clock
+    ) -> None:
+        first = published(store, ann, description="Ours", tags=("a",))
+        clock.now += 5
+        revision = store.revision()
+        other = upload("b.xmind", size=512, software="", images={}, links=())
+        changed = store.replace_file(first.file_id, other, bob)
+        assert changed == replace(first, size=50, software="", software_id=None)
+        assert store.changes(revision, ALL) == [
+            Change(store.revision(), first.file_id, changed, other.outline)
+        ]
+        kept = OriginalFile("b.xmind", other.digest, other.content)
+        assert store.content(first.file_id) == store.version_file(first.file_id, 2) == kept
+        assert store.image(first.file_id, PICTURE) is None
+        assert store.links_from(first.file_id) == []
+        assert store.versions(first.file_id) == [
+            Version(2, "b.xmind", other.digest, 512, clock.now, "bob", current=True),
+            Version(1, "plan.mm", upload().digest, 2048, clock.now - 5, "ann", current=False),
+        ]
+        former = store.version_file(first.file_id, 1)
+        assert former == OriginalFile("plan.mm", upload().digest, upload().content)
+
+    def test_a_version_comes_back_as_a_new_one(self, store: Store, ann: int) -> None:
+        first = published(store, ann)
+        store.replace_file(first.file_id, upload("b"), ann)
+        assert store.replace_file(first.file_id, upload(), ann) == first
+        numbers = [(one.number, one.name, one.current) for one in store.versions(first.file_id)]
+        assert numbers == [(3, "plan.mm", True), (2, "b", False), (1, "plan.mm", False)]
+        assert store.outline(first.file_id) == upload().outline
+
+    def test_the_file_that_is_there_changes_nothing(self, store: Store, ann: int) -> None:
+        first = published(store, ann)
+        revision = store.revision()
+        assert store.replace_file(first.file_id, upload(), ann) == first
+        assert store.revision() == revision
+        assert len(store.versions(first.file_id)) == 1
+
+    def test_another_file_with_the_same_facts_is_a_change(self, store: Store, ann: int) -> None:
+        first = published(store, ann)
+        revision = store.revision()
+        same = upload(digest=b"d" * 32, content=b"other bytes")
+        assert store.replace_file(first.file_id, same, ann) == first
+        assert store.revision() == revision + 1
+        content = store.content(first.file_id)
+        assert content
+        assert content.content == b"other bytes"
+
+    def test_ten_versions_are_kept(self, store: Store, ann: int) -> None:
+        first = published(store, ann, upload("0"))
+        for number in range(1, 13):
+            store.replace_file(first.file_id, upload(str(number)), ann)
+        versions = store.versions(first.file_id)
+        assert [(one.number, one.name) for one in versions] == [
+            (number + 1, str(number)) for number in range(12, 2, -1)
+        ]
+        assert store.version_file(first.file_id, 3) is None
+        for one in versions:
+            file = store.version_file(first.file_id, one.number)
+            assert file == OriginalFile(one.name, one.digest, upload(one.name).content)
+
+    def test_files_of_folders_are_not_replaced(self, store: Store, ann: int) -> None:
+        draft = title("t", source=source(), content=b"packed", owner="ann")
+        found = put(store, draft)
+        with pytest.raises(Conflict, match="folder"):
+            store.replace_file(found.file_id, upload(), ann)
+        assert store.versions(found.file_id) == []
+        assert store.version_file(found.file_id, 1) is None
+        with pytest.raises(NotFound):
+            store.replace_file(99, upload(), ann)
+        assert store.content(found.file_id) == OriginalFile("a.mm", source().digest, b"packed")
+
+    def test_usage_counts_what_is_there_and_what_was_sent_within_the_hour(
+        self, store: Store, ann: int, bob: int, clock: Clock
+    ) -> None:
+        put(store, title("imported", owner="ann"))
+        began = clock.now
+        first = published(store, ann, upload("a", size=100))
+        published(store, ann, upload("b", size=10))
+        published(store, bob, upload("c", size=1000))
+        clock.now += 1
+        store.replace_file(first.file_id, upload("d", size=1), ann)
+        assert store.usage(ann) == Usage(maps=2, size=111, recent=3, first=began)
+        store.remove_map(first.file_id, ann)
+        assert store.usage(ann) == Usage(maps=1, size=10, recent=3, first=began)
+        clock.now = began + HOUR
+        assert store.usage(ann) == Usage(maps=1, size=10, recent=1, first=began + 1)
+        clock.now += 1
+        assert store.usage(ann) == Usage(maps=1, size=10, recent=0, first=None)
+
+
+class VisibilityContract(PeopleSuite):
+    """Who finds a map, and that the feed tells of published ones only."""
+
+    @pytest.mark.parametrize("visibility", UNPUBLISHED)
+    def test_the_feed_tells_nothing_of_a_map_that_is_not_published(
+        self, store: Store, ann: int, visibility: Visibility
+    ) -> None:
+        hidden = published(store, ann, visibility=visibility)
+        assert store.changes(0, ALL) == [Change(store.revision(), hidden.file_id, None, None)]
+        assert store.map_count() == 0
+        assert store.find_map(hidden.id) == hidden
+        assert store.maps(0, ALL) == [hidden]
+
+    @pytest.mark.parametrize("visibility", UNPUBLISHED)
+    def test_a_map_leaves_the_feed_and_comes_back(
+        self, store: Store, ann: int, visibility: Visibility
+    ) -> None:
+        found = published(store, ann)
+        before = store.revision()
+        hidden = store.edit_map(found.file_id, MapDetails(visibility=visibility))
+        assert hidden.visibility is visibility
+        assert store.changes(before, ALL) == [Change(before + 1, found.file_id, None, None)]
+        back = store.edit_map(found.file_id, MapDetails(visibility=Visibility.PUBLISHED))
+        assert back == replace(found, set_by_people=frozenset({"visibility"}))
+        assert store.changes(before, ALL) == [
+            Change(before + 2, found.file_id, back, upload().outline)
+        ]
+        assert store.map_count() == 1
+
+    def test_changes_of_all_kinds_stand_in_order(self, store: Store, ann: int) -> None:
+        """Published, hidden and deleted ones are read from different places."""
+        kinds = [None, Visibility.PRIVATE, Visibility.PUBLISHED, Visibility.UNLISTED] * 3
+        maps = [
+            published(store, ann, upload(str(n)), visibility=kind) for n, kind in enumerate(kinds)
+        ]
+        store.delete_maps([maps[4].id])
+        store.remove_map(maps[0].file_id, ann)
+        shown = [n for n in range(12) if n % 2 == 0 and n not in (0, 4)]
+        order = [maps[n].file_id for n in range(12) if n not in (0, 4)]
+        order += [maps[4].file_id, maps[0].file_id]
+        for limit in (1, 3, ALL):
+            found: list[Change] = []
+            after = 0
+            while some := store.changes(after, limit):
+                found, after = found + some, some[-1].revision
+            assert [change.file_id for change in found] == order, limit
+            there = [change.file_id for change in found if change.map]
+            assert there == [maps[n].file_id for n in shown]
+        assert store.map_count() == len(shown)
+
+    def test_owners_find_what_is_not_published(self, store: Store, ann: int, bob: int) -> None:
+        published(store, ann, upload("a"))
+        private = published(store, ann, upload("b"), visibility=Visibility.PRIVATE)
+        unlisted = published(store, ann, upload("c"), visibility=Visibility.UNLISTED)
+        removed = published(store, ann, upload("d"), visibility=Visibility.PRIVATE)
+        store.remove_map(removed.file_id, ann)
+        other = published(store, bob, upload("e"), visibility=Visibility.PRIVATE)
+        assert store.unpublished_maps(ann) == [private, unlisted]
+        assert store.unpublished_maps(bob) == [other]
+        assert store.unpublished_maps(99) == []
+
+    def test_nothing_is_found_by_an_id_that_no_map_has(self, store: Store, ann: int) -> None:
+        found = published(store, ann)
+        for public_id in ("", "nobody", found.id.swapcase(), "\xe9", "x" * 10_000):
+            assert (store.find_map(public_id) is not None) == (public_id == found.id)
+
+    @pytest.mark.parametrize("visibility", UNPUBLISHED)
+    def test_no_link_leads_to_a_map_that_is_not_published(
+        self, store: Store, visibility: Visibility
+    ) -> None:
+        for name in "ab":
+            put(store, title(name, id=name, source=source(f"{name}.mm"), outline=outline("r"),
+                links=[LINK]))  # fmt: skip
+        hidden = present(store)["b"]
+        store.edit_map(hidden.file_id, MapDetails(visibility=visibility))
+        assert [link.map for link in store.links_to(["other.mm"], 9)] == ["a"]
+        assert store.links_from(hidden.file_id) == [LINK]
+        paths = [source(f"{name}.mm").path for name in "ab"]
+        assert [file.map for file in store.files_at(paths)] == ["a"]
+        assert set(store.files_named(["a.mm", "b.mm"], 1)) == {"a.mm"}
+
+    def test_hidden_files_do_not_take_the_place_of_others(self, store: Store) -> None:
+        for folder in "abc":
+            path = f"/maps/{folder}/x.mm".encode()
+            put(store, title(folder, id=folder, source=source("x.mm", path=path)))
+        for name in "ab":
+            hidden = present(store)[name]
+            store.edit_map(hidden.file_id, MapDetails(visibility=Visibility.PRIVATE))
+        assert [file.map for file in store.files_named(["x.mm"], 1)["x.mm"]] == ["c"]
+
+    @pytest.mark.parametrize("visibility", UNPUBLISHED)
+    def test_records_say_who_sees_a_map(
+        self, store: Store, ann: int, visibility: Visibility
+    ) -> None:
+        found = published(store, ann, visibility=visibility, tags=("a", "b"))
+        line = format_record(found)
+        assert f'"Tags":"a, b","Visibility":"{visibility.value}"'.encode() in line
+        draft, unknown = parse_record(line)
+        assert unknown == []
+        store.delete_maps([found.id])
+        assert verdicts(store.put_maps([draft])) == [ADDED]
+        assert present(store)[found.id] == found
+        assert store.changes(0, ALL)[-1].map is None

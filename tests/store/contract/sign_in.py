@@ -1,0 +1,297 @@
+"""What ``contract.Passwords`` promises."""
+
+import threading
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
+
+import pytest
+
+from mapshelf.errors import AlreadyExists, Conflict, MapshelfError, NotFound
+from mapshelf.model import (
+    SYSTEM_USER,
+    LinkKind,
+    OneTimeLink,
+    PasswordRecord,
+    Role,
+    Token,
+    User,
+)
+from mapshelf.store import Store
+from tests.store.clock import Clock
+from tests.store.contract.suite import Open, Suite
+
+T = TypeVar("T")
+
+NOBODY = 12345
+"""The id of no user and no session."""
+
+
+def digest(number: int) -> bytes:
+    return bytes([number]) * 32
+
+
+def begin(store: Store, user: User, number: int, *, expires: int = 2**50) -> Token:
+    """Begin a session whose secret has the digest ``digest(number)``."""
+    return store.add_session(user.id, digest(number), f"browser {number}", expires, None)
+
+
+def known(store: Store, *numbers: int) -> list[bool]:
+    """Tell which of these sessions and tokens the store knows."""
+    found = store.find_credentials([digest(number) for number in numbers])
+    return [digest(number) in found for number in numbers]
+
+
+def add_link(store: Store, number: int, user: User | None, expires: int) -> None:
+    kind = LinkKind.INVITATION if user is None else LinkKind.PASSWORD
+    store.add_link(kind, digest(number), user.id if user else None, expires, None)
+
+
+def all_at_once(*calls: Callable[[], T]) -> list[T | MapshelfError]:
+    """Make the calls at the same moment; return what they return or raise."""
+    start = threading.Barrier(len(calls))
+
+    def made(call: Callable[[], T]) -> T | MapshelfError:
+        start.wait()
+        try:
+            return call()
+        except MapshelfError as error:
+            return error
+
+    with ThreadPoolExecutor(len(calls)) as pool:
+        return list(pool.map(made, calls))
+
+
+class PasswordsContract(Suite):
+    """Passwords, and links to choose them."""
+
+    def test_passwords(self, store: Store) -> None:
+        bob = store.add_user("Bob")
+        assert store.password_of("bob") == PasswordRecord(bob, None)
+        store.set_password(bob.id, "one", keep=None)
+        store.set_password(bob.id, "two", keep=None)
+        assert store.password_of("BOB") == PasswordRecord(bob, "two")
+        disabled = store.disable_user("bob")
+        assert store.password_of("bob") == PasswordRecord(disabled, "two")
+        assert store.password_of("nobody") is None
+        with pytest.raises(NotFound):
+            store.set_password(NOBODY, "x", keep=None)
+
+    def test_a_password_that_was_checked_is_changed_as_long_as_it_is_the_present_one(
+        self, store: Store
+    ) -> None:
+        bob = store.add_user("Bob")
+        store.set_password(bob.id, "one", keep=None)
+        store.set_password(bob.id, "two", keep=None, checked="one")
+        for former in ("one", "three"):
+            with pytest.raises(Conflict):
+                store.set_password(bob.id, "three", keep=None, checked=former)
+        store.disable_user("bob")
+        with pytest.raises(Conflict):
+            store.set_password(bob.id, "three", keep=None, checked="two")
+        record = store.password_of("bob")
+        assert record is not None
+        assert record.encoded == "two"
+
+    def test_of_several_who_change_a_password_at_once_one_succeeds(self, store: Store) -> None:
+        bob = store.add_user("Bob")
+        store.set_password(bob.id, "old", keep=None)
+        results = all_at_once(
+            *(
+                partial(store.set_password, bob.id, f"new {n}", keep=None, checked="old")
+                for n in range(4)
+            )
+        )
+        assert sum(not isinstance(one, Conflict) for one in results) == 1
+
+    def test_a_new_password_ends_the_other_sessions_and_spends_the_links(
+        self, store: Store, clock: Clock
+    ) -> None:
+        bob, eve = store.add_user("Bob"), store.add_user("Eve")
+        store.add_token("bob", digest(9), label="", scopes="", expires=None)
+        kept = begin(store, bob, 1)
+        begin(store, bob, 2)
+        begin(store, eve, 3)
+        add_link(store, 4, bob, clock.now + 1)
+        add_link(store, 5, eve, clock.now + 1)
+        add_link(store, 6, None, clock.now + 1)
+        version = store.tokens_version()
+        store.set_password(bob.id, "new", keep=kept.id)
+        assert known(store, 1, 2, 3, 9) == [True, False, True, True]
+        assert store.tokens_version() != version
+        assert [store.link(digest(n), clock.now) is not None for n in (4, 5, 6)] == [
+            False,
+            True,
+            True,
+        ]
+        store.set_password(bob.id, "newer", keep=None)
+        assert known(store, 1, 3) == [False, True]
+
+    def test_nobody_signs_in_as_system(self, store: Store) -> None:
+        system = store.users()[0]
+        for refused in (
+            lambda: store.set_password(system.id, "x", keep=None),
+            lambda: add_link(store, 1, system, 2**50),
+            lambda: begin(store, system, 1),
+        ):
+            with pytest.raises(Conflict):
+                refused()
+        assert store.password_of(SYSTEM_USER) == PasswordRecord(system, None)
+        with pytest.raises(AlreadyExists):
+            store.register(None, "System", "x", 0)
+
+    def test_a_link_sets_a_password_once(self, store: Store, clock: Clock) -> None:
+        bob, ann = store.add_user("Bob"), store.add_user("Ann", Role.ADMINISTRATOR)
+        store.add_link(LinkKind.PASSWORD, digest(1), bob.id, clock.now + 9, ann.id)
+        begin(store, bob, 2)
+        given = OneTimeLink(LinkKind.PASSWORD, digest(1), bob, clock.now, clock.now + 9, "Ann")
+        for _ in range(2):  # looking at it spends nothing
+            assert store.link(digest(1), clock.now + 8) == given
+        assert store.link(digest(1), clock.now + 9) is None
+        assert store.link(digest(3), clock.now) is None
+        for spent in (digest(1), digest(3)):
+            with pytest.raises(NotFound):
+                store.use_link(spent, "late", clock.now + 9)
+        assert store.use_link(digest(1), "chosen", clock.now + 8) == bob
+        assert store.password_of("bob") == PasswordRecord(bob, "chosen")
+        assert known(store, 2) == [False]
+        with pytest.raises(NotFound):
+            store.use_link(digest(1), "again", clock.now)
+        assert store.link(digest(1), clock.now) is None
+        assert store.password_of("bob") == PasswordRecord(bob, "chosen")
+
+    def test_links_need_a_user_and_one_that_is_not_disabled(
+        self, store: Store, clock: Clock
+    ) -> None:
+        with pytest.raises(NotFound):
+            store.add_link(LinkKind.PASSWORD, digest(1), NOBODY, clock.now + 1, None)
+        bob = store.add_user("Bob")
+        add_link(store, 1, bob, clock.now + 1)
+        store.disable_user("bob")
+        assert store.link(digest(1), clock.now) is None
+        with pytest.raises(NotFound):
+            store.use_link(digest(1), "x", clock.now)
+        assert store.enable_user("BOB") == bob
+        assert store.use_link(digest(1), "x", clock.now) == bob
+
+    def test_of_two_that_use_a_link_at_the_same_moment_one_succeeds(
+        self, store: Store, reopen: Open, clock: Clock
+    ) -> None:
+        other = reopen()
+        bob = store.add_user("Bob")
+        for turn in range(8):
+            add_link(store, turn, bob, clock.now + 1)
+            outcomes = all_at_once(
+                *(
+                    partial(one.use_link, digest(turn), f"{turn} of {number}", clock.now)
+                    for number, one in enumerate([store, other, store, other])
+                )
+            )
+            (winner,) = (n for n, outcome in enumerate(outcomes) if outcome == bob)
+            assert sum(isinstance(outcome, NotFound) for outcome in outcomes) == 3
+            assert store.password_of("bob") == PasswordRecord(bob, f"{turn} of {winner}")
+
+    def test_changing_a_password_in_every_way_at_once_never_locks_up(
+        self, store: Store, reopen: Open, clock: Clock
+    ) -> None:
+        other = reopen()
+        bob = store.add_user("Bob")
+        for turn in range(8):
+            for number in range(3):
+                add_link(store, 3 * turn + number, bob, clock.now + 1)
+                begin(store, bob, 100 + 3 * turn + number)
+            outcomes = all_at_once(
+                partial(store.use_link, digest(3 * turn), "l", clock.now),
+                partial(other.use_link, digest(3 * turn + 1), "l", clock.now),
+                partial(store.set_password, bob.id, "s", keep=None),
+                partial(other.end_sessions, bob.id, None),
+                partial(begin, other, bob, 200 + turn),
+            )
+            for outcome in outcomes:
+                assert not isinstance(outcome, MapshelfError) or isinstance(outcome, NotFound)
+            assert all(store.link(digest(3 * turn + n), clock.now) is None for n in range(3))
+
+
+class InvitationsContract(Suite):
+    """Registering, by invitation and without one."""
+
+    def test_registering_by_invitation(self, store: Store, clock: Clock) -> None:
+        ann = store.add_user("Ann", Role.ADMINISTRATOR)
+        store.add_link(LinkKind.INVITATION, digest(1), None, clock.now + 9, ann.id)
+        first = OneTimeLink(LinkKind.INVITATION, digest(1), None, clock.now, clock.now + 9, "Ann")
+        clock.now += 1
+        add_link(store, 2, None, clock.now + 1)
+        add_link(store, 3, ann, clock.now + 9)
+        second = OneTimeLink(LinkKind.INVITATION, digest(2), None, clock.now, clock.now + 1, None)
+        assert store.link(digest(1), clock.now) == first
+        assert store.invitations(clock.now) == [first, second]
+        assert store.invitations(clock.now + 1) == [first]
+        with pytest.raises(NotFound):
+            store.use_link(digest(1), "x", clock.now)  # it is for nobody's password
+        with pytest.raises(AlreadyExists):
+            store.register(digest(1), "ann", "x", clock.now)
+        for number in (2, 3, 4):  # expired; for a password; unknown
+            with pytest.raises(NotFound):
+                store.register(digest(number), "bob", "x", clock.now + 1)
+        bob = store.register(digest(1), "Bob", "encoded", clock.now)
+        assert (bob.name, bob.registered, bob.disabled, bob.role) == (
+            "Bob",
+            clock.now,
+            False,
+            Role.MEMBER,
+        )
+        assert store.password_of("bob") == PasswordRecord(bob, "encoded")
+        with pytest.raises(NotFound):
+            store.register(digest(1), "carl", "x", clock.now)
+        assert [user.name for user in store.users()] == [SYSTEM_USER, "Ann", "Bob"]
+        assert store.link(digest(3), clock.now) is not None
+
+    def test_registering_without_an_invitation(self, store: Store, clock: Clock) -> None:
+        bob = store.register(None, "Bob", "encoded", clock.now)
+        assert store.users()[-1] == bob
+        with pytest.raises(AlreadyExists):
+            store.register(None, "BOB", "other", clock.now)
+        assert store.password_of("bob") == PasswordRecord(bob, "encoded")
+
+    def test_withdrawing_an_invitation(self, store: Store, clock: Clock) -> None:
+        bob = store.add_user("Bob")
+        add_link(store, 1, None, clock.now + 1)
+        add_link(store, 2, bob, clock.now + 1)
+        store.withdraw_invitation(digest(1))
+        assert store.invitations(clock.now) == []
+        for number in (1, 2, 3):
+            with pytest.raises(NotFound):
+                store.withdraw_invitation(digest(number))
+        assert store.link(digest(2), clock.now) is not None
+
+    def test_an_invitation_is_good_for_one_account_and_a_name_for_one_user(
+        self, store: Store, reopen: Open, clock: Clock
+    ) -> None:
+        stores = [store, reopen()]
+        for turn in range(6):
+            add_link(store, turn, None, clock.now + 1)
+            outcomes = all_at_once(
+                *(
+                    partial(
+                        stores[number % 2].register,
+                        digest(turn),
+                        f"user {turn} {number}",
+                        "x",
+                        clock.now,
+                    )
+                    for number in range(4)
+                )
+            )
+            assert sorted(isinstance(one, NotFound) for one in outcomes) == [False, *[True] * 3]
+        outcomes = all_at_once(
+            *(partial(one.register, None, "same", "x", clock.now) for one in stores)
+        )
+        assert sorted(isinstance(one, AlreadyExists) for one in outcomes) == [False, True]
+        assert len(store.users()) == 1 + 6 + 1
+
+    def test_expired_links_do_not_stay(self, store: Store, clock: Clock) -> None:
+        add_link(store, 1, None, clock.now + 1)
+        clock.now += 1
+        add_link(store, 2, None, clock.now + 1)
+        assert [one.digest for one in store.invitations(0)] == [digest(2)]
