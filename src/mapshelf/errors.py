@@ -3,19 +3,41 @@
     MapshelfError
     ├── InvalidRequest         a request the interface does not offer
     │   ├── InvalidParameter   a parameter has an invalid value
+    │   │   └── UnacceptablePassword  a new password breaks a rule
     │   ├── MalformedRequest   it is not valid HTTP
     │   ├── UnknownPath        nothing is at this address
     │   ├── MethodNotAllowed   something is, but not for this method
     │   ├── AddressTooLong     its query string is too long
-    │   └── BodyTooLarge       its body is too large
+    │   ├── BodyTooLarge       its body is too large
+    │   ├── BodyTimeout        its body does not arrive
+    │   ├── LengthRequired     it does not say how long its body is
+    │   ├── UnsupportedMediaType  its body is of a kind that the operation does not take
+    │   └── CrossSiteRequest   it does not come from a page of ours
     ├── InvalidToken           no token, or one that is not valid
+    ├── WrongCredentials       the name or the password is not right
+    ├── SessionTooOld          the session does not show any longer who somebody is
+    ├── WrongPasskey           a passkey is not known, or was not used as it must be
+    ├── ProviderUnavailable    the OpenID provider cannot be reached; later may work
+    ├── ProviderRefusal        the OpenID provider or a proxy signs nobody in
+    ├── TooManyAttempts        signing in failed too often; later may work
+    ├── InsufficientScope      the token does not allow this
+    ├── OAuthRefusal           a program asks for access in a way that OAuth does not allow
+    ├── Forbidden              this user may see it, but not do this
+    ├── TooManyUploads         this user uploaded many files; later may work
+    ├── TooManyReports         this user reported many maps; later may work
     ├── StoreError             the store refused or failed
     │   ├── StoreUnavailable   it cannot be reached now; later may work
     │   ├── StoreMissing       there is none, and none was to be created
     │   ├── HistoryLost        its changes are not those that were followed
     │   ├── StoreDamaged       its content is not what was written
     │   └── Conflict           the write contradicts what is stored
-    │       └── AlreadyExists  a name that must be unique is taken
+    │       ├── AlreadyExists  a name that must be unique is taken
+    │       ├── TooManyTokens  a user has as many as one may make
+    │       ├── MapHidden      administrators have hidden this map
+    │       ├── MapDeleted     administrators have deleted this map
+    │       ├── AlreadyDecided   somebody else has decided about this map
+    │       ├── LastAdministrator  there would be no administrator left
+    │       └── LastWay        a user could not sign in any longer
     ├── NotFound               the thing named is not there
     ├── SnapshotError          a snapshot cannot be used
     │   ├── SnapshotMissing    there is none yet
@@ -55,6 +77,17 @@ class InvalidParameter(InvalidRequest):
     """A request parameter has an invalid value."""
 
 
+class UnacceptablePassword(InvalidParameter):
+    """A new password breaks a rule: one of ``accounts.passwords.RULES``, or ``differ``.
+
+    The latter is broken if somebody who types it twice types two passwords.
+    """
+
+    def __init__(self, rule: str, message: str) -> None:
+        super().__init__(message)
+        self.rule = rule
+
+
 class MalformedRequest(InvalidRequest):
     """A request violates a rule of HTTP that the server does not check."""
 
@@ -76,7 +109,23 @@ class AddressTooLong(InvalidRequest):
 
 
 class BodyTooLarge(InvalidRequest):
-    """A request declares a large body, though no operation expects one."""
+    """The body of a request, or a part of it, is larger than the operation takes."""
+
+
+class BodyTimeout(InvalidRequest):
+    """A client began to send a body, and then sent nothing for too long."""
+
+
+class LengthRequired(InvalidRequest):
+    """A request has a body, but no ``Content-Length``."""
+
+
+class UnsupportedMediaType(InvalidRequest):
+    """The body of a request is of a media type or encoding that the operation does not take."""
+
+
+class CrossSiteRequest(InvalidRequest):
+    """A request with a cookie of ours, for which no page of ours was asked just before."""
 
 
 class InvalidToken(MapshelfError):
@@ -88,6 +137,101 @@ class InvalidToken(MapshelfError):
     def __init__(self, *, sent: bool) -> None:
         super().__init__("The access token is not valid.")
         self.sent = sent
+
+
+class WrongCredentials(MapshelfError):
+    """The name or the password is not right; nobody outside learns which."""
+
+    def __init__(self) -> None:
+        super().__init__("The name or the password is not right.")
+
+
+class SessionTooOld(MapshelfError):
+    """The session does not show any longer who somebody is, so they have to sign in again."""
+
+
+class WrongPasskey(MapshelfError):
+    """A passkey is not known, or was not used for us just now; nobody outside learns which."""
+
+    def __init__(self) -> None:
+        super().__init__("This passkey cannot be used.")
+
+
+class ProviderUnavailable(MapshelfError):
+    """The OpenID provider does not answer, or not as one; ``provider`` is its name."""
+
+    def __init__(self, provider: str) -> None:
+        super().__init__("The provider cannot be reached now; try again soon.")
+        self.provider = provider
+
+
+class ProviderRefusal(MapshelfError):
+    """Somebody comes from an OpenID provider or a proxy, and is not signed in.
+
+    Attributes:
+        reason: ``denied`` by the provider; ``attempt``: nothing was begun in this browser, or too
+            long ago; ``failed``: the answer cannot be believed; ``unlinked``: no account is linked;
+            ``taken``: another account is; ``disabled``: the account may not sign in.
+        provider: the name of the provider, empty for a proxy.
+    """
+
+    def __init__(self, reason: str, provider: str) -> None:
+        super().__init__("The provider did not sign you in.")
+        self.reason = reason
+        self.provider = provider
+
+
+class TooManyAttempts(MapshelfError):
+    """Somebody tried too often, as to sign in; one may again in ``retry_after`` seconds."""
+
+    def __init__(
+        self, retry_after: int, message: str = "Signing in failed too often; try again later."
+    ) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+
+
+class InsufficientScope(MapshelfError):
+    """The access token is valid, but does not have the ``scope`` that the operation needs."""
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"The access token does not have the scope {scope}.")
+        self.scope = scope
+
+
+class OAuthRefusal(MapshelfError):
+    """A program is refused access, for a reason that OAuth 2 has a name for.
+
+    Attributes:
+        reason: the name, one of ``error`` in RFC 6749, sections 4.1.2.1 and 5.2, and in RFC 8628,
+            section 3.5.
+        basic: whether the program authenticated by HTTP Basic.
+    """
+
+    def __init__(self, reason: str, message: str, *, basic: bool = False) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.basic = basic
+
+
+class Forbidden(MapshelfError):
+    """The user may see something, but not do this with it; the message is for the client."""
+
+
+class TooManyUploads(MapshelfError):
+    """The user uploaded as many files as an hour allows; one may in ``retry_after`` seconds."""
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__("You uploaded many files within the last hour; try again later.")
+        self.retry_after = retry_after
+
+
+class TooManyReports(MapshelfError):
+    """The user reported as many maps as a day allows; one may in ``retry_after`` seconds."""
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__("You reported many maps within the last day; try again later.")
+        self.retry_after = retry_after
 
 
 class StoreError(MapshelfError):
@@ -116,6 +260,30 @@ class Conflict(StoreError):
 
 class AlreadyExists(Conflict):
     """A name that must be unique is taken."""
+
+
+class TooManyTokens(Conflict):
+    """A user has as many personal tokens as one may make."""
+
+
+class MapHidden(Conflict):
+    """Administrators have hidden this map, so nobody else decides who sees it."""
+
+
+class MapDeleted(Conflict):
+    """Administrators have deleted this map, so nobody else brings it back."""
+
+
+class AlreadyDecided(Conflict):
+    """Somebody else has decided the same about a map in this moment."""
+
+
+class LastAdministrator(Conflict):
+    """There would be no administrator left who can sign in."""
+
+
+class LastWay(Conflict):
+    """Without this, a user could not sign in any longer."""
 
 
 class NotFound(MapshelfError):
@@ -166,7 +334,14 @@ class PreviewChanged(MapshelfError):
 
 
 class Overloaded(MapshelfError):
-    """There is more work than can be done soon; the same request may succeed in a moment."""
+    """There is more work than can be done soon; the same request may succeed in a moment.
+
+    ``retry_after`` has the seconds after which it may, if that is known, else 0.
+    """
+
+    def __init__(self, message: str, retry_after: int = 0) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
 
 
 class ClientDisconnected(MapshelfError):

@@ -1,0 +1,54 @@
+"""What is noted of what people do (``model.audit``): who it is, and from where.
+
+The address is the one that a client counts as behind trusted proxies; of IPv6, only its network.
+"""
+
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from mapshelf.model import DAY, AuditEntry, AuditEvent, User
+from mapshelf.store import Store
+
+T = TypeVar("T")
+
+KEPT: Final = 90 * DAY
+"""How long the log is kept, in milliseconds."""
+
+COMMAND: Final = "command line"
+"""What stands for the address of who runs a command."""
+
+
+def done_by(user: User, address: str, event: AuditEvent, target: str = "") -> AuditEntry:
+    """Return what to note of somebody who is signed in, or uses a token."""
+    return AuditEntry(event, target, user.id, user.name, address)
+
+
+def done_by_command(event: AuditEvent, target: str = "") -> AuditEntry:
+    """Return what to note of whoever runs a command."""
+    return AuditEntry(event, target, address=COMMAND)
+
+
+def noted(entry: AuditEntry, work: Callable[[Store], T], store: Store) -> T:
+    """Return the result of ``work``, which is noted with what it writes."""
+    with store.noting(entry):
+        return work(store)
+
+
+def about_user(name: str) -> str:
+    """Return the target of what is done to a user."""
+    return f"user {name}"
+
+
+def about_token(label: str) -> str:
+    """Return the target of what is done to a token."""
+    return f"token {label}".rstrip()
+
+
+def about_client(program_id: str) -> str:
+    """Return the target of what is done to a program, which is a client of OAuth."""
+    return f"client {program_id}"
+
+
+def about_map(public_id: str) -> str:
+    """Return the target of what is done to a map."""
+    return f"map {public_id}"

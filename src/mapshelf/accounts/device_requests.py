@@ -1,0 +1,129 @@
+"""Letting in programs on devices without a browser (RFC 8628).
+
+The program shows a short code, which its user types into a page of ours on another device. Short
+codes can be guessed: so they are good for minutes, only who is signed in may try, and not often.
+"""
+
+import secrets
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from typing import Final
+
+from mapshelf.accounts.audit import about_client, done_by
+from mapshelf.accounts.authorization import read_scopes
+from mapshelf.accounts.issued_tokens import IssuedTokens, new_tokens
+from mapshelf.errors import AlreadyExists, NotFound, OAuthRefusal, TooManyAttempts
+from mapshelf.model import AuditEvent, DeviceRequest, Program, User
+from mapshelf.store.contract import Programs, Store
+from mapshelf.tokens import DEVICE_PREFIX, new_token, token_digest
+
+LIFETIME: Final = 600
+INTERVAL: Final = 5
+"""Seconds that a request is good, and between two polls of a program."""
+
+ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"
+LENGTH: Final = 8
+"""User codes are 34 random bits in consonants, so that they spell no word (RFC 8628, 6.1)."""
+
+WRONG_CODES: Final = 30
+"""Wrong user codes that a user may type in a day."""
+
+WAIT: Final = 900
+"""Seconds after which who has typed too many may try again, as far as they are told."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewDeviceRequest:
+    """What a program on a device gets, to show the user code and to poll with the device code."""
+
+    device_code: str
+    user_code: str
+
+
+def begin(store: Programs, program: Program, scope: str, now: int) -> NewDeviceRequest:
+    """Begin to let a program in.
+
+    Raises:
+        OAuthRefusal: it asks for scopes that do not exist.
+        NotFound: it has just been removed.
+    """
+    scopes = " ".join(read_scopes(scope))
+    while True:
+        code = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
+        device_code = new_token(DEVICE_PREFIX)
+        request = DeviceRequest(
+            token_digest(device_code), code, program.id, scopes, now + 1000 * LIFETIME
+        )
+        try:
+            store.add_device_request(request, now)
+        except AlreadyExists:  # one in a million times, with as many devices as there may be
+            continue
+        return NewDeviceRequest(device_code, f"{code[:4]}-{code[4:]}")
+
+
+def find(store: Store, typed: str, user: User, now: int) -> tuple[DeviceRequest, Program]:
+    """Return the request with the user code that somebody has typed, and the program.
+
+    Raises:
+        NotFound: there is none that waits.
+        TooManyAttempts: the user has typed too many wrong codes.
+    """
+    key = sha256(b"device codes of %d" % user.id).digest()
+    failures = store.failures([key], now).get(key)
+    if failures is not None and failures.count >= WRONG_CODES:
+        raise TooManyAttempts(WAIT)
+    request = store.device_request(_read_user_code(typed), now)
+    program = store.program(request.program_id) if request else None
+    if request is None or program is None:
+        store.note_failure([key], now)
+        raise NotFound("no device waits with this code")
+    return request, program
+
+
+def decide(  # noqa: PLR0913 - who decides what, when and from where
+    store: Store, typed: str, user: User, now: int, *, allow: bool, address: str
+) -> None:
+    """Let the program with the user code in, or refuse it; ``address`` is that of the client.
+
+    Raises:
+        NotFound: there is none that waits.
+        TooManyAttempts: the user has typed too many wrong codes.
+        Conflict: the user has just been disabled.
+    """
+    request, program = find(store, typed, user, now)
+    target = about_client(program.id)
+    made = done_by(user, address, AuditEvent.GRANT_MADE, target)
+    with store.noting(made) if allow else nullcontext():
+        store.decide_device_request(request.user_code, user.id, now, allow=allow)
+
+
+def device_tokens(store: Programs, program: Program, device_code: str, now: int) -> IssuedTokens:
+    """Answer a poll of a program (RFC 8628, section 3.4).
+
+    Raises:
+        OAuthRefusal: it gets no tokens, perhaps not yet.
+    """
+    digest = token_digest(device_code)
+    polled = store.poll_device_request(digest, now, 1000 * INTERVAL)
+    if polled is None or polled[0].program_id != program.id:
+        raise OAuthRefusal("invalid_grant", "The device_code is not valid.")
+    request, soon = polled
+    if request.expires <= now:
+        raise OAuthRefusal("expired_token", "The user did not type the code in time.")
+    if request.denied:
+        raise OAuthRefusal("access_denied", "The user did not allow it.")
+    if soon:
+        raise OAuthRefusal("slow_down", f"Wait {INTERVAL} seconds between two requests.")
+    if request.user_id is None:
+        raise OAuthRefusal("authorization_pending", "The user has not decided yet.")
+    issued = new_tokens(now)
+    grant = store.use_device_request(digest, issued.digests(), now)
+    if grant is None:
+        raise OAuthRefusal("invalid_grant", "The device_code is not valid.")
+    return replace(issued, scopes=grant.scopes)
+
+
+def _read_user_code(typed: str) -> str:
+    """Return a user code without the hyphens and spaces that people type."""
+    return "".join(letter for letter in typed[:100].upper() if letter in ALPHABET)

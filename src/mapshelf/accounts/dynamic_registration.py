@@ -1,0 +1,136 @@
+"""Programs that register themselves (RFC 7591), if the operator lets them.
+
+Anybody can, so it is bounded: how many there are, and how many come from an address in a day. Who
+reads the name of such a program before letting it in is told that nobody has checked it.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Final
+
+from mapshelf.accounts.program_tokens import GRANT_TYPES
+from mapshelf.accounts.programs import Registration, check_redirect_uri, register
+from mapshelf.errors import InvalidSetting, NotFound, OAuthRefusal, TooManyAttempts
+from mapshelf.model import DAY, HOUR, Program
+from mapshelf.store import Store
+
+MOST_PROGRAMS: Final = 1000
+"""Programs that have registered themselves. When there are as many, those go that nobody lets in
+within a day."""
+
+PROGRAMS_OF_ADDRESS: Final = 20
+"""Programs that register from one address within a day."""
+
+MOST_URIS: Final = 10
+"""Redirect URIs of one program."""
+
+NAME: Final = "Program without a name"
+
+METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
+"""How programs may say who they are; the first is the default (RFC 7591, section 2)."""
+
+TOO_MANY: Final = "Too many programs have registered; try again later."
+
+
+@dataclass(frozen=True, slots=True)
+class Registered:
+    """A program that has registered itself, with its secret, which is empty for a public one."""
+
+    program: Program
+    secret: str
+    method: str
+
+    def answer(self) -> dict[str, Any]:
+        """Return what the program is told (RFC 7591, section 3.2.1)."""
+        secret = {"client_secret": self.secret, "client_secret_expires_at": 0}
+        return {
+            "client_id": self.program.id,
+            "client_id_issued_at": self.program.created // 1000,
+            **(secret if self.secret else {}),
+            "client_name": self.program.name,
+            "redirect_uris": list(self.program.redirect_uris),
+            "token_endpoint_auth_method": self.method,
+            "grant_types": list(GRANT_TYPES),
+            "response_types": ["code"],
+        }
+
+
+def register_itself(
+    store: Store, metadata: Mapping[str, Any], address: str, now: int
+) -> Registered:
+    """Register a program by what it says of itself.
+
+    Args:
+        store: keeps it.
+        metadata: a JSON object (RFC 7591, section 2); what is unknown in it means nothing.
+        address: where the request comes from.
+        now: milliseconds since 1970-01-01 UTC.
+
+    Raises:
+        OAuthRefusal: it cannot be registered like this.
+        TooManyAttempts: too many have been.
+        StoreUnavailable: the store cannot be reached.
+    """
+    method = metadata.get("token_endpoint_auth_method", METHODS[0])
+    if method not in METHODS:
+        raise _invalid(f"The token_endpoint_auth_method must be one of {', '.join(METHODS)}.")
+    _check_choice(metadata, "grant_types", tuple(GRANT_TYPES))
+    _check_choice(metadata, "response_types", ("code",))
+    registration = Registration(
+        _name(metadata), _redirect_uris(metadata), public=method == "none", dynamic=True
+    )
+    _make_room(store, address, now)
+    try:
+        program, secret = register(store, registration, now)
+    except InvalidSetting as error:
+        raise _invalid(str(error)) from error
+    return Registered(program, secret, method)
+
+
+def _name(metadata: Mapping[str, Any]) -> str:
+    name = metadata.get("client_name", NAME)
+    if not isinstance(name, str):
+        raise _invalid("The client_name must be a text.")
+    return name
+
+
+def _redirect_uris(metadata: Mapping[str, Any]) -> tuple[str, ...]:
+    uris = metadata.get("redirect_uris", [])
+    if not isinstance(uris, list) or len(uris) > MOST_URIS:
+        raise OAuthRefusal("invalid_redirect_uri", f"There may be {MOST_URIS} redirect_uris.")
+    for uri in uris:
+        try:
+            check_redirect_uri(uri if isinstance(uri, str) else "")
+        except InvalidSetting as error:
+            raise OAuthRefusal("invalid_redirect_uri", str(error)) from error
+    if not uris and "authorization_code" in metadata.get("grant_types", ["authorization_code"]):
+        raise OAuthRefusal("invalid_redirect_uri", "There must be redirect_uris.")
+    return tuple(uris)
+
+
+def _check_choice(metadata: Mapping[str, Any], name: str, known: tuple[str, ...]) -> None:
+    chosen = metadata.get(name, list(known))
+    if not isinstance(chosen, list) or any(one not in known for one in chosen):
+        raise _invalid(f"The {name} must be among {', '.join(known)}.")
+
+
+def _make_room(store: Store, address: str, now: int) -> None:
+    key = sha256(b"programs of " + address.encode()).digest()
+    before = store.note_failure((key,), now).get(key)
+    if before is not None and before.count >= PROGRAMS_OF_ADDRESS:
+        raise TooManyAttempts(HOUR // 1000, TOO_MANY)
+    known = {program.id for program in store.programs() if program.is_dynamic}
+    if len(known) < MOST_PROGRAMS:
+        return
+    unused = known.intersection(store.unused_programs(now - DAY))
+    for program_id in unused:
+        with suppress(NotFound):  # another worker has removed it
+            store.remove_program(program_id)
+    if len(known) - len(unused) >= MOST_PROGRAMS:
+        raise TooManyAttempts(HOUR // 1000, TOO_MANY)
+
+
+def _invalid(message: str) -> OAuthRefusal:
+    return OAuthRefusal("invalid_client_metadata", message)

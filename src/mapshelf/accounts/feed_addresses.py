@@ -1,0 +1,60 @@
+"""The secret address of somebody's own feeds: feed readers cannot sign in, so the address lets in.
+
+The secret in it counts as a token with a prefix and a scope of its own: it opens feeds and nothing
+else, and no token opens feeds. Each user has one at most, until it is withdrawn or replaced.
+"""
+
+from mapshelf.model import Token, User
+from mapshelf.store.contract import Accounts
+from mapshelf.tokens import FEED_PREFIX, FEEDS, new_token, token_digest
+
+
+def feed_address(base_url: str, secret: str) -> str:
+    """Return the address of all maps as a feed; ``base_url`` is where clients reach the service."""
+    return f"{base_url}/feeds/{secret}.atom"
+
+
+def feed_token(store: Accounts, user: User) -> Token | None:
+    """Return what is kept of the address of a user, ``None`` if there is none.
+
+    Raises:
+        StoreUnavailable: the store cannot be reached.
+    """
+    return next(iter(_present(store, user)), None)
+
+
+def new_feed_secret(store: Accounts, user: User) -> str:
+    """Return the secret of a new address, which is kept nowhere in clear; one before it ends.
+
+    Raises:
+        StoreUnavailable: the store cannot be reached.
+    """
+    before = _present(store, user)
+    secret = new_token(FEED_PREFIX)
+    store.add_token(user.name, token_digest(secret), label="", scopes=FEEDS, expires=None)
+    _revoke(store, before)
+    return secret
+
+
+def withdraw_feed_address(store: Accounts, user: User) -> None:
+    """End the address of a user, if there is one.
+
+    Raises:
+        StoreUnavailable: the store cannot be reached.
+    """
+    _revoke(store, _present(store, user))
+
+
+def opens_feeds(token: Token) -> bool:
+    """Tell whether a token is the secret of an address."""
+    return token.scopes == FEEDS
+
+
+def _present(store: Accounts, user: User) -> list[Token]:
+    tokens = reversed(store.tokens(user.name))
+    return [token for token in tokens if opens_feeds(token) and token.revoked is None]
+
+
+def _revoke(store: Accounts, tokens: list[Token]) -> None:
+    for token in tokens:
+        store.revoke_token(token.id)

@@ -1,0 +1,132 @@
+"""Requests to the OpenID provider: few, small, and never elsewhere than the operator allows.
+
+``http.client`` does what is needed here: it follows no redirects, reads no proxy from the
+environment, and says when it waits. A client library would have to be told all of this. Each
+request is over within ``LONGEST`` seconds, whatever the other side sends.
+"""
+
+import ipaddress
+import json
+import ssl
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
+from socket import SHUT_RDWR
+from threading import Timer
+from typing import Any, Final
+from urllib.parse import SplitResult, urlsplit
+
+from mapshelf.errors import InvalidSetting
+
+PATIENCE: Final = 5.0
+"""Seconds to wait for each answer of the network."""
+
+LONGEST: Final = 10.0
+"""Seconds that a request may take altogether."""
+
+LARGEST: Final = 512 * 1024
+"""Maximum of bytes of a response."""
+
+
+class FetchError(Exception):
+    """A request failed, or its response cannot be used. The message is for the operator's log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """A response: its status, and the JSON object in its body, empty if there is none."""
+
+    status: int
+    content: Mapping[str, Any]
+
+
+def checked_url(url: str) -> SplitResult:
+    """Return the parts of a URL of a provider: https, or http to this machine.
+
+    Raises:
+        InvalidSetting: it is another URL.
+    """
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname or "", parts.port
+    except ValueError as error:
+        raise InvalidSetting(f"{url!r} is not a URL") from error
+    usable = url.isascii() and url.isprintable() and not parts.fragment and "@" not in parts.netloc
+    safe = parts.scheme == "https" or (parts.scheme == "http" and _is_loopback(host))
+    if not (usable and safe and host and port != 0):
+        raise InvalidSetting(
+            f"a provider must be reached by https (or, on this machine, by http), not by {url!r}"
+        )
+    return parts
+
+
+def fetch(url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None) -> Fetched:
+    """Return the response to a GET, or to a POST if there is a ``body``.
+
+    Raises:
+        FetchError: there is none, or none that can be used.
+    """
+    try:
+        parts = checked_url(url)
+    except InvalidSetting as error:
+        raise FetchError(str(error)) from error
+    target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
+    given = {"Accept": "application/json", "User-Agent": "Mapshelf", **(headers or {})}
+    if body is not None:
+        given["Content-Type"] = "application/x-www-form-urlencoded"
+    try:
+        with _connected(parts) as connection:
+            connection.request("POST" if body is not None else "GET", target, body, given)
+            with connection.getresponse() as response:
+                content = response.read(LARGEST + 1)
+    except (OSError, HTTPException) as error:
+        raise FetchError(f"{_place(parts)} does not answer: {error}") from error
+    if len(content) > LARGEST:
+        raise FetchError(f"{_place(parts)} sends more than {LARGEST} bytes")
+    return Fetched(response.status, _json_object(content))
+
+
+def _json_object(content: bytes) -> Mapping[str, Any]:
+    try:
+        found = json.loads(content)
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+@contextmanager
+def _connected(parts: SplitResult) -> Iterator[HTTPConnection]:
+    """Give a connection that is closed at the end, and cut if it takes too long."""
+    host = parts.hostname or ""
+    connection: HTTPConnection
+    if parts.scheme == "https":
+        context = ssl.create_default_context()
+        connection = HTTPSConnection(host, parts.port, timeout=PATIENCE, context=context)
+    else:
+        connection = HTTPConnection(host, parts.port, timeout=PATIENCE)
+
+    def cut() -> None:
+        if connection.sock is not None:
+            with suppress(OSError):
+                connection.sock.shutdown(SHUT_RDWR)
+
+    timer = Timer(LONGEST, cut)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield connection
+    finally:
+        timer.cancel()
+        connection.close()
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _place(parts: SplitResult) -> str:
+    return f"{parts.scheme}://{parts.netloc}{parts.path}"

@@ -1,0 +1,157 @@
+"""Verifies ID tokens (OpenID Connect Core 1.0, section 3.1.3.7). Only this module uses joserfc.
+
+Only signatures by the provider's published keys count: with ``none`` there is no signature, and
+with HMAC the secret of the client would be a key that others may know.
+"""
+
+import hmac
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from joserfc import jws, jwt
+from joserfc.errors import JoseError
+from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey, import_key
+
+ALGORITHMS: Final = (
+    *("RS256", "RS384", "RS512", "PS256", "PS384", "PS512"),
+    *("ES256", "ES384", "ES512", "Ed25519"),
+)
+
+LEEWAY: Final = 60
+"""Seconds by which the clocks of the provider and of this machine may differ."""
+
+LONGEST: Final = 20_000
+"""Most characters of an ID token."""
+
+LONGEST_SUBJECT: Final = 255
+"""Most characters of a subject (section 2)."""
+
+SMALLEST_RSA_KEY: Final = 2048
+"""Bits (RFC 7518, section 3.3)."""
+
+Key = RSAKey | ECKey | OKPKey
+
+
+class UnknownKey(Exception):
+    """The provider has no such key, as far as we know."""
+
+
+class WrongToken(Exception):
+    """An ID token is not one for us. The message is for the operator's log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """What an ID token must say.
+
+    Attributes:
+        issuer: who made it.
+        client_id: for whom.
+        nonce: of the attempt.
+        now: seconds since 1970-01-01 UTC.
+    """
+
+    issuer: str
+    client_id: str
+    nonce: str
+    now: int
+
+
+def read_keys(published: Iterable[object]) -> list[Key]:
+    """Return the keys of a JSON Web Key Set that can verify; others are left out."""
+    keys = []
+    for one in published:
+        try:
+            key = import_key(one) if isinstance(one, dict) else None
+        except (JoseError, ValueError, TypeError, KeyError):
+            continue
+        if key is not None and not isinstance(key, OctKey) and _may_verify(key):
+            keys.append(key)
+    return keys
+
+
+def verified_claims(token: str, keys: Iterable[Key], expected: Expected) -> Mapping[str, Any]:
+    """Return the claims of an ID token.
+
+    Raises:
+        UnknownKey: none of ``keys`` is the one that it names.
+        WrongToken: it is not one for us, or not any longer.
+    """
+    if len(token) > LONGEST:
+        raise WrongToken("the ID token is too long")
+    try:
+        algorithm, name = _header(token)
+        if algorithm not in ALGORITHMS:
+            raise WrongToken(f"the ID token is signed by {algorithm!r}, which is not accepted")
+        claims = jwt.decode(token, _key(keys, name, algorithm), algorithms=[algorithm]).claims
+        jwt.JWTClaimsRegistry(
+            now=expected.now,
+            leeway=LEEWAY,
+            iss={"essential": True, "value": expected.issuer},
+            aud={"essential": True, "value": expected.client_id},
+            sub={"essential": True},
+            exp={"essential": True},
+            iat={"essential": True},
+        ).validate(claims)
+    except (JoseError, ValueError, TypeError) as error:
+        raise WrongToken(f"the ID token is not valid: {error}") from error
+    _check_parties(claims, expected.client_id)
+    nonce = claims.get("nonce")
+    if not isinstance(nonce, str) or not hmac.compare_digest(
+        nonce.encode("utf-8", "surrogatepass"), expected.nonce.encode()
+    ):
+        raise WrongToken("the nonce of the ID token is not that of this attempt")
+    if not is_subject(claims["sub"]):
+        raise WrongToken("the subject of the ID token is not one")
+    return claims
+
+
+def is_subject(found: object) -> bool:
+    """Tell whether a value can be a subject (section 2)."""
+    return (
+        isinstance(found, str)
+        and 0 < len(found) <= LONGEST_SUBJECT
+        and found.isascii()
+        and found.isprintable()
+    )
+
+
+def _check_parties(claims: Mapping[str, Any], client_id: str) -> None:
+    """Check for whom else a token is, and who asked for it (rules 3 to 5)."""
+    audience, party = claims["aud"], claims.get("azp")
+    if isinstance(audience, list) and len(audience) > 1 and party is None:
+        raise WrongToken("the ID token is for several clients, and does not say which asked")
+    if party is not None and party != client_id:
+        raise WrongToken("another client asked for the ID token")
+
+
+def _header(token: str) -> tuple[str, str | None]:
+    header = jws.extract_compact(token.encode("ascii")).headers()
+    algorithm, name = header.get("alg"), header.get("kid")
+    if not isinstance(algorithm, str) or not isinstance(name, str | None):
+        raise WrongToken("the header of the ID token is not one")
+    return algorithm, name
+
+
+def _key(keys: Iterable[Key], name: str | None, algorithm: str) -> Key:
+    """Return the key that a token names; without a name, the only one there is."""
+    fitting = [key for key in keys if _fits(key, algorithm)]
+    if name is not None:
+        fitting = [key for key in fitting if key.kid == name]
+    if len(fitting) != 1:
+        raise UnknownKey(f"the provider has {len(fitting)} keys {name!r} for {algorithm}")
+    return fitting[0]
+
+
+def _fits(key: Key, algorithm: str) -> bool:
+    kinds = {"R": RSAKey, "P": RSAKey}
+    kind = OKPKey if algorithm.startswith("Ed") else kinds.get(algorithm[0], ECKey)
+    return isinstance(key, kind) and key.get("alg", algorithm) == algorithm
+
+
+def _may_verify(key: Key) -> bool:
+    operations = key.get("key_ops", ["verify"])
+    if key.get("use", "sig") != "sig" or "verify" not in (operations or ()):
+        return False
+    return not isinstance(key, RSAKey) or key.raw_value.key_size >= SMALLEST_RSA_KEY

@@ -1,0 +1,295 @@
+"""An OpenID provider: what it publishes about itself, its keys, and what it says of somebody.
+
+What it publishes is asked when it is first needed, and again after an hour, so that a service
+starts without its provider, and goes on without it. If the provider cannot be reached, that is said
+at once for the next few seconds, so that nobody waits for what others have just waited for.
+"""
+
+import base64
+import logging
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Final, NoReturn
+from urllib.parse import quote, urlencode, urlsplit
+
+from mapshelf.accounts.openid.attempt import Attempt
+from mapshelf.accounts.openid.fetching import Fetched, FetchError, checked_url, fetch
+from mapshelf.accounts.openid.id_tokens import (
+    Expected,
+    Key,
+    UnknownKey,
+    WrongToken,
+    read_keys,
+    verified_claims,
+)
+from mapshelf.clock import milliseconds
+from mapshelf.errors import InvalidSetting, ProviderRefusal, ProviderUnavailable
+from mapshelf.settings import ProviderSettings
+
+DISCOVERY: Final = "/.well-known/openid-configuration"
+SCOPES: Final = "openid profile"
+
+KEPT: Final = 3600.0
+"""Seconds for which what the provider publishes is kept."""
+
+RETRIED_AFTER: Final = 5.0
+"""Seconds for which a provider that did not answer is not asked again."""
+
+KEYS_RELOADED_EVERY: Final = 60.0
+"""Seconds between reloading the keys because of tokens that name an unknown one."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderUser:
+    """Somebody as the provider knows them.
+
+    Attributes:
+        issuer: the provider.
+        subject: who it is, and nobody else ever.
+        name: what to show; empty if the provider does not say.
+    """
+
+    issuer: str
+    subject: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class _Published:
+    """What a provider publishes about itself, as far as we use it."""
+
+    authorization: str
+    token: str
+    keys: str
+    user: str
+    names_itself: bool
+    posted_secret: bool
+
+
+class Provider:
+    """One OpenID provider. It may be used from several threads; every method may wait for it.
+
+    Attributes:
+        settings: who it is, and who we are there.
+        redirect_uri: where it sends browsers back to.
+    """
+
+    def __init__(self, settings: ProviderSettings, redirect_uri: str) -> None:
+        self.settings = settings
+        self.redirect_uri = redirect_uri
+        self._lock = Lock()
+        self._published: _Published | None = None
+        self._keys: list[Key] = []
+        self._published_until = self._keys_until = self._away_until = self._reload_from = 0.0
+
+    def authorization_address(self, attempt: Attempt, session: str) -> str:
+        """Return where to send a browser.
+
+        Args:
+            attempt: what it begins.
+            session: see ``Attempt.state``.
+
+        Raises:
+            ProviderUnavailable: the provider does not answer, or not as one.
+        """
+        endpoint = self._metadata().authorization
+        asked = {
+            "response_type": "code",
+            "client_id": self.settings.client_id,
+            "redirect_uri": self.redirect_uri,
+            "scope": SCOPES,
+            "state": attempt.state(session),
+            "nonce": attempt.nonce(),
+            "code_challenge": attempt.challenge(),
+            "code_challenge_method": "S256",
+        }
+        return endpoint + ("&" if urlsplit(endpoint).query else "?") + urlencode(asked)
+
+    def identify(self, attempt: Attempt, answer: Mapping[str, str]) -> ProviderUser:
+        """Return whom the provider sends back.
+
+        Args:
+            attempt: what the browser began, whose state is that of the answer.
+            answer: the parameters with which the browser came back.
+
+        Raises:
+            ProviderRefusal: it does not let them in, or what it says cannot be believed.
+            ProviderUnavailable: the provider does not answer, or not as one.
+        """
+        published = self._metadata()
+        self._check_sender(answer, published)
+        if "error" in answer:
+            self._refuse("denied" if answer["error"] == "access_denied" else "failed", answer)
+        if not answer.get("code"):
+            self._refuse("failed", "it sent no code")
+        tokens = self._exchanged(published, attempt, answer["code"])
+        claims = self._claims(str(tokens.get("id_token") or ""), attempt.nonce())
+        subject = str(claims["sub"])
+        name = _name(claims) or self._name_of(published, tokens, subject)
+        return ProviderUser(self.settings.issuer, subject, name)
+
+    def _check_sender(self, answer: Mapping[str, str], published: _Published) -> None:
+        """Refuse the answer of another provider (RFC 9207)."""
+        if ("iss" in answer or published.names_itself) and (
+            answer.get("iss") != self.settings.issuer
+        ):
+            self._refuse("failed", "the answer names another issuer")
+
+    def _exchanged(self, published: _Published, attempt: Attempt, code: str) -> Mapping[str, Any]:
+        """Exchange a code for tokens (RFC 6749, section 4.1.3)."""
+        settings = self.settings
+        given = {
+            "grant_type": "authorization_code",
+            "code": code,
+            "redirect_uri": self.redirect_uri,
+            "code_verifier": attempt.verifier(),
+        }
+        headers = {}
+        if published.posted_secret:
+            given |= {"client_id": settings.client_id, "client_secret": settings.client_secret}
+        else:
+            pair = f"{quote(settings.client_id, safe='')}:{quote(settings.client_secret, safe='')}"
+            headers["Authorization"] = "Basic " + base64.b64encode(pair.encode()).decode()
+        found = self._fetch(published.token, urlencode(given).encode(), headers)
+        if found.status != 200:
+            self._refuse("failed", f"its token endpoint answers {found.status} {_error(found)}")
+        return found.content
+
+    def _claims(self, token: str, nonce: str) -> Mapping[str, Any]:
+        settings = self.settings
+        expected = Expected(settings.issuer, settings.client_id, nonce, milliseconds() // 1000)
+        try:
+            try:
+                return verified_claims(token, self._known_keys(), expected)
+            except UnknownKey:
+                return verified_claims(token, self._reloaded_keys(), expected)
+        except (UnknownKey, WrongToken) as error:
+            self._refuse("failed", error)
+
+    def _name_of(self, published: _Published, tokens: Mapping[str, Any], subject: str) -> str:
+        """Return what the provider calls somebody, if it does not say so in the ID token."""
+        access = tokens.get("access_token")
+        if not published.user or not isinstance(access, str) or not _is_token(access):
+            return ""
+        try:
+            found = fetch(published.user, headers={"Authorization": f"Bearer {access}"}).content
+        except FetchError as error:
+            log.warning("the OpenID provider does not say the name of a user: %s", error)
+            return ""
+        return _name(found) if found.get("sub") == subject else ""
+
+    # -- what it publishes ----------------------------------------------------------------
+
+    def _metadata(self) -> _Published:
+        with self._lock:
+            if self._published is None or self._published_until < time.monotonic():
+                try:
+                    self._published = self._discovered()
+                    self._published_until = time.monotonic() + KEPT
+                except ProviderUnavailable:
+                    if self._published is None:
+                        raise
+            return self._published
+
+    def _discovered(self) -> _Published:
+        issuer = self.settings.issuer
+        found = self._content(issuer.rstrip("/") + DISCOVERY)
+        if found.get("issuer") != issuer:
+            self._away(f"it calls itself {found.get('issuer')!r}, not {issuer!r}")
+        endpoints = ("authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint")
+        authorization, token, keys, user = (self._endpoint(found, name) for name in endpoints)
+        methods = found.get("token_endpoint_auth_methods_supported")
+        return _Published(
+            authorization,
+            token,
+            keys,
+            user,
+            names_itself=found.get("authorization_response_iss_parameter_supported") is True,
+            posted_secret=isinstance(methods, list) and "client_secret_basic" not in methods,
+        )
+
+    def _endpoint(self, found: Mapping[str, Any], name: str) -> str:
+        url = found.get(name, "")
+        if not url and name == "userinfo_endpoint":
+            return ""
+        try:
+            checked_url(str(url))
+        except InvalidSetting as error:
+            self._away(f"its {name} cannot be used: {error}")
+        return str(url)
+
+    def _known_keys(self) -> list[Key]:
+        published = self._metadata()
+        with self._lock:
+            if self._keys_until < time.monotonic():
+                self._load_keys(published)
+            return self._keys
+
+    def _reloaded_keys(self) -> list[Key]:
+        """Return the keys, loaded again if that was not done a moment ago: they may have changed.
+
+        Anybody who has an account at the provider could make us ask it, so this is done rarely.
+        """
+        published = self._metadata()
+        with self._lock:
+            if self._reload_from <= time.monotonic():
+                self._reload_from = time.monotonic() + KEYS_RELOADED_EVERY
+                self._load_keys(published)
+            return self._keys
+
+    def _load_keys(self, published: _Published) -> None:
+        found = self._content(published.keys).get("keys")
+        self._keys = read_keys(found if isinstance(found, list) else ())
+        self._keys_until = time.monotonic() + KEPT
+
+    # -- asking it ------------------------------------------------------------------------
+
+    def _content(self, url: str) -> Mapping[str, Any]:
+        found = self._fetch(url)
+        if found.status != 200 or not found.content:
+            self._away(f"{url} answers {found.status}, without a JSON object that can be used")
+        return found.content
+
+    def _fetch(
+        self, url: str, body: bytes | None = None, headers: Mapping[str, str] | None = None
+    ) -> Fetched:
+        if time.monotonic() < self._away_until:
+            raise ProviderUnavailable(self.settings.name)
+        try:
+            found = fetch(url, body, headers)
+        except FetchError as error:
+            self._away(error)
+        if found.status >= 500:
+            self._away(f"{url} answers {found.status}")
+        return found
+
+    def _away(self, reason: object) -> NoReturn:
+        self._away_until = time.monotonic() + RETRIED_AFTER
+        log.warning("the OpenID provider %s cannot be used: %s", self.settings.issuer, reason)
+        raise ProviderUnavailable(self.settings.name)
+
+    def _refuse(self, why: str, reason: object) -> NoReturn:
+        """Refuse an answer; the log says why, but a person is told no more than needs be."""
+        if why != "denied":
+            log.warning("an answer of the OpenID provider was refused: %.300s", reason)
+        raise ProviderRefusal(why, self.settings.name)
+
+
+def _name(claims: Mapping[str, Any]) -> str:
+    name = claims.get("preferred_username")
+    return name if isinstance(name, str) else ""
+
+
+def _error(found: Fetched) -> str:
+    """Return what a token endpoint says was wrong (RFC 6749, section 5.2)."""
+    error = found.content.get("error")
+    return error[:50] if isinstance(error, str) and error.isascii() else ""
+
+
+def _is_token(text: str) -> bool:
+    """Tell whether a text can be in an Authorization header."""
+    return text.isascii() and text.isprintable() and " " not in text

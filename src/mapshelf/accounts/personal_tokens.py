@@ -1,0 +1,115 @@
+"""Personal tokens: what people give to programs, made by a command or on the account page."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Final
+
+from mapshelf.accounts.audit import about_token, done_by
+from mapshelf.accounts.feed_addresses import opens_feeds
+from mapshelf.errors import InvalidParameter, NotFound, TooManyTokens
+from mapshelf.model import DAY, AuditEvent, Token, User
+from mapshelf.store import Store
+from mapshelf.store.contract import Accounts
+from mapshelf.tokens import SCOPES, new_token, token_digest
+
+DEFAULT_LIFETIME: Final = 90
+"""Days until a token expires unless its owner says otherwise."""
+
+MAX_LIFETIME: Final = 36_500
+"""Days until a token expires at most."""
+
+LABEL_LENGTH: Final = 100
+"""Most characters of a label."""
+
+MOST_TOKENS: Final = 100
+"""Tokens that a user may have who makes them on the account page."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewToken:
+    """What a new token is to be.
+
+    Attributes:
+        label: what it is for.
+        scopes: what it allows.
+        days: until it expires.
+    """
+
+    label: str
+    scopes: Collection[str]
+    days: int
+
+
+def own_tokens(store: Accounts, user: User) -> list[Token]:
+    """Return the tokens of a user that are not revoked, newest first.
+
+    Raises:
+        StoreUnavailable: the store cannot be reached.
+    """
+    tokens = reversed(store.tokens(user.name))
+    return [token for token in tokens if token.revoked is None and not opens_feeds(token)]
+
+
+def add_own_token(store: Store, user: User, new: NewToken, now: int, address: str) -> str:
+    """Return the secret of a new token, which is kept nowhere in clear.
+
+    Args:
+        store: keeps it.
+        user: whose it is.
+        new: what it is to be.
+        now: milliseconds since 1970-01-01 UTC.
+        address: of the client.
+
+    Raises:
+        InvalidParameter: it has no label or no scope, or lasts too long.
+        TooManyTokens: the user has as many as one may make.
+        StoreUnavailable: the store cannot be reached.
+    """
+    label = new.label.strip()
+    if not 0 < len(label) <= LABEL_LENGTH or not label.isprintable():
+        raise InvalidParameter(f"A token needs a name of at most {LABEL_LENGTH} characters.")
+    if not new.scopes or not set(new.scopes) <= set(SCOPES):
+        raise InvalidParameter("A token needs at least one scope.")
+    if not 0 < new.days <= MAX_LIFETIME:
+        raise InvalidParameter(f"A token lasts from 1 to {MAX_LIFETIME} days.")
+    if len(own_tokens(store, user)) >= MOST_TOKENS:
+        raise TooManyTokens(f"this user has {MOST_TOKENS} tokens")
+    with store.noting(done_by(user, address, AuditEvent.TOKEN_MADE, about_token(label))):
+        return add_token(store, user.name, NewToken(label, new.scopes, new.days), now)
+
+
+def add_token(store: Accounts, name: str, new: NewToken, now: int) -> str:
+    """Add a token for the user with this name; see ``add_own_token``.
+
+    Raises:
+        NotFound: no user has this name.
+    """
+    secret = new_token()
+    store.add_token(
+        name,
+        token_digest(secret),
+        label=new.label,
+        scopes=text_of_scopes(new.scopes),
+        expires=now + new.days * DAY,
+    )
+    return secret
+
+
+def revoke_own_token(store: Store, user: User, token_id: int, address: str) -> None:
+    """Revoke a token of a user, who asks for it from ``address``.
+
+    Raises:
+        NotFound: the user has no such token.
+        StoreUnavailable: the store cannot be reached.
+    """
+    found = next((one for one in store.tokens(user.name) if one.id == token_id), None)
+    if found is None:
+        raise NotFound("there is no such token")
+    target = about_token(found.label)
+    with store.noting(done_by(user, address, AuditEvent.TOKEN_REVOKED, target)):
+        store.revoke_token(token_id)
+
+
+def text_of_scopes(scopes: Collection[str]) -> str:
+    """Return scopes as the store keeps them: each once, always in the same order."""
+    return " ".join(scope for scope in SCOPES if scope in scopes)

@@ -1,0 +1,376 @@
+"""Signing in with a password, choosing one, and registering.
+
+Guessing is slowed down by refusing: after some failures, further attempts are refused for a time
+that doubles with each failure. What counts are failures
+
+* of one account from one address;
+* from one address, whatever the account, so that nobody tries one password on all accounts;
+* of one account from anywhere: then addresses that are new to it have fewer tries.
+
+The last two hold for no address from which the account has been signed in to before, so that nobody
+can lock the owner out from elsewhere. A one-time link works whatever has failed.
+
+A failure is counted before the password is verified, and taken back if it is right: so attempts at
+the same moment do not get more tries than those one after the other. Names that do not exist count
+and take time as others do.
+"""
+
+import logging
+import re
+import unicodedata
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Final
+
+from mapshelf.accounts.audit import about_user, done_by
+from mapshelf.accounts.passwords import hash_password, verify
+from mapshelf.accounts.sessions import Client, NewSession, begin_session
+from mapshelf.errors import (
+    Conflict,
+    InvalidParameter,
+    NotFound,
+    SessionTooOld,
+    StoreError,
+    TooManyAttempts,
+    WrongCredentials,
+)
+from mapshelf.model import (
+    AuditEntry,
+    AuditEvent,
+    Failures,
+    LinkKind,
+    MapsOfClosedAccount,
+    PasswordRecord,
+    Token,
+    User,
+    is_user_name,
+    name_key,
+)
+from mapshelf.store.contract import SignIn, Store
+from mapshelf.tokens import LINK_PREFIX, is_well_formed, token_digest
+
+SECOND: Final = 1000
+MINUTE: Final = 60 * SECOND
+"""In milliseconds."""
+
+FREE_TRIES: Final = 5
+"""Failures of an account from an address until attempts are refused."""
+
+FREE_TRIES_UNDER_ATTACK: Final = 1
+ATTACK: Final = 50
+"""The same for an address that is new to an account with so many failures."""
+
+FREE_TRIES_OF_ADDRESS: Final = 100
+"""Failures from an address until attempts are refused. Many people may share one."""
+
+FIRST_WAIT: Final = 5 * SECOND
+LONGEST_WAIT: Final = 15 * MINUTE
+LONGEST_WAIT_OF_ADDRESS: Final = MINUTE
+"""How long attempts are refused: the first, doubled with each failure up to the longest."""
+
+
+REGISTRATIONS: Final = 100
+"""How often an address may register in a day where anybody may. Many people may share one."""
+
+REGISTRATION_WAIT: Final = 60 * MINUTE
+"""How long it is told to wait then."""
+
+
+log = logging.getLogger(__name__)
+
+
+YOUNG: Final = 15 * MINUTE
+"""The age of a session that shows who somebody is."""
+
+PIECES_AT_ONCE: Final = 20
+"""Pieces of deleting an account that are done at once; the rest follows."""
+
+_INVISIBLE: Final = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
+"""Letters and marks that show nothing: with one of them, a name would look like that of another."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Keys:
+    """The keys of an attempt in the store.
+
+    They are digests, so that the table of failures has no names and addresses to read.
+    """
+
+    pair: bytes
+    address: bytes
+    account: bytes
+
+    @property
+    def others(self) -> tuple[bytes, bytes]:
+        return self.address, self.account
+
+
+def sign_in(store: SignIn, name: str, password: str, client: Client) -> NewSession:
+    """Begin a session for who knows the password. It takes long: it verifies a hash.
+
+    Args:
+        store: keeps passwords, sessions and failures.
+        name: of the user, in any case.
+        password: what was given as the password.
+        client: the browser.
+
+    Raises:
+        WrongCredentials: the name or the password is not right, or the user may not sign in.
+        TooManyAttempts: it failed too often; this attempt was not looked at.
+        Overloaded: there is not enough memory now.
+        StoreUnavailable: the store cannot be reached.
+    """
+    record = _verified(store, name, password, client)
+    try:
+        return begin_session(store, record, client)
+    except (NotFound, Conflict) as error:  # changed or disabled in this moment
+        raise WrongCredentials from error
+
+
+def change_password(store: SignIn, session: Token, present: str, new: str, client: Client) -> None:
+    """Change the password of a user who is signed in; all other sessions end.
+
+    Args:
+        store: keeps passwords, sessions and failures.
+        session: the one in which it is done, which goes on.
+        present: what was given as the present password.
+        new: the new one.
+        client: the browser.
+
+    Raises:
+        UnacceptablePassword: the new password breaks a rule.
+        WrongCredentials: the present password is not right.
+        TooManyAttempts: see ``sign_in``.
+        Overloaded: there is not enough memory now.
+        StoreUnavailable: the store cannot be reached.
+    """
+    record = _verified(store, session.user, present, client)
+    user, encoded = record.user, hash_password(new, record.user.name)
+    try:
+        with store.noting(done_by(user, client.address, AuditEvent.PASSWORD_CHANGED)):
+            store.set_password(user.id, encoded, keep=session.id, checked=record.encoded)
+    except (NotFound, Conflict) as error:  # changed or disabled in this moment
+        raise WrongCredentials from error
+
+
+def delete_account(
+    store: Store, session: Token, password: str, maps: MapsOfClosedAccount, client: Client
+) -> None:
+    """Delete the account of a user who is signed in.
+
+    Who has no password shows by a young session who it is.
+
+    Args:
+        store: keeps all of it.
+        session: the one in which it is done.
+        password: what was given as the password.
+        maps: what becomes of the maps that the user uploaded.
+        client: the browser.
+
+    Raises:
+        WrongCredentials: the password is not right.
+        SessionTooOld: there is no password, and the session is not young.
+        TooManyAttempts: see ``sign_in``.
+        LastAdministrator: there would be no administrator left.
+        Overloaded: there is not enough memory now.
+        StoreUnavailable: the store cannot be reached.
+    """
+    record = store.password_of(session.user)
+    if record is None or record.encoded is not None:
+        record = _verified(store, session.user, password, client)
+    elif client.now - session.created > YOUNG:
+        raise SessionTooOld("This takes a session that has just begun; sign in again.")
+    user = record.user
+    with store.noting(done_by(user, client.address, AuditEvent.ACCOUNT_DELETED)):
+        store.close_account(user.id, maps)
+    for _ in range(PIECES_AT_ONCE):
+        if not store.finish_closing():
+            break
+
+
+def choose_password(store: SignIn, secret: str, password: str, client: Client) -> NewSession:
+    """Use a link to choose a password, and sign in.
+
+    Args:
+        store: keeps passwords and sessions.
+        secret: of the link. It stays good if the password is not accepted.
+        password: the new password.
+        client: the browser.
+
+    Raises:
+        NotFound: the link is not good, or not any longer.
+        UnacceptablePassword: the password breaks a rule.
+        Overloaded: there is not enough memory now.
+        StoreUnavailable: the store cannot be reached.
+    """
+    digest = _digest_of_link(secret)
+    found = store.link(digest, client.now)
+    if found is None or found.user is None:
+        raise NotFound("this link is not good any longer")
+    encoded = hash_password(password, found.user.name)
+    with store.noting(done_by(found.user, client.address, AuditEvent.PASSWORD_CHANGED)):
+        user = store.use_link(digest, encoded, client.now)
+    return _first_session(store, user, encoded, client)
+
+
+def register(
+    store: SignIn, secret: str | None, name: str, password: str, client: Client
+) -> NewSession:
+    """Register a member, and sign in.
+
+    Args:
+        store: keeps users and sessions.
+        secret: of the invitation, which stays good if this fails; ``None`` where anybody may
+            register, which the caller has to know.
+        name: of the new user, kept in the Unicode form NFC.
+        password: of the new user.
+        client: the browser.
+
+    Raises:
+        NotFound: the invitation is not good, or not any longer.
+        InvalidParameter: the name cannot be one.
+        UnacceptablePassword: the password breaks a rule.
+        AlreadyExists: the name is taken.
+        TooManyAttempts: too many have registered from this address, without invitations.
+        Overloaded: there is not enough memory now.
+        StoreUnavailable: the store cannot be reached.
+    """
+    digest = None
+    if secret is not None:
+        digest = _digest_of_link(secret)
+        found = store.link(digest, client.now)
+        if found is None or found.kind is not LinkKind.INVITATION:
+            raise NotFound("this invitation is not good any longer")
+    name = _composed(name)
+    if not is_user_name(name) or _INVISIBLE.search(name):
+        raise InvalidParameter("A username is one printable line without spaces around it.")
+    key = _key(b"register", client.address.encode())
+    if digest is None:
+        _refuse_too_many_registrations(store.failures((key,), client.now), key)
+    encoded = hash_password(password, name)
+    if digest is None:
+        _refuse_too_many_registrations(store.note_failure((key,), client.now), key)
+    registering = AuditEntry(
+        AuditEvent.USER_REGISTERED, about_user(name), user=name, address=client.address
+    )
+    with store.noting(registering):
+        user = store.register(digest, name, encoded, client.now)
+    return _first_session(store, user, encoded, client)
+
+
+def _refuse_too_many_registrations(before: dict[bytes, Failures], key: bytes) -> None:
+    """Refuse to register if that was done too often ``before``.
+
+    Raises:
+        TooManyAttempts: it was.
+    """
+    if key in before and before[key].count >= REGISTRATIONS:
+        raise TooManyAttempts(REGISTRATION_WAIT // SECOND)
+
+
+def _first_session(store: SignIn, user: User, encoded: str, client: Client) -> NewSession:
+    keys = _keys(user.name, client)
+    store.note_success(keys.pair, (), client.now)
+    return begin_session(store, PasswordRecord(user, encoded), client)
+
+
+def _verified(store: SignIn, name: str, password: str, client: Client) -> PasswordRecord:
+    """Return the user with this name if the password is right; see ``sign_in``."""
+    now, keys = client.now, _keys(name, client)
+    known = store.is_known_address(keys.pair, now)
+    _refuse_too_many(store.failures((keys.pair, *keys.others), now), keys, now, known=known)
+    before = store.note_failure((keys.pair, *keys.others), now)
+    _refuse_too_many(before, keys, now, known=known)
+    record = _record(store, name)
+    usable = record is not None and not record.user.disabled
+    right = verify(password, record.encoded if record and usable else None)
+    if record is None or not right:
+        _note_failure(store, record.user if record else None, client)
+        raise WrongCredentials
+    store.note_success(keys.pair, keys.others, now)
+    return record
+
+
+def _note_failure(store: SignIn, user: User | None, client: Client) -> None:
+    """Note that signing in failed: to which account, if there is one.
+
+    Other names are not noted: people type their passwords there.
+    """
+    failed = AuditEvent.SIGN_IN_FAILED
+    if user is None:
+        entry = AuditEntry(failed, address=client.address)
+    else:
+        entry = done_by(user, client.address, failed)
+    try:
+        store.note(entry)
+    except StoreError as error:
+        log.warning("a failed sign-in could not be noted: %s", error)
+
+
+def _record(store: SignIn, name: str) -> PasswordRecord | None:
+    """Return the user with this name. One that a command added may have any Unicode form."""
+    if not is_user_name(name.strip()):
+        return None
+    found, composed = store.password_of(name), _composed(name)
+    return store.password_of(composed) if found is None and composed != name else found
+
+
+def _refuse_too_many(
+    failures: dict[bytes, Failures], keys: _Keys, now: int, *, known: bool
+) -> None:
+    """Refuse an attempt for a while if there were too many ``failures``.
+
+    Args:
+        failures: those before, by key.
+        keys: of the attempt.
+        now: milliseconds since 1970-01-01 UTC.
+        known: whether the account has been signed in to from the address before.
+
+    Raises:
+        TooManyAttempts: there were.
+    """
+    none = Failures(0, 0)
+    attacked = not known and failures.get(keys.account, none).count >= ATTACK
+    free = FREE_TRIES_UNDER_ATTACK if attacked else FREE_TRIES
+    until = _refused_until(failures.get(keys.pair, none), free, LONGEST_WAIT)
+    if not known:
+        of_address = failures.get(keys.address, none)
+        until = max(
+            until, _refused_until(of_address, FREE_TRIES_OF_ADDRESS, LONGEST_WAIT_OF_ADDRESS)
+        )
+    if until > now:
+        raise TooManyAttempts(-((now - until) // SECOND))
+
+
+def _refused_until(failures: Failures, free: int, longest: int) -> int:
+    if failures.count < free:
+        return 0
+    # Beyond sixty doublings all are too long.
+    return failures.last + min(FIRST_WAIT << min(failures.count - free, 60), longest)
+
+
+def _keys(name: str, client: Client) -> _Keys:
+    account = name_key(_composed(name)).encode("utf-8", "surrogatepass")
+    address = client.address.encode()
+    return _Keys(
+        pair=_key(b"pair", account, address),
+        address=_key(b"address", address),
+        account=_key(b"account", account),
+    )
+
+
+def _composed(name: str) -> str:
+    """Return a name in the one Unicode form of those in which keyboards write it."""
+    return unicodedata.normalize("NFC", name)
+
+
+def _key(kind: bytes, *facts: bytes) -> bytes:
+    return sha256(b"\0".join((kind, *(sha256(fact).digest() for fact in facts)))).digest()
+
+
+def _digest_of_link(secret: str) -> bytes:
+    if not is_well_formed(secret, LINK_PREFIX):
+        raise NotFound("there is no such link")
+    return token_digest(secret)

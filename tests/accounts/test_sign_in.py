@@ -1,0 +1,470 @@
+"""Signing in, choosing passwords, registering, and being slowed down."""
+
+import time
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
+import pytest
+
+from mapshelf.accounts.one_time_links import LIFETIMES, new_invitation, new_password_link
+from mapshelf.accounts.passwords import hash_password, verify
+from mapshelf.accounts.sessions import LIFETIME, Client, NewSession
+from mapshelf.accounts.sign_in import (
+    REGISTRATION_WAIT,
+    REGISTRATIONS,
+    change_password,
+    choose_password,
+    register,
+    sign_in,
+)
+from mapshelf.errors import (
+    AlreadyExists,
+    InvalidParameter,
+    NotFound,
+    TooManyAttempts,
+    UnacceptablePassword,
+    WrongCredentials,
+)
+from mapshelf.model import DAY, SYSTEM_USER, LinkKind, Role, TokenKind, User
+from mapshelf.store import Store
+from mapshelf.tokens import LINK_PREFIX, SESSION_PREFIX, new_token, token_digest
+from tests.store.clock import Clock
+
+PASSWORD = "correct horse battery"
+NEW = "another horse entirely"
+WRONG = "incorrect horse"
+SECOND = 1000
+MINUTE = 60 * SECOND
+
+
+@pytest.fixture
+def home(clock: Clock) -> Client:
+    return Client(clock.now, "192.0.2.1", "Mozilla/5.0 (X11; Linux x86_64) Firefox/140.0")
+
+
+@pytest.fixture
+def ann(store: Store, cheap: None) -> User:
+    ann = store.add_user("Ann")
+    store.set_password(ann.id, hash_password(PASSWORD, "Ann"), keep=None)
+    return ann
+
+
+def fail(store: Store, client: Client, *, times: int = 1, name: str = "ann") -> None:
+    for _ in range(times):
+        with pytest.raises(WrongCredentials):
+            sign_in(store, name, WRONG, client)
+
+
+def refused(store: Store, client: Client, name: str = "ann") -> int:
+    """Return the seconds for which even the right password is refused, 0 if it is not."""
+    try:
+        sign_in(store, name, PASSWORD, client)
+    except TooManyAttempts as error:
+        return error.retry_after
+    return 0
+
+
+def later(client: Client, milliseconds: int) -> Client:
+    return replace(client, now=client.now + milliseconds)
+
+
+def elsewhere(client: Client, number: int) -> Client:
+    return replace(client, address=f"198.51.{number // 250}.{number % 250}")
+
+
+def is_session(store: Store, new: NewSession) -> bool:
+    return token_digest(new.secret) in store.find_credentials([token_digest(new.secret)])
+
+
+# -- signing in -------------------------------------------------------------------------------
+
+
+def test_who_knows_the_password_gets_a_session(store: Store, ann: User, home: Client) -> None:
+    for name in ("ann", "ANN", " Ann "):
+        new = sign_in(store, name, PASSWORD, home)
+        assert new.user == ann
+        assert new.secret.startswith(SESSION_PREFIX)
+        assert new.token.kind is TokenKind.SESSION
+        assert new.token.label == "Firefox on Linux"
+        assert new.token.expires == home.now + LIFETIME
+        assert is_session(store, new)
+    assert len(store.sessions(ann.id)) == 3
+
+
+def test_the_session_that_the_browser_had_is_replaced(
+    store: Store, ann: User, home: Client
+) -> None:
+    first = sign_in(store, "ann", PASSWORD, home)
+    client = replace(home, session=token_digest(first.secret))
+    fail(store, client)
+    assert is_session(store, first)
+    second = sign_in(store, "ann", PASSWORD, client)
+    assert first.secret != second.secret
+    assert store.sessions(ann.id) == [second.token]
+
+
+def test_nobody_learns_why_signing_in_fails(store: Store, ann: User, home: Client) -> None:
+    store.add_user("new")
+    gone = store.add_user("gone")
+    store.set_password(gone.id, hash_password(PASSWORD, "gone"), keep=None)
+    store.disable_user("gone")
+    said = set()
+    for name, password in (
+        ("ann", WRONG),
+        ("ann", ""),
+        ("ann", PASSWORD * 100),
+        ("nobody", PASSWORD),
+        ("new", PASSWORD),
+        ("new", ""),
+        ("gone", PASSWORD),
+        (SYSTEM_USER, PASSWORD),
+        (SYSTEM_USER, ""),
+        ("", PASSWORD),
+        ("a\0nn", PASSWORD),
+        ("a\ud800nn", "\ud800"),
+        ("n" * 10_000, PASSWORD),
+    ):
+        with pytest.raises(WrongCredentials) as caught:
+            sign_in(store, name, password, home)
+        said.add(str(caught.value))
+    assert len(said) == 1
+    assert all(store.sessions(user.id) == [] for user in store.users())
+
+
+def test_names_that_nobody_has_are_slowed_down_like_others(
+    store: Store, ann: User, home: Client
+) -> None:
+    waits = []
+    for name in ("ann", "nobody", SYSTEM_USER):
+        fail(store, home, times=5, name=name)
+        waits.append(refused(store, home, name))
+    assert waits == [5, 5, 5]
+
+
+@pytest.mark.slow
+def test_unknown_names_take_as_long_as_known_ones(store: Store, home: Client) -> None:
+    """The least of several, since other work takes the processor at times."""
+    store.set_password(store.add_user("Ann").id, hash_password(PASSWORD, "Ann"), keep=None)
+    store.add_user("new")
+    least: dict[str, float] = {}
+    for number in range(8):
+        for name in ("ann", "new", "nobody"):
+            began = time.thread_time()
+            fail(store, elsewhere(home, number), name=name)
+            least[name] = min(least.get(name, 9.0), time.thread_time() - began)
+    assert max(least.values()) < 1.25 * min(least.values()), least
+
+
+def test_a_password_changed_while_it_is_verified_is_not_good_any_longer(
+    store: Store, ann: User, home: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def slow(password: str, encoded: str | None) -> bool:
+        right = verify(password, encoded)
+        store.set_password(ann.id, hash_password(NEW, "Ann"), keep=None)
+        return right
+
+    monkeypatch.setattr("mapshelf.accounts.sign_in.verify", slow)
+    with pytest.raises(WrongCredentials):
+        sign_in(store, "ann", PASSWORD, home)
+    assert store.sessions(ann.id) == []
+
+
+def test_a_password_changed_meanwhile_is_not_changed_by_who_knows_the_former(
+    store: Store, ann: User, home: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thief = sign_in(store, "ann", PASSWORD, home).token
+    changed = hash_password(NEW, "Ann")
+
+    def slow(password: str, name: str) -> str:
+        store.set_password(ann.id, changed, keep=None)
+        return hash_password(password, name)
+
+    monkeypatch.setattr("mapshelf.accounts.sign_in.hash_password", slow)
+    with pytest.raises(WrongCredentials):
+        change_password(store, thief, PASSWORD, "of the thief's choice", home)
+    record = store.password_of("ann")
+    assert record is not None
+    assert record.encoded == changed
+    assert store.sessions(ann.id) == []
+
+
+# -- being slowed down ------------------------------------------------------------------------
+
+
+def test_after_five_failures_attempts_are_refused_for_a_time_that_doubles(
+    store: Store, ann: User, home: Client
+) -> None:
+    fail(store, home, times=4)
+    assert refused(store, home) == 0  # which forgives what failed before
+    fail(store, home, times=5)
+    client, waits = home, []
+    for _ in range(10):
+        waits.append(refused(store, client))
+        assert refused(store, later(client, 1)) == waits[-1]  # asking again changes nothing
+        assert refused(store, later(client, waits[-1] * SECOND - 1)) == 1
+        client = later(client, waits[-1] * SECOND)
+        fail(store, client)
+    assert waits == [5, 10, 20, 40, 80, 160, 320, 640, 900, 900]
+    assert refused(store, later(client, 15 * MINUTE)) == 0
+
+
+def test_failures_are_forgotten_after_a_day(store: Store, ann: User, home: Client) -> None:
+    fail(store, home, times=5)
+    fail(store, later(home, DAY), times=5)
+    assert refused(store, later(home, DAY)) == 5
+
+
+def test_a_refused_attempt_is_not_looked_at(store: Store, ann: User, home: Client) -> None:
+    fail(store, home, times=5)
+    for password in (PASSWORD, WRONG):
+        with pytest.raises(TooManyAttempts):
+            sign_in(store, "ann", password, home)
+    assert store.sessions(ann.id) == []
+
+
+def test_the_right_password_of_a_disabled_user_is_a_failure(
+    store: Store, ann: User, home: Client
+) -> None:
+    store.disable_user("ann")
+    for _ in range(5):
+        with pytest.raises(WrongCredentials):
+            sign_in(store, "ann", PASSWORD, home)
+    store.enable_user("ann")
+    assert refused(store, home) == 5
+
+
+def test_at_the_same_moment_there_are_no_more_tries(store: Store, ann: User, home: Client) -> None:
+    def attempt(_: int) -> type[Exception]:
+        try:
+            sign_in(store, "ann", WRONG, home)
+        except (WrongCredentials, TooManyAttempts) as error:
+            return type(error)
+        raise AssertionError
+
+    with ThreadPoolExecutor(8) as pool:
+        outcomes = list(pool.map(attempt, range(40)))
+    assert outcomes.count(WrongCredentials) == 5
+    assert outcomes.count(TooManyAttempts) == 35
+
+
+def test_failures_elsewhere_never_keep_the_owner_out(store: Store, ann: User, home: Client) -> None:
+    sign_in(store, "ann", PASSWORD, home)
+    for number in range(100):
+        fail(store, elsewhere(home, number), times=5 if number < 10 else 1)
+    assert refused(store, elsewhere(home, 0)) > 0
+    assert refused(store, home) == 0
+    fail(store, home, times=4)
+    assert refused(store, later(home, 89 * DAY)) == 0
+
+
+def test_an_account_under_attack_gives_new_addresses_fewer_tries(
+    store: Store, ann: User, home: Client
+) -> None:
+    sign_in(store, "ann", PASSWORD, home)
+    for number in range(10):
+        fail(store, elsewhere(home, number), times=5)
+    stranger = elsewhere(home, 100)
+    fail(store, stranger)
+    assert refused(store, stranger) == 5
+    assert refused(store, later(stranger, 5 * SECOND)) == 0  # and now the address is known
+    fail(store, later(stranger, MINUTE), times=4)
+    assert refused(store, later(stranger, MINUTE)) == 0
+    assert refused(store, elsewhere(home, 101)) == 0  # the first try is free
+
+
+def test_an_address_that_tries_many_accounts_is_slowed_down(
+    store: Store, ann: User, home: Client
+) -> None:
+    eve = store.add_user("Eve")
+    store.set_password(eve.id, hash_password(PASSWORD, "Eve"), keep=None)
+    sign_in(store, "ann", PASSWORD, home)
+    for number in range(100):
+        fail(store, home, name=f"name {number}")
+    assert refused(store, home, "eve") == 5
+    assert refused(store, elsewhere(home, 1), "eve") == 0
+    assert refused(store, home, "ann") == 0  # who has signed in here before
+    client = home
+    for _ in range(6):
+        client = later(client, refused(store, client, "eve") * SECOND)
+        fail(store, client, name="eve one")
+    assert refused(store, client, "eve") == 60
+
+
+def test_a_success_takes_back_no_failures_of_others(store: Store, ann: User, home: Client) -> None:
+    """Or whoever has an account could go on guessing those of others from one address."""
+    eve = store.add_user("Eve")
+    store.set_password(eve.id, hash_password(PASSWORD, "Eve"), keep=None)
+    for number in range(100):
+        fail(store, home, name=f"name {number}")
+        if not number % 10:
+            assert refused(store, home, "ann") == 0
+    assert refused(store, home, "eve") == 5
+
+
+# -- links ------------------------------------------------------------------------------------
+
+
+def test_a_link_lets_its_user_choose_a_password(store: Store, ann: User, home: Client) -> None:
+    old = sign_in(store, "ann", PASSWORD, home)
+    secret = new_password_link(store, ann, home.now)
+    assert secret.startswith(LINK_PREFIX)
+    for password in ("short", "ann ann ann", "password123"):
+        with pytest.raises(UnacceptablePassword):
+            choose_password(store, secret, password, home)
+    assert is_session(store, old)
+    new = choose_password(store, secret, NEW, home)
+    assert new.user == ann
+    assert is_session(store, new)
+    assert not is_session(store, old)
+    with pytest.raises(NotFound):
+        choose_password(store, secret, PASSWORD, home)
+    with pytest.raises(WrongCredentials):
+        sign_in(store, "ann", PASSWORD, home)
+    assert sign_in(store, "ann", NEW, home).user == ann
+
+
+def test_a_link_works_whatever_has_failed_and_makes_the_address_known(
+    store: Store, ann: User, home: Client
+) -> None:
+    secret = new_password_link(store, ann, home.now)
+    for number in range(10):
+        fail(store, elsewhere(home, number), times=5)
+    fail(store, home)
+    assert refused(store, home) == 5
+    choose_password(store, secret, PASSWORD, home)
+    fail(store, home, times=4)
+    assert refused(store, home) == 0
+
+
+def test_links_are_good_for_a_day_and_for_what_they_are_made_for(
+    store: Store, ann: User, home: Client, clock: Clock
+) -> None:
+    secret, invitation = new_password_link(store, ann, home.now), new_invitation(store, home.now)
+    for bad in (invitation, new_token(LINK_PREFIX), new_token(), "", secret[:-1], "\ud800"):
+        with pytest.raises(NotFound):
+            choose_password(store, bad, NEW, home)
+    with pytest.raises(NotFound):
+        choose_password(store, secret, NEW, later(home, DAY))
+    assert LIFETIMES[LinkKind.PASSWORD] == DAY
+    choose_password(store, secret, NEW, later(home, DAY - 1))
+
+
+# -- registering ------------------------------------------------------------------------------
+
+
+def test_registering_by_invitation(store: Store, ann: User, home: Client) -> None:
+    secret = new_invitation(store, home.now, ann)
+    assert [one.created_by for one in store.invitations(home.now)] == ["Ann"]
+    for name, password, error in (
+        ("ann", PASSWORD, AlreadyExists),
+        ("System", PASSWORD, AlreadyExists),
+        ("eve", "short", UnacceptablePassword),
+        ("eve of maps", "Eve of Maps!", UnacceptablePassword),
+        ("", PASSWORD, InvalidParameter),
+        (" eve", PASSWORD, InvalidParameter),
+        ("e\nve", PASSWORD, InvalidParameter),
+        ("e\ud800ve", PASSWORD, InvalidParameter),
+        ("e" * 101, PASSWORD, InvalidParameter),
+    ):
+        with pytest.raises(error):
+            register(store, secret, name, password, home)
+    new = register(store, secret, "Eve", PASSWORD, home)
+    assert (new.user.name, new.user.role) == ("Eve", Role.MEMBER)
+    assert is_session(store, new)
+    assert sign_in(store, "eve", PASSWORD, home).user == new.user
+    with pytest.raises(NotFound):
+        register(store, secret, "carl", PASSWORD, home)
+    assert [user.name for user in store.users()] == [SYSTEM_USER, "Ann", "Eve"]
+
+
+def test_a_link_for_a_password_is_no_invitation(store: Store, ann: User, home: Client) -> None:
+    secret = new_password_link(store, ann, home.now)
+    for bad in (secret, new_token(LINK_PREFIX), "", "x"):
+        with pytest.raises(NotFound):
+            register(store, bad, "eve", PASSWORD, home)
+
+
+def test_registering_where_anybody_may(store: Store, cheap: None, home: Client) -> None:
+    new = register(store, None, "Eve", PASSWORD, home)
+    assert is_session(store, new)
+    with pytest.raises(AlreadyExists):
+        register(store, None, "EVE", PASSWORD, home)
+
+
+def test_names_that_look_the_same_are_the_same(store: Store, cheap: None, home: Client) -> None:
+    composed, decomposed = "Jos\u00e9", "Jose\u0301"
+    assert register(store, None, decomposed, PASSWORD, home).user.name == composed
+    for name in (composed, decomposed, "JOSE\u0301"):
+        with pytest.raises(AlreadyExists):
+            register(store, None, name, PASSWORD, home)
+        assert is_session(store, sign_in(store, name, PASSWORD, home))
+    for invisible in ("\u034f", "\u115f", "\u2800", "\u3164", "\ufe0f", "\uffa0", "\U000e0100"):
+        for name in (f"eve{invisible}", invisible):
+            with pytest.raises(InvalidParameter):
+                register(store, None, name, PASSWORD, home)
+    former = store.add_user("Rene\u0301")
+    store.set_password(former.id, hash_password(PASSWORD, "Rene\u0301"), keep=None)
+    assert sign_in(store, "rene\u0301", PASSWORD, home).user == former
+
+
+def test_a_name_in_another_form_gets_no_further_tries(store: Store, home: Client) -> None:
+    register(store, None, "Jos\u00e9", PASSWORD, elsewhere(home, 1))
+    for name in ("Jos\u00e9", "Jose\u0301", "JOS\u00c9", "JOSE\u0301", "jos\u00e9"):
+        fail(store, home, name=name)
+    assert refused(store, home, "jose\u0301")
+
+
+# -- changing ---------------------------------------------------------------------------------
+
+
+def test_changing_a_password_takes_the_present_one_and_ends_other_sessions(
+    store: Store, ann: User, home: Client
+) -> None:
+    mine, other = (sign_in(store, "ann", PASSWORD, home) for _ in range(2))
+    secret = new_password_link(store, ann, home.now)
+    with pytest.raises(WrongCredentials):
+        change_password(store, mine.token, WRONG, NEW, home)
+    with pytest.raises(UnacceptablePassword):
+        change_password(store, mine.token, PASSWORD, "short", home)
+    assert is_session(store, other)
+    change_password(store, mine.token, PASSWORD, NEW, home)
+    assert is_session(store, mine)
+    assert not is_session(store, other)
+    assert sign_in(store, "ann", NEW, home).user == ann
+    with pytest.raises(NotFound):
+        choose_password(store, secret, PASSWORD, home)
+
+
+def test_who_has_got_a_session_cannot_guess_the_password_either(
+    store: Store, ann: User, home: Client
+) -> None:
+    mine = sign_in(store, "ann", PASSWORD, home)
+    for _ in range(5):
+        with pytest.raises(WrongCredentials):
+            change_password(store, mine.token, WRONG, NEW, home)
+    with pytest.raises(TooManyAttempts):
+        change_password(store, mine.token, PASSWORD, NEW, home)
+
+
+def test_one_address_does_not_register_all_day(store: Store, cheap: None, home: Client) -> None:
+    for number in range(REGISTRATIONS):
+        register(store, None, f"user {number}", PASSWORD, home)
+    for name in ("one more", "user 1"):
+        with pytest.raises(TooManyAttempts) as refusal:
+            register(store, None, name, PASSWORD, home)
+        assert refusal.value.retry_after == REGISTRATION_WAIT // SECOND
+    assert store.password_of("one more") is None
+    register(store, None, "one more", PASSWORD, elsewhere(home, 1))
+    register(store, new_invitation(store, home.now), "invited", PASSWORD, home)
+    register(store, None, "the next day", PASSWORD, later(home, DAY + 1))
+
+
+def test_names_are_not_found_out_by_registering_them_all(
+    store: Store, ann: User, home: Client
+) -> None:
+    for _ in range(REGISTRATIONS):
+        with pytest.raises(AlreadyExists):
+            register(store, None, "ann", PASSWORD, home)
+    with pytest.raises(TooManyAttempts):
+        register(store, None, "ann", PASSWORD, home)
+    assert not refused(store, home), "this is no wrong password"
