@@ -6,7 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.importer import Attribution, Report, import_maps, renew_outlines, scan
+from mapshelf.importer.map_files import Attribution, import_maps
+from mapshelf.importer.renewal import renew_outlines
+from mapshelf.importer.report import Report
+from mapshelf.importer.scan import scan
 from mapshelf.model import MapDraft, MapLink
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.settings import sqlite_url

@@ -9,8 +9,11 @@ from pathlib import Path
 import pytest
 
 from mapshelf.formats.outline_codec import decode_outline
-from mapshelf.importer import Attribution, Report, import_maps, renew_outlines, scan
 from mapshelf.importer import renewal as renewal_module
+from mapshelf.importer.map_files import Attribution, import_maps
+from mapshelf.importer.renewal import renew_outlines
+from mapshelf.importer.report import Report
+from mapshelf.importer.scan import scan
 from mapshelf.model import Map, MapDraft
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.settings import sqlite_url

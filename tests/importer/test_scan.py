@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.importer import Report, scan
+from mapshelf.importer.report import Report
+from mapshelf.importer.scan import scan
 
 MARKMAP = "---\nmarkmap: {}\n---\n# map\n"
 

@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from mapshelf.formats.outline_codec import decode_outline
-from mapshelf.importer import Attribution, Report, import_maps, scan
+from mapshelf.importer.map_files import Attribution, import_maps
+from mapshelf.importer.report import Report
+from mapshelf.importer.scan import scan
 from mapshelf.model import Image
 from mapshelf.readers import Limits
 from mapshelf.readers.beside import files_beside

@@ -103,6 +103,8 @@ def test_description_lists_whole_topics() -> None:
         ("<b><i>crossed</b></i>", "<b><i>crossed</i></b>"),
         ("<script>x</script><style>y</style><img src=x onerror=y>z", "z"),
         ("<html><head><title>no</title></head><body>yes", "yes"),
+        ("<p>a</p>\n<p>b</p>", "<p>a</p>\n<p>b</p>"),
+        ("<b>a</b> <i>b</i>", "<b>a</b> <i>b</i>"),
         ("a &lt;b&gt; &amp;", "a &lt;b&gt; &amp;"),
     ],
 )
@@ -110,6 +112,20 @@ def test_safe_html(html: str, expected: str) -> None:
     cleaned = safe_html(html)
     assert expected in cleaned
     assert not re.search(r"script|onclick|onerror|style|<img|no<", cleaned)
+
+
+@pytest.mark.parametrize(
+    ("html", "expected"),
+    [
+        ("<html>\n <head>\n </head>\n <body>\n  a\n </body>\n</html>\n", "a"),
+        ("<html>\n<body><div>a</div>\n<div>b</div>\n</body>\n</html>", "a<br>b"),
+        ("<html> <body> <p>a</p> </body> </html>", "<p>a</p>"),
+        ("<p>a</p>\n<div>b</div>", "<p>a</p>b"),
+        ("a<div> </div>b", "a<br>b"),
+    ],
+)
+def test_white_space_around_blocks_breaks_no_line(html: str, expected: str) -> None:
+    assert safe_html(html) == expected
 
 
 @pytest.mark.parametrize("piece", ["<div>", "<ul><li>", "<p>", "<b>", "<table><tr><td>", "<!--"])

@@ -221,13 +221,19 @@ def test_mindmanager(row: Row) -> None:
     assert outline.modified is not None
 
 
+HEADING = re.compile(r"^#{1,6} ", re.MULTILINE)
+EMPHASIS = re.compile(r"(?<!\w)(\*\*|\*|_)(?=\S)([^*_\n]+)(?<=\S)\1(?!\w)")
+
+
 @by_file(of_formats("itmz"))
 def test_ithoughts(row: Row) -> None:
     outline = outline_of(row)
     source = member(row, "mapdata.xml")
     assert count(outline) == len(re.findall(r"<topic[\s>]", source))
-    said = [html.unescape(text) for text in re.findall(r'\s(?:text|note)="([^"]*)"', source)]
-    assert lost(said, outline) == []
+    texts = [html.unescape(text) for text in re.findall(r'\stext="([^"]*)"', source)]
+    notes = [html.unescape(note) for note in re.findall(r'\snote="([^"]*)"', source)]
+    said = [EMPHASIS.sub(r"\2", HEADING.sub("", text)) for text in texts]
+    assert lost([*said, *notes], outline) == []
     assert letters(outline.roots[0].text) == letters(said[0])
     assert f"ithoughts {outline.software_version} (" in row["software"] or (
         f"ithoughtsx.mas {outline.software_version} (" in row["software"]

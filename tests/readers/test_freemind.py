@@ -92,6 +92,15 @@ def test_xml_note_is_html() -> None:
     assert root.note == "a\nb"
 
 
+def test_rich_text_goes_before_the_same_text_without_formatting() -> None:
+    rich = '<richcontent TYPE="NODE"><html><body><p>a <b>b</b></p></body></html></richcontent>'
+    root = root_of(f'<node TEXT="a b">{rich}</node>')
+    assert (root.text, root.text_html) == ("a b", "a <b>b</b>")
+    note = rich.replace("NODE", "NOTE")
+    root = root_of(f'<node TEXT="plain">{note}</node>')
+    assert (root.text, root.text_html, root.note) == ("plain", "", "a b")
+
+
 def test_link_inside_rich_text_counts_unless_the_node_has_one() -> None:
     rich = '<richcontent TYPE="NODE"><html><a href="http://in/">x</a></html></richcontent>'
     assert root_of(f"<node>{rich}</node>").links == ("http://in/",)

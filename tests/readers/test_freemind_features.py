@@ -152,12 +152,12 @@ def test_arrows_count_once_and_have_the_words_on_them() -> None:
     sheet = sheet_of(
         '<node ID="r" TEXT="r">'
         '<node ID="a" TEXT="a"><arrowlink DESTINATION="b" COLOR="#cc0000" MIDDLE_LABEL="leads to"'
-        ' SOURCE_LABEL="no"/></node>'
+        ' SOURCE_LABEL="so"/></node>'
         '<node ID="b" TEXT="b"><linktarget DESTINATION="b" SOURCE="a"/>'
         '<arrowlink DESTINATION="r" SOURCE_LABEL="from" TARGET_LABEL="to"/></node></node>'
     )
     assert sheet.relationships == (
-        Relationship("a", "b", "leads to", "#cc0000"),
+        Relationship("a", "b", "so / leads to", "#cc0000"),
         Relationship("b", "r", "from / to"),
     )
 

@@ -1,5 +1,7 @@
 """iThoughts: the habits of real files, each in its smallest form."""
 
+from dataclasses import replace
+
 import pytest
 
 from mapshelf.errors import BrokenFile
@@ -21,6 +23,10 @@ from mapshelf.readers.formats.ithoughts_icons import icon
 from tests.readers.samples import archive_of, as_file, drawn
 
 LIMITS = Limits()
+
+
+PLAIN = Style(fill="#b2b2fe", line="#b2b2fe", shape="rounded")
+CENTRAL = replace(PLAIN, shape="ellipse")
 
 
 def map_of(topics: str, beside: str = "", **assets: bytes) -> bytes:
@@ -53,9 +59,11 @@ def test_topics_notes_and_links() -> None:
         LIMITS,
     )
     (sheet,) = outline.sheets
-    children = [Topic("a", side="left"), Topic("b", side="right")]
-    assert sheet.root == Topic("r", "u", "# a\nb", links=("http://x/",), children=children)
-    assert sheet.floating == (Topic("floating", position=(10, -20.5)),)
+    children = [Topic("a", side="left", style=PLAIN), Topic("b", side="right", style=PLAIN)]
+    assert sheet.root == Topic(
+        "r", "u", "# a\nb", links=("http://x/",), children=children, style=CENTRAL
+    )
+    assert sheet.floating == (Topic("floating", position=(10, -20.5), style=PLAIN),)
     assert (outline.software_version, outline.author) == ("7.4", "")  # the name of a device
     assert (outline.created, outline.modified) == (1704067200000, 1704153600000)
 
@@ -71,10 +79,11 @@ def test_icons_colours_and_fold() -> None:
         Marker("hat-yellow", "icon-hat-yellow"),
         Marker("other-unheard-of", "unheard_of"),
     )
-    assert topic.style == Style(fill="#ffb2b2", bold=True, italic=True, size=14)
+    look = Style(fill="#ffb2b2", line="#ffb2b2", shape="ellipse", bold=True, italic=True, size=14)
+    assert topic.style == look
     assert topic.folded
     assert not topic.children[0].folded  # it has nothing to hide
-    assert topic.children[0].style is None
+    assert topic.children[0].style == Style(fill="#ffb2b2", line="#ffb2b2", shape="rounded")
 
 
 @pytest.mark.parametrize(
@@ -149,9 +158,31 @@ def test_what_stands_beside_the_tree() -> None:
     (floating,) = sheet.floating
     assert (floating.text, floating.position) == ("float", (101, 12))
     assert [topic.text for topic in floating.children] == ["below"]
-    assert sheet.summaries == (Summary(("a", "b"), Topic("sum", "s")),)
+    assert sheet.summaries == (Summary(("a", "b"), Topic("sum", "s", style=PLAIN)),)
     assert sheet.relationships == (Relationship("a", "b", "so", "B247B2"),)
-    assert sheet.boundaries == (Boundary(("a",)), Boundary(("b", "d"), "", "FF0000"))
+    assert sheet.boundaries == (
+        Boundary(("a",), "", "#b2b2fe"),
+        Boundary(("b", "d"), "", "FF0000"),
+    )
+
+
+def test_marks_of_markdown_are_what_they_mean() -> None:
+    root = root_of('text="# **Plan** of &lt;x&gt;"', '<topic text="a * b # c"/>')
+    assert (root.text, root.text_html) == ("Plan of <x>", "<b>Plan</b> of &lt;x&gt;")
+    assert (root.children[0].text, root.children[0].text_html) == ("a * b # c", "")
+    assert root_of('text="see [x](http://x/)" link="http://y/"').links == ("http://y/", "http://x/")
+
+
+def test_colours_are_those_of_the_topic_above() -> None:
+    root = root_of(
+        'text="r"',
+        '<topic text="a" color="FFD8B2"><topic text="b"><topic text="c" color="00FF00"/></topic>'
+        '<topic text="d" callout="1"/></topic><topic text="e"/>',
+    )
+    fills = {topic.text: topic.style.fill for _, topic in root.walk() if topic.style}
+    orange, green = "#ffd8b2", "#00ff00"
+    ours = {"r": "#b2b2fe", "e": "#b2b2fe"}
+    assert fills == {**ours, "a": orange, "b": orange, "c": green, "d": orange}
 
 
 def test_no_topics() -> None:

@@ -1,5 +1,7 @@
 """Markmap: what of a text is a topic, what a note, and which texts are maps at all."""
 
+import time
+
 import pytest
 
 from mapshelf.errors import BrokenFile, NotAMap
@@ -57,6 +59,35 @@ def test_boxes_folds_and_formulas() -> None:
     assert (todo.text, todo.folded, todo.task) == ("☐ b", False, Task("todo"))
     assert todo.note == "words  go on"
     assert money.formula == ""
+
+
+@pytest.mark.parametrize(
+    ("label", "formula", "text"),
+    [
+        (
+            "Katex: $x = {a \\over 2}$",
+            "\\text{Katex: }x = {a \\over 2}",
+            "Katex: $x = {a \\over 2}$",
+        ),
+        ("$x_1$ and $$y$$.", "x_1\\text{ and }y\\text{.}", "$x_1$ and $$y$$."),
+        ("**So** 50% of $x^2$", "x^2", "So 50% of $x^2$"),
+        ("面积 $r^2$", "r^2", "面积 $r^2$"),
+        ("word " * 20 + "$x^2$", "x^2", "word " * 20 + "$x^2$"),
+        ("from $5 to $6, or $a b$", "", "from $5 to $6, or $a b$"),
+        ("$$ $$", "", "$$ $$"),
+    ],
+)
+def test_formulas_in_text(label: str, formula: str, text: str) -> None:
+    topic = outline_of(f"# r\n- {label}\n").roots[0].children[0]
+    assert (topic.formula, topic.text) == (formula, text)
+
+
+@pytest.mark.parametrize("piece", ["$=", "$" + "=" * 900 + "$5", "$$x", "$\\0=$ ", "\\$", "$ ="])
+def test_dollar_signs_are_not_quadratic(piece: str) -> None:
+    text = "# r\n- " + piece * (200_000 // len(piece))
+    start = time.process_time()
+    outline_of(text)
+    assert time.process_time() - start < 1
 
 
 def test_items_indented_a_little_are_siblings() -> None:

@@ -1,6 +1,7 @@
 """MindManager: the habits of real files, each in its smallest form."""
 
 import base64
+from dataclasses import replace
 
 import pytest
 
@@ -313,6 +314,37 @@ def test_places_count_from_the_middle() -> None:
     (main,) = root.children
     assert main.position == (96, -48)
     assert main.children[0].position is None  # it counts from the topic above
+
+
+def test_levels_have_looks() -> None:
+    group = (
+        "<ap:StyleGroup><ap:RootTopicDefaultsGroup>"
+        '<ap:DefaultColor FillColor="fffee49e" LineColor="ff000000"/></ap:RootTopicDefaultsGroup>'
+        '<ap:RootSubTopicDefaultsGroup Level="1"><ap:DefaultColor FillColor="ffccffff"'
+        ' LineColor="ff0000ff"/></ap:RootSubTopicDefaultsGroup>'
+        '<ap:RootSubTopicDefaultsGroup Level="0"><ap:DefaultColor FillColor="ffffff99"/>'
+        '<ap:DefaultText><ap:Font Size="14." Bold="true"/></ap:DefaultText>'
+        '<ap:DefaultSubTopicShape SubTopicShape="urn:mindjet:RoundedRectangle"/>'
+        "</ap:RootSubTopicDefaultsGroup><ap:CalloutTopicDefaultsGroup>"
+        '<ap:DefaultCalloutFloatingTopicShape CalloutFloatingTopicShape="urn:mindjet:OvalBalloon"/>'
+        "</ap:CalloutTopicDefaultsGroup></ap:StyleGroup>"
+    )
+    own = '<ap:Color FillColor="00ffffff"/>'
+    deep = sub_topics(sub_topics(sub_topics(callout("call"))), own)
+    (root,) = outline_of(deep, rest=group).roots
+    styles = [topic.style for _, topic in root.walk()]
+    third = Style(fill="#ccffff", line="#0000ff")
+    main = Style(
+        fill="#ffff99", line="#000000", border="#000000", bold=True, size=14, shape="rounded"
+    )
+    assert styles == [
+        Style(fill="#fee49e", line="#000000"),
+        main,
+        third,
+        third,
+        Style(line="#000000", border="#000000", shape="ellipse"),
+        replace(main, fill=""),
+    ]
 
 
 def test_background() -> None:

@@ -166,7 +166,8 @@ def test_formatting_and_links_of_titles() -> None:
     ("title", "note", "formula"),
     [
         ("$e^{i\\pi}$", "", "e^{i\\pi}"),
-        ("<p>Energy $E=mc^2$ here</p>", "", "E=mc^2"),
+        ("<p>Energy $E=mc^2$ here</p>", "", r"\text{Energy }E=mc^2\text{ here}"),
+        ("<p>能量 $E=mc^2$, $x_1$</p>", "", r"E=mc^2 \quad x_1"),
         ("$x$", "", "x"),
         ("costs $5 or $7", "", ""),
         ("t", "<p>so: $$\\frac{a}{b}$$ and $$c$$</p>", "\\frac{a}{b} \\quad c"),

@@ -28,7 +28,7 @@ CONTENT = """<document title="t" description="all of it"><maps><map>
 </rich-text><notes><rich-text><text-run>a note</text-run></rich-text></notes></topic>
 <topic id="e"><rich-text><text-run>around</text-run></rich-text></topic>
 <topic id="b"><project-task percentage-complete="50"/><top-image resource-ref="p"/>
-<rich-text><text-run>B</text-run></rich-text></topic>
+<rich-text><text-run font-color="#FF0000FF">B</text-run></rich-text></topic>
 <topic id="c"><rich-text><text-run>on the line</text-run></rich-text></topic></topics></document>"""
 
 
@@ -42,7 +42,13 @@ def test_tree_and_topics_are_joined() -> None:
             links=("http://x/",),
             tags=("T",),
             children=[
-                Topic("B", "n1", task=Task(progress=50), images=(Image("", alt=""),)),
+                Topic(
+                    "B",
+                    "n1",
+                    task=Task(progress=50),
+                    images=(Image("", alt=""),),
+                    style=Style(text="#0000ff"),
+                ),
                 Topic("", style=Style(fill="#ecff01")),
             ],
         ),
@@ -73,3 +79,24 @@ def test_pictures_are_named_by_the_manifest() -> None:
     outline = read(archive_of({"content.xml": CONTENT, **members}), LIMITS)
     (image,) = outline.roots[0].children[0].images
     assert image == (hashlib.sha256(picture).hexdigest(), 40.0, 20.0, "b.png")
+
+
+def test_a_topic_that_is_to_be_ticked_off_is_a_task() -> None:
+    for state, expected in (("Unchecked", "todo"), ("Checked", "done")):
+        project = f'<topic id="b" checked-state="{state}"><project-task/>'
+        content = CONTENT.replace('<topic id="b"><project-task percentage-complete="50"/>', project)
+        (root,) = read(archive_of({"content.xml": content}), LIMITS).roots
+        assert root.children[0].task == Task(state=expected)
+
+
+def test_an_icon_is_a_picture() -> None:
+    icon = '<topic id="b"><adornments><adornment resource-ref="i"/></adornments>'
+    content = CONTENT.replace('<topic id="b">', icon)
+    manifest = '<manifest><resources><resource id="i" url="bag.png"/></resources></manifest>'
+    members: dict[str, str | bytes] = {
+        "content.xml": content,
+        "manifest.xml": manifest,
+        "Resources/bag.png": as_file(drawn()),
+    }
+    (root,) = read(archive_of(members), LIMITS).roots
+    assert [bool(image.digest) for image in root.children[0].images] == [False, True]

@@ -6,6 +6,7 @@ import time
 import zlib
 from collections.abc import Callable, Iterator
 from hashlib import sha256
+from itertools import count
 from pathlib import Path
 from urllib.parse import quote
 
@@ -13,7 +14,7 @@ import pytest
 from PIL import Image as Pillow
 
 from mapshelf.disk_cache import DiskCache
-from mapshelf.errors import UnreadableFile
+from mapshelf.errors import BrokenFile, TooLarge, UnreadableFile
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.readers import Limits
 from mapshelf.readers.parsing.images import Images
@@ -21,7 +22,10 @@ from mapshelf.readers.parsing.limits import MIB
 from mapshelf.readers.pictures import measure
 from mapshelf.readers.sandboxed_reader import ReadFile, SandboxedReader
 from mapshelf.readers.svg_pictures import safe_svg, svg_size
+from mapshelf.render import image_worker
 from mapshelf.render.image_worker import ImageRequest, ImageWorker
+from mapshelf.render.slow_maps import FORGIVEN_AFTER
+from mapshelf.sandbox.pool import ConfinedChild
 from tests.readers.illustrated import illustrated, illustrated_readers, picture, within
 from tests.readers.samples import as_file
 
@@ -76,7 +80,7 @@ REFUSED: dict[str, Callable[[], bytes]] = {
     "WebP cut in its header": lambda: picture(kind="WEBP")[:18],
     "JPEG that is cut at once": lambda: b"\xff\xd8\xff",
     "TIFF": lambda: as_file(Pillow.new("RGB", (4, 4)), "TIFF"),
-    "icon": lambda: as_file(Pillow.new("RGB", (16, 16)), "ICO"),
+    "cursor": lambda: b"\0\0\2\0" + as_file(Pillow.new("RGB", (16, 16)), "ICO")[4:],
     "HTML": lambda: b"<html><svg/></html>",
     "larger than allowed": lambda: picture() + bytes(LIMITS.picture),
     "SVG of a kilometre": lambda: svg(attributes='width="1000000mm" height="1000000mm"'),
@@ -218,6 +222,26 @@ def test_thousands_of_pictures_in_one_map_cost_what_is_allowed(tmp_path: Path) -
     assert decode_outline(result.outline).topic_count == len(lines) + 1
 
 
+def icon(inside: bytes, side: int = 16) -> bytes:
+    """Return an ICO whose header says that the picture in it is small."""
+    head = b"\0\0\1\0\1\0" + bytes((side, side, 0, 0, 1, 0, 32, 0))
+    return head + len(inside).to_bytes(4, "little") + (22).to_bytes(4, "little") + inside
+
+
+def test_an_icon_is_no_larger_than_icons_are() -> None:
+    assert measure(icon(picture(size=(16, 16))), LIMITS) == (16, 16)
+    with pytest.raises(TooLarge, match="icon"):
+        measure(icon(png(30_000, 30_000)), LIMITS)
+    bitmap = (
+        b"\x28\0\0\0" + (9000).to_bytes(4, "little") + (18_000).to_bytes(4, "little") + bytes(99)
+    )
+    with pytest.raises(TooLarge, match="icon"):
+        measure(icon(bitmap), LIMITS)
+    for broken in (b"\0\0\1\0", b"\0\0\1\0\xff\xff" + bytes(99), icon(b"")):
+        with pytest.raises(BrokenFile):
+            measure(broken, LIMITS)
+
+
 # -- shown ------------------------------------------------------------------------------------
 
 
@@ -228,8 +252,12 @@ def worker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ImageWorker]:
     worker.close()
 
 
+MAPS = count(1)
+
+
 def shown(worker: ImageWorker, data: bytes) -> object:
-    return worker.image(ImageRequest(sha256(data).hexdigest(), 1600), data)
+    # Each in a map of its own, whose time others have not used up.
+    return worker.image(ImageRequest(sha256(data).hexdigest(), 1600), data, next(MAPS))
 
 
 def copies() -> bytes:
@@ -252,8 +280,14 @@ DRAWN_IN_VAIN: dict[str, Callable[[], bytes]] = {
     "truncated PNG": lambda: png(4000, 3000),
     "truncated JPEG": lambda: picture(size=(900, 900), kind="JPEG")[:900],
     "copies of copies": copies,
-    "effects on effects": blurred,
 }
+
+
+@pytest.mark.process
+def test_effects_on_effects_are_left_out(worker: ImageWorker) -> None:
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    assert shown(worker, blurred()) is not None
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before < 5
 
 
 @pytest.mark.process
@@ -279,3 +313,131 @@ def test_an_svg_reads_no_file(worker: ImageWorker, tmp_path: Path) -> None:
         assert shown(worker, svg(image)) == plain
     good = "data:image/png;base64," + within(secret.read_bytes()).split()[1]
     assert shown(worker, svg(f'<image href="{good}" width="40" height="30"/>')) != plain
+
+
+def filtered(
+    uses: int, primitives: str, shape: str = '<rect width="9" filter="url(#f)"/>'
+) -> bytes:
+    return svg(f'<filter id="f">{primitives}</filter>' + shape * uses)
+
+
+COPIES = "".join(f'<g id="g{n}">' + f'<use href="#g{n - 1}"/>' * 9 + "</g>" for n in range(1, 9))
+
+
+@pytest.mark.parametrize(
+    "bomb",
+    [
+        filtered(200, '<feGaussianBlur stdDeviation="500"/><feTurbulence numOctaves="1000"/>'),
+        filtered(500, "<feOffset/>", '<rect style="fill:red;filter:url(#f)"/>'),
+        filtered(500, "<feOffset/>", "<style>rect{filter:url(#f)}</style><rect/>"),
+        filtered(500, "", '<rect style="filter:blur(3px)"/>'),
+        filtered(1, "<feOffset/>", f'<g id="g0" filter="url(#f)"/>{COPIES}'),
+    ],
+)
+def test_filters_that_take_too_long_are_dropped(bomb: bytes) -> None:
+    kept = safe_svg(bomb, LIMITS, (1600, 1600), measure)
+    assert "url(" not in kept
+    assert "blur(" not in kept
+    assert "<rect" in kept or "<use" in kept
+
+
+def covered(kind: str, used: str, levels: int, each: int) -> bytes:
+    """Masks of masks: each level has ``each`` shapes with the mask of the one before."""
+    shapes = "".join(
+        f'<{kind} id="c{n}">' + f"<rect {used % (n - 1)}/>" * each + f"</{kind}>"
+        for n in range(1, levels)
+    )
+    return svg(f'<{kind} id="c0"><rect/></{kind}>{shapes}<rect {used % (levels - 1)}/>')
+
+
+@pytest.mark.parametrize(
+    ("kind", "used"),
+    [
+        ("mask", 'mask="url(#c%d)"'),
+        ("clipPath", 'clip-path="url(#c%d)"'),
+        ("mask", 'style="fill:red;mask:url(#c%d)"'),
+        ("clipPath", """style="clip-path: url('#c%d')\""""),
+    ],
+)
+@pytest.mark.parametrize(("levels", "each"), [(4, 9), (9, 9), (40, 2), (3, 30)])
+def test_masks_within_masks_are_dropped(kind: str, used: str, levels: int, each: int) -> None:
+    kept = safe_svg(covered(kind, used, levels, each), LIMITS, (1600, 1600), measure)
+    assert "url(" not in kept
+    assert kept.count("<rect") == each * (levels - 1) + 2
+
+
+def test_masks_that_a_style_sheet_uses_are_counted() -> None:
+    rules = "".join(f".c{n}{{mask:url(#c{n})}}" for n in range(9))
+    bomb = covered("mask", 'class="c%d"', 9, 9).replace(
+        b"<mask", f"<style>{rules}</style><mask".encode(), 1
+    )
+    assert "url(" not in safe_svg(bomb, LIMITS, (1600, 1600), measure)
+
+
+def test_a_filter_within_a_mask_counts_wherever_the_mask_is_used() -> None:
+    shadow = '<filter id="f"><feGaussianBlur/></filter><mask id="m"><rect filter="url(#f)"/></mask>'
+    kept = safe_svg(svg(shadow + '<rect mask="url(#m)"/>' * 500), LIMITS, (1600, 1600), measure)
+    assert "url(#f)" not in kept
+    assert kept.count("url(#m)") == 500
+
+
+def test_ordinary_masks_and_clip_paths_stay() -> None:
+    clips = '<clipPath id="a"><rect/></clipPath><mask id="b"><rect clip-path="url(#a)"/></mask>'
+    uses = '<rect clip-path="url(#a)"/>' * 1000 + '<rect mask="url(#b)"/>' * 50
+    kept = safe_svg(svg(clips + uses), LIMITS, (1600, 1600), measure)
+    assert kept.count("url(#a)") == 1001
+    assert kept.count("url(#b)") == 50
+
+
+def test_ordinary_filters_stay() -> None:
+    shadows = filtered(40, "<feGaussianBlur/><feOffset/><feMerge/>")
+    assert safe_svg(shadows, LIMITS, (1600, 1600), measure).count("url(#f)") == 40
+
+
+def test_slow_pictures_of_a_map_take_so_much_time_and_no_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    worker = ImageWorker(DiskCache(tmp_path, 1 << 24))
+    clock = [0.0]
+    calls: list[bytes] = []
+
+    def slow(
+        self: ConfinedChild, _: object, arguments: tuple[bytes, int], __: float
+    ) -> tuple[bytes, float]:
+        calls.append(arguments[0])
+        clock[0] += 2.9
+        return b"made", 2.9 if arguments[0] == b"slow" else 0.1  # of processor time
+
+    monkeypatch.setattr(ConfinedChild, "call", slow)
+    monkeypatch.setattr(image_worker, "monotonic", lambda: clock[0])
+
+    def made(number: int, data: bytes, file_id: int) -> object:
+        return worker.image(ImageRequest(f"{number:064d}", 320), data, file_id)
+
+    assert [made(number, b"slow", 1) for number in range(6)] == [b"made"] * 3 + [None] * 3
+    assert len(calls) == 3
+    assert made(0, b"slow", 1) == b"made", "it is in the cache"
+    assert made(7, b"quick", 1) is None
+    assert worker.may_be_shown_later(ImageRequest(f"{7:064d}", 320), 1)
+    assert [made(number, b"quick", 2) for number in range(10, 210)] == [b"made"] * 200
+    clock[0] += FORGIVEN_AFTER
+    assert made(4, b"slow", 1) == b"made"
+    worker.close()
+
+
+def test_a_refusal_holds_for_every_width(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    worker = ImageWorker(DiskCache(tmp_path, 1 << 24))
+    calls: list[int] = []
+
+    def too_long(self: ConfinedChild, _: object, arguments: tuple[bytes, int], __: float) -> bytes:
+        calls.append(arguments[1])
+        raise TimeoutError
+
+    monkeypatch.setattr(ConfinedChild, "call", too_long)
+    for width in (320, 640, 1600):
+        request = ImageRequest("d" * 64, width)
+        assert worker.image(request, b"x", 1) is None
+        assert worker.has_refused(request)
+    assert calls == [320]
+    assert worker.may_be_shown_later(ImageRequest("d" * 64, 320), 1)  # the machine was busy
+    worker.close()

@@ -7,6 +7,8 @@ import pytest
 from mapshelf.errors import BrokenFile, NotAMap
 from mapshelf.model import Outline, Style, Task, Topic
 from mapshelf.readers import Limits, read
+from mapshelf.readers.formats.freemind_markers import markers_of
+from mapshelf.readers.parsing.xml_files import parse_xml
 from tests.readers.samples import archive_of, as_file, drawn
 
 LIMITS = Limits()
@@ -114,6 +116,11 @@ def test_xml_may_bear_any_name(name: str) -> None:
         (r'<heading textMode="plainText" text="say \&quot;a\&quot;\nb"/>', 'say "a"\nb'),
         ('<heading textMode="plainText" text="a &lt;br&gt; b"/>', "a <br> b"),
         ("<heading><html><body><p>inside</p></body></html></heading>", "inside"),
+        (
+            '<heading textMode="plainText"><![CDATA[<html><head></head><body><p>a <b>b</b></p>'
+            "</body></html>]]></heading>",
+            "a b",
+        ),
     ],
 )
 def test_headings(heading: str, text: str) -> None:
@@ -130,6 +137,24 @@ def test_notes_and_the_comment_on_the_map() -> None:
     assert "<b>b</b>" in outline.roots[0].note_html
     assert (outline.author, outline.modified) == ("Ann", 1704067200000)
     assert (outline.software, outline.software_version) == ("VYM", "2.8.18")
+
+
+def test_what_comes_from_freemind() -> None:
+    flags = ("priority-3", "desktopnew", "mail", "warning", "gohome", "korn", "new")
+    elements = "".join(f"<standardflag>freemind-{flag}</standardflag>" for flag in flags)
+    root = outline_of(
+        f"<mapcenter>{elements}<heading>r</heading>"
+        '<vymnote textMode="plainText"><![CDATA[<html><head></head><body><p>a</p>'
+        "<ul><li><b>b</b></li></ul></body></html>]]></vymnote></mapcenter>"
+    ).roots[0]
+    icons = ("full-3", "desktop_new", "Mail", "messagebox_warning", "gohome", "korn", "new")
+    elements = "".join(f'<icon BUILTIN="{icon}"/>' for icon in icons)
+    same = markers_of(parse_xml(f"<a>{elements}</a>", LIMITS).iter("icon"))
+    assert [found.name for found in root.markers] == [icon.name for icon in same]
+    assert [found.original for found in root.markers] == [f"freemind-{flag}" for flag in flags]
+    assert root.markers[0].name == "priority-3"
+    assert root.note == "a\nb"
+    assert "<li><b>b</b></li>" in root.note_html
 
 
 def test_no_centre() -> None:

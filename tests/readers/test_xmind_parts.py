@@ -1,6 +1,9 @@
 """XMind: what authors put into maps besides words, in both kinds of file, and the traps in it."""
 
 import json
+import sys
+from types import FrameType
+from typing import Any
 
 import pytest
 
@@ -19,6 +22,7 @@ from mapshelf.model import (
 )
 from mapshelf.model.markers import is_known
 from mapshelf.readers import Limits, read
+from mapshelf.readers.formats import xmind_parts
 from mapshelf.readers.formats.xmind_markers import xmind_marker
 from mapshelf.readers.parsing.sheets import sound_sheets
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
@@ -323,6 +327,17 @@ def test_a_task_of_the_newest_version() -> None:
     )
 
 
+@pytest.mark.parametrize("state", ["todo", "paused", "done", "cancelled"])
+def test_states_of_tasks(state: str) -> None:
+    extensions = [{"provider": "org.xmind.ui.taskInfo", "content": {"status": state}}]
+    assert newer({"extensions": extensions}).roots[0].task == Task(state=state)
+    inner = (
+        '<extensions><extension provider="org.xmind.ui.taskInfo"><content>'
+        f"<status>{state}</status></content></extension></extensions>"
+    )
+    assert older(inner).roots[0].task == Task(state=state)
+
+
 STYLES = (
     '<xmap-styles xmlns:svg="s" xmlns:fo="f"><styles><style id="own"><topic-properties'
     ' svg:fill="#DCE6F2" fo:color="#376092" fo:font-weight="bold" fo:font-style="italic"'
@@ -375,6 +390,12 @@ def test_styles_of_the_newer_kind_are_at_the_topic() -> None:
 def test_titles_with_formatting() -> None:
     runs = [{"text": "a<b "}, {"text": "c", "fo:font-weight": "bold"}]
     assert newer({"attributedTitle": runs}).roots[0].text_html == "a&lt;b <b>c</b>"
+    assert newer({"attributedTitle": runs[:1]}).roots[0].text_html == ""
+
+
+def test_lines_of_titles_with_formatting() -> None:
+    runs = [{"text": "a\nb\r\n"}, {"text": "c\rd", "fo:font-weight": "bold"}]
+    assert newer({"attributedTitle": runs}).roots[0].text_html == "a<br>b<br><b>c<br>d</b>"
     assert newer({"attributedTitle": runs[:1]}).roots[0].text_html == ""
 
 
@@ -528,3 +549,107 @@ GROUPS = {
 def test_all_common_markers_have_a_name(group: str) -> None:
     markers = [xmind_marker(f"{group}-{name}") for name in GROUPS[group].split()]
     assert [marker for marker in markers if not is_known(marker.name)] == []
+
+
+THEME = (
+    '<xmap-styles xmlns:svg="s" xmlns:fo="f"><automatic-styles>'
+    '<style id="own"><topic-properties fo:color="#112233"/></style>'
+    '<style id="1"><topic-properties svg:fill="#DCE6F2" fo:color="#376092"/></style>'
+    '<style id="2"><topic-properties svg:fill="#FF0000" line-color="#0000FF"/></style>'
+    '<style id="3"><topic-properties border-line-color="#558ED5" line-color="#558ED5"/></style>'
+    '<style id="4"><topic-properties svg:fill="#00FF00"/></style>'
+    '<style id="5"><map-properties svg:fill="#FFF9EA"/></style>'
+    '<style id="6"><relationship-properties line-color="#77933C"/></style>'
+    '</automatic-styles><master-styles><style id="T" type="theme"><theme-properties>'
+    '<default-style style-family="centralTopic" style-id="1"/>'
+    '<default-style style-family="mainTopic" style-id="2"/>'
+    '<default-style style-family="subTopic" style-id="3"/>'
+    '<default-style style-family="floatingTopic" style-id="4"/>'
+    '<default-style style-family="map" style-id="5"/>'
+    '<default-style style-family="boundary" style-id="gone"/>'
+    '<default-style style-family="relationship" style-id="6"/>'
+    "</theme-properties></style></master-styles></xmap-styles>"
+)
+
+
+def styles_by_text(outline: Outline) -> dict[str, Style | None]:
+    return {topic.text: topic.style for _, topic in outline.topics()}
+
+
+def test_themes_of_the_older_kind_say_how_topics_look() -> None:
+    content = XMIND_XML.format(
+        sheets='<sheet id="s" theme="T"><topic id="c"><title>C</title><children>'
+        '<topics type="attached"><topic id="m" style-id="own"><title>M</title><children>'
+        '<topics type="attached"><topic id="d"><title>D</title></topic></topics></children>'
+        '</topic></topics><topics type="detached"><topic id="f"><title>F</title></topic></topics>'
+        '</children></topic><relationships><relationship end1="m" end2="d"/></relationships>'
+        '</sheet><sheet theme="gone"><topic id="o"><title>O</title></topic></sheet>'
+    )
+    outline = finished(archive_of({"content.xml": content, "styles.xml": THEME}))
+    assert styles_by_text(outline) == {
+        "C": Style(fill="#dce6f2", text="#376092"),
+        "M": Style(fill="#ff0000", line="#0000ff", text="#112233"),
+        "D": Style(line="#558ed5", shape="underline"),
+        "F": Style(fill="#00ff00"),
+        "O": None,
+    }
+    assert outline.sheets[0].background == "#fff9ea"
+    assert outline.sheets[0].relationships[0].colour == "#77933c"
+
+
+def test_themes_of_the_newer_kind_colour_branches() -> None:
+    children = {
+        "attached": [
+            {"id": "a", "title": "A", "children": {"attached": [{"id": "d", "title": "D"}]}},
+            {"id": "b", "title": "B", "style": {"properties": {"line-color": "#010101"}}},
+            {"id": "e", "title": "E"},
+        ],
+        "summary": [{"id": "s", "title": "S"}],
+    }
+    theme = {
+        "map": {"properties": {"multi-line-colors": "#F04137 #F8932E", "svg:fill": "#F5F5FA"}},
+        "centralTopic": {"properties": {"svg:fill": "#000000"}},
+        "mainTopic": {"properties": {"fo:font-weight": "600", "line-color": "#333333"}},
+        "subTopic": {"properties": {"fo:color": "inherited", "line-color": "#333333"}},
+        "summaryTopic": {"properties": {"svg:fill": "#EBEBEB"}},
+        "boundary": "hostile",
+        "colorThemes": [1],
+    }
+    outline = newer({"children": children}, {"theme": theme})
+    assert styles_by_text(outline) == {
+        "C": Style(fill="#000000"),
+        "A": Style(line="#f04137", bold=True),
+        "B": Style(line="#010101", bold=True),
+        "E": Style(line="#f04137", bold=True),
+        "D": Style(shape="underline"),
+        "S": Style(fill="#ebebeb"),
+    }
+    assert outline.sheets[0].background == "#f5f5fa"
+
+
+def test_a_boundary_costs_the_same_however_many_siblings_there_are() -> None:
+    def steps(siblings: int, boundaries: int) -> int:
+        attached = [{"id": f"k{n}", "title": "t"} for n in range(siblings)]
+        around = [{"id": f"b{n}", "range": "(1,2)"} for n in range(boundaries)]
+        root = {"id": "r", "children": {"attached": attached}, "boundaries": around}
+        content = json.dumps([{"id": "s", "rootTopic": root}])
+        count = 0
+
+        def trace(frame: FrameType, event: str, _: object) -> Any:
+            nonlocal count
+            if frame.f_code.co_filename != xmind_parts.__file__:
+                return None
+            count += event == "line"
+            return trace
+
+        data = archive_of({"content.json": content, "metadata.json": "{}"})
+        before = sys.gettrace()
+        sys.settrace(trace)
+        try:
+            read(data, Limits())
+        finally:
+            sys.settrace(before)
+        return count
+
+    few, many = (steps(siblings, 200) - steps(siblings, 1) for siblings in (20, 500))
+    assert many < 1.5 * few

@@ -31,8 +31,14 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _SIGNATURES: Final = {b"\x89PNG\r\n\x1a\n": "PNG", b"\xff\xd8\xff": "JPEG"}
-_MORE_SIGNATURES: Final = {b"GIF8": "GIF", b"RIFF": "WEBP", b"BM": "BMP"}
+_MORE_SIGNATURES: Final = {b"GIF8": "GIF", b"RIFF": "WEBP", b"BM": "BMP", b"\0\0\1\0": "ICO"}
 """What pictures in topics may be besides."""
+
+_ICON_HEAD: Final = 6
+_ICON_ENTRY: Final = 16
+_MOST_ICONS: Final = 64
+_LARGEST_ICON: Final = 1024
+"""Bytes at the beginning of an ICO and for each icon in it; how many, and pixels across."""
 
 _SCAN: Final = b"\xff\xda"
 _MOST_SCANS: Final = 64
@@ -148,6 +154,8 @@ def measure(data: bytes, limits: Limits) -> tuple[int, int]:
     kind = _kind(data, limits, _SIGNATURES | _MORE_SIGNATURES)
     if kind == "WEBP":
         _check_size(*_webp_size(data), limits)
+    if kind == "ICO":
+        _check_icon(data)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -180,6 +188,24 @@ def _webp_size(data: bytes) -> tuple[int, int]:
         return (bits & 0x3FFF) + 1, (bits >> 14 & 0x3FFF) + 1
     width, height = start[6:8], start[8:10]
     return int.from_bytes(width, "little") & 0x3FFF, int.from_bytes(height, "little") & 0x3FFF
+
+
+def _check_icon(data: bytes) -> None:
+    """Refuse an ICO with pictures in it that are larger than icons, whatever its header says."""
+    count = int.from_bytes(data[4:6], "little")
+    if not 0 < count <= _MOST_ICONS:
+        raise BrokenFile("the picture is damaged")
+    for at in range(_ICON_HEAD, _ICON_HEAD + _ICON_ENTRY * count, _ICON_ENTRY):
+        start = int.from_bytes(data[at + 12 : at + 16], "little")
+        head = data[start : start + 24]
+        if len(head) < 24:
+            raise BrokenFile("the picture is damaged")
+        if head.startswith(b"\x89PNG"):
+            sides = int.from_bytes(head[16:20], "big"), int.from_bytes(head[20:24], "big")
+        else:  # a BMP without its file header; twice as high, for the mask is below
+            sides = int.from_bytes(head[4:8], "little"), int.from_bytes(head[8:12], "little") // 2
+        if max(sides) > _LARGEST_ICON:
+            raise TooLarge(f"the icon is larger than {_LARGEST_ICON} pixels")
 
 
 def _decoded(data: bytes, limits: Limits) -> "Image":

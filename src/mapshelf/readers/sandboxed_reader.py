@@ -21,7 +21,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import TracebackType
 from typing import Final, NamedTuple, Self
 
@@ -90,10 +90,12 @@ class RefusedFile:
     Attributes:
         path: as it was given.
         reason: for the person who wants the file in the catalogue.
+        kind: what kind of refusal it is.
     """
 
     path: str
     reason: str
+    kind: type[UnreadableFile] = field(default=UnreadableFile, compare=False)
 
 
 Result = ReadFile | RefusedFile
@@ -136,7 +138,7 @@ def read_file(
             links=map_links(outline),
         )
     except UnreadableFile as error:
-        return RefusedFile(path, str(error))
+        return RefusedFile(path, str(error), type(error))
     except OSError as error:
         return RefusedFile(path, f"it cannot be opened: {error.strerror or 'input/output error'}")
     except ValueError:
@@ -207,6 +209,10 @@ class SandboxedReader:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the children; files that they are reading are refused."""
         self._pool.stop()
 
     def expect(self, files: int) -> None:

@@ -17,6 +17,7 @@ from mapshelf.errors import BrokenFile, UnreadableFile
 from mapshelf.readers.parsing.decoding import decode
 from mapshelf.readers.parsing.limits import KIB, Limits
 from mapshelf.readers.parsing.xml_files import parse_xml, root_tag
+from mapshelf.readers.svg_filters import drop_costly_filters
 
 Measure = Callable[[bytes, Limits], tuple[int, int]]
 """Returns width and height of a picture made of pixels, see ``pictures.measure``."""
@@ -27,8 +28,8 @@ _HEAD: Final = 64 * KIB
 _BLANK: Final = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
 """What may stand before the first character of an SVG, in any encoding."""
 
-_LEVELS: Final = 50
-_ELEMENTS: Final = 50_000
+_MOST_LEVELS: Final = 50
+_MOST_ELEMENTS: Final = 50_000
 """Most levels (in the unit of ``Limits.depth``) and elements; large drawings have some thousand."""
 
 _UNITS: Final = {
@@ -87,6 +88,7 @@ def safe_svg(data: bytes, limits: Limits, size: tuple[int, int], measure: Measur
     width, height = _size(root)
     if not _box(root):
         root.set("viewBox", f"0 0 {width:g} {height:g}")
+    drop_costly_filters(root, size[0] * size[1])
     root.set("width", str(size[0]))
     root.set("height", str(size[1]))
     _clean(root, limits, measure)
@@ -95,7 +97,7 @@ def safe_svg(data: bytes, limits: Limits, size: tuple[int, int], measure: Measur
 
 
 def _parsed(data: bytes, limits: Limits) -> Element:
-    bounds = replace(limits, depth=_LEVELS, topics=_ELEMENTS // 10)
+    bounds = replace(limits, depth=_MOST_LEVELS, topics=_MOST_ELEMENTS // 10)
     root = parse_xml(decode(data), bounds, doctype="svg")
     if root.tag != "svg":
         raise BrokenFile("the picture is no SVG")

@@ -111,7 +111,7 @@ _PERCENT: Final = re.compile(r"([0-9]{1,3})%")
 
 def markers_of(icons: Iterable[Element]) -> tuple[Marker, ...]:
     """Return the markers that ``icon`` elements stand for."""
-    return tuple(_marker(name) for icon in icons if (name := icon.get("BUILTIN", "")))
+    return tuple(icon_marker(name) for icon in icons if (name := icon.get("BUILTIN", "")))
 
 
 def progress_of(markers: Iterable[Marker]) -> int | None:
@@ -120,7 +120,8 @@ def progress_of(markers: Iterable[Marker]) -> int | None:
     return next((int(percent[1]) for percent in found if percent), None)
 
 
-def _marker(name: str) -> Marker:
+def icon_marker(name: str) -> Marker:
+    """Return the marker that an icon stands for."""
     # Icons of the author's own, and of other parts of the program, are paths.
     known = _NAMES.get(name, "") or _NAMES.get(name.rpartition("/")[2], "")
     if not known and _EMOJI.fullmatch(name):

@@ -65,6 +65,9 @@ _BLANKS_AT_BLOCKS: Final = re.compile(
 )
 _LENGTH: Final = re.compile(r"\d{1,5}(?:\.\d{1,9})?", re.ASCII)
 
+_LABELS: Final = ("SOURCE_LABEL", "MIDDLE_LABEL", "TARGET_LABEL")
+"""Words on an arrow, from its beginning to its end."""
+
 
 class Topics:
     """Makes the topics of one map.
@@ -129,18 +132,22 @@ class Topics:
         return reference(topic.id)
 
     def _add_text(self, topic: Topic, node: Element, parts: Parts) -> None:
-        if "TEXT" in node.attrib:
+        if (rich := _rich(parts, "NODE")) is not None:  # the programs, too, prefer it
+            self._add_rich_text(topic, rich)
+        elif "TEXT" in node.attrib:
             self._add_written(topic, latex=node.get("FORMAT") in _LATEX_FORMATS)
-        elif (rich := _rich(parts, "NODE")) is None:
+        else:
             key = node.get("LOCALIZED_TEXT", "")
             topic.text = _TRANSLATIONS.get(key, key.replace("_", " "))
-        elif _is_plain(rich):
+
+    def _add_rich_text(self, topic: Topic, rich: Element) -> None:
+        if _is_plain(rich):
             topic.text = "".join(rich.itertext()).strip()
-        else:
-            topic.text = element_to_text(rich)
-            if any(part.tag in _FORMATS for part in rich.iter()):
-                topic.text_html = _compact(element_to_html(_body(rich)))
-                topic.links += _links(*(anchor.get("href", "") for anchor in rich.iter("a")))
+            return
+        topic.text = element_to_text(rich)
+        if any(part.tag in _FORMATS for part in rich.iter()):
+            topic.text_html = _compact(element_to_html(_body(rich)))
+            topic.links += _links(*(anchor.get("href", "") for anchor in rich.iter("a")))
 
     def _add_written(self, topic: Topic, *, latex: bool) -> None:
         text = topic.text
@@ -201,12 +208,12 @@ class Topics:
 
     def _add_arrows(self, topic: Topic, arrows: Iterable[Element]) -> None:
         for arrow in arrows:
-            ends = (arrow.get("SOURCE_LABEL", ""), arrow.get("TARGET_LABEL", ""))
+            words = (arrow.get(name, "") for name in _LABELS)
             self.relationships.append(
                 Relationship(
                     self._named(topic),
                     reference(arrow.get("DESTINATION", "")),
-                    arrow.get("MIDDLE_LABEL") or " / ".join(filter(None, ends)),
+                    " / ".join(filter(None, words)),
                     arrow.get("COLOR", ""),
                 )
             )

@@ -3,13 +3,15 @@
 * ``author`` is the name of a device.
 * Floating topics are further top topics, or lie inside the tree and say so; a topic that sums up
   siblings names the first and the last.
+* A topic without a colour has that of the topic above; without any, the one that the program gives
+  to all topics. Both are in no file, but in the previews of all.
 * The place of a topic counts from the topic above it. All have one, mostly by the program's own
   layout, so only that of floating topics is kept, and the side of main ones.
 """
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 from xml.etree.ElementTree import Element
 
@@ -18,6 +20,7 @@ from mapshelf.model import (
     Outline,
     Relationship,
     Sheet,
+    Style,
     Summary,
     Topic,
 )
@@ -25,6 +28,7 @@ from mapshelf.readers.formats.ithoughts_topic import topic_from
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
+from mapshelf.readers.parsing.levels import levels
 from mapshelf.readers.parsing.places import Place, moved, place, side_of
 from mapshelf.readers.parsing.sheets import MOST_RELATIONSHIPS
 from mapshelf.readers.parsing.topic_tree import grow, reference
@@ -32,6 +36,9 @@ from mapshelf.readers.parsing.xml_files import parse_xml
 
 _MEMBER: Final = "mapdata.xml"
 _ROOT: Final = "iThoughts"
+_FILL: Final = "#b2b2fe"
+"""The colour of topics for which nobody chose one."""
+
 _MEMBERS: Final = re.compile(r"member\d{1,6}")
 
 
@@ -77,12 +84,32 @@ def read(content: Content) -> Outline:
         summaries=tuple(map(Summary, beside.siblings, grown[count:])),
     )
     return Outline(
-        (sheet,),
+        (_coloured(sheet),),
         software="iThoughts",
         software_version=document.get("app-version", ""),
         created=milliseconds(tops[0].get("created")),
         modified=milliseconds(document.get("modified")),
     )
+
+
+def _coloured(sheet: Sheet) -> Sheet:
+    """Return the sheet with the colours and shapes that the program shows."""
+    fills: dict[str, str] = {}  # of topics with an id
+    above: dict[int, str] = {}  # by the id() of the topics below
+    shown: dict[Style, Style] = {}  # one object for all that look alike
+    for level in levels(sheet):
+        topic = level.topic
+        style = topic.style or Style()
+        fill = fills[topic.id] = style.fill or above.get(id(topic), _FILL)
+        shape = "ellipse" if topic is sheet.root else "rounded"
+        style = replace(style, fill=fill, line=fill, shape=shape)
+        topic.style = shown.setdefault(style, style)
+        above.update((id(child), fill) for child in topic.children)
+    boundaries = (
+        one._replace(colour=one.colour or fills.get(one.topics[0] if one.topics else "", ""))
+        for one in sheet.boundaries
+    )
+    return replace(sheet, boundaries=tuple(boundaries))
 
 
 # --- What stands beside the tree ---------------------------------------------------------------

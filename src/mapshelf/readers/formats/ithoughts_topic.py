@@ -16,6 +16,7 @@ from mapshelf.model import Attachment, Style, Task, Topic, TopicKind
 from mapshelf.readers.formats.ithoughts_icons import icon
 from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.inline_markdown import inline_markdown
 
 _PLAIN: Final = frozenset(
     {
@@ -35,6 +36,7 @@ _ATTRIBUTES: Final = (
 _ALL: Final = 100
 """Per cent; more means that the topics below tell."""
 
+_HEADING: Final = re.compile(r"^#{1,6}[ \t]+(?=\S)", re.MULTILINE)
 _LONGEST_NAME: Final = 100
 _MIDNIGHT: Final = re.compile(r"T00:00(:00.*)?\Z")
 _PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp")
@@ -49,6 +51,7 @@ def topic_from(element: Element, content: Content) -> Topic:
         note=own.get("note", ""),
         links=(own.get("link", ""),),
     )
+    _format(topic)
     if own.keys() <= _PLAIN:
         return topic
     topic.markers = tuple(icon(own[name][:_LONGEST_NAME]) for name in _ICONS if own.get(name))
@@ -64,6 +67,13 @@ def topic_from(element: Element, content: Content) -> Topic:
     if "att-name" in own:
         _attach(topic, own, content)
     return topic
+
+
+def _format(topic: Topic) -> None:
+    """Take the marks of Markdown out of the text: the program shows what they mean."""
+    found = inline_markdown(_HEADING.sub("", topic.text))
+    topic.text, topic.text_html = found.text, found.html
+    topic.links = (*topic.links, *found.links)
 
 
 def _style(own: Mapping[str, str]) -> Style | None:

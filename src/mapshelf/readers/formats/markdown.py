@@ -10,13 +10,12 @@ named ``.mm.md`` or ``.markmap.md`` are read (see ``READERS``).
 * Paragraphs, quotations, tables and source text are notes of the topic before them.
 * Links are kept as links. Emphasis is kept beside the plain text, other HTML is removed.
 * The boxes of task lists become characters and the state of a task. ``<!-- markmap: fold -->``
-  folds a topic. Text that is one formula in dollar signs is a formula.
+  folds a topic. Formulas are between dollar signs.
 
 No library is used: those available recurse with the depth of lists, or take quadratic time for
 hostile input. Only blocks are needed, line by line, with plain text instead of inline marks.
 """
 
-import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -25,6 +24,8 @@ from typing import Final
 from mapshelf.model import Outline, Task, Topic, sheets_of
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.flat_tree import Levels, regrow
+from mapshelf.readers.parsing.formulas import formulas_in
+from mapshelf.readers.parsing.inline_markdown import inline_markdown
 
 _SUFFIXES: Final = (".md", ".markdown")
 _HEAD: Final = 16_384
@@ -45,39 +46,10 @@ _LISTS: Final = 10
 _CODE: Final = 4
 """Maximum of spaces after the sign of an item; with more, indented source text follows."""
 
-_PIECES: Final = re.compile(
-    r"(?<!`)(?P<ticks>`{1,8})(?P<code>[^`\n]{1,4000})(?P=ticks)(?!`)"
-    r"|\\(?P<escaped>[!-/:-@\[-`{-~])"
-    r"|<(?P<address>(?:https?://|mailto:)[^<>\s]{1,2000})>"
-)
-_IMAGE: Final = re.compile(r"!\[([^\[\]]{0,2000})\]\([^()\n]{0,2000}\)")
-_LINK: Final = re.compile(
-    r"\[([^\[\]]{0,2000})\]\([ \t]{0,9}<?([^()<>\s]{0,2000})>?"
-    r"(?:[ \t]{1,9}[\"'][^\"'\n]{0,500}[\"'])?[ \t]{0,9}\)"
-)
-_MARKS: Final = (
-    (re.compile(r"\*\*(?=\S)((?:[^*\n]|\*(?!\*)){1,2000})(?<=\S)\*\*"), "b"),
-    (re.compile(r"(?<![0-9A-Za-z*])\*(?=\S)([^*\n]{1,2000})(?<=\S)\*(?![0-9A-Za-z])"), "i"),
-    (re.compile(r"(?<!\w)__(?=\S)([^_\n]{1,2000})(?<=\S)__(?!\w)"), "b"),
-    (re.compile(r"(?<!\w)_(?=\S)([^_\n]{1,2000})(?<=\S)_(?!\w)"), "i"),
-    (re.compile(r"~~(?=\S)([^~\n]{1,2000})(?<=\S)~~"), "del"),
-    (re.compile(r"==(?=\S)([^=\n]{1,2000})(?<=\S)=="), "u"),
-)
-"""Emphasis, with the HTML element that shows it."""
-
-_BREAK: Final = re.compile(r"<br\s{0,9}/?>", re.IGNORECASE)
-_TAG: Final = re.compile(
-    r"</?(?:a|b|code|del|div|em|font|i|img|kbd|mark|p|s|small|span|strong|sub|sup|u)"
-    r"(?:\s[^<>]{0,1000})?/?>",
-    re.IGNORECASE,
-)
-_SPECIAL: Final = re.compile(r"[\0!&*<=\[\\_`~]")
 _BOX: Final = re.compile(r"\[([ xX])\](?=\s)")
 _FOLDING: Final = re.compile(r"\s*markmap:\s*fold(?:All)?\s*")
 _FOLD: Final = re.compile("\0fold\0")
-_FORMULA: Final = re.compile(r"\s*(?:\$\$([^$\n]{1,4000})\$\$)\s*")
 _STATES: Final = {"☐": Task("todo"), "☑": Task("done")}
-_KEPT: Final = re.compile("\0(\\d{1,7})\0")
 
 
 def sniff(content: Content) -> bool:
@@ -163,11 +135,12 @@ class _Draft:
         label = " ".join(self.label)
         words, fold = _FOLD.subn("", label)
         self.topic.folded = fold > 0
-        if formula := _FORMULA.fullmatch(words):
-            self.topic.text, self.topic.formula = words.strip(), formula[1].strip()
+        self.topic.formula, whole = formulas_in(words) if "$" in words else ("", False)
+        if whole:
+            self.topic.text = words.strip()
             links: list[str] = []
         else:
-            self.topic.text, self.topic.text_html, links = _plain(words)
+            self.topic.text, self.topic.text_html, links = inline_markdown(words)
         notes = [_note(note, is_source=is_source) for note, is_source in self.notes]
         self.topic.note = "\n".join(note for note, _ in notes)
         self.topic.links = (*links, *(link for _, found in notes for link in found))
@@ -178,7 +151,7 @@ def _note(note: str, *, is_source: bool) -> tuple[str, list[str]]:
     """Return a note as plain text, and the links in it."""
     if is_source:
         return note, []
-    text, _, links = _plain(_FOLD.sub("", note))
+    text, _, links = inline_markdown(_FOLD.sub("", note))
     return text, links
 
 
@@ -304,45 +277,3 @@ def _width(blanks: str) -> int:
 
 def _box(found: re.Match[str]) -> str:
     return "☐" if found[1] == " " else "☑"
-
-
-def _plain(words: str) -> tuple[str, str, list[str]]:
-    """Return ``words`` as plain text, as HTML if they have formatting, and the links in them."""
-    if not _SPECIAL.search(words):
-        return words, "", []
-    kept: list[str] = []
-    codes: set[int] = set()
-    links: list[str] = []
-
-    def keep(piece: re.Match[str]) -> str:
-        if piece["code"]:
-            codes.add(len(kept))
-        kept.append(piece["code"] or piece["escaped"] or piece["address"])
-        if piece["address"]:
-            links.append(piece["address"])
-        return f"\0{len(kept) - 1}\0"
-
-    def restore(place: re.Match[str]) -> str:
-        return kept[int(place[1])]
-
-    def restore_rich(place: re.Match[str]) -> str:
-        piece = html.escape(restore(place), quote=False)
-        return f"<code>{piece}</code>" if int(place[1]) in codes else piece
-
-    def follow(link: re.Match[str]) -> str:
-        links.append(_KEPT.sub(restore, link[2]))
-        return link[1]
-
-    # NUL marks pieces that must not be changed.
-    text = _PIECES.sub(keep, words.replace("\0", "").strip())
-    text = _LINK.sub(follow, _IMAGE.sub(r"\1", text))
-    text = _TAG.sub("", _BREAK.sub("\n", text))
-    rich = html.escape(html.unescape(text), quote=False)
-    formatted = bool(codes)
-    for mark, element in _MARKS:
-        text, count = mark.subn(r"\1", text)
-        if count:
-            formatted = True
-            rich = mark.sub(rf"<{element}>\1</{element}>", rich)
-    plain = _KEPT.sub(restore, html.unescape(text))
-    return plain, _KEPT.sub(restore_rich, rich).replace("\n", "<br>") if formatted else "", links

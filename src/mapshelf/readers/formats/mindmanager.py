@@ -17,7 +17,7 @@ from xml.etree.ElementTree import Element
 
 from mapshelf.errors import BrokenFile
 from mapshelf.model import Boundary, Outline, Relationship, Sheet, Summary, Topic, TopicKind
-from mapshelf.readers.formats.mindmanager_looks import argb
+from mapshelf.readers.formats.mindmanager_looks import Defaults, argb
 from mapshelf.readers.formats.mindmanager_simple import is_simple, read_simple
 from mapshelf.readers.formats.mindmanager_topics import Node, TopicReader, is_brace
 from mapshelf.readers.parsing.content import Content
@@ -84,8 +84,12 @@ def read(content: Content) -> Outline:
 
     grown = grow(nodes + floating, topic_of, reader.children, content.limits)
     roots, apart_topics = grown[: len(nodes)], grown[len(nodes) :]
+    sheets = tuple(_sheets(document, reader, roots, apart_topics))
+    defaults = Defaults(document.find("StyleGroup"))
+    for sheet in sheets:
+        defaults.apply(sheet, reader.looks)
     return Outline(
-        sheets=tuple(_sheets(document, reader, roots, apart_topics)),
+        sheets=sheets,
         software="MindManager",
         template=document.tag == _TEMPLATE,
         author=_at(facts, "Author", "UserName") or _at(facts, "Creator", "UserName"),

@@ -1,17 +1,21 @@
 """How topics look in MindManager: colours, letters, shapes, and text with formatting.
 
+A topic has the looks that the map gives to its level, and over them its own.
 Colours are eight digits of which the first two are the opacity. Parts of a text are formatted by
 ``FontRange``, from one character to another, both included.
 """
 
 from collections import Counter
+from collections.abc import Mapping
 from html import escape
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Final
 from xml.etree.ElementTree import Element
 
-from mapshelf.model import Style
+from mapshelf.model import Sheet, Style, TopicKind
 from mapshelf.readers.parsing.colours import colour
+from mapshelf.readers.parsing.levels import Level, levels
 
 _SHAPES: Final = {
     "None": "none",
@@ -37,36 +41,96 @@ _MOST_RANGES: Final = 1_000
 """Formatted parts of one text."""
 
 
-def style_of(topic: Element, shape_element: str) -> Style | None:
-    """Return the style that is set at ``topic``, ``None`` if none is.
+Looks = Mapping[str, str]
+"""How a topic looks: attributes of MindManager by their names, the shape as ``Shape``."""
+
+NO_LOOKS: Final[Looks] = MappingProxyType({})
+
+
+def looks_of(element: Element, shape: str, prefix: str = "") -> Looks:
+    """Return the looks that ``element`` sets.
 
     Args:
-        topic: the topic.
-        shape_element: the element with its shape, which depends on how it belongs to the map.
+        element: a topic, or a group of defaults.
+        shape: the element with its shape, which depends on how it belongs to the map.
+        prefix: of the names of elements: ``Default`` in a group of defaults.
     """
-    look = topic.find("Color")
-    font = topic.find("Text/Font")
-    look = _NOTHING if look is None else look
-    font = _NOTHING if font is None else font
-    shape = topic.find(shape_element)
-    name = "" if shape is None else shape.get(shape_element, "").rpartition(":")[2]
-    kind = _SHAPES.get(name, "")
-    line = argb(look.get("LineColor"))
+    looks: dict[str, str] = {}
+    for path in ("Color", "Text/Font"):
+        found = element.find(prefix + path)
+        if found is not None:
+            looks.update(found.attrib)
+    found = element.find(prefix + shape)
+    if found is not None and (name := found.get(shape)):
+        looks["Shape"] = name.rpartition(":")[2]
+    return looks
+
+
+def _style_of(looks: Looks) -> Style | None:
+    """Return the style that ``looks`` set, ``None`` if they set nothing we know."""
+    kind = _SHAPES.get(looks.get("Shape", ""), "")
+    line = argb(looks.get("LineColor"))
     style = Style(
-        text=argb(font.get("Color")),
-        fill=argb(look.get("FillColor")),
+        text=argb(looks.get("Color")),
+        fill=argb(looks.get("FillColor")),
         line=line,
         border="" if kind in _OPEN else line,
-        bold=font.get("Bold") == "true",
-        italic=font.get("Italic") == "true",
-        size=_size(font.get("Size", "")),
+        bold=looks.get("Bold") == "true",
+        italic=looks.get("Italic") == "true",
+        size=_size(looks.get("Size", "")),
         shape=kind,
     )
     return style if style != _PLAIN else None
 
 
-_NOTHING: Final = Element("nothing")
 _PLAIN: Final = Style()
+
+
+class Defaults:
+    """How topics look that say nothing themselves, by their levels: the theme of a map."""
+
+    def __init__(self, group: Element | None) -> None:
+        """Read the ``StyleGroup`` of a map."""
+        self._heads: dict[TopicKind, Looks] = {}
+        self._below: dict[TopicKind, list[Looks]] = {}
+        self._styles: dict[tuple[int, int], Style | None] = {}
+        for kind, (name, shape) in _DEFAULTS.items():
+            head = None if group is None else group.find(f"{name}TopicDefaultsGroup")
+            self._heads[kind] = NO_LOOKS if head is None else looks_of(head, shape, "Default")
+            found = [] if group is None else group.findall(f"{name}SubTopicDefaultsGroup")
+            found.sort(key=lambda each: each.get("Level", "").zfill(3))
+            self._below[kind] = [looks_of(each, SUBTOPIC_SHAPE, "Default") for each in found]
+        # Lines are like those of the central topic, unless a level has its own.
+        line = self._heads[TopicKind.ATTACHED].get("LineColor")
+        self._line = {"LineColor": line} if line else NO_LOOKS
+
+    def apply(self, sheet: Sheet, own: Mapping[int, Looks]) -> None:
+        """Set the styles of all topics of a sheet; ``own`` are their own looks by ``id()``."""
+        for level in levels(sheet):
+            level.topic.style = self._style(self._at(level), own.get(id(level.topic), NO_LOOKS))
+
+    def _at(self, level: Level) -> Looks:
+        below = self._below[level.kind]
+        if level.depth == 0:
+            return self._heads[level.kind]
+        return below[min(level.depth, len(below)) - 1] if below else NO_LOOKS
+
+    def _style(self, defaults: Looks, own: Looks) -> Style | None:
+        key = (id(defaults), id(own))
+        if key not in self._styles:
+            self._styles[key] = _style_of({**self._line, **defaults, **own})
+        return self._styles[key]
+
+
+SUBTOPIC_SHAPE: Final = "SubTopicShape"
+_CALLOUT: Final = ("Callout", "CalloutFloatingTopicShape")
+_DEFAULTS: Final = {
+    TopicKind.ATTACHED: ("Root", SUBTOPIC_SHAPE),
+    TopicKind.FLOATING: ("Label", "LabelFloatingTopicShape"),
+    TopicKind.CALLOUT: _CALLOUT,
+    TopicKind.SUMMARY: _CALLOUT,
+}
+"""What the groups of defaults are called, and where each has the shape of the topic itself."""
 
 
 def argb(text: str | None) -> str:

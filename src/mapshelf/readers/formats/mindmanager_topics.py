@@ -13,7 +13,7 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from mapshelf.model import Attachment, Marker, Task, Topic, TopicKind
-from mapshelf.readers.formats.mindmanager_looks import rich_text, style_of
+from mapshelf.readers.formats.mindmanager_looks import SUBTOPIC_SHAPE, Looks, looks_of, rich_text
 from mapshelf.readers.formats.mindmanager_markers import mindmanager_marker
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.notes import Note
@@ -43,10 +43,12 @@ class TopicReader:
 
     Attributes:
         boundaries: the topics that have one, with it.
+        looks: how each topic looks by itself, by its ``id()``.
     """
 
     def __init__(self, content: Content, central: Element | None) -> None:
         self.boundaries: list[tuple[Topic, Element]] = []
+        self.looks: dict[int, Looks] = {}
         self._content = content
         self._central = central
 
@@ -83,7 +85,7 @@ class TopicReader:
             elif read := _PARTS.get(part.tag):
                 read(self, topic, part, note)
         if styled:
-            topic.style = style_of(element, _SHAPES.get(kind, "SubTopicShape"))
+            self.looks[id(topic)] = looks_of(element, _SHAPES[kind])
         if not placed:
             topic.position = None
         topic.folded = topic.folded and element.find("SubTopics/Topic") is not None
@@ -197,7 +199,7 @@ _PARTS: Final[dict[str, Callable[[TopicReader, Topic, Element, Note], None]]] = 
 """What reads each part of a topic besides text and looks; all others are layout."""
 
 _SHAPES: Final = {
-    TopicKind.ATTACHED: "SubTopicShape",
+    TopicKind.ATTACHED: SUBTOPIC_SHAPE,
     TopicKind.FLOATING: "LabelFloatingTopicShape",
     TopicKind.CALLOUT: "CalloutFloatingTopicShape",
     TopicKind.SUMMARY: "CalloutFloatingTopicShape",

@@ -17,6 +17,7 @@ from mapshelf.model import Attachment, Style, Task, Topic
 from mapshelf.model.markers import marker
 from mapshelf.readers.parsing.colours import colour, colour_of_fractions
 from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.formulas import formulas_in
 from mapshelf.readers.parsing.json_files import as_list, as_object, as_text
 from mapshelf.readers.parsing.notes import Note
 from mapshelf.readers.parsing.places import Place, place
@@ -36,9 +37,8 @@ _WORDS_COLOUR: Final = re.compile(r"(?<![-\w])color:\s*(rgba?\([^()]{1,80}\)|#[0
 _FONT: Final = re.compile(
     r"(?<![-\w])font:\s*((?:bold |italic |normal )*)(\d{1,3})(?:\.\d+)?px", re.I
 )
-_INLINE: Final = re.compile(r"(?<![\\$])\$([^$\n]{1,1000})\$(?!\$)")
+_WHOLE: Final = re.compile(r"\s*\$([^$\n]{1,1000})\$\s*")
 _DISPLAY: Final = re.compile(r"\$\$([^$]{1,4000})\$\$")
-_MATHEMATICS: Final = re.compile(r"[\\^_{=]")
 """In a title, what stands between two dollar signs may be an amount of money."""
 
 _STATES: Final = {1: "todo", 2: "done"}
@@ -176,11 +176,10 @@ def _add_note(topic: Topic, body: str) -> None:
 
 def _formula(topic: Topic) -> str:
     """Return the formula in a topic: of its text, or else of its note."""
-    inline = _INLINE.findall(topic.text)
-    whole = _INLINE.fullmatch(topic.text.strip())
-    found = [part for part in inline if whole or _MATHEMATICS.search(part)]
-    found = found or _DISPLAY.findall(topic.text) or _DISPLAY.findall(topic.note)
-    return r" \quad ".join(part.strip() for part in found if part.strip())
+    if whole := _WHOLE.fullmatch(topic.text):
+        return whole[1].strip()
+    found = map(str.strip, _DISPLAY.findall(topic.note))
+    return formulas_in(topic.text).formula or r" \quad ".join(filter(None, found))
 
 
 # --- How it looks ------------------------------------------------------------------------------

@@ -38,7 +38,11 @@ from mapshelf.readers.parsing.zip_files import Archive
 _MEMBER: Final = "content.xml"
 _META: Final = "meta.xml"
 _BOUNDARY: Final = "Boundary"
-_SIDES: Final = ("top-image", "bottom-image", "left-image", "right-image")
+_PICTURES: Final = (
+    *("top-image", "bottom-image", "left-image", "right-image"),
+    "adornments/adornment",  # an icon, without a meaning that is said anywhere
+)
+_STATES: Final = {"Checked": "done", "Unchecked": "todo"}
 _SHAPES: Final = {"Oval": "ellipse", "Rectangle": "rectangle", "RoundedRectangle": "rounded"}
 
 
@@ -134,8 +138,8 @@ def _files(archive: Archive, limits: Limits) -> dict[str, str]:
 
 
 def _images(topic: Element, files: dict[str, str], content: Content) -> Iterator[Image]:
-    for side in _SIDES:
-        for picture in topic.findall(side):
+    for place in _PICTURES:
+        for picture in topic.findall(place):
             name = files.get(picture.get("resource-ref", ""), "")
             yield content.images.add(content.member(name), alt=name.rpartition("/")[2])
 
@@ -146,7 +150,7 @@ def _task(topic: Element) -> Task | None:
         return None
     done = facts.get("percentage-complete")
     return Task(
-        state="done" if topic.get("checked-state") == "Checked" else "",
+        state=_STATES.get(topic.get("checked-state", ""), ""),
         progress=round(number(done)) if done else None,
         priority=round(number(facts.get("priority"))) or None,
         start=facts.get("start-time", "")[:10],
@@ -154,11 +158,14 @@ def _task(topic: Element) -> Task | None:
     )
 
 
-def _style(node: Element) -> Style | None:
+def _style(node: Element, text: Element | None) -> Style | None:
     view = node.find("topic-node-view/topic-node-style")
     if view is None:
-        return None
+        view = Element("topic-node-style")
+    runs = () if text is None else text.iter("text-run")
+    inks = {run.get("font-color", "") for run in runs}
     style = Style(
+        text=colour(inks.pop(), alpha_first=True) if len(inks) == 1 else "",
         fill=colour(_at(view, "fill-style/solid-color", "color"), alpha_first=True),
         line=colour(_at(view, "line-style", "color"), alpha_first=True),
         shape=_SHAPES.get(_at(view, "shape-style/topic-shape-style", "type"), ""),
@@ -181,7 +188,7 @@ def _topic(node: Element, topic: Element, document: Element | None) -> Topic:
         kind=TopicKind.CALLOUT if node.get("type") == "Callout" else TopicKind.ATTACHED,
         tags=_tags(document),
         task=_task(topic),
-        style=_style(node),
+        style=_style(node, text),
         folded=_at(node, "topic-node-view", "is-expanded") == "False" and bool(_children(node)),
     )
 

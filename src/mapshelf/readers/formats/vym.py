@@ -7,6 +7,8 @@
 * Cross-links name topics by their places in the tree (``mc:0,bo:2``: first centre, third branch).
 * A frame is around one topic, or around everything below it, too: then it is a boundary.
 * The comment on the map is added to the note of the first central topic.
+* What VYM took over from a FreeMind map has flags of its own (``freemind-``), and the HTML of
+  headings and notes although it says that it is plain text.
 * Black headings are the program's own colour. Flags that users made are pictures; their names are
   kept.
 * The XML begins with a DOCTYPE that declares nothing.
@@ -31,6 +33,7 @@ from mapshelf.model import (
     Topic,
 )
 from mapshelf.model.markers import marker
+from mapshelf.readers.formats.freemind_markers import icon_marker
 from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
@@ -46,6 +49,7 @@ _ROOT: Final = "vymmap"
 _USUAL: Final = "map.xml"
 _MOST_CANDIDATES: Final = 8
 _RICH: Final = re.compile(r"\s*<(?:!doctype\s+html|html)\b|<br\s*/?>", re.IGNORECASE)
+_DOCUMENT: Final = re.compile(r"\s*<html><head\b")
 _ESCAPED: Final = re.compile(r'\\(["n])')
 _STEP: Final = re.compile(r"(mc|bo):(\d{1,6})")
 _BLACK: Final = "#000000"
@@ -77,6 +81,14 @@ _FLAGS: Final = {
     "thumb-up": "thumbs-up",
     "wip": "task-started",
 }
+
+_FREEMIND: Final = "freemind-"
+_FREEMIND_ICONS: Final = {
+    "desktopnew": "desktop_new",
+    "mail": "Mail",
+    "warning": "messagebox_warning",
+}
+"""What FreeMind calls icons that have another name in VYM."""
 """The flags that come with the program; of users' own, those that are named after these."""
 
 _STATES: Final = {"NotStarted": "todo", "WIP": "started", "Finished": "done"}
@@ -188,10 +200,18 @@ def _id(branch: Element) -> str:
 def _markers(branch: Element, flags: dict[str, str]) -> Iterator[Marker]:
     for flag in branch.findall("standardflag"):
         name = (flag.text or "").strip()
-        yield marker(_FLAGS.get(name, ""), name)
+        yield _flag(name)
     for flag in branch.findall("userflag"):
         named = flags.get(flag.get("uuid", "")) or flag.get("name") or ""
         yield marker(_FLAGS.get(named.removeprefix("flag-"), ""), named)
+
+
+def _flag(name: str) -> Marker:
+    if name.startswith(_FREEMIND):
+        icon = name.removeprefix(_FREEMIND)
+        icon = _FREEMIND_ICONS.get(icon, icon.replace("priority-", "full-"))
+        return icon_marker(icon)._replace(original=name)
+    return marker(_FLAGS.get(name, ""), name)
 
 
 def _images(branch: Element, content: Content) -> Iterator[Image]:
@@ -278,4 +298,6 @@ def _text(part: Element) -> str:
 
 
 def _is_rich(text: str, mode: str = "") -> bool:
-    return mode == "richText" or (mode != "plainText" and _RICH.search(text[:4000]) is not None)
+    if mode == "plainText":
+        return _DOCUMENT.match(text) is not None
+    return mode == "richText" or _RICH.search(text[:4000]) is not None

@@ -1,9 +1,10 @@
 """The newer kind of XMind's files, ``content.json`` (since 2018).
 
-Everything is in one document: a list of sheets with their topics. Unlike in the older kind, how a
-topic looks is written at the topic.
+Everything is in one document: a list of sheets with their topics. How a topic looks is written at
+the topic, and in the theme of its sheet.
 """
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from html import escape
 from typing import Final
@@ -24,7 +25,7 @@ from mapshelf.readers.formats.xmind_parts import (
     position_of,
     task_of,
 )
-from mapshelf.readers.formats.xmind_styles import style_of
+from mapshelf.readers.formats.xmind_styles import Theme
 from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.json_files import as_list, as_object, as_text, parse_json
@@ -43,6 +44,8 @@ _RUNS: Final = {
     ("fo:text-decoration", "underline"): "u",
     ("fo:text-decoration", "line-through"): "s",
 }
+
+_LINE_END: Final = re.compile("\r\n?|\n")
 
 
 def read_json(content: Content, text: str) -> tuple[Sheet, ...]:
@@ -108,7 +111,8 @@ class _Reading:
 
     def _add_runs(self, topic: Topic, runs: object) -> None:
         html = "".join(map(_run, map(as_object, as_list(runs))))
-        topic.text_html = html if "<" in html else ""
+        # Lines alone are no formatting: plain text has them, too.
+        topic.text_html = _LINE_END.sub("<br>", html) if "<" in html else ""
 
     def _add_labels(self, topic: Topic, labels: object) -> None:
         topic.tags = tuple(map(as_text, as_list(labels)))
@@ -118,7 +122,7 @@ class _Reading:
         topic.markers = tuple(xmind_marker(name) for name in names if name)
 
     def _add_style(self, topic: Topic, style: object) -> None:
-        topic.style = style_of(_properties(style))
+        self.parts.properties[id(topic)] = _properties(style)
 
     def _add_boundaries(self, topic: Topic, boundaries: object) -> None:
         self.parts.boundaries[id(topic)] = list(map(_bracket, as_list(boundaries)))
@@ -188,6 +192,9 @@ def _canvas(sheet: _Object) -> Canvas:
                 _properties(found.get("style")).get("line-color", ""),
             )
             for found in map(as_object, as_list(sheet.get("relationships")))
+        ),
+        theme=Theme(
+            {family: _properties(look) for family, look in as_object(sheet.get("theme")).items()}
         ),
     )
 

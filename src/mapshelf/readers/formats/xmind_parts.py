@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from mapshelf.model import (
+    TASK_STATES,
     Attachment,
     Boundary,
     Image,
@@ -21,6 +22,7 @@ from mapshelf.model import (
     Topic,
     TopicKind,
 )
+from mapshelf.readers.formats.xmind_styles import Properties, Theme
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.lifting import Lifted, give_ids, lift
 from mapshelf.readers.parsing.task_dates import task_date
@@ -45,7 +47,7 @@ _PICTURES: Final = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".svg")
 _RANGE: Final = re.compile(r"\(\s*(\d{1,6})\s*,\s*(\d{0,6})\s*\)", re.ASCII)
 _WHOLE: Final = "master"
 _PERCENT: Final = re.compile(r"\s*(\d{1,3})(?:\.\d*)?\s*%?\s*", re.ASCII)
-_STATES: Final = {"todo": "todo", "doing": "started", "done": "done", "cancelled": "cancelled"}
+_STATES: Final = {state: state for state in TASK_STATES} | {"doing": "started"}
 
 
 class Bracket(NamedTuple):
@@ -69,9 +71,10 @@ class Bracket(NamedTuple):
 class Canvas(NamedTuple):
     """What a file says about a sheet besides its topics."""
 
-    title: str = ""
-    background: str = ""
-    relationships: tuple[Relationship, ...] = ()
+    title: str
+    background: str
+    relationships: tuple[Relationship, ...]
+    theme: Theme
 
 
 class Parts:
@@ -80,9 +83,11 @@ class Parts:
     Attributes:
         boundaries: those at each topic, by its ``id()``.
         summaries: likewise.
+        properties: how each topic looks by itself, likewise.
     """
 
     def __init__(self, content: Content) -> None:
+        self.properties: dict[int, Properties] = {}
         self.boundaries: dict[int, list[Bracket]] = {}
         self.summaries: dict[int, list[Bracket]] = {}
         self._content = content
@@ -135,42 +140,60 @@ class Parts:
 
     def _sheet(self, lifted: Lifted, canvas: Canvas) -> Sheet:
         places: dict[str, str] = {}
-        boundaries = tuple(self._boundaries(lifted, places)) if self.boundaries else ()
-        return Sheet(
+        line = canvas.theme.properties("boundary").get("line-color", "")
+        boundaries = tuple(self._boundaries(lifted, places, line)) if self.boundaries else ()
+        theme = canvas.theme
+        line = theme.properties("relationship").get("line-color", "")
+        sheet = Sheet(
             lifted.root,
             canvas.title,
             lifted.floating,
             tuple(
-                Relationship(places.get(start, start), places.get(end, end), text, colour)
+                Relationship(places.get(start, start), places.get(end, end), text, colour or line)
                 for start, end, text, colour in canvas.relationships
             ),
             boundaries,
             tuple(self._summaries(lifted)),
-            canvas.background,
+            canvas.background or theme.background,
         )
+        theme.apply(sheet, self.properties)
+        return sheet
 
-    def _boundaries(self, lifted: Lifted, places: dict[str, str]) -> Iterator[Boundary]:
+    def _boundaries(self, lifted: Lifted, places: dict[str, str], line: str) -> Iterator[Boundary]:
         """Yield the boundaries of a sheet; add to ``places`` a topic that stands for each."""
         for topic in lifted.topics():
-            for bracket in self.boundaries.get(id(topic), ()):
-                topics = _meant(topic, bracket.range)
-                yield Boundary(topics, bracket.text, bracket.colour)
+            brackets = self.boundaries.get(id(topic), ())
+            branches = _branches(topic) if brackets else []
+            for bracket in brackets:
+                topics = _meant(topic, branches, bracket.range)
+                yield Boundary(topics, bracket.text, bracket.colour or line)
                 if bracket.id and topics:
                     places[bracket.id] = topics[0]
 
     def _summaries(self, lifted: Lifted) -> Iterator[Summary]:
         """Yield the summaries of a sheet: what they are about is known by id, else by order."""
         counts: Counter[int] = Counter()
+        branches: dict[int, list[str]] = {}
+        by_topic: dict[tuple[int, str], Bracket] = {}
         for parent, topic in lifted.summaries:
-            brackets = self.summaries.get(id(parent), [])
-            place = counts[id(parent)]
-            counts[id(parent)] += 1
-            found = [bracket for bracket in brackets if bracket.topic == topic.id]
-            found = found or brackets[place : place + 1]
-            yield Summary(_meant(parent, found[0].range) if found else (), topic)
+            key = id(parent)
+            brackets = self.summaries.get(key, [])
+            if key not in branches:
+                branches[key] = _branches(parent)
+                for bracket in brackets:
+                    by_topic.setdefault((key, bracket.topic), bracket)
+            place = counts[key]
+            counts[key] += 1
+            first = by_topic.get((key, topic.id)) or next(iter(brackets[place : place + 1]), None)
+            yield Summary(_meant(parent, branches[key], first.range) if first else (), topic)
 
 
-def _meant(parent: Topic, span: str) -> tuple[str, ...]:
+def _branches(parent: Topic) -> list[str]:
+    """Return the ids of the topics that ranges at ``parent`` count."""
+    return [child.id for child in parent.children if child.kind is TopicKind.ATTACHED]
+
+
+def _meant(parent: Topic, branches: list[str], span: str) -> tuple[str, ...]:
     """Return the ids of the topics that a range at ``parent`` means."""
     if span == _WHOLE:
         return (parent.id,)
@@ -178,7 +201,6 @@ def _meant(parent: Topic, span: str) -> tuple[str, ...]:
     if found is None:
         return ()
     first, last = int(found[1]), int(found[2] or -1)
-    branches = [child.id for child in parent.children if child.kind is TopicKind.ATTACHED]
     return tuple(branches[first : last + 1 if last >= 0 else None])
 
 

@@ -1,11 +1,21 @@
-"""How topics look in XMind: both kinds of file use the same properties, one as XML, one as JSON."""
+"""How topics look in XMind: both kinds of file use the same properties, one as XML, one as JSON.
+
+A topic has the properties of its theme, by its level, and over them its own.
+"""
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Final
 
-from mapshelf.model import Style
+from mapshelf.model import Sheet, Style, TopicKind
 from mapshelf.readers.parsing.colours import colour
+from mapshelf.readers.parsing.levels import Level, levels
+
+Properties = Mapping[str, str]
+"""Names, without prefix, and values."""
+
+NO_PROPERTIES: Final[Properties] = MappingProxyType({})
 
 _NUMBER: Final = re.compile(r"\s*(\d{1,4}(?:\.\d{1,4})?)\s*(pt|px)?", re.ASCII)
 _SHAPES: Final = {
@@ -24,6 +34,9 @@ _SHAPES: Final = {
     "cloud": "cloud",
     "noborder": "none",
 }
+_OPEN: Final = frozenset({"none", "underline"})
+"""Shapes without an outline."""
+
 _LIGHTEST_BOLD: Final = 600
 """From here on, a weight of letters is called bold."""
 
@@ -31,12 +44,75 @@ _POINTS: Final = 0.75
 """Points of a pixel."""
 
 
-def style_of(properties: Mapping[str, str]) -> Style | None:
-    """Return the style that ``properties`` set, ``None`` if they set nothing we know.
+class Theme:
+    """How topics look that say nothing themselves."""
 
-    Args:
-        properties: names, without prefix, and values.
-    """
+    def __init__(self, families: Mapping[str, Properties] = MappingProxyType({})) -> None:
+        """Take the properties of each family of things: ``centralTopic``, ``boundary`` ..."""
+        self._families = families
+        whole = self.properties("map")
+        self.background = colour(whole.get("fill"))
+        colours = (colour(name) for name in whole.get("multi-line-colors", "").split())
+        self._branch_colours = tuple(filter(None, colours))
+        self._styles: dict[tuple[str, str, int], Style | None] = {}
+
+    def properties(self, family: str) -> Properties:
+        """Return what the theme says of a family."""
+        return self._families.get(family, NO_PROPERTIES)
+
+    def apply(self, sheet: Sheet, own: Mapping[int, Properties]) -> None:
+        """Set the styles of all topics of a sheet.
+
+        Args:
+            sheet: the topics.
+            own: their own properties by their ``id()``. They must exist as long as the theme.
+        """
+        for level in levels(sheet):
+            level.topic.style = self._style(level, own.get(id(level.topic), NO_PROPERTIES))
+
+    def _style(self, level: Level, own: Properties) -> Style | None:
+        family, line = _family(level), self._branch_colour(level)
+        key = (family, line, id(own))
+        if key not in self._styles:
+            theme = self._theme_of(family) if self._families else {}
+            if self._branch_colours:  # then a line has the colour of its branch
+                theme["line-color"] = line
+            self._styles[key] = _style_of({**theme, **own})
+        return self._styles[key]
+
+    def _theme_of(self, family: str) -> dict[str, str]:
+        theme = {**_SHAPE_OF.get(family, NO_PROPERTIES), **self.properties(family)}
+        if _shape(theme) in _OPEN:
+            theme.pop("border-line-color", None)
+        return theme
+
+    def _branch_colour(self, level: Level) -> str:
+        if not self._branch_colours or level.kind is not TopicKind.ATTACHED or level.depth != 1:
+            return ""
+        return self._branch_colours[level.branch % len(self._branch_colours)]
+
+
+def _family(level: Level) -> str:
+    if level.depth == 0:
+        return _FAMILIES[level.kind]
+    central = level.kind is TopicKind.ATTACHED
+    return "mainTopic" if central and level.depth == 1 else "subTopic"
+
+
+_FAMILIES: Final = {
+    TopicKind.ATTACHED: "centralTopic",
+    TopicKind.FLOATING: "floatingTopic",
+    TopicKind.SUMMARY: "summaryTopic",
+    TopicKind.CALLOUT: "calloutTopic",
+}
+
+
+_SHAPE_OF: Final = {"subTopic": {"shape-class": "underline"}}
+"""What the program draws where a theme names no shape."""
+
+
+def _style_of(properties: Properties) -> Style | None:
+    """Return the style that ``properties`` set, ``None`` if they set nothing we know."""
     get = properties.get
     style = Style(
         text=colour(get("color")),
@@ -46,13 +122,17 @@ def style_of(properties: Mapping[str, str]) -> Style | None:
         bold=_is_bold(get("font-weight", "")),
         italic=get("font-style") == "italic",
         size=_size(get("font-size", "")),
-        shape=_SHAPES.get(get("shape-class", "").rpartition(".")[2].lower(), ""),
+        shape=_shape(properties),
         line_width=_width(get("line-width", "")),
     )
     return style if style != _PLAIN else None
 
 
 _PLAIN: Final = Style()
+
+
+def _shape(properties: Properties) -> str:
+    return _SHAPES.get(properties.get("shape-class", "").rpartition(".")[2].lower(), "")
 
 
 def _is_bold(weight: str) -> bool:

@@ -1,16 +1,15 @@
 """The older kind of XMind's files, ``content.xml`` (XMind 3 to 8), and what stands beside it.
 
-``styles.xml`` holds how topics look, ``comments.xml`` what people said about them. Both are read
-only if the map refers to them. Styles in ``styles.xml`` that no topic names belong to themes: they
-are what the program does by default, not what the author chose.
+``styles.xml`` holds how topics look: by themselves, and by the theme of their sheet.
+``comments.xml`` holds what people said about them.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 from xml.etree.ElementTree import Element
 
 from mapshelf.errors import UnreadableFile
-from mapshelf.model import Outline, Relationship, Style, Topic, TopicKind
+from mapshelf.model import Outline, Relationship, Topic, TopicKind
 from mapshelf.readers.formats.xmind_markers import xmind_marker
 from mapshelf.readers.formats.xmind_parts import (
     KINDS,
@@ -23,7 +22,7 @@ from mapshelf.readers.formats.xmind_parts import (
     position_of,
     task_of,
 )
-from mapshelf.readers.formats.xmind_styles import style_of
+from mapshelf.readers.formats.xmind_styles import Properties, Theme
 from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
@@ -48,7 +47,7 @@ def read_xml(content: Content, text: str) -> Outline:
         TooLarge: it exceeds a limit.
     """
     document = parse_xml(text, content.limits)
-    reading = _Reading(content, styled="style-id=" in text)
+    reading = _Reading(content)
     pairs = [
         (sheet, topic) for sheet in document.findall("sheet") for topic in sheet.findall("topic")
     ]
@@ -87,10 +86,11 @@ class _Children:
 class _Reading:
     """Makes the topics of one file."""
 
-    def __init__(self, content: Content, *, styled: bool) -> None:
+    def __init__(self, content: Content) -> None:
         self.parts = Parts(content)
-        self._properties = _properties(_member(content, "styles.xml")) if styled else {}
-        self._styles: dict[str, Style | None] = {}
+        styles = _member(content, "styles.xml")
+        self._properties = _properties(styles)
+        self._themes = _themes(styles, self._properties)
         self._comments = _comments(_member(content, "comments.xml"))
 
     def topic(self, node: _Node) -> Topic:
@@ -110,8 +110,8 @@ class _Reading:
             topic.position = None
         if link := attributes.get("href"):
             self.parts.add_link(topic, link)
-        if name := attributes.get("style-id"):
-            topic.style = self._style(name)
+        if look := self._properties.get(attributes.get("style-id", "")):
+            self.parts.properties[id(topic)] = look
         if notes is not None or topic.id in self._comments:
             self._add_note(topic, notes)
         return topic
@@ -131,15 +131,11 @@ class _Reading:
                 )
                 for found in sheet.findall("relationships/relationship")
             ),
+            theme=self._themes.get(sheet.get("theme", "")) or Theme(),
         )
 
     def _line_colour(self, element: Element) -> str:
         return self._properties.get(element.get("style-id", ""), {}).get("line-color", "")
-
-    def _style(self, name: str) -> Style | None:
-        if name not in self._styles:
-            self._styles[name] = style_of(self._properties.get(name, {}))
-        return self._styles[name]
 
     def _add_note(self, topic: Topic, notes: Element | None) -> None:
         note = Note()
@@ -261,6 +257,21 @@ def _properties(styles: Element | None) -> dict[str, dict[str, str]]:
             name: value for properties in style for name, value in properties.attrib.items()
         }
         for style in styles.iter("style")
+    }
+
+
+def _themes(styles: Element | None, properties: Mapping[str, Properties]) -> dict[str, Theme]:
+    """Return the themes by their ids."""
+    if styles is None:
+        return {}
+    return {
+        style.get("id", ""): Theme(
+            {
+                default.get("style-family", ""): properties.get(default.get("style-id", ""), {})
+                for default in style.iter("default-style")
+            }
+        )
+        for style in styles.iterfind("master-styles/style")
     }
 
 

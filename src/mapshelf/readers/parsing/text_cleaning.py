@@ -27,7 +27,8 @@ _UNWANTED: Final = re.compile(
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # they reorder what stands around them
     "\ud800-\udfff\ufffe\uffff]"  # no characters at all
 )
-_SPACE: Final = re.compile(r"[ \t\n\r\f]+")
+_BLANKS: Final = " \t\n\r\f"
+_SPACE: Final = re.compile(f"[{_BLANKS}]+")
 _TAG: Final = re.compile(r"<[^<>]*>")
 _MARKUP: Final = re.compile(r"<!--.*?(?:-->|\Z)|<[!?][^>]*(?:>|\Z)", re.DOTALL)
 _EMBEDDED: Final = re.compile(r"""(\bsrc\s*=\s*["'])data:[^"'<>]*""", re.IGNORECASE)
@@ -215,6 +216,8 @@ class _Markup:
 
     def data(self, text: str) -> None:
         if text and not self._skipped:
+            if not text.strip(_BLANKS) and (self._break_due or not self._pieces):
+                return  # it stands between blocks, and has nothing to part from anything
             self._break_if_due()
             self._pieces.append(escape(text, quote=False))
 
@@ -226,8 +229,11 @@ class _Markup:
         self._break_due |= tag in _BLOCKS
 
     def _break_if_due(self) -> None:
-        if self._break_due and self._pieces and not self._pieces[-1].endswith(">"):
-            self._pieces.append("<br>")
+        if self._break_due:
+            while self._pieces and not self._pieces[-1].strip(_BLANKS):
+                self._pieces.pop()
+            if self._pieces and not self._pieces[-1].endswith(">"):
+                self._pieces.append("<br>")
         self._break_due = False
 
 

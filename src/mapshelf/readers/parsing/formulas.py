@@ -1,0 +1,49 @@
+r"""Formulas in text, between dollar signs, as people write them in many programs.
+
+A short text with formulas in it is one formula, with its words in ``\text{...}``, so that it can be
+drawn as it is meant. Of a longer one only the formulas are drawn, below the text.
+"""
+
+import re
+from typing import Final, NamedTuple
+
+_MATHEMATICS: Final = re.compile(
+    r"\$\$([^$]{1,4000})\$\$"
+    r"|(?<![\\$\w])\$(?=[^\s$])(?=[^$\n]*?[\\^_{}=])([^$\n]{1,2000})(?<=\S)\$(?![\d$])"
+)
+"""Without one of these signs, what is between single dollar signs may be money."""
+
+_NO_PROSE: Final = re.compile("[^\x20-\u052f\u2010-\u2026]|[\\\\{}$%&#~^_]")
+"""Signs that LaTeX takes for commands, and scripts that fonts for mathematics lack."""
+
+_LONGEST: Final = 80
+
+
+class Mixture(NamedTuple):
+    """The formulas in a text, as one.
+
+    Attributes:
+        formula: in LaTeX, empty if there are none.
+        whole: whether it has the words of the text, too.
+    """
+
+    formula: str
+    whole: bool
+
+
+def formulas_in(text: str) -> Mixture:
+    """Return the formulas in a text."""
+    text = text.strip()
+    pieces = _MATHEMATICS.split(text)
+    prose = pieces[::3]
+    found = [
+        (display or inline).strip()
+        for display, inline in zip(pieces[1::3], pieces[2::3], strict=True)
+    ]
+    if not any(found):
+        return Mixture("", whole=False)
+    if any(prose) and (len(text) > _LONGEST or any(map(_NO_PROSE.search, prose))):
+        return Mixture(r" \quad ".join(filter(None, found)), whole=False)
+    words = (f"\\text{{{piece}}}" if piece else "" for piece in prose)
+    joined = (before + formula for before, formula in zip(words, [*found, ""], strict=True))
+    return Mixture("".join(joined), whole=True)
