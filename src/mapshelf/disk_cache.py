@@ -155,6 +155,13 @@ class DiskCache:
             with suppress(OSError):  # there is none if it has its name
                 part.unlink()
 
+    def remove_older_than(self, seconds: float) -> None:
+        """Remove results that were stored, or last used, longer ago."""
+        for path in self._folder.glob("*/*"):
+            with suppress(OSError):
+                if time.time() - path.stat().st_mtime > seconds:
+                    path.unlink()
+
     @contextmanager
     def turn(self, name: str = _TURN) -> Iterator[None]:
         """Hold a lock that only one process has at a time, so that expensive results are made once.

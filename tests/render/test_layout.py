@@ -7,10 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.model import Image, Sheet, Summary, Topic
+from mapshelf.render.contents import FORMULA
+from mapshelf.render.formulas import drawings, formulas_of
 from mapshelf.render.layout import Layout, layout
 from mapshelf.render.look import PAGE
 from mapshelf.render.nodes import Node
-from mapshelf.render.visible_topics import Room, sizes, summarised, whole
+from mapshelf.render.visible_topics import Room, sizes, summarised, whole, with_formulas
 from tests.render.tour import SHEET, topic
 from tests.render.trees import chain, sheets, tree, trees
 
@@ -205,6 +207,40 @@ def test_a_formula_is_not_an_empty_box() -> None:
     root = topic("", topic("Area", formula="r^2"), formula=r"E=mc^2", id="r")
     shown = [[line.text for line in node.lines] for node in placed(root).nodes]
     assert shown == [["E=mc^2"], ["Area", "r^2"]]
+
+
+def test_formulas_have_the_size_that_they_are_drawn_in() -> None:
+    alone, below = topic("", formula=r"\frac{a}{b}"), topic("A long text", formula="r^2")
+    wide = topic("", formula="x" * 200)
+    sheet = Sheet(topic("r", alone, below, wide))
+    drawn = drawings(formulas_of(sheet.topics()))
+    _, first, second, third = layout(with_formulas(whole(sheet), drawn), PAGE).nodes
+    (fraction,), (square,), (row,) = first.pieces, second.pieces, third.pieces
+    size = first.kind.size * FORMULA
+    assert (fraction.width, fraction.height) == pytest.approx(
+        [size * drawn[r"\frac{a}{b}"].width, size * drawn[r"\frac{a}{b}"].height]
+    )
+    assert first.height >= fraction.height
+    assert square.y >= second.contents.text_top + second.kind.size
+    assert second.height > square.y + square.height
+    assert row.width == pytest.approx(PAGE.formula[0] * third.kind.size)
+    assert all(
+        one.x >= 0 and one.x + one.width <= node.body
+        for node in (first, second, third)
+        for one in node.pieces
+    )
+
+
+def test_formulas_stand_beside_icons_and_are_mirrored() -> None:
+    root = topic("r", topic("", formula="x", marks="star"))
+    drawn = drawings(["x"])
+    places = []
+    for right_to_left in (False, True):
+        shown = with_formulas(whole(Sheet(root)), drawn)
+        node = layout(shown, PAGE, right_to_left=right_to_left).nodes[1]
+        places.append({piece.kind: piece.x for piece in node.pieces})
+    assert places[0]["glyph"] < places[0]["formula"]
+    assert places[1]["formula"] < places[1]["glyph"]
 
 
 def test_topics_keep_their_ids() -> None:

@@ -55,6 +55,14 @@ ROOT: Final = topic(
         side="right",
     ),
     topic(
+        "Formulas",
+        topic("Area", formula="r^2"),
+        topic("", id="root", formula=r"\sqrt{\frac{a}{b}}", marks="idea"),
+        topic("$x_1$", formula="x_1"),
+        topic("Unknown", formula=r"\unknown{x}"),
+        side="right",
+    ),
+    topic(
         "Groups",
         topic("One"),
         topic("Two", topic("Two a"), topic("Two b")),

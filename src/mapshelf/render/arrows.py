@@ -2,7 +2,8 @@
 
 A curve may leave a topic at any of its four sides. Of all pairs of sides the one is taken whose
 curve is short and crosses the fewest topics; a few points of each are looked at, which is cheap and
-good enough. ``site/static/arrows.js`` does the same in the browser.
+good enough. An arrow from a topic to itself is a loop at one of its sides, chosen in the same way.
+``site/static/arrows.js`` does the same in the browser.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -19,19 +20,24 @@ from mapshelf.render.wrapping import Line
 MOST: Final = 400
 """Relationships of a sheet that are drawn: more could not be followed."""
 
+MOST_LENGTH: Final = 1_000_000.0
+"""Of all arrows of a sheet, in units of its layout: long dashed curves take longest to draw."""
+
 _CELL: Final = 100.0
 _SAMPLES: Final = (0.15, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85)
 _CROSSING: Final = 90.0  # how much longer a curve may be to cross one topic less
 _SLACK: Final = 7.0  # for labels and heads
 _LEAST_BEND: Final = 24.0
 _MOST_BEND: Final = 160.0
+_LOOP: Final = 34.0  # from a topic to the handles of a loop at it, at least
+_LOOP_HALF: Final = 7.0  # half of the distance between both ends of a loop
 
 Point = tuple[float, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A relationship between two topics that are shown."""
+    """A relationship between two topics that are shown, or of one with itself."""
 
     start: Node
     end: Node
@@ -62,7 +68,9 @@ class Curve(NamedTuple):
 
 
 def links(relationships: Sequence[Relationship], shown: Mapping[str, Node]) -> Iterator[Link]:
-    """Yield the relationships whose ends are not the same.
+    """Yield the relationships that can be drawn.
+
+    Not those between topics hidden below the same one; but a topic may lead to itself.
 
     Args:
         relationships: of a sheet.
@@ -70,17 +78,28 @@ def links(relationships: Sequence[Relationship], shown: Mapping[str, Node]) -> I
     """
     for relationship in relationships[:MOST]:
         start, end = shown.get(relationship.start), shown.get(relationship.end)
-        if start and end and start is not end:
+        if not (start and end):
+            continue
+        itself = relationship.start == relationship.end == start.topic.id
+        if start is not end or itself:
             yield Link(start, end, label_of(relationship.text), relationship.colour)
 
 
 def routed(nodes: Iterable[Node], found: Iterable[Link]) -> list[tuple[Link, Curve]]:
-    """Return relationships with their curves, between topics that have their places."""
+    """Return relationships with their curves, between topics that have their places.
+
+    Those after ``MOST_LENGTH`` are left out.
+    """
     router: Router | None = None
+    length = 0.0
     curves: list[tuple[Link, Curve]] = []
     for link in found:
         router = router or Router(nodes)
-        curves.append((link, router.curve(link)))
+        curve = router.curve(link)
+        length += length_of(curve)
+        if length > MOST_LENGTH:
+            break
+        curves.append((link, curve))
     return curves
 
 
@@ -115,21 +134,23 @@ class Router:
 
     def curve(self, link: Link) -> Curve:
         """Return the curve of a relationship."""
-        curves = (
-            _curve(start, end)
-            for start in _ends(_room(link.start))
-            for end in _ends(_room(link.end))
-        )
+        curves: Iterable[Curve]
+        if link.start is link.end:
+            curves = _loops(_room(link.start), link.width)
+        else:
+            curves = (
+                _curve(start, end)
+                for start in _ends(_room(link.start))
+                for end in _ends(_room(link.end))
+            )
         return min(curves, key=lambda curve: self._cost(curve, link))
 
     def _cost(self, curve: Curve, link: Link) -> float:
         crossed = {node for share in _SAMPLES for node in self._under(curve.at(share))}
         # A curve that runs through its own topics is worse than one through others.
         own = (link.start in crossed) + (link.end in crossed)
-        (x0, y0), (x1, y1), (x2, y2), (x3, y3) = curve
-        length = hypot(x1 - x0, y1 - y0) + hypot(x2 - x1, y2 - y1) + hypot(x3 - x2, y3 - y2)
         covered = self._behind_label(curve, link) if link.label else 0
-        return length + _CROSSING * (len(crossed) + 3 * own + 2 * covered)
+        return length_of(curve) + _CROSSING * (len(crossed) + 3 * own + 2 * covered)
 
     def _behind_label(self, curve: Curve, link: Link) -> int:
         """Return how many topics the words on a curve would cover."""
@@ -143,6 +164,12 @@ class Router:
         for node in self._cells.get((floor(x / _CELL), floor(y / _CELL)), ()):
             if node.x < x < node.x + node.width and node.y < y < node.y + node.height:
                 yield node
+
+
+def length_of(curve: Curve) -> float:
+    """Return about how long a curve is, never less."""
+    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = curve
+    return hypot(x1 - x0, y1 - y0) + hypot(x2 - x1, y2 - y1) + hypot(x3 - x2, y3 - y2)
 
 
 def _room(node: Node) -> Box:
@@ -170,3 +197,19 @@ def _curve(start: tuple[Point, Point], end: tuple[Point, Point]) -> Curve:
         (x3 + bend * right3, y3 + bend * down3),
         (x3, y3),
     )
+
+
+def _loops(box: Box, width: float) -> Iterator[Curve]:
+    """Yield loops at each side of a topic; those at its ends are so long that a label has room."""
+    for (x, y), (right, down) in _ends(box):
+        side = box.bottom - box.top if right else box.right - box.left
+        half = min(_LOOP_HALF, side / 4)
+        # A cubic curve reaches three quarters of the way to its handles.
+        out = max(_LOOP, (width / 2 + _SLACK) / 0.75) if right else _LOOP
+        (across, along) = (abs(down), abs(right))
+        yield Curve(
+            (x - half * across, y - half * along),
+            (x - 3 * half * across + out * right, y - 3 * half * along + out * down),
+            (x + 3 * half * across + out * right, y + 3 * half * along + out * down),
+            (x + half * across, y + half * along),
+        )

@@ -1,8 +1,8 @@
-"""What is in the box of a topic besides its text, and where: icons, marks, tags, pictures.
+"""What is in the box of a topic besides its text, and where: icons, marks, pictures and so on.
 
 Icons stand before the text, marks for notes, links and files after it, pictures above, tags below.
-In maps written from right to left all of this is mirrored. Most topics have nothing but text, and
-are never seen by this module.
+A formula stands below the text, or in its place if there is none. In maps written from right to
+left all of this is mirrored. Most topics have nothing but text, and are never seen by this module.
 """
 
 from collections.abc import Iterable, Sequence
@@ -10,8 +10,10 @@ from typing import Final, NamedTuple
 
 from mapshelf.model import Image, Topic
 from mapshelf.render.fonts import font
+from mapshelf.render.formulas import FormulaDrawing
 from mapshelf.render.glyphs import emoji_text, markers_of, said
 from mapshelf.render.look import LINE_HEIGHT, Kind, Look
+from mapshelf.render.visible_topics import VisibleTopic
 from mapshelf.render.wrapping import Line, wrapped
 from mapshelf.writers.plain import one_line
 
@@ -19,6 +21,9 @@ _GLYPH: Final = 1.2
 _MARK: Final = 0.95
 _TAG: Final = 0.78
 """Heights of an icon, a mark and the letters of tags, in font sizes."""
+
+FORMULA: Final = 1.12
+"""Size of the letters of formulas, in those of the text: their font has smaller ones."""
 
 _APART: Final = 0.22
 """Between icons, in font sizes."""
@@ -40,8 +45,9 @@ class Piece(NamedTuple):
     """Something in the box of a topic.
 
     Attributes:
-        kind: ``glyph``, ``emoji``, ``mark``, ``tag`` or ``image``.
-        name: of the marker or mark; the digest of a picture; otherwise the text that is shown.
+        kind: ``glyph``, ``emoji``, ``mark``, ``tag``, ``image`` or ``formula``.
+        name: of the marker or mark; the digest of a picture; the LaTeX of a formula; otherwise the
+            text that is shown.
         x: left end, from that of the box.
         y: upper end, likewise.
         width: of it.
@@ -92,37 +98,45 @@ def has_more(topic: Topic) -> bool:
         or topic.note
         or topic.links
         or topic.attachments
+        or topic.formula
     )
 
 
 def furnished(
-    topic: Topic, kind: Kind, look: Look, lines: Sequence[Line], *, right_to_left: bool
+    shown: VisibleTopic, kind: Kind, look: Look, lines: Sequence[Line], *, right_to_left: bool
 ) -> Contents | None:
     """Return everything in the box of a topic, ``None`` if it is nothing but text after all.
 
     Args:
-        topic: the topic.
+        shown: the topic.
         kind: how it looks.
         look: how the picture looks.
         lines: its text.
         right_to_left: whether the map is mirrored.
     """
+    topic = shown.source
+    assert topic is not None
     text_width = kind.size * max((line.width for line in lines), default=0.0)
     text_height = kind.size * LINE_HEIGHT * len(lines)
     glyphs = list(_glyphs(topic, kind.size))
     marks = list(_marks(topic, kind.size)) if look.detailed else []
     tags = list(_tags(topic, kind.size)) if look.detailed else []
     images = [_image(image, look.picture) for image in topic.images[:_MOST_IMAGES] if image.digest]
-    if not (glyphs or marks or tags or images):
+    formulas = [_formula(topic.formula, shown.formula, kind, look)] if shown.formula else []
+    if not (glyphs or marks or tags or images or formulas):
         return None
+    # A formula without a text stands where that would.
+    instead = formulas.pop() if formulas and not lines else None
+    core_width, core_height = instead[4:6] if instead else (text_width, text_height)
     # In a box there are plates behind icons.
     step = (_APART + 0.14 * kind.boxed) * kind.size
-    before = sum(piece.width + step for piece in glyphs) - (0 if text_width or marks else step)
-    after = sum(piece.width + step for piece in marks) - (0 if text_width else step)
-    row = max(0.0, before) + text_width + max(0.0, after)
-    row_height = max([text_height, *(piece.height for piece in (*glyphs, *marks))])
-    tag_rows = _rows(tags, max(row, 14 * kind.size, *(piece.width for piece in images), 0))
-    inner = max([row, *(piece.width for piece in images), *map(_row_width, tag_rows)])
+    before = sum(piece.width + step for piece in glyphs) - (0 if core_width or marks else step)
+    after = sum(piece.width + step for piece in marks) - (0 if core_width else step)
+    row = max(0.0, before) + core_width + max(0.0, after)
+    row_height = max([core_height, *(piece.height for piece in (*glyphs, *marks))])
+    wide = [piece.width for piece in (*images, *formulas)]
+    tag_rows = _rows(tags, max([row, 14 * kind.size, *wide]))
+    inner = max([row, *wide, *map(_row_width, tag_rows)])
 
     pieces: list[Piece] = []
     y = kind.down
@@ -131,19 +145,21 @@ def furnished(
         y += image.height + _BETWEEN
     x = kind.across + (inner - row) / 2 if kind.boxed else kind.across
     line = min(row_height, kind.size * LINE_HEIGHT) if text_width else row_height
-    text_top = y + (row_height - text_height) / 2
+    text_top = y + (row_height - core_height) / 2
     for piece in glyphs:
         pieces.append(piece._replace(x=x, y=max(y, text_top + (line - piece.height) / 2)))
         x += piece.width + step
     text_left = x
-    x += text_width + (step if text_width else 0)
+    if instead:
+        pieces.append(instead._replace(x=x, y=text_top))
+    x += core_width + (step if core_width else 0)
     for piece in marks:
         top = y + row_height - line + (line - piece.height) / 2
         pieces.append(piece._replace(x=x, y=max(y, top)))
         x += piece.width + step
     if row_height:
         y += row_height + _BETWEEN
-    for some in tag_rows:
+    for some in (*([one] for one in formulas), *tag_rows):
         x = kind.across + ((inner - _row_width(some)) / 2 if kind.boxed else 0)
         for piece in some:
             pieces.append(piece._replace(x=x, y=y))
@@ -212,6 +228,13 @@ def _image(image: Image, most: tuple[float, float]) -> Piece:
     shown = one_line(image.alt[:_LONGEST])
     # What is thinner than a line would not be seen.
     return Piece("image", image.digest, 0, 0, max(2, width * scale), max(2, height * scale), shown)
+
+
+def _formula(source: str, drawing: FormulaDrawing, kind: Kind, look: Look) -> Piece:
+    """Return a formula in the size of the text, or as much smaller as it has to be."""
+    widest, highest = look.formula
+    em = kind.size * min(FORMULA, widest / drawing.width, highest / drawing.height)
+    return Piece("formula", source, 0, 0, em * drawing.width, em * drawing.height)
 
 
 def _mirrored(made: Contents, text_width: float) -> Contents:

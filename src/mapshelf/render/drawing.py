@@ -5,11 +5,13 @@ bytes. ``site/static/drawing.js`` draws the same in the browser.
 """
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from math import hypot
 from typing import Final
 
 from mapshelf.render.arrows import Curve, Link
 from mapshelf.render.contrast import LINE, legible
+from mapshelf.render.drawing_costs import Simpler, illustrated, line_length, simpler
 from mapshelf.render.fonts import ASCENT, BOLD_WEIGHT
 from mapshelf.render.inks import Ink, branch_colour, valid
 from mapshelf.render.layout import Boundary, Brace, Layout
@@ -52,12 +54,16 @@ def drawn(
         style: how to draw.
     """
     ink_of = dict(zip(placed.nodes, inks, strict=True))
+    arrows = list(arrows)
+    less = _simpler(placed, arrows, frame.scale) if style.pixels else Simpler()
+    pictured = illustrated(placed.nodes, style.pictures) if style.pictures else set()
+    bare = replace(style, pictures={})
     yield (
         f'<g transform="translate({number(frame.x)} {number(frame.y)}) scale({frame.scale:.4f})">\n'
     )
-    for boundary in sorted(placed.boundaries, key=_area, reverse=True):
-        yield _boundary(boundary, style)
-    yield '<g fill="none" stroke-linecap="round">\n'
+    for at, boundary in enumerate(sorted(placed.boundaries, key=_area, reverse=True)):
+        yield _boundary(boundary, style, less, hollow=at < less.hollow)
+    yield f'<g fill="none" stroke-linecap="round"{less.lines}>\n'
     for node in placed.nodes:
         if node.above and not _is_summary(node):
             yield _connection(node, node.above, ink_of[node])
@@ -67,10 +73,20 @@ def drawn(
         yield _brace(brace, ink_of[brace.summary])
     yield "</g>\n"
     for node in placed.nodes:
-        yield _topic(node, ink_of[node], style)
+        yield _topic(node, ink_of[node], style if node in pictured else bare)
     for link, curve in arrows:
-        yield _arrow(link, curve, style)
+        yield _arrow(link, curve, style, less)
     yield "</g>\n"
+
+
+def _simpler(placed: Layout, arrows: Iterable[tuple[Link, Curve]], scale: float) -> Simpler:
+    lines = (
+        line_length(node, _departure(node, node.above))
+        for node in placed.nodes
+        if node.above and not _is_summary(node)
+    )
+    boxes = [boundary.box for boundary in placed.boundaries]
+    return simpler(lines, (curve for _, curve in arrows), boxes, scale)
 
 
 def _is_summary(node: Node) -> bool:
@@ -124,15 +140,15 @@ def _area(boundary: Boundary) -> float:
     return (box.right - box.left) * (box.bottom - box.top)
 
 
-def _boundary(boundary: Boundary, style: Style) -> str:
+def _boundary(boundary: Boundary, style: Style, less: Simpler, *, hollow: bool) -> str:
     box, group = boundary.box, boundary.group
     colour = valid(group.colour) or branch_colour(boundary.main, style.theme)
     colour = legible(colour, style.theme.ground, LINE)
+    inside = 'fill="none"' if hollow else f'fill="{colour}" fill-opacity="0.07"'
     drawn = (
         f'<rect x="{number(box.left)}" y="{number(box.top)}"'
         f' width="{number(box.right - box.left)}" height="{number(box.bottom - box.top)}" rx="9"'
-        f' fill="{colour}" fill-opacity="0.07" stroke="{colour}" stroke-opacity="0.7"'
-        ' stroke-width="1.1"/>\n'
+        f' {inside} stroke="{colour}" stroke-opacity="0.7" stroke-width="1.1"{less.lines}/>\n'
     )
     if group.label:
         place = Place(box.left + 7, box.top + LABEL_SIZE * 1.25, group.label_width)
@@ -238,7 +254,7 @@ def _count(node: Node, ink: Ink, style: Style) -> str:
     return box + text_line(node.count, place, size, style, look)
 
 
-def _arrow(link: Link, curve: Curve, style: Style) -> str:
+def _arrow(link: Link, curve: Curve, style: Style, less: Simpler) -> str:
     colour = legible(valid(link.colour) or style.theme.quiet, style.theme.ground, LINE)
     points = [f"{number(x)} {number(y)}" for x, y in curve]
     (x2, y2), (x3, y3) = curve.second, curve.end
@@ -251,7 +267,7 @@ def _arrow(link: Link, curve: Curve, style: Style) -> str:
     )
     drawn = (
         f'<path d="M{points[0]}C{points[1]} {points[2]} {points[3]}" fill="none"'
-        f' stroke="{colour}" stroke-width="1.3" stroke-dasharray="5 3"/>\n'
+        f' stroke="{colour}" stroke-width="1.3" stroke-dasharray="5 3"{less.lines}/>\n'
         f'<path d="{head}" fill="{colour}"/>\n'
     )
     if link.label:

@@ -11,6 +11,7 @@ Thumbnails use the layout for the topics that ``visible_topics`` chose, and the 
 all of them. ``site/static/layout.js`` does the same arithmetic in the browser.
 """
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise, starmap
@@ -259,13 +260,11 @@ def _rows(children: Sequence[Node], groups: Sequence[Group]) -> _Rows:
     before, after = [0.0] * len(children), [0.0] * len(children)
     near, out = [0.0] * len(children), [child.span for child in children]
     runs: list[_Run] = []
+    places = [child.at for child in children]  # which ascend
     for group in groups:
-        members = [
-            place for place, child in enumerate(children) if group.first <= child.at <= group.last
-        ]
-        if not members:
+        first, last = bisect_left(places, group.first), bisect_right(places, group.last) - 1
+        if first > last:
             continue
-        first, last = members[0], members[-1]
         row = slice(first, last + 1)
         edge = max(out[row])
         up, down, towards = before[first], after[last], max(near[row]) + BOUNDARY_PADDING
@@ -274,15 +273,15 @@ def _rows(children: Sequence[Node], groups: Sequence[Group]) -> _Rows:
             down += BOUNDARY_PADDING
             edge = max(edge, group.label_width) + BOUNDARY_PADDING
             before[first], after[last] = up, down
-            near[row] = [towards] * len(members)
-            out[row] = [edge] * len(members)
+            near[row] = [towards] * (last + 1 - first)
+            out[row] = [edge] * (last + 1 - first)
         else:
             if children[first].at != group.first:
                 continue  # its topic is on the other side, with the first of its siblings
             inner = _height(children[row]) + sum(before[row]) + sum(after[row])
             lacking = max(0.0, group.summary.reach - (inner - up - down)) / 2
             before[first], after[last] = max(up, lacking), max(down, lacking)
-            out[row] = [edge + BRACE + group.summary.span] * len(members)
+            out[row] = [edge + BRACE + group.summary.span] * (last + 1 - first)
         runs.append(_Run(group, first, last, up, down, towards, edge))
     height = _height(children) + sum(before) + sum(after)
     return _Rows(height, before, after, out, runs)

@@ -77,6 +77,7 @@ class Look:
     Attributes:
         kinds: by depth; the last one is for all deeper ones, too.
         picture: the largest width and height of pictures in topics.
+        formula: the largest width and height of formulas, in font sizes of their topics.
         detailed: whether tags are shown, and marks for notes, links and files.
         stray: how far floating topics may be from the edge of the others: in widths of these, and
             in units besides.
@@ -84,6 +85,7 @@ class Look:
 
     kinds: tuple[Kind, ...]
     picture: tuple[float, float] = (240, 180)
+    formula: tuple[float, float] = (45, 45)
     detailed: bool = True
     stray: tuple[float, float] = (0.25, 260)
 

@@ -211,7 +211,8 @@ def _add_groups(whole: Forest, builder: "_Builder", sheet: VisibleSheet) -> None
         members += len(boundary.topics)
         if members > _MOST_MEMBERS:
             break
-        label = label_of(boundary.text)
+        shown = any(one in known for one in boundary.topics)  # most are not in a thumbnail
+        label = label_of(boundary.text) if shown else None
         for parent, first, last in _siblings(boundary.topics, known):
             parent.groups.append(Group(first, last, label, boundary.colour))
             label = None
@@ -312,7 +313,7 @@ class _Builder:
         contents = None
         if source is not None and has_more(source):
             contents = furnished(
-                source, padded, self._look, lines, right_to_left=self._right_to_left
+                topic, padded, self._look, lines, right_to_left=self._right_to_left
             )
         if not lines and not topic.others:
             lines = (Line("", 0.0 if contents else _EMPTY_WIDTH / kind.size),)

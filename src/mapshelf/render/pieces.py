@@ -1,10 +1,11 @@
-"""Draw what is in the box of a topic besides its text: icons, marks, tags and pictures."""
+"""Draw what is in the box of a topic besides its text: icons, marks, tags, pictures, formulas."""
 
 from base64 import b64encode
 from typing import Final
 
 from mapshelf.render.contents import Piece
 from mapshelf.render.contrast import legible
+from mapshelf.render.formulas import UNITS
 from mapshelf.render.glyphs import BOX, COLOURS, EDGE, EDGED, glyph, mark
 from mapshelf.render.inks import Ink
 from mapshelf.render.nodes import Node
@@ -27,6 +28,8 @@ def piece(one: Piece, node: Node, ink: Ink, style: Style) -> str:
             return _shape(mark(one.name), one, f' fill="{legible(style.theme.quiet, ground)}"')
         case "tag":
             return _tag(one, ink, style)
+        case "formula":
+            return _formula(one, ink, style)
         case _:
             return _image(one, style)
 
@@ -93,6 +96,15 @@ def _tag(one: Piece, ink: Ink, style: Style) -> str:
         size,
         style,
         f' fill="{text}"',
+    )
+
+
+def _formula(one: Piece, ink: Ink, style: Style) -> str:
+    drawing = style.formulas[one.name]
+    scale = one.height / drawing.height / UNITS
+    return (
+        f'<path transform="translate({number(one.x)} {number(one.y)}) scale({scale:.5f})"'
+        f' d="{drawing.path}" fill="{ink.text}"/>\n'
     )
 
 

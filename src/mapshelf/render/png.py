@@ -22,23 +22,26 @@ from mapshelf.render.fonts import FAMILY, FILES
 COLOURS: Final = 64
 """Colours of a palette. More would make pictures a fifth larger and improve only emoji."""
 
+PHOTO_COLOURS: Final = 256
+"""Colours of a palette for a drawing with pictures in it."""
 
-def rasterised(svg: str, files: Iterable[str] = ()) -> bytes:
+
+def rasterised(svg: str, files: Iterable[str] = (), *, colours: int | None = COLOURS) -> bytes:
     """Return ``svg`` as a PNG of its own size.
 
     Args:
         svg: a picture from ``mapshelf.render.svg``.
         files: font files it needs besides our own.
+        colours: how many are enough; ``None`` if all are needed.
     """
-    return _with_palette(
-        resvg_py.svg_to_bytes(
-            svg_string=svg,
-            skip_system_fonts=True,
-            font_files=[*FILES, *files],
-            font_family=FAMILY,
-            sans_serif_family=FAMILY,
-        )
+    png = resvg_py.svg_to_bytes(
+        svg_string=svg,
+        skip_system_fonts=True,
+        font_files=[*FILES, *files],
+        font_family=FAMILY,
+        sans_serif_family=FAMILY,
     )
+    return _with_palette(png, colours) if colours else png
 
 
 def drawn_svg(svg: str) -> bytes:
@@ -60,11 +63,11 @@ def drawn_svg(svg: str) -> bytes:
         raise BrokenFile("the picture cannot be drawn") from error
 
 
-def _with_palette(png: bytes) -> bytes:
+def _with_palette(png: bytes, colours: int) -> bytes:
     with Image.open(io.BytesIO(png), formats=("PNG",)) as picture:
         whole = picture.convert("RGB")  # its background is opaque
     # Without dithering, flat parts stay flat.
-    few = whole.quantize(COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+    few = whole.quantize(colours, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     _set_ground(few, whole)
     buffer = io.BytesIO()
     few.save(buffer, "PNG", compress_level=9)

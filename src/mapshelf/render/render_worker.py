@@ -8,7 +8,7 @@ process does not try it again. Previews from map files are decoded in the same c
 
 import logging
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from threading import Lock
@@ -18,7 +18,7 @@ from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import PreviewChanged, StoreDamaged, StoreUnavailable, UnreadableFile
 from mapshelf.formats.outline_codec import is_large
 from mapshelf.model import OriginalFile
-from mapshelf.render.render_request import PreviewRequest, RenderRequest, height
+from mapshelf.render.render_request import Pictures, PreviewRequest, RenderRequest, height
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 MEMORY: Final = 768 << 20
@@ -27,11 +27,17 @@ MEMORY: Final = 768 << 20
 CPU_SECONDS: Final = 10  # of processor time for one picture
 WALL_SECONDS: Final = 30.0  # by the clock
 
+MOST_PICTURES: Final = 40
+"""Pictures in the topics of a thumbnail, at most: frames stand for the others."""
+
+PicturesOf = Callable[[Sequence[str]], Pictures]
+"""Returns the pictures with these digests, those that can be shown, as PNG of our own making."""
+
 Turn = Callable[[], AbstractContextManager[None]]
 """Gives a context that only one of several processes is in at a time."""
 
 _DESCRIPTORS: Final = 64
-_REFUSED: Final = 1000  # most keys of pictures to remember that could not be made
+_MOST_REFUSED: Final = 1000  # most keys of pictures to remember that could not be made
 
 _FAILURES: Final = (*FAILURES, StoreDamaged)
 """How a picture can fail: the child exceeds a limit or dies, or its input is damaged."""
@@ -40,10 +46,15 @@ log = logging.getLogger(__name__)
 
 
 class Picture(NamedTuple):
-    """A picture, and the key of its request."""
+    """A picture, and the key of its request.
+
+    An incomplete one lacks pictures in topics that there was no time to make. It is not kept, so
+    that the next request gets a better one.
+    """
 
     key: str
     body: bytes
+    complete: bool = True
 
 
 class RenderWorker:
@@ -69,10 +80,15 @@ class RenderWorker:
         """Return the picture if it is in the cache."""
         return self._cached(self._drawable(request).key())
 
-    def picture(self, request: RenderRequest) -> Picture:
+    def picture(self, request: RenderRequest, pictures_of: PicturesOf | None = None) -> Picture:
         """Return the picture, from the cache or drawn now; if a map cannot be drawn, its card.
 
         Calls wait for each other, so no picture is drawn twice.
+
+        Args:
+            request: what to draw; its own ``pictures`` are replaced.
+            pictures_of: gets the pictures in topics that the thumbnail shows; ``None`` if the map
+                has no pictures.
 
         Raises:
             StoreUnavailable: this worker has been closed.
@@ -82,9 +98,9 @@ class RenderWorker:
             return cached
         if _is_large(request):
             with self._drawing_large, self._turn():
-                return self.cached(request) or self._drawn(request, self._large_child)
+                return self._drawn_once(request, self._large_child, pictures_of)
         with self._drawing:
-            return self.cached(request) or self._drawn(request, self._child)
+            return self._drawn_once(request, self._child, pictures_of)
 
     def has_refused(self, request: PreviewRequest) -> bool:
         """Tell whether this preview is known to be unusable."""
@@ -116,7 +132,7 @@ class RenderWorker:
                 log.warning("the picture in %r cannot be shown: %s", file.name, _cause(error))
                 self._refuse(key)
                 return None
-            self._cache.put(*picture)
+            self._cache.put(picture.key, picture.body)
             return picture
 
     def close(self) -> None:
@@ -132,21 +148,34 @@ class RenderWorker:
         """Return ``request``, or the one for a card if the map could not be drawn before."""
         return replace(request, outline=None) if request.key() in self._refused else request
 
-    def _drawn(self, asked: RenderRequest, child: ConfinedChild) -> Picture:
-        request = self._drawable(asked)
+    def _drawn_once(
+        self, request: RenderRequest, child: ConfinedChild, pictures_of: PicturesOf | None
+    ) -> Picture:
+        return self.cached(request) or self._drawn(request, child, pictures_of)
+
+    def _drawn(
+        self, asked: RenderRequest, child: ConfinedChild, pictures_of: PicturesOf | None = None
+    ) -> Picture:
+        request, complete = self._drawable(asked), True
         try:
-            picture = Picture(request.key(), child.call(_draw, (request,), WALL_SECONDS))
+            if pictures_of and request.outline is not None:
+                shown: list[str] = child.call(_shown, (request,), WALL_SECONDS)
+                pictures = pictures_of(shown[:MOST_PICTURES])
+                complete = pictures.complete
+                request = replace(request, pictures=tuple(pictures.items()))
+            body = child.call(_draw, (request,), WALL_SECONDS)
         except _FAILURES as error:
             if request.outline is None:
                 raise
             log.warning("the map %r cannot be drawn: %s", request.title[:80], _cause(error))
             self._refuse(request.key())
             return self._drawn(replace(request, outline=None), child)
-        self._cache.put(*picture)
-        return picture
+        if complete:
+            self._cache.put(request.key(), body)
+        return Picture(request.key(), body, complete)
 
     def _refuse(self, key: str) -> None:
-        if len(self._refused) >= _REFUSED:
+        if len(self._refused) >= _MOST_REFUSED:
             self._refused.clear()
         self._refused.add(key)
 
@@ -163,6 +192,13 @@ def _cause(error: BaseException) -> str:
 
 
 # --- In the child, which alone loads what drawing takes ------------------------------------------
+
+
+def _shown(request: RenderRequest) -> list[str]:
+    from mapshelf.render.thumbnail import shown_pictures  # noqa: PLC0415
+
+    with processor_time(CPU_SECONDS):
+        return shown_pictures(request)
 
 
 def _draw(request: RenderRequest) -> bytes:

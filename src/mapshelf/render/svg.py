@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 
 from mapshelf.render.direction import LEFTWARDS, first_direction
 from mapshelf.render.fonts import FAMILY
+from mapshelf.render.formulas import Drawings
 from mapshelf.render.themes import Theme
 from mapshelf.writers.markup import attribute, escaped
 
@@ -81,12 +82,16 @@ class Style:
         choose_fonts: chooses the fonts of each line.
         identified: whether topics carry their ids, for scripts that fold and find them.
         pictures: the pictures in topics as PNG, by their digests; others are frames.
+        formulas: the formulas in topics, by their LaTeX.
+        pixels: whether the drawing is made into pixels here (``drawing_costs``).
     """
 
     theme: Theme
     choose_fonts: ChooseFonts = any_font
     identified: bool = False
     pictures: Mapping[str, bytes] = field(default_factory=dict)
+    formulas: Drawings = field(default_factory=dict)
+    pixels: bool = False
 
 
 def document(title: str, frame: Frame, theme: Theme, content: Iterable[str]) -> str:

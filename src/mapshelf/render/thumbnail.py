@@ -13,19 +13,17 @@ from typing import Final, NamedTuple
 
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import Outline, Sheet
-from mapshelf.render import card, drawing, svg
-from mapshelf.render.arrows import Curve, Link, links, room_of, routed
+from mapshelf.render import card, svg
 from mapshelf.render.direction import reads_leftwards
-from mapshelf.render.floating import around
 from mapshelf.render.font_fallback import FontFallback, SystemFonts
-from mapshelf.render.inks import authors_inks, on_ground
+from mapshelf.render.formulas import Drawings, drawings, formulas_of
 from mapshelf.render.layout import Layout, layout
 from mapshelf.render.look import Kind, Look
-from mapshelf.render.nodes import Node, by_id
-from mapshelf.render.png import rasterised
+from mapshelf.render.png import COLOURS, PHOTO_COLOURS, rasterised
 from mapshelf.render.render_request import RenderRequest
+from mapshelf.render.sheet_drawing import drawn_sheet
 from mapshelf.render.themes import THEMES
-from mapshelf.render.visible_topics import Room, sizes, summarised
+from mapshelf.render.visible_topics import Room, sizes, summarised, with_formulas
 from mapshelf.render.wrapping import STRETCH
 from mapshelf.writers.plain import sound
 
@@ -68,29 +66,51 @@ def thumbnail(request: RenderRequest, fonts: SystemFonts) -> bytes:
         FontFallback(fonts, _sample(outline, request.title)) if request.format == "png" else None
     )
     style = svg.Style(
-        THEMES[request.theme], letters or svg.any_font, pictures=dict(request.pictures)
+        THEMES[request.theme],
+        letters or svg.any_font,
+        pictures=dict(request.pictures),
+        pixels=letters is not None,
     )
     text = _map(outline, request, style) if outline else _card(request, style)
-    return text.encode() if letters is None else rasterised(text, letters.files)
+    if letters is None:
+        return text.encode()
+    colours = PHOTO_COLOURS if request.pictures else COLOURS
+    return rasterised(text, letters.files, colours=colours)
+
+
+def shown_pictures(request: RenderRequest) -> list[str]:
+    """Return the digests of the pictures in topics that the thumbnail shows.
+
+    Raises:
+        StoreDamaged: the outline cannot be read.
+    """
+    outline = decode_outline(request.outline) if request.outline else None
+    if outline is None:
+        return []
+    _, sheet = _main_sheet(outline)
+    placed = _placed(sheet, drawings(formulas_of(sheet.topics())), request)
+    shown = (piece.name for node in placed.nodes for piece in node.pieces if piece.kind == "image")
+    return list(dict.fromkeys(shown))
+
+
+def _placed(sheet: Sheet, formulas: Drawings, request: RenderRequest) -> Layout:
+    root = sheet.root
+    if not sound(root.text).strip() and not (root.images or root.formula):
+        sheet = replace(sheet, root=replace(root, text=request.title))
+    return _fitting(sheet, formulas, request.width, round(request.width * _ASPECT))
 
 
 def _map(outline: Outline, request: RenderRequest, style: svg.Style) -> str:
     width, height = request.width, round(request.width * _ASPECT)
     at, sheet = _main_sheet(outline)
-    if not sound(sheet.root.text).strip() and not sheet.root.images:
-        sheet = replace(sheet, root=replace(sheet.root, text=request.title))
-    style = replace(style, theme=on_ground(style.theme, sheet.background))
-    placed = _fitting(sheet, width, height)
-    arrows: list[tuple[Link, Curve]] = []
-    if sheet.relationships:
-        arrows = routed(placed.nodes, links(sheet.relationships, _shown(sheet, placed)))
-        placed = replace(placed, box=around([placed.box, *room_of(arrows)]))
-    frame = _frame(placed, width, height)
-    inks = authors_inks(placed.nodes, style.theme)
-    content = [*drawing.drawn(placed, inks, arrows, frame, style)]
+    formulas = drawings(formulas_of(sheet.topics()))
+    style = replace(style, formulas=formulas)
+    placed = _placed(sheet, formulas, request)
+    made = drawn_sheet(sheet, placed, style, lambda whole: _frame(whole, width, height))
+    content = made.content
     if len(outline.sheets) > 1:
-        content.append(_dots(at, len(outline.sheets), frame, style))
-    return svg.document(request.title, frame, style.theme, content)
+        content.append(_dots(at, len(outline.sheets), made.frame, style))
+    return svg.document(request.title, made.frame, made.theme, content)
 
 
 def _card(request: RenderRequest, style: svg.Style) -> str:
@@ -107,20 +127,6 @@ def _main_sheet(outline: Outline) -> tuple[int, Sheet]:
         ((at, sheet) for at, sheet in sheets if sheet.root.children or sheet.floating),
         (0, outline.sheets[0]),
     )
-
-
-def _shown(sheet: Sheet, placed: Layout) -> dict[str, Node]:
-    """Return the nodes by the ids of all topics: of the hidden ones, the nearest shown above."""
-    drawn = by_id(node for node in placed.nodes if node.topic.source)
-    shown: dict[str, Node] = {}
-    for tree in sheet.trees():
-        path: list[Node | None] = []
-        for depth, topic in tree.walk():
-            del path[depth:]
-            path.append(drawn.get(topic.id) or (path[-1] if path else None))
-            if node := path[-1]:
-                shown.setdefault(topic.id, node)
-    return shown
 
 
 class Bounds(NamedTuple):
@@ -142,7 +148,7 @@ class Bounds(NamedTuple):
         return min(self.across(placed), self.down(placed))
 
 
-def _fitting(sheet: Sheet, width: int, height: int) -> Layout:
+def _fitting(sheet: Sheet, formulas: Drawings, width: int, height: int) -> Layout:
     """Return the layout with the most topics whose letters are large enough."""
     size = sizes(sheet)
     leftwards = reads_leftwards(sheet.root)
@@ -151,7 +157,7 @@ def _fitting(sheet: Sheet, width: int, height: int) -> Layout:
     most = max(_FEWEST, int(2 * bounds.height / smallest / _ROW))
     rows, depth = most, _DEEPEST[width]
     while True:
-        shown = summarised(sheet, size, Room(rows, depth))
+        shown = with_formulas(summarised(sheet, size, Room(rows, depth)), formulas)
         tried = [layout(shown, look, right_to_left=leftwards) for look in _LOOKS[width]]
         narrow = [placed for placed in tried if bounds.across(placed) >= smallest]
         if not narrow and depth > 1:
@@ -183,6 +189,7 @@ def _look(width: float, lines: int, *, counted: bool, stretch: float = STRETCH) 
     main = max(5.3, 0.85 * width)
     return Look(
         picture=(6 * width, 4.5 * width),
+        formula=(1.5 * width, 8),
         detailed=counted,
         stray=(0.1, 40),
         kinds=(

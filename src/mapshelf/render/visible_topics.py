@@ -6,11 +6,13 @@ given to the levels one by one, and evenly within a level. So a topic with a hun
 not take the room of one with three, and the picture keeps the shape of the map.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from mapshelf.model import Sheet, Topic
+from mapshelf.render.formulas import Drawings, FormulaDrawing
+from mapshelf.writers.facts import is_formula
 from mapshelf.writers.plain import sound
 
 LONGEST_TEXT: Final = 2000  # characters of a topic that are drawn; the page has all as text
@@ -21,9 +23,10 @@ class VisibleTopic:
     """A topic that is drawn.
 
     Attributes:
-        text: the text of the topic.
+        text: the text of the topic, and its formula if that is not drawn.
         id: the id of the topic.
         source: the topic itself, ``None`` if this stands for several.
+        formula: its formula if it is drawn.
         hidden: how many topics below it are not shown.
         others: whether it stands for siblings that are not shown instead of a topic.
         children: the topics shown below it, in order.
@@ -32,6 +35,7 @@ class VisibleTopic:
     text: str
     id: str = ""
     source: Topic | None = None
+    formula: FormulaDrawing | None = None
     hidden: int = 0
     others: bool = False
     children: list["VisibleTopic"] = field(default_factory=list)
@@ -52,6 +56,14 @@ class VisibleSheet:
     root: VisibleTopic
     floating: list[VisibleTopic] = field(default_factory=list)
     summaries: list[tuple[tuple[str, ...], VisibleTopic]] = field(default_factory=list)
+
+    def topics(self) -> Iterator[VisibleTopic]:
+        """Yield all of them."""
+        pending = [self.root, *self.floating, *(topic for _, topic in self.summaries)]
+        while pending:
+            topic = pending.pop()
+            yield topic
+            pending.extend(topic.children)
 
 
 class Room(NamedTuple):
@@ -85,6 +97,17 @@ def _whole(root: Topic) -> VisibleTopic:
             visible.children = [_visible(child) for child in topic.children]
             pending.extend(zip(topic.children, visible.children, strict=True))
     return top
+
+
+def with_formulas(sheet: VisibleSheet, drawings: Drawings) -> VisibleSheet:
+    """Have topics show their formulas where these can be drawn; return the sheet."""
+    if drawings:
+        for topic in sheet.topics():
+            drawing = drawings.get(topic.source.formula) if topic.source else None
+            if drawing and topic.source:
+                topic.formula = drawing
+                topic.text = "" if is_formula(topic.source) else _text(topic.source)
+    return sheet
 
 
 def sizes(sheet: Sheet) -> dict[int, int]:
@@ -186,8 +209,12 @@ _FEWEST: Final = 2
 
 
 def _visible(topic: Topic) -> VisibleTopic:
-    text = sound(topic.text[:LONGEST_TEXT]).strip()
-    if topic.formula:
-        # Until formulas are drawn, their source says what they are.
+    text = _text(topic)
+    if topic.formula and not (text and is_formula(topic)):
+        # For one that cannot be drawn its source says what it is.
         text = f"{text}\n{sound(topic.formula[:LONGEST_TEXT]).strip()}".strip()
     return VisibleTopic(text, topic.id, topic)
+
+
+def _text(topic: Topic) -> str:
+    return sound(topic.text[:LONGEST_TEXT]).strip()

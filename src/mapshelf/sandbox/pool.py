@@ -12,6 +12,8 @@ picture, never the service.
   long nor survive the death of a worker.
 * The memory limit counts from the child's size at its start: with the spawn method, Python imports
   the parent's main module into it, whatever that loads.
+* Nothing that a child prints gets anywhere: what native code says when it fails is about itself,
+  and the parent logs what could not be done.
 * An interrupt from the keyboard reaches the whole process group. Children start with it blocked, so
   the parent decides what happens. If the parent dies, their pipe closes and they end.
 """
@@ -38,6 +40,7 @@ FAILURES: Final = (TimeoutError, ProcessExpired, BrokenProcessPool, MemoryError)
 """Raised when a child dies during a task, or exceeds a limit."""
 
 _TRIES: Final = 2
+_STANDARD_ERROR: Final = 2  # a descriptor: native code knows no ``sys.stderr``
 _NICENESS: Final = 10
 """Of a ``ConfinedChild``: tasks of seconds must not slow requests of microseconds."""
 
@@ -58,9 +61,10 @@ class ConfinedPool:
             file_size: bytes of the largest file that each may write.
         """
         self._workers = workers
-        self._limits = (memory, descriptors, niceness, file_size)
+        self._niceness = niceness
+        self._limits = (memory, descriptors, file_size)
         self._pool: ProcessPool | None = None
-        self._children = _Children()
+        self._children = _Children(niceness)
 
     def submit(
         self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float
@@ -97,7 +101,7 @@ class ConfinedPool:
         return self._pool
 
     def _start(self) -> ProcessPool:
-        self._children = _Children()
+        self._children = _Children(self._niceness)
         pool = ProcessPool(
             max_workers=self._workers,
             initializer=_confine,
@@ -161,8 +165,9 @@ class _Children(SpawnContext):
     traceback of that.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, niceness: int) -> None:
         super().__init__()
+        self._niceness = niceness
         self._made: list[SpawnProcess] = []
         self._ended = False
 
@@ -171,7 +176,7 @@ class _Children(SpawnContext):
         if self._ended:
             raise BrokenPipeError("the pool has been stopped")
         self._made = [child for child in self._made if child.exitcode is None]
-        self._made.append(SpawnProcess(*arguments, **named))
+        self._made.append(_Child(self._niceness, *arguments, **named))
         return self._made[-1]
 
     def end(self) -> None:
@@ -182,9 +187,28 @@ class _Children(SpawnContext):
                 child.kill()
 
 
-def _confine(memory: int, descriptors: int, niceness: int, file_size: int) -> None:
+class _Child(SpawnProcess):
+    """A child that gives way to others from its start on: what it imports takes a while, too."""
+
+    def __init__(self, niceness: int, *arguments: Any, **named: Any) -> None:
+        super().__init__(*arguments, **named)
+        self._niceness = niceness
+
+    def start(self) -> None:
+        """Start it."""
+        super().start()
+        assert self.pid is not None
+        with suppress(ProcessLookupError):  # it has died already
+            os.setpriority(
+                os.PRIO_PROCESS, self.pid, os.getpriority(os.PRIO_PROCESS, 0) + self._niceness
+            )
+
+
+def _confine(memory: int, descriptors: int, file_size: int) -> None:
     """Set the permanent limits of this child process."""
-    os.nice(niceness)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, _STANDARD_ERROR)
+    os.close(nowhere)
     _forbid_more(resource.RLIMIT_CORE, 0)
     _forbid_more(resource.RLIMIT_FSIZE, file_size)
     _forbid_more(resource.RLIMIT_NOFILE, descriptors)

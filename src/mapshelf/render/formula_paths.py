@@ -1,0 +1,179 @@
+"""Draw a formula as one path, from the SVG that mathra sets it in.
+
+mathra puts each glyph into the SVG once, and refers to it. Here every glyph, line and rectangle
+becomes a part of one path: it takes the colour of the words around it, needs no ids, and nothing
+else of the SVG gets anywhere. What is no such part is not drawn, and the formula with it.
+
+Coordinates are whole thousandths of a font size, each relative to the one before, which makes the
+path a third shorter.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from math import hypot, isfinite
+from typing import Final, NamedTuple
+from xml.etree.ElementTree import Element
+
+import mathra
+
+from mapshelf.errors import UnreadableFile
+from mapshelf.readers.parsing.limits import Limits
+from mapshelf.readers.parsing.xml_files import parse_xml
+from mapshelf.render.formula_source import plain_latex
+from mapshelf.render.formulas import UNITS, FormulaDrawing
+
+LARGEST: Final = 200.0
+"""Font sizes that a formula may be wide or high: a larger one is nothing but a distance."""
+
+_MOST_POINTS: Final = 50_000
+
+_UNSOUND: Final = re.compile(r"\\(?:chemfig|schemestart)(?![A-Za-z])")
+"""Structures of chemistry: mathra 1.5 panics on broken ones, which would fill the log."""
+
+_PART: Final = re.compile(r"([MLCZ])|(-?\d+(?:\.\d+)?)")
+_PLACE: Final = re.compile(r"translate\((\S+) (\S+)\) scale\((\S+)\)")
+_POINTS: Final = {"M": 1, "L": 1, "C": 3, "Z": 0}
+"""How many points follow a command; mathra writes no others."""
+
+Point = tuple[float, float]
+Step = tuple[str, list[Point]]
+
+
+class _NotDrawn(Exception):
+    """There is something in the SVG that is no part of a path."""
+
+
+class _Place(NamedTuple):
+    """Where a glyph stands, and how large."""
+
+    x: float
+    y: float
+    scale: float
+
+    def of(self, point: Point) -> Point:
+        return self.x + self.scale * point[0], self.y + self.scale * point[1]
+
+
+def drawn(formula: str) -> FormulaDrawing | None:
+    """Return a formula as a path, ``None`` if not everything in it can be drawn."""
+    source = plain_latex(formula)
+    svg = "" if _UNSOUND.search(source) else _svg(source)
+    try:
+        return _drawing(parse_xml(svg, Limits())) if svg else None
+    except (_NotDrawn, UnreadableFile, ValueError, LookupError):
+        return None
+
+
+def _svg(source: str) -> str:
+    """Return what mathra draws, empty if it does not know a command or a letter."""
+    try:
+        made = mathra.render(source)
+    except ValueError:  # nested too deep, for instance
+        return ""
+    except BaseException as error:
+        # What goes wrong in Rust is no Exception, and only this name tells it.
+        if type(error).__name__ != "PanicException":
+            raise
+        return ""
+    return "" if made["warnings"] else str(made["svg"])
+
+
+def _drawing(root: Element) -> FormulaDrawing:
+    left, top, width, height = map(float, root.attrib["viewBox"].split())
+    if not (0 < width <= LARGEST * UNITS and 0 < height <= LARGEST * UNITS):
+        raise _NotDrawn
+    path = _written(_steps(root), left, top)
+    return FormulaDrawing(width / UNITS, height / UNITS, path)
+
+
+def _steps(root: Element) -> Iterator[Step]:
+    """Yield the parts of the path; here upwards is positive."""
+    glyphs = {glyph.attrib["id"]: [*_outline(glyph)] for glyph in root.findall("defs/path")}
+    group = root.find("g")
+    if group is None or group.get("transform") != "scale(1,-1)":
+        raise _NotDrawn
+    for part in group:
+        yield from _part(part, glyphs)
+
+
+def _part(part: Element, glyphs: dict[str, list[Step]]) -> Iterable[Step]:
+    match part.tag:
+        case "use":
+            place = _place(part)
+            glyph = glyphs[part.attrib["href"].removeprefix("#")]
+            return [(command, [*map(place.of, points)]) for command, points in glyph]
+        case "path":
+            return _outline(part)
+        case "rect":
+            # What is filled with a colour is behind the words, and not one of them.
+            return [] if "fill" in part.attrib else _rectangle(part)
+        case "line":
+            return _line(part)
+        case _:
+            raise _NotDrawn
+
+
+def _outline(path: Element) -> Iterator[Step]:
+    """Yield the steps of a path as mathra writes it."""
+    if path.attrib.keys() - {"id", "d"}:
+        raise _NotDrawn
+    data = path.attrib["d"]
+    if _PART.sub("", data).strip():
+        raise _NotDrawn
+    parts = iter(_PART.findall(data))
+    for command, _ in parts:
+        numbers = [float(next(parts)[1]) for _ in range(2 * _POINTS[command])]
+        yield command, [*zip(numbers[::2], numbers[1::2], strict=True)]
+
+
+def _place(use: Element) -> _Place:
+    if "transform" in use.attrib:
+        found = _PLACE.fullmatch(use.attrib["transform"])
+        if not found:
+            raise _NotDrawn
+        return _Place(float(found[1]), float(found[2]), float(found[3]))
+    return _Place(float(use.get("x", "0")), float(use.get("y", "0")), 1.0)
+
+
+def _rectangle(rect: Element) -> Iterable[Step]:
+    x, y, width, height = (float(rect.attrib[name]) for name in ("x", "y", "width", "height"))
+    return _polygon([(x, y), (x + width, y), (x + width, y + height), (x, y + height)])
+
+
+def _line(line: Element) -> Iterable[Step]:
+    x1, y1, x2, y2 = (float(line.attrib[name]) for name in ("x1", "y1", "x2", "y2"))
+    half = float(line.attrib["stroke-width"]) / 2
+    length = hypot(x2 - x1, y2 - y1) or 1.0
+    across, up = half * (y1 - y2) / length, half * (x2 - x1) / length
+    below = [(x1 - across, y1 - up), (x2 - across, y2 - up)]
+    above = [(x2 + across, y2 + up), (x1 + across, y1 + up)]
+    return _polygon(below + above)
+
+
+def _polygon(corners: list[Point]) -> Iterable[Step]:
+    """Return a polygon. It goes round as glyphs do, or it would be cut out of them."""
+    first, *others = corners
+    return [("M", [first]), *(("L", [corner]) for corner in others), ("Z", [])]
+
+
+def _written(steps: Iterable[Step], left: float, top: float) -> str:
+    """Return a path from the upper left corner, with downwards positive."""
+    written: list[str] = []
+    at = start = (0, 0)
+    points_left = _MOST_POINTS
+    for command, points in steps:
+        points_left -= len(points)
+        if points_left < 0:
+            raise _NotDrawn
+        whole = [_whole(x - left, -y - top) for x, y in points]
+        written.append(command.lower() + " ".join(f"{x - at[0]} {y - at[1]}" for x, y in whole))
+        at = whole[-1] if whole else start
+        if command == "M":
+            start = at
+    return "".join(written).replace(" -", "-")
+
+
+def _whole(x: float, y: float) -> tuple[int, int]:
+    if not (isfinite(x) and isfinite(y)):
+        raise _NotDrawn
+    return round(x), round(y)

@@ -1,0 +1,114 @@
+"""Make the formulas of small maps ready in a child process, those of each map once.
+
+The pages of small maps are made in threads of a worker, where nothing may run that takes what
+somebody wrote for a program. Larger maps have their formulas made by the child that makes the rest
+(``api.documents``), as have thumbnails (``render_worker``).
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+from threading import Lock
+from typing import Any, Final
+
+import orjson
+import xxhash
+
+from mapshelf.disk_cache import DiskCache
+from mapshelf.model import Outline
+from mapshelf.render.formulas import Drawings, FormulaDrawing, Mathml, formulas_of
+from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
+
+MEMORY: Final = 256 << 20
+"""Bytes for the formulas of a map; 30 MiB is what the largest take."""
+
+CPU_SECONDS: Final = 5  # of processor time for the formulas of a map
+WALL_SECONDS: Final = 20.0  # by the clock
+
+_VERSION: Final = 1
+"""Increase it with every change of what is made of a formula."""
+
+_DESCRIPTORS: Final = 64
+_REFUSED: Final = 1000  # most keys to remember of maps whose formulas could not be made
+
+Make = Callable[[Sequence[str]], dict[str, Any]]
+
+log = logging.getLogger(__name__)
+
+
+class FormulaWorker:
+    """Makes formulas and caches them. It may be used from several threads."""
+
+    def __init__(self, cache: DiskCache) -> None:
+        self._cache = cache
+        self._child = ConfinedChild(MEMORY, _DESCRIPTORS)
+        self._making = Lock()
+        self._refused: set[str] = set()
+
+    def drawings(self, outline: Outline) -> Drawings:
+        """Return the formulas of a map that can be drawn.
+
+        Raises:
+            StoreUnavailable: this worker has been closed.
+        """
+        made = self._made("drawings", _drawings, outline)
+        return {formula: FormulaDrawing(*drawing) for formula, drawing in made.items()}
+
+    def mathml(self, outline: Outline) -> Mathml:
+        """Return the formulas of a map that can be written as MathML.
+
+        Raises:
+            StoreUnavailable: this worker has been closed.
+        """
+        return self._made("mathml", _mathml, outline)
+
+    def close(self) -> None:
+        """End the child, even if it is working."""
+        self._child.close()
+
+    def _made(self, kind: str, make: Make, outline: Outline) -> dict[str, Any]:
+        formulas = formulas_of(topic for _, topic in outline.topics())
+        if not formulas:
+            return {}
+        facts = (_VERSION, kind, formulas)
+        key = xxhash.xxh3_128_hexdigest(repr(facts).encode("utf-8", "replace"))
+        with self._making:
+            if key in self._refused:
+                return {}
+            cached = self._cache.get(key)
+            if cached is None:
+                cached = self._by_child(key, make, formulas)
+        found: dict[str, Any] = orjson.loads(cached)
+        return found
+
+    def _by_child(self, key: str, make: Make, formulas: list[str]) -> bytes:
+        try:
+            made = self._child.call(_encoded, (make, formulas), WALL_SECONDS)
+        except FAILURES as error:
+            cause = str(error) or type(error).__name__
+            log.warning("the formulas of a map cannot be made: %s", cause)
+            if len(self._refused) >= _REFUSED:
+                self._refused.clear()
+            self._refused.add(key)
+            return b"{}"
+        self._cache.put(key, made)
+        return made
+
+
+# --- In the child, which alone loads what this takes ----------------------------------------------
+
+
+def _encoded(make: Make, formulas: Sequence[str]) -> bytes:
+    with processor_time(CPU_SECONDS):
+        return orjson.dumps(make(formulas), default=tuple)
+
+
+def _drawings(formulas: Sequence[str]) -> dict[str, Any]:
+    from mapshelf.render.formulas import drawings  # noqa: PLC0415
+
+    return drawings(formulas)
+
+
+def _mathml(formulas: Sequence[str]) -> dict[str, Any]:
+    from mapshelf.render.formulas import mathml  # noqa: PLC0415
+
+    return mathml(formulas)

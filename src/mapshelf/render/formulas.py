@@ -1,0 +1,113 @@
+"""The formulas in topics, as drawings and as MathML, made of LaTeX that anybody may have written.
+
+What is made of a formula depends on nothing but its source. Whoever calls this is a confined child
+process (``formula_worker``, ``render_worker``, ``api.documents``): the limits here keep a formula
+from costing the map it is in, those of the child keep it from costing the service. A formula that
+cannot be made is left out, and its source stands for it.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Final, NamedTuple, TypeVar
+
+from mapshelf.model import Topic
+from mapshelf.writers.plain import sound
+
+T = TypeVar("T")
+
+UNITS: Final = 1000
+"""Of the coordinates of a drawn formula in a font size."""
+
+LONGEST: Final = 4096
+"""Characters of a formula that is drawn; the longest one in our corpus has 863."""
+
+DEEPEST: Final = 40
+"""Levels of braces in it."""
+
+MOST_CHARACTERS: Final = 60_000
+"""Of the formulas of a map that are drawn, together: this takes up to three seconds."""
+
+MOST_MADE: Final = 4 << 20
+"""Characters of what is made of the formulas of a map: the others are shown as their source."""
+
+_BRACES: Final = re.compile(r"\\.|[{}]", re.DOTALL)
+
+
+class FormulaDrawing(NamedTuple):
+    """A formula as one shape.
+
+    Attributes:
+        width: of it, in font sizes.
+        height: likewise.
+        path: path data of SVG in ``UNITS``, from its upper left corner.
+    """
+
+    width: float
+    height: float
+    path: str
+
+
+Drawings = Mapping[str, FormulaDrawing]
+"""Formulas that can be drawn, by their LaTeX."""
+
+Mathml = Mapping[str, str]
+"""Formulas as MathML that is safe to show, by their LaTeX."""
+
+
+def formulas_of(topics: Iterable[Topic]) -> list[str]:
+    """Return the formulas in topics, each once, as many as are drawn."""
+    found: dict[str, None] = {}
+    left = MOST_CHARACTERS
+    for topic in topics:
+        formula = topic.formula
+        if formula and formula not in found and is_drawable(formula):
+            left -= len(formula)
+            if left < 0:
+                break
+            found[formula] = None
+    return list(found)
+
+
+def is_drawable(formula: str) -> bool:
+    """Tell whether a formula is neither too long nor too deep, and as readers clean it."""
+    return (
+        bool(formula.strip())
+        and len(formula) <= LONGEST
+        and formula == sound(formula)
+        and _depth(formula) <= DEEPEST
+    )
+
+
+def drawings(formulas: Iterable[str]) -> dict[str, FormulaDrawing]:
+    """Return the formulas that can be drawn."""
+    from mapshelf.render.formula_paths import drawn  # noqa: PLC0415 - loads a font of a megabyte
+
+    return dict(_made(formulas, drawn, lambda drawing: len(drawing.path)))
+
+
+def mathml(formulas: Iterable[str]) -> dict[str, str]:
+    """Return the formulas that can be written as MathML."""
+    from mapshelf.render.formula_markup import written  # noqa: PLC0415 - not needed for drawings
+
+    return dict(_made(formulas, written, len))
+
+
+def _made(
+    formulas: Iterable[str], make: Callable[[str], T | None], size: Callable[[T], int]
+) -> Iterator[tuple[str, T]]:
+    left = MOST_MADE
+    for formula in formulas:
+        made = make(formula)
+        if made is not None:
+            left -= size(made)
+            if left < 0:
+                return
+            yield formula, made
+
+
+def _depth(formula: str) -> int:
+    depth = deepest = 0
+    for sign in _BRACES.findall(formula):
+        depth += (sign == "{") - (sign == "}")
+        deepest = max(deepest, depth)
+    return deepest

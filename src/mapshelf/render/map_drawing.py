@@ -1,0 +1,156 @@
+"""Draw a whole sheet of a map, or a branch of it: every topic with all its text, nothing folded.
+
+Thumbnails show as much as fits a size (``thumbnail``); this is as large as the map needs. It looks
+as on the page of the map, in the colours of its author.
+"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import Final
+
+from mapshelf.errors import BrokenFile, NotFound
+from mapshelf.model import Outline, Sheet
+from mapshelf.render import svg
+from mapshelf.render.direction import reads_leftwards
+from mapshelf.render.font_fallback import FontFallback, system_fonts
+from mapshelf.render.formulas import drawings, formulas_of
+from mapshelf.render.layout import Layout, layout
+from mapshelf.render.look import PAGE
+from mapshelf.render.render_request import DrawingRequest
+from mapshelf.render.sheet_drawing import drawn_sheet
+from mapshelf.render.themes import THEMES
+from mapshelf.render.visible_topics import whole, with_formulas
+
+PIXELS: Final = 2.0
+"""Pixels of a PNG for each unit of the layout, so that letters are sharp on paper, too."""
+
+MOST_PIXELS: Final = 16_000_000
+LONGEST_SIDE: Final = 16_000
+"""Of a PNG: a larger map gets fewer pixels for each unit."""
+
+LEAST_SCALE: Final = 0.05
+"""With fewer pixels for each unit a PNG would show nothing but a stripe."""
+
+_LOOK: Final = replace(PAGE, kinds=tuple(kind._replace(lines=10_000) for kind in PAGE.kinds))
+"""As on the page of a map, but no text is cut for having too many lines."""
+
+_MARGIN: Final = 24.0
+_SAMPLE: Final = 300  # topics that tell which languages a map is in
+
+
+def map_drawing(outline: Outline, request: DrawingRequest, pictures: Mapping[str, bytes]) -> bytes:
+    """Return the drawing of a map.
+
+    Args:
+        outline: the map.
+        request: what is to be drawn.
+        pictures: those of its pictures that are there; others are frames.
+
+    Raises:
+        NotFound: there is no such sheet or topic, or it cannot be drawn in this format.
+    """
+    sheet = _asked(outline, request)
+    root = sheet.root
+    if not (_is_seen(root.text) or root.images or root.formula):
+        sheet = replace(sheet, root=replace(root, text=request.title))
+    formulas = drawings(formulas_of(sheet.topics()))
+    fonts = None if request.format == "svg" else FontFallback(system_fonts(), _sample(sheet))
+    pixels = request.format == "png"
+    style = svg.Style(
+        THEMES[request.theme],
+        fonts or svg.any_font,
+        pictures=pictures,
+        formulas=formulas,
+        pixels=pixels,
+    )
+    shown = with_formulas(whole(sheet), formulas)
+    placed = layout(shown, _LOOK, right_to_left=reads_leftwards(sheet.root))
+    drawn = drawn_sheet(sheet, placed, style, _scaled_frame if pixels else _frame)
+    title = request.title
+    text = svg.document(title, drawn.frame, drawn.theme, drawn.content)
+    if fonts is None:
+        return text.encode()
+    if pixels:
+        from mapshelf.render.png import COLOURS, rasterised  # noqa: PLC0415
+
+        return rasterised(text, fonts.files, colours=None if pictures else COLOURS)
+    from mapshelf.render.pdf import as_pdf  # noqa: PLC0415
+
+    try:
+        return as_pdf(text, title, (drawn.frame.width, drawn.frame.height), fonts.files)
+    except BrokenFile as error:
+        raise NotFound("This map cannot be drawn as PDF; the SVG has all of it.") from error
+
+
+def _is_seen(text: str) -> bool:
+    return any(char.isprintable() for char in text.strip())
+
+
+def _asked(outline: Outline, request: DrawingRequest) -> Sheet:
+    if request.sheet > len(outline.sheets):
+        raise NotFound("This map has no such sheet.")
+    sheets = outline.sheets[request.sheet - 1 :][:1] if request.sheet else outline.sheets
+    if not request.topic:
+        return sheets[0]
+    for sheet in sheets:
+        branch = _branch(sheet, request.topic)
+        if branch:
+            return branch
+    raise NotFound("This map has no such topic.")
+
+
+def _branch(sheet: Sheet, topic_id: str) -> Sheet | None:
+    """Return a sheet of which a topic is the centre; ``None`` if it has no such topic."""
+    topics = (topic for tree in sheet.trees() for _, topic in tree.walk())
+    root = next((topic for topic in topics if topic.id == topic_id), None)
+    if root is None or root is sheet.root:
+        return sheet if root else None
+    inside = {topic.id for _, topic in root.walk()}
+    # All on one side, as in the whole map: boundaries and summaries stay whole.
+    side = "left" if reads_leftwards(sheet.root) else "right"
+    children = [replace(child, side=side) for child in root.children]
+    return replace(
+        sheet,
+        root=replace(root, children=children, position=None),
+        floating=(),
+        relationships=tuple(one for one in sheet.relationships if inside.issuperset(one[:2])),
+        boundaries=tuple(one for one in sheet.boundaries if inside.issuperset(one.topics)),
+        summaries=tuple(one for one in sheet.summaries if inside.issuperset(one.topics)),
+    )
+
+
+def _frame(placed: Layout) -> svg.Frame:
+    box = placed.box
+    return svg.Frame(
+        placed.width + 2 * _MARGIN,
+        placed.height + 2 * _MARGIN,
+        _MARGIN - box.left,
+        _MARGIN - box.top,
+        1.0,
+    )
+
+
+def _scaled_frame(placed: Layout) -> svg.Frame:
+    """Return the picture around a layout with as many pixels as it may have."""
+    frame = _frame(placed)
+    scale = min(
+        PIXELS,
+        (MOST_PIXELS / (frame.width * frame.height)) ** 0.5,
+        LONGEST_SIDE / max(frame.width, frame.height),
+    )
+    if scale < LEAST_SCALE:
+        raise NotFound("This map is too large to be drawn as PNG; the SVG has all of it.")
+    return svg.Frame(
+        max(1, round(frame.width * scale)),
+        max(1, round(frame.height * scale)),
+        frame.x * scale,
+        frame.y * scale,
+        scale,
+    )
+
+
+def _sample(sheet: Sheet) -> str:
+    """Return enough of a sheet's text to tell which languages it is in."""
+    topics = islice(sheet.root.walk(), _SAMPLE)
+    return "".join(topic.text[:80] for _, topic in topics)

@@ -1,0 +1,65 @@
+"""Draw a sheet that is laid out, with its colours and arrows: for thumbnails and whole drawings."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from mapshelf.model import Sheet
+from mapshelf.render import drawing
+from mapshelf.render.arrows import Curve, Link, links, room_of, routed
+from mapshelf.render.floating import around
+from mapshelf.render.inks import authors_inks, on_ground
+from mapshelf.render.layout import Layout
+from mapshelf.render.nodes import Node, by_id
+from mapshelf.render.svg import Frame, Style
+from mapshelf.render.themes import Theme
+
+
+@dataclass(frozen=True, slots=True)
+class SheetDrawing:
+    """A sheet as SVG, without the document around it.
+
+    Attributes:
+        frame: the picture.
+        theme: its colours, with the author's ground.
+        content: what is drawn.
+    """
+
+    frame: Frame
+    theme: Theme
+    content: list[str]
+
+
+def drawn_sheet(
+    sheet: Sheet, placed: Layout, style: Style, frame_of: Callable[[Layout], Frame]
+) -> SheetDrawing:
+    """Draw a sheet.
+
+    Args:
+        sheet: all of it.
+        placed: what is shown of it, with places.
+        style: how to draw, in one of our themes.
+        frame_of: returns the picture around a layout, which has room for arrows.
+    """
+    style = replace(style, theme=on_ground(style.theme, sheet.background))
+    arrows: list[tuple[Link, Curve]] = []
+    if sheet.relationships:
+        arrows = routed(placed.nodes, links(sheet.relationships, _shown(sheet, placed)))
+        placed = replace(placed, box=around([placed.box, *room_of(arrows)]))
+    frame = frame_of(placed)
+    inks = authors_inks(placed.nodes, style.theme)
+    content = [*drawing.drawn(placed, inks, arrows, frame, style)]
+    return SheetDrawing(frame, style.theme, content)
+
+
+def _shown(sheet: Sheet, placed: Layout) -> dict[str, Node]:
+    """Return the nodes by the ids of all topics: of the hidden ones, the nearest shown above."""
+    drawn = by_id(node for node in placed.nodes if node.topic.source)
+    shown: dict[str, Node] = {}
+    for tree in sheet.trees():
+        path: list[Node | None] = []
+        for depth, topic in tree.walk():
+            del path[depth:]
+            path.append(drawn.get(topic.id) or (path[-1] if path else None))
+            if node := path[-1]:
+                shown.setdefault(topic.id, node)
+    return shown

@@ -1,0 +1,301 @@
+"""Formulas are drawn and written as MathML, and whatever somebody writes, it costs little."""
+
+import os
+import re
+import time
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mapshelf.disk_cache import DiskCache
+from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.render import formula_worker
+from mapshelf.render.formula_markup import ATTRIBUTES, ELEMENTS, LARGEST
+from mapshelf.render.formula_source import plain_latex
+from mapshelf.render.formula_worker import FormulaWorker
+from mapshelf.render.formulas import (
+    LONGEST,
+    MOST_CHARACTERS,
+    drawings,
+    formulas_of,
+    is_drawable,
+    mathml,
+)
+
+DRAWN: Final = (
+    "x",
+    r"e^{i\pi}+1=0",
+    r"\frac{-b\pm\sqrt{b^2-4ac}}{2a}",
+    r"\sum_{\substack{0<i<m\\0<j<n}}P(i,j)",
+    r"\begin{pmatrix}a&b\\c&d\end{pmatrix}",
+    r"\begin{align}a&=b\\c&=d\end{align}",
+    r"\begin{equation}a=b\end{equation}",
+    r"\text{example: }x_2=\frac{1}{3}",
+    r"\textsf{so $\log(x)$}",
+    r"\ce{2H2 + O2 -> 2H2O}",
+    r"\cancel{x}\boxed{y}\overline{z}",
+    r"\colorbox{yellow}{x}\color{red}y",
+    r"\fgcolor{ff0000}{\heartsuit}\mbox{\JLaTeXMath}",
+    "α ≤ ∞",
+)
+WRITTEN: Final = tuple(formula for formula in DRAWN if r"\ce" not in formula)
+
+NOT_DRAWN: Final = (
+    r"\unknown{x}",
+    r"\text{数学}",
+    r"\frac{1}{",
+    r"\chemfig{A-B}",
+    r"\hspace{5000em}x",
+    r"\text{}",
+    r"\textcircled{a}",
+    r"\includegraphics{a.png}",
+    r"\href{javascript:alert(1)}{x}",
+)
+
+HOSTILE: Final = {
+    "nested roots": r"\sqrt{" * 39 + "x" + "}" * 39,
+    "nested roots in fractions": r"\sqrt{\frac{" * 19 + "x" + "}{y}}" * 19,
+    "nested accents": r"\widehat{" * 39 + "x" + "}" * 39,
+    "nested scripts": "x_{" * 39 + "1" + "}" * 39,
+    "nested fences": r"\left(" * 500 + "x" + r"\right)" * 500,
+    "roots without braces": r"\sqrt" * 800 + "x",
+    "braces": "{" * 10_000 + "}" * 10_000,
+    "braces that stay open": "{" * 10_000,
+    "braces side by side": "{}" * 2000,
+    "a macro that calls itself": r"\newcommand{\a}{\a\a}\a",
+    "a definition that calls itself": r"\def\a{\a\a}\a",
+    "macros that double": "".join(
+        rf"\newcommand{{\{new}}}{{\{old}\{old}}}"
+        for old, new in zip("abcdefghijkl", "bcdefghijklm", strict=True)
+    )
+    + r"\m",
+    "a huge matrix": r"\begin{matrix}" + r"\\".join(["&".join("a" * 100)] * 100) + r"\end{matrix}",
+    "a matrix of nothing": r"\begin{matrix}" + "&" * 2000 + r"\\" * 900 + r"\end{matrix}",
+    "columns": r"\begin{array}{" + "c|" * 1900 + r"}x\end{array}",
+    "a long line": "x+" * 2000,
+    "a long root": r"\sqrt{" + "x" * 4000 + "}",
+    "a long text": r"\text{" + "x" * 4000 + "}",
+    "dollars in text": r"\text{" + "$" * 4000 + "}",
+    "text in text": r"\text{$" * 500,
+    "backslashes": "\\" * 4000,
+    "carets": "^" * 4000,
+    "scripts of scripts": "x_" * 2000,
+    "primes": "x" + "'" * 4000,
+    "a large rule": r"\rule{999999em}{99999em}",
+    "a large distance": r"x\hspace{1e300em}y\\[1e9em]z",
+    "script in text": r"\text{<script>alert(1)</script>}",
+    "markup": r"<img src=x onerror=alert(1)>\text{</math><script>alert(1)</script>}",
+    "a link": r"\href{javascript:alert(1)}{x}",
+    "a style": r"\style{background:url(http://a.example)}{x}\class{a}{b}",
+    "a file": r"\input{/etc/passwd}\includegraphics{/etc/passwd}",
+    "control characters": "x\x00\x08\u202ey\ud800",
+    "chemistry": r"\chemfig{" * 30,
+}
+
+PATH: Final = re.compile(r"(?:[mlc][-\d ]+|z)*")
+
+
+def test_formulas_are_drawn_as_one_shape() -> None:
+    found = drawings(DRAWN)
+    assert [*found] == [*DRAWN]
+    for drawing in found.values():
+        assert PATH.fullmatch(drawing.path), drawing.path[:200]
+        assert drawing.path.startswith("m")
+        assert 0.3 < drawing.width < 20
+        assert 0.3 < drawing.height < 10
+
+
+def test_a_shape_fills_its_size() -> None:
+    """The points of the path lie within the size that the layout is made with, and reach it."""
+    for formula, drawing in drawings((r"\frac{a}{b}", r"\sqrt{x}", r"\boxed{y}")).items():
+        xs, ys = zip(*ends(drawing.path), strict=True)
+        assert -60 <= min(xs) < max(xs) <= 1000 * drawing.width + 60, formula
+        assert -60 <= min(ys) < max(ys) <= 1000 * drawing.height + 60, formula
+        assert max(xs) - min(xs) > 600 * drawing.width
+        assert max(ys) - min(ys) > 600 * drawing.height
+
+
+def ends(path: str) -> list[tuple[int, int]]:
+    """Return the points that the steps of a path end at."""
+    x = y = 0
+    start = (0, 0)
+    found = []
+    for command, numbers in re.findall(r"([mlcz])([-\d ]*)", path):
+        values = [int(value) for value in re.findall(r"-?\d+", numbers)]
+        pairs = [*zip(values[::2], values[1::2], strict=True)]
+        if pairs:  # the others of a curve are what bends it
+            x, y = x + pairs[-1][0], y + pairs[-1][1]
+        if command == "m":
+            start = (x, y)
+        if command == "z":
+            x, y = start
+        found.append((x, y))
+    return found
+
+
+def test_a_fraction_is_higher_than_its_letters() -> None:
+    found = drawings(("a", r"\frac{a}{b}", "aa"))
+    assert found[r"\frac{a}{b}"].height > 2 * found["a"].height
+    assert found["aa"].width == pytest.approx(2 * found["a"].width, rel=0.01)
+
+
+@pytest.mark.parametrize("formula", NOT_DRAWN)
+def test_what_cannot_be_drawn_whole_is_not_drawn(formula: str) -> None:
+    assert drawings([formula]) == {}
+
+
+def test_formulas_are_written_as_mathml() -> None:
+    found = mathml(WRITTEN)
+    assert [*found] == [*WRITTEN]
+    for formula, written in found.items():
+        root = ET.fromstring(written)
+        assert root.tag == "math"
+        assert root.get("alttext") == formula
+        assert "\\" not in "".join(root.itertext())
+    fraction = ET.fromstring(found[DRAWN[2]])
+    assert [element.tag for element in fraction.iter()][:3] == ["math", "mrow", "mfrac"]
+    assert "".join(ET.fromstring(found[r"\textsf{so $\log(x)$}"]).itertext()) == "so\xa0log(x)"
+
+
+def test_a_command_that_is_not_known_is_not_written() -> None:
+    assert mathml([r"\unknown{x}", r"\ce{H2O}"]) == {}
+    assert "Α" in mathml([r"\Alpha"])[r"\Alpha"]
+
+
+@pytest.mark.parametrize("formula", HOSTILE.values(), ids=HOSTILE)
+def test_hostile_formulas_cost_little(formula: str) -> None:
+    start = time.process_time()
+    if is_drawable(formula):
+        drawn, written = drawings([formula]), mathml([formula])
+        assert all(len(one.path) < 1_000_000 for one in drawn.values())
+        assert all(len(one) <= LARGEST + 2 * LONGEST * 6 for one in written.values())
+        for one in written.values():
+            check_harmless(one)
+    assert time.process_time() - start < 1
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            re.findall(
+                r"\S+",
+                r"\frac \sqrt \text{ \mbox{ { } & \\ ^ _ $ < > \" \' x 1 é 数 \left( \right)"
+                r" \begin{matrix} \end{matrix} \begin{align} \end{align} \href{javascript:x}"
+                r" \style{a:b} \class{a} \color{red} \unicode{x3C} \&lt; &#60;script&#62; <script>"
+                r" ]]> <!-- \newcommand{\a} \a \operatorname{ \tag{ \not \limits \hspace{1em}"
+                r" \rule{1em}{1em} \overset{ \boxed{ \ce{ \cancel{ \~ ~ %",
+            )
+        ),
+        max_size=40,
+    ).map("".join)
+)
+def test_anything_gives_harmless_shapes_and_markup(formula: str) -> None:
+    if is_drawable(formula):
+        for drawing in drawings([formula]).values():
+            assert PATH.fullmatch(drawing.path)
+        for written in mathml([formula]).values():
+            check_harmless(written)
+
+
+def check_harmless(written: str) -> None:
+    """Check that MathML has no elements and attributes but those that are known."""
+    root = ET.fromstring(written)
+    for element in root.iter():
+        assert element.tag in ELEMENTS
+        for name, value in element.attrib.items():
+            if (element.tag, name) != ("math", "alttext"):
+                assert ATTRIBUTES[name].fullmatch(value), (name, value)
+
+
+def test_formulas_too_long_too_deep_or_too_many_are_left_alone() -> None:
+    assert is_drawable("x" * LONGEST)
+    assert not is_drawable("x" * (LONGEST + 1))
+    assert not is_drawable("{" * 41)
+    assert is_drawable(r"\{" * 41)
+    assert not is_drawable("  ")
+    many = [Topic("", formula=f"{number:05}") for number in range(20_000)]
+    assert len(formulas_of([*many, *many])) == MOST_CHARACTERS / 5
+    assert formulas_of([Topic("", formula="x"), Topic("y"), Topic("", formula="x")]) == ["x"]
+
+
+@pytest.mark.parametrize(
+    ("formula", "plain"),
+    [
+        (r"\text{so $x$ is}", r"{\text{so }{x}\text{ is}}"),
+        (r"\text{costs $5}", r"\text{costs $5}"),
+        (r"\text{\$5 $x$}", r"{\text{\$5 }{x}}"),
+        (r"\text{open $x$", r"\text{open $x$"),
+        (r"\text{a $\frac{1}{2}$}^2", r"{\text{a }{\frac{1}{2}}}^2"),
+        (r"\begin{align}a\end{align}", r"\begin{align*}a\end{align*}"),
+        (r"\bgcolor{00ff00}{a}", "{a}"),
+    ],
+)
+def test_what_programs_write_becomes_plain_latex(formula: str, plain: str) -> None:
+    assert plain_latex(formula) == plain
+
+
+# --- the child --------------------------------------------------------------------------------
+
+
+def outline_of(*formulas: str) -> Outline:
+    return Outline(sheets_of([Topic("r", children=[Topic("", formula=one) for one in formulas])]))
+
+
+@pytest.mark.process
+def test_a_child_makes_formulas_once(tmp_path: Path) -> None:
+    outline = outline_of(*DRAWN, *HOSTILE.values())
+    worker = FormulaWorker(DiskCache(tmp_path, 1 << 24))
+    drawn, written = worker.drawings(outline), worker.mathml(outline)
+    worker.close()
+    formulas = formulas_of(topic for _, topic in outline.topics())
+    assert drawn == drawings(formulas)
+    assert written == mathml(formulas)
+    # One that can start no child finds them on disk.
+    closed = FormulaWorker(DiskCache(tmp_path, 1 << 24))
+    closed.close()
+    assert closed.drawings(outline) == drawn
+    assert closed.mathml(outline) == written
+
+
+def endless(_: object) -> dict[str, str]:
+    while True:
+        time.sleep(1)
+
+
+@pytest.mark.process
+def test_a_child_that_exceeds_its_time_costs_the_formulas_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setattr(formula_worker, "WALL_SECONDS", 0.2)
+    monkeypatch.setattr(formula_worker, "_drawings", endless)
+    worker = FormulaWorker(DiskCache(tmp_path, 1 << 24))
+    for _ in range(2):  # it is not tried again
+        assert worker.drawings(outline_of("x")) == {}
+    worker.close()
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+@pytest.mark.process
+def test_a_formula_that_ends_its_child_costs_the_formulas_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(formula_worker, "_mathml", deadly)
+    worker = FormulaWorker(DiskCache(tmp_path, 1 << 24))
+    assert worker.mathml(outline_of("x")) == {}
+    assert [*worker.drawings(outline_of("x"))] == ["x"], "another child takes its place"
+    worker.close()
+
+
+def deadly(_: object) -> dict[str, str]:
+    os._exit(1)
+
+
+def test_a_map_without_formulas_needs_no_child(tmp_path: Path) -> None:
+    worker = FormulaWorker(DiskCache(tmp_path, 1 << 24))
+    worker.close()
+    assert worker.drawings(Outline(sheets_of([Topic("r")]))) == {}
+    assert list(tmp_path.iterdir()) == []
