@@ -8,7 +8,9 @@ from typing import Final
 import pytest
 
 from mapshelf.formats.ndjson_records import format_size, size_of
-from mapshelf.importer import Attribution, Report, import_maps, scan
+from mapshelf.importer.map_files import Attribution, import_maps
+from mapshelf.importer.report import Report
+from mapshelf.importer.scan import scan
 from mapshelf.model import Verdict
 from mapshelf.readers import Limits, read
 from mapshelf.readers.sandboxed_reader import ReadFile, SandboxedReader, read_file

@@ -7,9 +7,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from freeplane_check import FREEPLANE, differences, save_again
-from mapshelf.model import Outline
+from mapshelf.model import Image, Outline, Topic, sheets_of
 from mapshelf.readers import Limits, read
 from mapshelf.writers import freemind
+from tests.examples import examples
+from tests.readers.illustrated import picture
 from tests.writers.rich_outlines import rich_outlines
 
 pytestmark = [
@@ -20,13 +22,33 @@ pytestmark = [
 ]
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(3), deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(rich_outlines(), min_size=30, max_size=30))
 def test_freeplane_opens_exports_without_a_warning_and_keeps_all(outlines: list[Outline]) -> None:
     exports = list(map(freemind.write, outlines))
     for export, saved in zip(exports, save_again(exports), strict=True):
         assert not saved.warns
         assert not list(differences(read(export, Limits()), read(saved.data, Limits())))
+
+
+def test_freeplane_keeps_the_pictures_in_topics() -> None:
+    data = {"a": picture("red", (40, 30)), "b": picture("blue", (8, 8))}
+    branch = Topic(
+        "b",
+        "b",
+        text_html="<i>b</i>",
+        note="n",
+        images=(Image("a", 80, 60), Image("b", 8, 8), Image("c", 9, 9)),
+    )
+    outline = Outline(sheets_of((Topic("r", "r", children=[branch], images=(Image("b", 4, 4),)),)))
+    export = freemind.write(outline, data)
+    (saved,) = save_again([export])
+    assert not saved.warns
+    again = read(saved.data, Limits())
+    assert not list(differences(read(export, Limits()), again))
+    sizes = [(image.width, image.height) for _, topic in again.topics() for image in topic.images]
+    assert sizes == [(4, 4), (80, 60), (8, 8)]
+    assert [topic.note for _, topic in again.topics()] == ["", "n"]
 
 
 def test_a_warning_would_be_noticed() -> None:

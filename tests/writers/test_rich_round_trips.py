@@ -183,14 +183,13 @@ def in_xmind(topic: Topic, *, placed: bool) -> Topic:
     if state and not any(name.startswith("task-") for name in ids):
         ids.append(state)
     lines = [*topic.links[1:], *(": ".join(pair) for pair in topic.attributes)]
-    kept = replace(task, state="" if task.state == "paused" else task.state)
     return replace(
         topic,
         text=topic.text or topic.formula,
         note="\n".join(filter(None, (topic.note, *lines))),
         links=topic.links[:1],
         markers=tuple(map(xmind_marker, dict.fromkeys(ids))),
-        task=kept if kept != Task() else None,
+        task=task if task != Task() else None,
         attributes=(),
         folded=topic.folded and bool(topic.children),
         side="",
@@ -256,7 +255,7 @@ def in_markdown(topic: Topic, *, central: bool) -> Topic:
     state = topic.task.state if topic.task and not central else ""
     box = {"todo": "☐ ", "started": "☐ ", "paused": "☐ ", "done": "☑ "}.get(state, "")
     text = f"{topic.text}" if topic.text else f"$${topic.formula}$$"
-    formula = "" if topic.text or box else topic.formula
+    formula = "" if topic.text else topic.formula
     html = topic.text_html if not box else ""
     return Topic(
         box + text,

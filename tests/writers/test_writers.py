@@ -21,6 +21,7 @@ from mapshelf.formats.inline_html import is_inline_html
 from mapshelf.model import Outline, Relationship, Sheet, Style, Task, Topic, sheets_of
 from mapshelf.readers import READERS
 from mapshelf.writers import WRITERS
+from mapshelf.writers.facts import is_formula
 from mapshelf.writers.plain import one_line, sound
 from tests.outlines import OUTLINES as EVERYTHING
 from tests.writers.outlines import broad, chain, outlines
@@ -362,3 +363,22 @@ def test_several_sheets_stay_where_a_format_has_room_for_them() -> None:
     for suffix in ("md", "mm", "mmd"):
         assert b"One, Two lines" in WRITE[suffix](SHEETS)
         assert b"One, Two" not in WRITE[suffix](replace(SHEETS, sheets=sheets_of(SHEETS.roots[:1])))
+
+
+@pytest.mark.parametrize(
+    ("text", "formula", "same"),
+    [
+        ("", "x", True),
+        ("$x_1$", "x_1", True),
+        ("$$ x_1 $$", "x_1", True),
+        (r"\[x_1\]", "x_1", True),
+        ("so $x$ is", r"\text{so }x\text{ is}", True),
+        ("% a remark\n$x$", "x", True),
+        ("☑ $x$", "x", True),
+        ("Area", "x", False),
+        ("so $x$ is", "x", False),
+        ("x", "", False),
+    ],
+)
+def test_a_text_that_is_its_formula(text: str, formula: str, same: bool) -> None:
+    assert is_formula(Topic(text, formula=formula)) is same

@@ -29,6 +29,8 @@ class Writer:
         refers_to_catalogue: whether ``write`` takes two more arguments: the address below which the
             pictures of the map are, with a slash (``DIGEST.png``), and the ids of the maps that its
             links lead to, by link.
+        embeds_pictures: whether ``write`` takes one more argument: the pictures in topics as PNG,
+            by digest. Those that are missing are left out.
     """
 
     name: str
@@ -36,13 +38,16 @@ class Writer:
     media_type: str
     write: Callable[..., bytes]
     refers_to_catalogue: bool = False
+    embeds_pictures: bool = False
 
 
 WRITERS: Final = (
     Writer("Markdown, Markmap", "md", "text/markdown; charset=utf-8", markdown.write),
     Writer("OPML", "opml", "text/x-opml; charset=utf-8", opml.write),
-    Writer("FreeMind, Freeplane", "mm", "application/x-freemind", freemind.write),
-    Writer("XMind", "xmind", "application/vnd.xmind.workbook", xmind.write),
+    Writer(
+        "FreeMind, Freeplane", "mm", "application/x-freemind", freemind.write, embeds_pictures=True
+    ),
+    Writer("XMind", "xmind", "application/vnd.xmind.workbook", xmind.write, embeds_pictures=True),
     Writer("Mermaid", "mmd", "text/vnd.mermaid; charset=utf-8", mermaid.write),
     Writer("JSON", "json", "application/json", outline_json.write, refers_to_catalogue=True),
     Writer("Plain text", "txt", "text/plain; charset=utf-8", indented.write),

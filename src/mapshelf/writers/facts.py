@@ -4,7 +4,9 @@ Nothing an author wrote may be lost in an export only because a format is poor. 
 attribute where a format has these, a line of the note where it has not.
 """
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from mapshelf.model import Task, Topic
 from mapshelf.writers.plain import one_line
@@ -43,8 +45,21 @@ def beside_text(topic: Topic, *, tags: bool = False) -> list[str]:
 
 
 def is_formula(topic: Topic) -> bool:
-    """Return whether the text of a topic is its formula and nothing else."""
-    return bool(topic.formula) and topic.text.strip().strip("$").strip() in ("", topic.formula)
+    """Return whether the text of a topic is its formula and nothing else.
+
+    The text may be what the formula was made of: with signs around mathematics, with words outside
+    of it, with comments, and with the box of a task.
+    """
+    if not topic.formula:
+        return False
+    return not topic.text.strip() or _bare(topic.text) == _bare(topic.formula)
+
+
+_AROUND: Final = re.compile(r"\\text\{([^{}]*)\}|\$|\\[\[\]]|(?<!\\)%[^\n]*|\A[☐☑] ")
+
+
+def _bare(source: str) -> str:
+    return "".join(_AROUND.sub(lambda found: found[1] or "", source).split())
 
 
 def with_lines(note: str, lines: list[str]) -> str:

@@ -6,9 +6,18 @@ r"""FreeMind's ``.mm``, which FreeMind, Freeplane and most other programs open.
   versions read it the same way: some assume the encoding of their country. Emoji are UTF-8, because
   Freeplane 1.7 cuts references to 16 bits.
 * A text with formatting is XHTML, a note always: Freeplane 1.7 runs the lines of plain ones
-  together. A text that begins like an HTML document would be read as one; it becomes XHTML, too.
+  together. Minder reads no XHTML but that of notes: the text is there without its formatting, too,
+  and the other programs prefer the XHTML. A text that begins like an HTML document would be read
+  as one; it is XHTML only.
 * Markers are icons (``formats.freemind_icons``), so are the state and priority of a task. What else
   is known about it, files, and further links are attributes: both programs show them.
+* Pictures are in the file, as ``data:`` addresses in the details of their topic, in the size that
+  the author gave them. The file can be sent to others and opened anywhere, which an address on a
+  server would not allow: Freeplane shows an error message in the place of what it cannot fetch, and
+  the pictures of a private catalogue need a token. Freeplane draws such pictures in HTML only, not
+  in its ``ExternalObject``. A picture is written at each of its topics, so all together are
+  bounded, whatever a map repeats. In the details, the text of the topic stays plain for programs
+  that cannot read HTML; VYM and Minder leave details out, and FreeMind has none.
 * A formula is the text of its topic, after Freeplane's ``\latex``; beside another text it is in the
   hook that both programs have for formulas.
 * A map has one central topic: several sheets are attached to one that names them.
@@ -18,6 +27,7 @@ r"""FreeMind's ``.mm``, which FreeMind, Freeplane and most other programs open.
 """
 
 import re
+from base64 import b64encode
 from collections.abc import Iterator
 from typing import Final
 
@@ -28,6 +38,7 @@ from mapshelf.writers.freemind_groups import Beside, arrow, beside, cloud
 from mapshelf.writers.freemind_look import look_attributes, look_elements
 from mapshelf.writers.markup import attribute, escaped, xhtml
 from mapshelf.writers.nesting import gathered, one_sheet, steps
+from mapshelf.writers.pictures import MOST_PICTURE_BYTES, NONE, Pictures, Shown, shown_in
 from mapshelf.writers.plain import one_line, sound
 
 _FAR: Final = re.compile("[\x7f-\uffff]")
@@ -40,11 +51,12 @@ _ROUND: Final = (0, 25, 50, 75, 100)
 """Per cent that Freeplane has icons for."""
 
 
-def write(outline: Outline) -> bytes:
-    """Return ``outline`` as a FreeMind map."""
+def write(outline: Outline, pictures: Pictures = NONE) -> bytes:
+    """Return ``outline`` as a FreeMind map, with the PNGs ``pictures``, by digest."""
     sheet = one_sheet(outline)
     tree = gathered(sheet)
     around = beside(sheet, tree)
+    details = _Details(pictures)
     pieces = ['<map version="0.9.0">\n']
     for beginning, topic in steps((tree.root,)):
         if not beginning:
@@ -57,6 +69,8 @@ def write(outline: Outline) -> bytes:
             colour = attribute("background", sheet.background)
             pieces.append(f'<hook NAME="MapStyle"{colour}/>\n')
         pieces.extend(_inside(topic))
+        if topic.images:
+            pieces.extend(details.of_topic(topic))
         pieces.extend(_around(topic, around))
     pieces.append("</map>\n")
     return _encoded("".join(pieces))
@@ -86,7 +100,7 @@ def _attributes(topic: Topic) -> str:
     attributes = attribute("ID", topic.id) if topic.id else ""
     if is_formula(topic):
         attributes += attribute("TEXT", f"\\latex ${topic.formula}$")
-    elif not _is_rich(topic):
+    elif not _is_like_html(topic):
         attributes += attribute("TEXT", topic.text)
     if topic.links:
         attributes += attribute("LINK", topic.links[0])
@@ -95,13 +109,13 @@ def _attributes(topic: Topic) -> str:
     return attributes + (look_attributes(topic.style) if topic.style else "")
 
 
-def _is_rich(topic: Topic) -> bool:
-    return bool(topic.text_html) or _LIKE_HTML.match(sound(topic.text)) is not None
+def _is_like_html(topic: Topic) -> bool:
+    return _LIKE_HTML.match(sound(topic.text)) is not None
 
 
 def _inside(topic: Topic) -> Iterator[str]:
     """Yield the elements for what is attached to a topic."""
-    if _is_rich(topic) and not is_formula(topic):
+    if (topic.text_html or _is_like_html(topic)) and not is_formula(topic):
         yield _rich("NODE", _text_html(topic))
     if topic.note_html:
         yield _rich("NOTE", xhtml(topic.note_html))
@@ -160,6 +174,29 @@ def _text_html(topic: Topic) -> str:
     if "  " in topic.text:
         html = _BETWEEN_TAGS.sub(lambda words: words[0].replace("  ", "\xa0 "), html)
     return html if _BLOCK.search(html) else f"<p>{html}</p>"
+
+
+class _Details:
+    """Writes the pictures in topics, until they are as many bytes as a map may have."""
+
+    def __init__(self, pictures: Pictures) -> None:
+        self._pictures = pictures
+        self._left = MOST_PICTURE_BYTES
+
+    def of_topic(self, topic: Topic) -> Iterator[str]:
+        """Yield the element for the pictures in a topic, if any of them is known."""
+        images = "".join(map(self._picture, shown_in(topic, self._pictures)))
+        if images:
+            yield _rich("DETAILS", images)
+
+    def _picture(self, image: Shown) -> str:
+        data = self._pictures[image.digest]
+        if len(data) > self._left:
+            return ""
+        self._left -= len(data)
+        source = f"data:image/png;base64,{b64encode(data).decode()}"
+        # Its words are not written: other programs would read them as a part of the details.
+        return f'<p><img src="{source}" width="{image.width}" height="{image.height}"/></p>'
 
 
 def _paragraphs(note: str) -> str:

@@ -50,6 +50,9 @@ _BOX: Final = re.compile(r"\A[☐☑]\s+")
 _RAW: Final = re.compile(r"[^$<>`\n]+")
 """A formula that is safe between dollar signs, even where programs know no formulas."""
 
+_COMMENT: Final = re.compile(r"(?<!\\)%[^\n]*")
+"""What LaTeX takes for a comment."""
+
 _CODE: Final = re.compile(r"[^`<>&\n\\\[\]]+")
 _EMPHASIS: Final = {"bold": "**", "italic": "_", "struck": "~~"}
 _EDGES: Final = re.compile(r"(\s*)(.*?)(\s*)", re.DOTALL)
@@ -84,8 +87,10 @@ def _box(topic: Topic) -> str:
 
 
 def _label(topic: Topic) -> str:
-    if is_formula(topic) and _RAW.fullmatch(topic.formula):
-        return f"$${topic.formula}$$"
+    # Blanks and line ends mean the same in LaTeX, but a comment ends with its line.
+    formula = one_line(_COMMENT.sub("", topic.formula))
+    if is_formula(topic) and _RAW.fullmatch(formula):
+        return f"$${formula}$$"
     # An empty item would end there, and its note would not belong to it.
     text = _words(topic) or "&nbsp;"
     addresses = [_address(link) for link in topic.links]

@@ -185,12 +185,14 @@ def _task(task: Task) -> dict[str, object]:
 
 
 def _image(image: Image, pictures: str) -> dict[str, object]:
-    return {
-        "url": f"{pictures}{image.digest}.png" if image.digest else "",
-        "width": image.width,
-        "height": image.height,
-        "alt": sound(image.alt),
-    }
+    return _present(
+        {
+            "url": f"{pictures}{image.digest}.png" if image.digest else "",
+            "width": image.width,
+            "height": image.height,
+            "alt": sound(image.alt),
+        }
+    )
 
 
 def _present(members: dict[str, object]) -> dict[str, object]:

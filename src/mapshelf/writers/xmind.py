@@ -6,6 +6,9 @@
 * Ranges are how XMind names what a boundary or summary is about: siblings that follow each other.
   A boundary around others becomes several. A summary of others is over all between the first and
   the last of one branch; one of nothing is a floating topic.
+* Pictures are members of the archive. A topic shows one; further ones are in its note. Their size
+  is written where it is another than that of the PNG: as numbers, as XMind does, although Minder
+  1.14 crashes when it reads them.
 * The archive has fixed dates, and everything in it gets its id from the map: the same outline gives
   the same bytes.
 * The format has no place for author, copyright and dates of the map. The name of the program is the
@@ -20,36 +23,41 @@ from typing import Final
 import orjson
 
 from mapshelf.model import Outline, Sheet, Topic, TopicKind
+from mapshelf.writers.pictures import NONE, Pictures, shown_in
 from mapshelf.writers.plain import one_line, sound
 from mapshelf.writers.xmind_ranges import Ranges, ranges_of
-from mapshelf.writers.xmind_topics import TopicWriter
+from mapshelf.writers.xmind_topics import TopicWriter, member_of
 
 _METADATA: Final = {"creator": {"name": "Vana", "version": "10.1.2.202004142327"}}
-_MANIFEST: Final[dict[str, object]] = {"file-entries": {"content.json": {}, "metadata.json": {}}}
 _DATE: Final = (1980, 1, 1, 0, 0, 0)
 _READABLE: Final = 0o644 << 16
 _GROUPS: Final = ("attached", "detached", "summary", "callout")
 _BOTH_SIDES: Final = "org.xmind.ui.map.unbalanced"
 
 
-def write(outline: Outline) -> bytes:
-    """Return ``outline`` as a map of XMind."""
+def write(outline: Outline, pictures: Pictures = NONE) -> bytes:
+    """Return ``outline`` as a map of XMind, with the PNGs ``pictures``, by digest."""
     members = {
-        "content.json": b"".join(_content(outline)),
+        "content.json": b"".join(_content(outline, pictures)),
         "metadata.json": orjson.dumps(_METADATA),
-        "manifest.json": orjson.dumps(_MANIFEST),
     }
+    for _, topic in outline.topics():
+        for image in shown_in(topic, pictures):
+            members[member_of(image)] = pictures[image.digest]
+    manifest: dict[str, object] = {"file-entries": {name: {} for name in members}}
+    members["manifest.json"] = orjson.dumps(manifest)
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name, data in members.items():
             member = zipfile.ZipInfo(name, _DATE)
             member.external_attr = _READABLE
-            archive.writestr(member, data, zipfile.ZIP_DEFLATED, 6)
+            packed = zipfile.ZIP_DEFLATED if name.endswith(".json") else zipfile.ZIP_STORED
+            archive.writestr(member, data, packed, 6)
     return buffer.getvalue()
 
 
-def _content(outline: Outline) -> Iterator[bytes]:
-    topics = TopicWriter(outline)
+def _content(outline: Outline, pictures: Pictures) -> Iterator[bytes]:
+    topics = TopicWriter(outline, pictures)
     for place, sheet in enumerate(outline.sheets):
         yield b"," if place else b"["
         yield from _sheet(sheet, place + 1, topics)

@@ -1,6 +1,6 @@
 """A topic as XMind writes it, without those below it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Final
 
@@ -8,6 +8,7 @@ from mapshelf.formats.marker_emoji import marker_emoji
 from mapshelf.formats.xmind_ids import XMIND_IDS
 from mapshelf.model import Marker, Outline, Style, Task, Topic
 from mapshelf.writers.facts import beside_text, with_lines
+from mapshelf.writers.pictures import Pictures, Shown, shown_in
 from mapshelf.writers.plain import one_line, sound
 from mapshelf.writers.rich_text import Run, runs_of
 
@@ -34,9 +35,10 @@ _OWN: Final = "XMind"
 class TopicWriter:
     """Writes the topics of one map; each gets an id that no other has."""
 
-    def __init__(self, outline: Outline) -> None:
+    def __init__(self, outline: Outline, pictures: Pictures) -> None:
         self._own_markers = outline.software == _OWN
         self._taken = {topic.id for _, topic in outline.topics()}
+        self._pictures = pictures
         self._unnamed = 0
 
     def members(self, topic: Topic) -> dict[str, object]:
@@ -56,10 +58,12 @@ class TopicWriter:
 
     def _attached(self, topic: Topic) -> dict[str, object]:
         markers, labels = self._markers(topic)
+        images = list(shown_in(topic, self._pictures)) if topic.images else []
         return {
+            "image": _image(images[0]) if images else None,
             "markers": [{"markerId": marker} for marker in markers],
             "labels": [*map(one_line, topic.tags), *labels],
-            "notes": _notes(topic),
+            "notes": _notes(topic, images[1:]),
             "href": _address(topic.links[0]) if topic.links else "",
             "extensions": list(_extensions(topic)),
             "branch": "folded" if topic.folded and topic.children else "",
@@ -107,12 +111,26 @@ def _task_markers(task: Task) -> Iterator[tuple[str, str]]:
         yield "task-", found
 
 
-def _notes(topic: Topic) -> dict[str, object]:
+def member_of(image: Shown) -> str:
+    """Return the name in the archive of a picture."""
+    return f"resources/{image.digest}.png"
+
+
+def _image(image: Shown) -> dict[str, object]:
+    size = {"width": image.width, "height": image.height} if image.scaled else {}
+    return {"src": f"xap:{member_of(image)}", **size}
+
+
+def _notes(topic: Topic, images: Sequence[Shown]) -> dict[str, object]:
     lines = [*map(one_line, topic.links[1:]), *_facts(topic)]
     plain = with_lines(sound(topic.note), lines)
-    if not plain:
+    if not plain and not images:
         return {}
     notes: dict[str, object] = {"plain": {"content": plain}}
+    if images:
+        parts: list[object] = [{"image": f"xap:{member_of(image)}"} for image in images]
+        operations = [f"{plain}\n", *parts, "\n"]
+        notes["ops"] = {"ops": [{"insert": operation} for operation in operations]}
     if topic.note_html:
         further = "".join(f"<p>{escape(line, quote=False)}</p>" for line in lines)
         notes["realHTML"] = {"content": sound(topic.note_html) + further}
