@@ -321,7 +321,7 @@ def test_a_publication_that_fails_is_made_up_for(filled: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("limit", "value"), [("MANY", 0), ("MANY_AT_ONCE", 0), ("MANY", 2048)], ids=str
+    ("limit", "value"), [("MANY_CHANGES", 0), ("MOST_INSERTED", 0), ("MANY_CHANGES", 2048)], ids=str
 )
 def test_a_store_that_fails_while_orders_are_written(
     filled: World, monkeypatch: pytest.MonkeyPatch, limit: str, value: int

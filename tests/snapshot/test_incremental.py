@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapshelf.model import MapDraft
+from mapshelf.model import MapDraft, Visibility
 from mapshelf.snapshot.build import builder, records_file, working_snapshot
 from mapshelf.snapshot.build import orders_writer as ordering
 from mapshelf.snapshot.format import columns as arrays
@@ -41,6 +41,9 @@ CHANGES = st.builds(
     software=st.sampled_from([None, "", "FreeMind", "New"]),
     template=st.none() | st.booleans(),
     outline=st.none() | st.sampled_from([outline("zoo", word) for word in WORDS]),
+    visibility=st.sampled_from([None, None, "published", "unlisted", "private"]).map(
+        lambda one: Visibility(one) if one else None
+    ),
 )
 MODULES = (builder, working_snapshot, records_file, ordering, postings)
 IDS = st.sampled_from([f"id{n}" for n in range(8)])
@@ -74,7 +77,7 @@ def test_kept_up_equals_built_anew(
     with (
         lowered(BATCH=limit, MINIMUM_MAPS=limit, COMPACTION_BATCH=limit),
         lowered(MINIMUM_GARBAGE=limit * 100),
-        lowered(ARRAY_LIMIT=posting, MANY=many, TOO_MANY=2 * many),
+        lowered(ARRAY_LIMIT=posting, MANY_CHANGES=many, TOO_MANY_CHANGES=2 * many),
         tempfile.TemporaryDirectory() as folder,
         world_in(Path(folder)) as world,
     ):

@@ -10,14 +10,19 @@ from typing import Final
 
 import orjson
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from mapshelf.formats.outline_codec import outline_passages
 from mapshelf.model import MapDraft
-from mapshelf.query import MAXIMUM_LIMIT, ORDERS
+from mapshelf.query import MAXIMUM_LIMIT, ORDERS, MapQuery
+from mapshelf.search.map_words import WordFinder
+from mapshelf.search.matching import UnindexedMaps
+from mapshelf.search.query_parser import parse_query_text
 from mapshelf.snapshot.read import Snapshot
+from tests.examples import examples
 from tests.harness import outline_of
-from tests.snapshot.world import page, world_in
+from tests.snapshot.world import ALL, BASE, World, page, world_in
 
 WORDS: Final = (
     *("plan", "plans", "planning", "Planung", "Planungen", "projects", "Project", "progetto"),
@@ -65,7 +70,7 @@ QUERIES: Final = st.lists(
 
 
 @pytest.fixture(scope="module")
-def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     chance = random.Random(20_261_122)
 
     def some(most: int) -> str:
@@ -89,7 +94,25 @@ def snapshot(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Snapshot]:
                 )
             )
             world.published()
-        yield world.snapshot()
+        yield world
+
+
+@pytest.fixture(scope="module")
+def snapshot(filled: World) -> Snapshot:
+    return filled.snapshot()
+
+
+@pytest.fixture(scope="module")
+def unindexed(filled: World) -> tuple[list[str], UnindexedMaps]:
+    """The same maps without an index, with their ids."""
+    finder, maps = WordFinder(), filled.maps()
+    outlines = [filled.store.outline(one.file_id) for one in maps]
+    said = [
+        finder.words_of(one, "", outline_passages(outline))
+        for one, outline in zip(maps, outlines, strict=True)
+        if outline
+    ]
+    return [one.id for one in maps], UnindexedMaps(said)
 
 
 def ids(snapshot: Snapshot, text: str, order: str | None, **paging: int) -> list[str]:
@@ -111,6 +134,23 @@ def test_every_order_finds_what_relevance_finds(snapshot: Snapshot, text: str) -
         first = ids(snapshot, text, order, limit=MAXIMUM_LIMIT)
         next_ones = ids(snapshot, text, order, limit=MAXIMUM_LIMIT, offset=MAXIMUM_LIMIT)
         assert first + next_ones == whole[: 2 * MAXIMUM_LIMIT], order
+
+
+@settings(max_examples=examples(400))
+@given(text=(QUERIES | st.text(max_size=12)).map(str.strip).filter(bool))
+@example(text="-plan")
+@example(text="mindmap")
+@example(text='"mind"')
+@example(text="e-ma")
+@example(text="mind map x")
+@example(text="( )")
+def test_maps_without_an_index_are_found_alike(
+    snapshot: Snapshot, unindexed: tuple[list[str], UnindexedMaps], text: str
+) -> None:
+    hits = snapshot.search(MapQuery(text=text, limit=ALL), BASE, correct=False)
+    indexed = {orjson.loads(record.body)["ID"] for record in hits.records}
+    known, maps = unindexed
+    assert {known[place] for place in maps.matching(parse_query_text(text))} == indexed
 
 
 @pytest.mark.parametrize("word", WORDS)

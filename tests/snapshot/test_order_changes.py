@@ -217,7 +217,7 @@ def test_after_any_changes_lists_are_as_written_from_scratch(
     steps: list[tuple[str | int, ...]], posting: int, many: int, at_once: int, seed: int
 ) -> None:
     with shelf_with(
-        ARRAY_LIMIT=posting, MANY=many, TOO_MANY=3 * many, MANY_AT_ONCE=at_once
+        ARRAY_LIMIT=posting, MANY_CHANGES=many, TOO_MANY_CHANGES=3 * many, MOST_INSERTED=at_once
     ) as shelf:
         for name, *values in steps:
             match name:
@@ -256,7 +256,7 @@ def test_values_cross_the_limit_of_postings_both_ways(resumed: bool) -> None:
 
 
 def test_orders_are_rewritten_one_at_a_time() -> None:
-    with shelf_with(MANY=10, TOO_MANY=100) as shelf:
+    with shelf_with(MANY_CHANGES=10, TOO_MANY_CHANGES=100) as shelf:
         for number in range(1, 50):
             shelf.put(number, views=number)
         shelf.publish()
@@ -272,7 +272,7 @@ def test_orders_are_rewritten_one_at_a_time() -> None:
 
 
 def test_orders_with_too_many_changes_do_not_wait() -> None:
-    with shelf_with(MANY=10, TOO_MANY=20) as shelf:
+    with shelf_with(MANY_CHANGES=10, TOO_MANY_CHANGES=20) as shelf:
         for number in range(1, 50):
             shelf.put(number)
         shelf.publish()

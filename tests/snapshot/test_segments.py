@@ -21,7 +21,7 @@ def segments(world: World) -> list[int]:
 def test_an_index_written_at_once_has_one_segment(
     world: World, monkeypatch: pytest.MonkeyPatch, maps: int
 ) -> None:
-    monkeypatch.setattr(writer, "PORTION", 4)
+    monkeypatch.setattr(writer, "DOCUMENTS_PER_SEGMENT", 4)
     world.put(*(MapDraft(title=f"map {number}") for number in range(maps)))
     world.restart()
     found = page(world.published(), text="map")
@@ -32,7 +32,7 @@ def test_an_index_written_at_once_has_one_segment(
 def test_what_comes_later_is_a_segment_beside_it(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(writer, "PORTION", 4)
+    monkeypatch.setattr(writer, "DOCUMENTS_PER_SEGMENT", 4)
     world.put(*(MapDraft(title=f"map {number}") for number in range(30)))
     world.restart()
     world.published()
@@ -44,5 +44,5 @@ def test_what_comes_later_is_a_segment_beside_it(
 @given(st.integers(1, 10**7))
 def test_portions_are_a_power_of_eight_and_never_too_large(expected: int) -> None:
     portion = writer.portion_of(expected)
-    assert portion <= writer.PORTION
+    assert portion <= writer.DOCUMENTS_PER_SEGMENT
     assert -(-expected // portion) in (1, 8, 64, 512)

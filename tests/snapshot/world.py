@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from mapshelf.formats.outline_codec import outline_passages
-from mapshelf.model import Map, MapDraft
+from mapshelf.model import Map, MapDraft, Visibility
 from mapshelf.query import FILTERS, ORDERS, MapQuery
 from mapshelf.query.rating import rating
 from mapshelf.snapshot import SnapshotDirectory
@@ -61,7 +61,8 @@ class World:
         return self.snapshot()
 
     def maps(self) -> list[Map]:
-        return self.store.maps(0, ALL)
+        """Return the maps that a snapshot has to show: no others may be in it."""
+        return [one for one in self.store.maps(0, ALL) if one.visibility is Visibility.PUBLISHED]
 
     def close(self) -> None:
         self.builder.close()

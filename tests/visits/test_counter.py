@@ -194,7 +194,7 @@ def test_a_database_that_is_locked_holds_nobody_up(
 def test_what_waits_is_bounded_and_what_does_not_count_is_told(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(counter, "WAITING", 10)
+    monkeypatch.setattr(counter, "MOST_WAITING_VISITS", 10)
     ours = desk.counter()
     desk.away = True
     for n in range(25):
@@ -223,8 +223,8 @@ def test_what_waited_for_hours_does_not_count(desk: Desk, caplog: pytest.LogCapt
 def test_the_room_of_the_store_is_bounded(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(counter, "MOST", 5)
-    monkeypatch.setattr(counter, "REMEMBERED", 3)
+    monkeypatch.setattr(counter, "MOST_STORED_VISITS", 5)
+    monkeypatch.setattr(counter, "MOST_KNOWN_VISITS", 3)
     ours = desk.counter()
     for n in range(8):
         ours.note(Caller(f"192.0.2.{n}"), 1, VIEW)

@@ -23,11 +23,12 @@ from mapshelf.visits.visitor_key import Network, client_address, visit_key, visi
 
 WRITTEN_EVERY: Final = 2.0  # seconds between writes: what a crash may lose
 
-WAITING: Final = 5000  # visits that may wait in a worker; more do not count
+MOST_WAITING_VISITS: Final = 5000  # visits that may wait in a worker; more do not count
 
-REMEMBERED: Final = 50_000  # visits that a worker knows to be in the store, and does not send again
+MOST_KNOWN_VISITS: Final = 50_000
+"""Visits that a worker knows to be in the store, and does not send again."""
 
-MOST: Final = 250_000
+MOST_STORED_VISITS: Final = 250_000
 """Visits the store remembers for two hours, a few dozen bytes each; more do not count."""
 
 AHEAD: Final = 600_000  # milliseconds before its day at which a salt is fetched
@@ -103,7 +104,7 @@ class VisitCounter:
         key = visit_key(salt, visitor_of(address, agent), file_id, kind, hour)
         if key in self._waiting or key in self._counted:
             return
-        if len(self._waiting) >= WAITING:
+        if len(self._waiting) >= MOST_WAITING_VISITS:
             self._dropped += 1
             return
         self._waiting[key] = _Noted(Visit(key, file_id, kind, hour), agent)
@@ -159,12 +160,12 @@ class VisitCounter:
         store = self._store()
         visits = [one.visit for one in noted if not is_bot(one.agent)]
         self._salts = {day: self._salts.get(day) or store.visitor_salt(day) for day in days}
-        return store.count_visits(visits, now, MOST)
+        return store.count_visits(visits, now, MOST_STORED_VISITS)
 
     def _forget(self, noted: dict[bytes, _Noted], hour: int) -> None:
         for key in noted:
             self._waiting.pop(key, None)
-        if hour != self._hour or len(self._counted) > REMEMBERED:
+        if hour != self._hour or len(self._counted) > MOST_KNOWN_VISITS:
             self._counted.clear()
         self._hour = hour
         self._counted.update(noted)

@@ -58,6 +58,12 @@ def client_address(peer: str, forwarded: bytes, trusted: Sequence[Network]) -> s
     return "" if found is None else _counted_address(found)
 
 
+def is_trusted(peer: str, trusted: Sequence[Network]) -> bool:
+    """Tell whether a peer is a trusted proxy."""
+    found = _parsed(peer)
+    return found is not None and _is_among(found, trusted)
+
+
 def _parsed(text: str) -> Address | None:
     """Return the address in a text, without port and zone, ``None`` if there is none."""
     text = text.strip()

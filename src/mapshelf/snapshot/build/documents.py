@@ -8,6 +8,7 @@ from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import Map
 from mapshelf.query import FILTERS, SORT_ORDERS
 from mapshelf.query.rating import POPULARITIES, popularity
+from mapshelf.search.map_words import WordFinder, name_of
 from mapshelf.snapshot.format.text_fields import (
     LANGUAGE,
     LONGEST_BEGINNING,
@@ -15,12 +16,10 @@ from mapshelf.snapshot.format.text_fields import (
     NAME,
     PIECES,
     filter_field,
-    name_of,
     order_field,
     precedence,
 )
-from mapshelf.text.normalize import SEPARATOR, normalize_keeping_accents, split_words
-from mapshelf.text.stemming import IndexStemmer, word_variants
+from mapshelf.text.normalize import SEPARATOR
 
 COUNTED_TITLE: Final = 12
 """Words of a title that count as its length; longer titles count as this long."""
@@ -59,68 +58,34 @@ class Document:
     words: set[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Zone:
-    """A text of a map.
-
-    Attributes:
-        words: its normalized words in the order of the text.
-        variants: the distinct words, with parts and compounds, before accents are removed.
-    """
-
-    words: list[str]
-    variants: set[str]
-
-
 class Documents:
     """Makes documents of maps, and caches the forms of words meanwhile."""
 
     def __init__(self) -> None:
-        self._stemmer = IndexStemmer()
+        self._finder = WordFinder()
 
     def of(self, indexed: Indexed) -> Document:
         """Return the document of a map."""
-        found, passages = indexed.map, indexed.passages
-        about = (found.owner, found.category, indexed.source)
-        title = self._zone(found.title)
-        description = self._zone(found.description)
-        branches = self._zone(_separated((*passages.shallow, *about)))
-        topics = self._zone(_separated(passages.deep))
-        level = popularity(found)
-        title_words = {*title.words, *self._stemmer.normalized(title.variants)}
-        variants = title.variants | description.variants | branches.variants | topics.variants
-        words = title_words.union(self._stemmer.normalized(variants))
-        stems = self._stemmer.stems(variants, passages.language)
-        alone = {*title.words, *description.words, *branches.words, *topics.words}
+        found = indexed.map
+        said = self._finder.words_of(found, indexed.source, indexed.passages)
+        level, written = popularity(found), said.written
         fields: Fields = {
             "slot": indexed.slot,
             "precedence": precedence(indexed.slot, level, found.file_id),
-            NAME: name_of(title.words),
-            LANGUAGE: passages.language,
-            "title": _padded(title.words, level),
-            "description": " ".join(description.words),
-            "branches": " ".join(branches.words),
-            "topics": " ".join(topics.words),
-            "title_forms": " ".join(
-                title_words | self._stemmer.stems(title.variants, passages.language)
-            ),
-            "forms": " ".join(words | stems),
-            PIECES: " ".join(words - alone),
-            "title_beginnings": " ".join(_beginnings(title_words, LONGEST_TITLE_BEGINNING)),
-            "beginnings": " ".join(_beginnings(words | alone, LONGEST_BEGINNING)),
+            NAME: name_of(said.title),
+            LANGUAGE: said.language,
+            "title": _padded(said.title, level),
+            "description": " ".join(said.description),
+            "branches": " ".join(said.branches),
+            "topics": " ".join(said.topics),
+            "title_forms": " ".join(said.title_words | said.title_stems),
+            "forms": " ".join(said.words | said.stems),
+            PIECES: " ".join(said.words - written),
+            "title_beginnings": " ".join(_beginnings(said.title_words, LONGEST_TITLE_BEGINNING)),
+            "beginnings": " ".join(_beginnings(said.words | written, LONGEST_BEGINNING)),
             **{name: key(found) for name, key in _KEYS.items()},
         }
-        return Document(fields, words)
-
-    def _zone(self, text: str) -> _Zone:
-        whole = normalize_keeping_accents(text)
-        accented = split_words(whole)
-        words = accented if whole.isascii() else self._stemmer.normalized(accented)
-        return _Zone(words, word_variants(text, whole, accented))
-
-
-def _separated(texts: Iterable[str]) -> str:
-    return SEPARATOR.join([text for text in texts if text])
+        return Document(fields, said.words)
 
 
 def _beginnings(words: Iterable[str], longest: int) -> set[str]:

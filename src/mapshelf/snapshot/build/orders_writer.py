@@ -26,13 +26,13 @@ from mapshelf.snapshot.format.stored_order import (
 )
 from mapshelf.text.normalize import normalize
 
-MANY: Final = 2048
+MANY_CHANGES: Final = 2048
 """Changes above which an order is rewritten when it has more than any other."""
 
-TOO_MANY: Final = 4 * MANY
+TOO_MANY_CHANGES: Final = 4 * MANY_CHANGES
 """Changes above which an order is rewritten at once: each change makes every list slower."""
 
-MANY_AT_ONCE: Final = 1000
+MOST_INSERTED: Final = 1000
 """Most slots added at once that are inserted one by one, however few maps there are. For more, all
 orders are sorted again."""
 
@@ -84,7 +84,7 @@ class OrdersWriter:
         It is safe to call this again after a failure.
         """
         added = self._seen + np.flatnonzero(self._columns.live[self._seen :])
-        if not self._orders or len(added) > max(MANY_AT_ONCE, len(self._columns) // 50):
+        if not self._orders or len(added) > max(MOST_INSERTED, len(self._columns) // 50):
             slots = np.flatnonzero(self._columns.live).astype("<u4")
             self._replace({name: self._sorted(name, slots) for name in (*ORDERS, BY_ID)})
         else:
@@ -109,8 +109,10 @@ class OrdersWriter:
         """Return the orders to rewrite: the first with most changes, all with too many."""
         changes = {name: len(found) for name, found in self._changes.items()}
         most = max(changes.values())
-        first = [name for name, found in changes.items() if found == most > MANY][:1]
-        return [name for name, found in changes.items() if found > TOO_MANY or name in first]
+        first = [name for name, found in changes.items() if found == most > MANY_CHANGES][:1]
+        return [
+            name for name, found in changes.items() if found > TOO_MANY_CHANGES or name in first
+        ]
 
     def _replace(self, permutations: dict[str, Array]) -> None:
         """Write these permutations, then replace the orders with them."""

@@ -19,10 +19,10 @@ MEMORY: Final = 64_000_000
 MEMORY_FOR_REBUILD: Final = 512_000_000
 """The same for a whole new index."""
 
-PORTION: Final = 20_000
+DOCUMENTS_PER_SEGMENT: Final = 20_000
 """Most documents of a segment of a whole new index, if they fit into that memory."""
 
-MERGED: Final = 8
+SEGMENTS_MERGED: Final = 8
 """Segments of about one size that Tantivy merges into one."""
 
 log = logging.getLogger(__name__)
@@ -111,8 +111,8 @@ def portion_of(expected: int) -> int:
     and it takes three quarters of the disk space of ten.
     """
     segments = 1
-    while expected > segments * PORTION:
-        segments *= MERGED
+    while expected > segments * DOCUMENTS_PER_SEGMENT:
+        segments *= SEGMENTS_MERGED
     return -(-expected // segments)
 
 

@@ -3,7 +3,7 @@
 All weights are here. docs/search.md explains what follows from them.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
@@ -11,7 +11,6 @@ import tantivy
 
 from mapshelf.query import FILTERS, ORDERS
 from mapshelf.snapshot.format.unavailable import snapshot_error
-from mapshelf.text.normalize import is_unspaced
 
 ZONES: Final = ("title", "description", "branches", "topics")
 """Fields with the words as written, in order. ``branches`` are the main topics, with the names of
@@ -40,9 +39,6 @@ LONGEST_TITLE_BEGINNING: Final = 16
 
 NAME: Final = "name"
 """The field with the whole title as one term."""
-
-LONGEST_NAME: Final = 1024
-"""Characters after which ``NAME`` is cut; nobody types a longer title."""
 
 WEIGHTS: Final = {
     "title": 8.0,
@@ -121,20 +117,3 @@ def translated() -> Iterator[None]:
         yield
     except (ValueError, OSError) as error:
         raise snapshot_error(f"the search index cannot be used: {error}", error) from error
-
-
-def name_of(words: Iterable[str]) -> str:
-    """Return words joined without spaces, for comparing a title with a whole search text.
-
-    Spaces and hyphens do not count, and overlapping pairs of characters are joined again.
-    """
-    name, paired = "", False
-    for word in words:
-        if not is_unspaced(word):
-            name, paired = name + word, False
-        elif not paired:
-            name, paired = name + word, len(word) == 2
-        elif len(word) == 2:
-            # A single character after a pair repeats the end of the pair.
-            name += word[1] if name[-1] == word[0] else word
-    return name[:LONGEST_NAME]

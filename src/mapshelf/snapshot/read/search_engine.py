@@ -22,20 +22,20 @@ from mapshelf.snapshot.read.listing import Listing
 from mapshelf.snapshot.read.spelling import Spelling
 from mapshelf.snapshot.read.text_index import TextIndex
 
-ORDERED_SEARCHES: Final = 1 << 23
+MOST_ORDERED_SLOTS: Final = 1 << 23
 """Most slots cached, over all recent searches in another order than relevance."""
 
-ORDERED_SEARCHES_COUNT: Final = 256
+MOST_ORDERED_SEARCHES: Final = 256
 """Most such searches cached: those without matches have no slots to count."""
 
 FIRST_PAGES: Final = 200
 """Last map of the pages that count as first pages."""
 
-LIGHT: Final = 40_000
+LIGHT_MATCHES: Final = 40_000
 """Matches up to which a search for one word takes about a millisecond, so that the event loop may
 run it. A thread would add a tenth to that, and help other requests little."""
 
-LIGHT_IN_ORDER: Final = 4_000
+LIGHT_MATCHES_IN_ORDER: Final = 4_000
 """The same for first pages in an order in which many search keys may be equal."""
 
 CORRECTIONS: Final = 1024
@@ -86,7 +86,8 @@ class SearchEngine:
         if term.prefix and len(term.words[0]) > LONGEST_BEGINNING:
             return False
         exact = query.order is None or query.order in _SEARCH_KEYS_DIFFER
-        return 0 < self._text.most_matches(term) <= (LIGHT if exact else LIGHT_IN_ORDER)
+        light = LIGHT_MATCHES if exact else LIGHT_MATCHES_IN_ORDER
+        return 0 < self._text.most_matches(term) <= light
 
     def select(self, query: MapQuery, *, correct: bool = True) -> SearchResult:
         """Return the page for ``query``; if nothing matches and ``correct``, for its correction."""
@@ -166,6 +167,6 @@ class SearchEngine:
             return slots
 
     def _cache_is_full(self) -> bool:
-        if len(self._ordered) > ORDERED_SEARCHES_COUNT:
+        if len(self._ordered) > MOST_ORDERED_SEARCHES:
             return True
-        return sum(map(len, self._ordered.values())) > ORDERED_SEARCHES
+        return sum(map(len, self._ordered.values())) > MOST_ORDERED_SLOTS

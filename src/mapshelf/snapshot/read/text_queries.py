@@ -11,6 +11,7 @@ from typing import Final
 import tantivy
 from tantivy import Occur, Query
 
+from mapshelf.search.map_words import name_of
 from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.text_fields import (
     BEGINNINGS,
@@ -25,7 +26,6 @@ from mapshelf.snapshot.format.text_fields import (
     WEIGHTS,
     ZONES,
     filter_field,
-    name_of,
 )
 from mapshelf.text.normalize import is_unspaced
 from mapshelf.text.stemming import LANGUAGES, query_stems, stem_words

@@ -1,0 +1,129 @@
+"""Searches a few maps without an index: those that are not published, for their owners.
+
+The rules are those of ``snapshot.read.text_queries``, which says them in terms of index fields;
+``tests/snapshot/test_matching.py`` checks that both find the same maps. Nothing is ranked, and
+spelling is not corrected.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mapshelf.search.map_words import MapWords, name_of
+from mapshelf.search.query_parser import QueryTerm
+from mapshelf.text.normalize import SEPARATOR, is_unspaced
+from mapshelf.text.stemming import LANGUAGES, query_stems, stem_words
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    """A map with its words.
+
+    Attributes:
+        zones: its texts, word by word.
+        written: the different words of them.
+        forms: all words, parts, compounds and stems.
+        words: the same without stems: what a prefix may begin.
+        name: its title as one word.
+    """
+
+    zones: tuple[list[str], ...]
+    written: set[str]
+    forms: set[str]
+    words: set[str]
+    name: str
+
+
+class UnindexedMaps:
+    """Some maps that are searched together, as if they were a catalogue of their own."""
+
+    def __init__(self, maps: Sequence[MapWords]) -> None:
+        self._maps = [_searched(one) for one in maps]
+        self._languages = sorted(LANGUAGES.keys() & {one.language for one in maps})
+
+    def matching(self, terms: Sequence[QueryTerm]) -> list[int]:
+        """Return the places of the maps that match a parsed query, in ascending order.
+
+        A query without a word matches none.
+        """
+        wanted = [term for term in terms if not term.excluded]
+        excluded = [term for term in terms if term.excluded]
+        forms = {term: self._forms(term) for term in wanted}
+        name = name_of(wanted[0].words) if len(wanted) == 1 else ""
+        return [
+            place
+            for place, one in enumerate(self._maps)
+            if terms
+            and (all(_matches(one, term, forms[term]) for term in wanted) or one.name == name != "")
+            and not any(_is_written(one, term) for term in excluded)
+        ]
+
+    def _forms(self, term: QueryTerm) -> set[str]:
+        """Return the stems and the roots of a term's word.
+
+        A word that no map has may be misspelt. Then only stems that some map has yield roots.
+        """
+        if not term.has_forms or is_unspaced(term.words[0]):
+            return set()
+        (word,) = term.words
+        stems = query_stems(word, self._languages)
+        likely = stems if self._has(word) else [stem for stem in stems if self._has(stem)]
+        return {*stems, *stem_words(word, likely)}
+
+    def _has(self, form: str) -> bool:
+        return any(form in one.forms for one in self._maps)
+
+
+def _searched(found: MapWords) -> _Searched:
+    zones = (found.title, found.description, found.branches, found.topics)
+    written = found.written
+    return _Searched(
+        zones,
+        written,
+        forms=found.words | found.stems | found.title_stems,
+        words=(found.words | written) - {SEPARATOR},
+        name=name_of(found.title),
+    )
+
+
+def _matches(one: _Searched, term: QueryTerm, forms: set[str]) -> bool:
+    if _is_written(one, term):
+        return True
+    if term.exact or term.is_character:
+        return False
+    return (
+        not forms.isdisjoint(one.forms)
+        or bool(term.joined and term.joined in one.forms)
+        or bool(term.subwords and _has_row(one, term.subwords))
+        or (term.prefix and _is_begun(one, term.words))
+    )
+
+
+def _is_written(one: _Searched, term: QueryTerm) -> bool:
+    """Tell whether a map has the words of a term in a row, or its only word as part of another."""
+    if term.is_character:
+        return _is_begun(one, term.words)
+    if term.exact and len(term.words) == 1 and term.words[0] in one.words:
+        return True
+    return _has_row(one, term.words)
+
+
+def _is_begun(one: _Searched, words: Sequence[str]) -> bool:
+    """Tell whether a map has words in a row, of which the last may go on."""
+    if len(words) > 1:
+        return _has_row(one, words, unfinished=True)
+    return any(word.startswith(words[0]) for word in one.words)
+
+
+def _has_row(one: _Searched, words: Sequence[str], *, unfinished: bool = False) -> bool:
+    """Tell whether a text of a map has ``words`` in a row; the last may go on if ``unfinished``."""
+    if len(words) == 1:
+        return words[0] in one.written
+    *whole, last = words
+    if not one.written.issuperset(whole):
+        return False
+    return any(
+        zone[place : place + len(whole)] == whole
+        and (following.startswith(last) if unfinished else following == last)
+        for zone in one.zones
+        for place, following in enumerate(zone[len(whole) :])
+    )
