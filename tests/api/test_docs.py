@@ -17,6 +17,8 @@ import httpx
 import pytest
 
 from mapshelf.api import errors
+from mapshelf.api.drawings import MOST_PICTURES, PICTURE_WIDTH
+from mapshelf.api.drawings import PARAMETERS as DRAWING_PARAMETERS
 from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
 from mapshelf.api.images import IMAGE_WIDTHS
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, SOURCES
@@ -31,11 +33,14 @@ from mapshelf.query import (
     PARAMETERS,
 )
 from mapshelf.render.image_worker import LARGEST_SIDE
-from mapshelf.render.render_request import WIDTHS
+from mapshelf.render.map_drawing import LONGEST_SIDE as DRAWING_SIDE
+from mapshelf.render.map_drawing import MOST_PIXELS
+from mapshelf.render.render_request import DRAWING_FORMATS, WIDTHS
 from mapshelf.render.themes import LIGHT, THEMES
+from mapshelf.render.visible_topics import LONGEST_TEXT
 from mapshelf.settings import Settings
 from mapshelf.site import site_routes
-from mapshelf.tokens import new_token, token_digest
+from mapshelf.tokens import SCOPES, new_token, token_digest
 from mapshelf.writers import WRITERS
 from tests.api.openapi import COMPONENTS
 from tests.databases import database_url, open_with
@@ -45,6 +50,9 @@ DOCUMENT = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 FILE = b'<map version="1.0.1">'
+PLAN = (
+    b'<map version="1.0.1"><node TEXT="Plan"><node TEXT="First"/><node TEXT="Then"/></node></map>'
+)
 MAPS = (
     MapDraft(
         file_id=1, id="aB3dE5gH", title="Solar power at home", category="Family and Home",
@@ -93,7 +101,7 @@ def documented(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     then = open_with(folder, lambda: registered)
     then.add_user("ada")
     token = new_token()
-    then.add_token("ada", token_digest(token), label="docs", scopes="read", expires=None)
+    then.add_token("ada", token_digest(token), label="docs", scopes=" ".join(SCOPES), expires=None)
     then.close()
     settings = Settings(data=folder, database=database_url(folder), base_url=BASE_URL)
     with shelf_with(folder, *MAPS), Service(settings, token, site_routes) as service:
@@ -109,6 +117,8 @@ def curl(service: Service, command: str) -> tuple[httpx.Response, argparse.Names
     parser.add_argument("-H", action="append", default=[])
     parser.add_argument("--get", action="store_true")
     parser.add_argument("--data-urlencode", action="append", default=[])
+    parser.add_argument("-F", action="append", default=[])
+    parser.add_argument("-d", default=None)
     parser.add_argument("url")
     text = command.replace("$BASE", BASE_URL).replace("$TOKEN", service.token)
     program, *arguments = shlex.split(text)
@@ -119,8 +129,28 @@ def curl(service: Service, command: str) -> tuple[httpx.Response, argparse.Names
     if given.get:
         url = url.copy_merge_params([tuple(one.split("=", 1)) for one in given.data_urlencode])
     headers = dict(line.split(": ", 1) for line in given.H)
+    if given.F:
+        return send_form(service, str(url), headers, given.F), given
     method = "HEAD" if given.I else given.X
-    return service.request(method, str(url), headers=headers, signed=False), given
+    body = None if given.d is None else given.d.encode()
+    answer = service.request(method, str(url), headers=headers, signed=False, content=body)
+    return answer, given
+
+
+def send_form(
+    service: Service, url: str, headers: dict[str, str], fields: list[str]
+) -> httpx.Response:
+    """Send a form with a file, and return the answer as if the new map had the ID of the page."""
+    pairs = [field.split("=", 1) for field in fields]
+    files = {name: (value[1:], PLAN) for name, value in pairs if value.startswith("@")}
+    data = {name: value for name, value in pairs if not value.startswith("@")}
+    answer = service.run(service.client.post(url, headers=headers, data=data, files=files))
+    made = answer.json()
+    text = answer.text.replace(made["ID"], "Wn5cT8yR")
+    text = text.replace(made["DateAdded"], "2024-03-09 16:00:00.000")
+    location = answer.headers["Location"].replace(made["ID"], "Wn5cT8yR")
+    changed = {**answer.headers, "location": location, "content-length": str(len(text))}
+    return httpx.Response(answer.status_code, headers=changed, text=text)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.command[-50:])
@@ -155,11 +185,11 @@ def in_order(text: str) -> Any:
 def test_there_are_examples_of_all_operations_and_of_errors() -> None:
     commands = " ".join(example.command for example in EXAMPLES)
     lists = ("/maps?", "/search?", "/suggest?", "/facets?", "/categories")
-    of_one = ("/maps/kL8mN2qS", "/outline.md", "/file", "/links")
+    of_one = ("/maps/kL8mN2qS", "/outline.md", "/file", "/links", "/drawing.pdf")
     others = ("/users/me", *of_one, "/thumbnails/", "/images/")
     assert all(path in commands for path in (*lists, *others))
     shown = {example.answer.split()[1] for example in EXAMPLES if example.kind == "http"}
-    assert shown == {"200", "204", "304", "400", "401", "404", "405"}
+    assert shown == {"200", "201", "204", "304", "400", "401", "404", "405"}
 
 
 def table_below(heading: str) -> list[list[str]]:
@@ -219,6 +249,17 @@ def test_every_size_and_theme_of_pictures_is_documented_and_no_other() -> None:
         "source": list(SOURCES),
     }
     assert [row[2].strip("`") for row in rows] == [str(DEFAULT_WIDTH), LIGHT.name, DRAWN]
+
+
+def test_every_parameter_of_drawings_is_documented_and_no_other() -> None:
+    heading = "## GET /maps/{ID}/drawing.svg, .png, .pdf"
+    assert names_in(heading) == list(DRAWING_PARAMETERS)
+    assert heading.endswith(", ".join(f".{suffix}" for suffix in DRAWING_FORMATS))
+    section = DOCUMENT.split(f"{heading}\n")[1].split("\n## ")[0]
+    pixels, side = f"{MOST_PIXELS // 10**6} million pixels", f"{DRAWING_SIDE:,} on a side"
+    pictures = f"{MOST_PICTURES} pictures, each at most {PICTURE_WIDTH} pixels"
+    text = " ".join(section.split())
+    assert all(limit in text for limit in (pixels, side, pictures, f"{LONGEST_TEXT:,} characters"))
 
 
 def test_every_width_of_pictures_in_topics_is_documented_and_no_other() -> None:

@@ -14,6 +14,7 @@ from mapshelf.api.thumbnails import MAXIMUM_AGE
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import Image, MapDraft, Outline, Topic, sheets_of
 from mapshelf.render.image_worker import LARGEST_SIDE
+from mapshelf.sandbox.pool import ConfinedChild
 from tests.api import openapi
 from tests.harness import BASE_URL, Service, Shelf, serve, shelf_with
 from tests.readers.illustrated import picture
@@ -42,6 +43,7 @@ PICTURES = {
     "png": picture("red", (30, 20)),
     "jpeg": picture("red", (30, 20), "JPEG"),
     "bmp": picture("red", (30, 20), "BMP"),
+    "ico": picture("red", (32, 32), "ICO"),
     "webp": picture("red", (30, 20), "WEBP"),
     "gif": moving("red", "blue"),
     "moving webp": moving("red", "blue", kind="WEBP"),
@@ -195,7 +197,7 @@ def test_the_outline_has_the_addresses(service: Service) -> None:
     root = outline["sheets"][0]["root"]
     expected = [f"{BASE_URL}{address(name)}" for name in PICTURES]
     assert [image["url"] for image in root["images"]] == expected
-    assert root["children"][0]["images"][0]["url"] == ""
+    assert "url" not in root["children"][0]["images"][0], "it was not found"
     assert get(service, expected[0]).status_code == 200
 
 
@@ -216,3 +218,23 @@ def test_a_picture_that_a_map_lost_is_gone(tmp_path: Path) -> None:
         shelf.put(MapDraft(id=ID, title="without", images={}))
         shelf.publish()
         service.wait_until(lambda: get(service, address("png")).status_code == 404)
+
+
+def test_a_width_that_was_made_is_shown_after_a_refusal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def too_long(*_: object) -> bytes:
+        raise TimeoutError
+
+    path = f"/maps/{ID}/images/{DIGESTS['large']}.png"
+    with shelf_with(tmp_path, MAP) as shelf, serve(shelf) as service:
+        made = service.get(f"{path}?w=320")
+        assert made.status_code == 200
+        monkeypatch.setattr(ConfinedChild, "call", too_long)
+        assert service.get(f"{path}?w=640").status_code == 404
+        shelf.put(illustrated("Other000", "Other", "png"))
+        shelf.publish()  # responses belong to a snapshot; the next one begins without any
+        service.wait_until(lambda: "Other" in service.titles())
+        again = service.get(f"{path}?w=320")
+        assert again.status_code == 200
+        assert again.content == made.content

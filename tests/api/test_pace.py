@@ -3,7 +3,7 @@
 import asyncio
 import io
 import time
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +14,15 @@ from mapshelf.api import create_app, rsgi
 from mapshelf.api.http import Headers, Response
 from mapshelf.api.pace import Pace
 from mapshelf.api.pipe import Pipe
-from mapshelf.api.streaming import BEGINNING, LARGE, MOST_OF_ONE, PIECE, Stream, Streams, send_body
+from mapshelf.api.streaming import (
+    BYTES_OF_BEGINNING,
+    LARGE_BODY,
+    MOST_BODIES_OF_ONE,
+    PIECE,
+    Stream,
+    Streams,
+    send_body,
+)
 from mapshelf.site import site_routes
 from tests.harness import Shelf
 
@@ -131,12 +139,16 @@ class Client:
         if not self._gone:
             await asyncio.Event().wait()
 
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """Return the pieces of a body, which no request here has."""
+        raise NotImplementedError
+
 
 def answered(folder: Path, monkeypatch: pytest.MonkeyPatch, client: Client, others: int) -> None:
     """Have ``client`` ask for a large body while it goes to ``others`` of its address."""
 
     async def large(*_: object) -> tuple[Response, Headers]:
-        return Response(200, (), bytes(LARGE)), ()
+        return Response(200, (), bytes(LARGE_BODY)), ()
 
     def opened(_: Response) -> io.BytesIO:
         raise AssertionError("the body is opened")
@@ -158,7 +170,7 @@ def test_who_is_refused_a_large_body_costs_no_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client = Client()
-    answered(tmp_path, monkeypatch, client, MOST_OF_ONE)
+    answered(tmp_path, monkeypatch, client, MOST_BODIES_OF_ONE)
     assert client.status == 503
 
 
@@ -173,4 +185,4 @@ def test_who_hangs_up_before_a_large_body_begins_costs_no_file(
 
     monkeypatch.setattr(Pace, "wait", never)
     answered(tmp_path, monkeypatch, Client(gone=True), 0)
-    assert sizes == [BEGINNING]
+    assert sizes == [BYTES_OF_BEGINNING]

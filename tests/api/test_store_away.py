@@ -18,7 +18,7 @@ from mapshelf.api import auth, tokens_version
 from mapshelf.api.auth import Authenticator
 from mapshelf.errors import InvalidToken, StoreUnavailable
 from mapshelf.model import Credential, MapDraft, Token, User
-from mapshelf.tokens import new_token, token_digest
+from mapshelf.tokens import MAPS, new_token, token_digest
 from tests.harness import READER, Service, Shelf, serve
 from tests.postgres import Server, server
 
@@ -207,7 +207,7 @@ class Told:
         time.sleep(self.delay)
         if self.away:
             raise StoreUnavailable("away")
-        token = Token(1, "u", "", "", 0, self.expires, self.revoked, None)
+        token = Token(1, "u", "", MAPS, 0, self.expires, self.revoked, None)
         known = [one for one in digests if self.known is None or one in self.known]
         return dict.fromkeys(known, Credential(token, User(1, "u", 0, disabled=False)))
 
@@ -231,7 +231,7 @@ def test_a_token_is_looked_up_once_for_all_requests_that_wait(told: Told, note: 
 
     async def many() -> None:
         authenticator = Authenticator(told, note)  # type: ignore[arg-type]
-        await asyncio.gather(*(authenticator.user(HEADER) for _ in range(50)))
+        await asyncio.gather(*(authenticator.user(HEADER, MAPS) for _ in range(50)))
 
     asyncio.run(many())
     assert told.asked == told.marks_asked == 1
@@ -243,13 +243,13 @@ def test_a_token_is_looked_up_again_once_the_mark_is_another(told: Told, note: P
         for asked, version in ((1, "a"), (1, "a"), (2, "b"), (2, "b")):
             told.version = version
             await asyncio.sleep(0.1)
-            await asyncio.gather(*(authenticator.user(HEADER) for _ in range(5)))
+            await asyncio.gather(*(authenticator.user(HEADER, MAPS) for _ in range(5)))
             assert told.asked == asked
         assert told.marks_asked == 4
         told.version, told.revoked = "c", 1
         await asyncio.sleep(0.1)
         with pytest.raises(InvalidToken):
-            await authenticator.user(HEADER)
+            await authenticator.user(HEADER, MAPS)
 
     asyncio.run(used())
 
@@ -259,7 +259,7 @@ def test_the_workers_of_a_node_ask_for_the_mark_once(told: Told, note: Path) -> 
 
     async def many() -> None:
         workers = [Authenticator(told, note) for _ in range(8)]  # type: ignore[arg-type]
-        await asyncio.gather(*(worker.user(HEADER) for worker in workers))
+        await asyncio.gather(*(worker.user(HEADER, MAPS) for worker in workers))
 
     asyncio.run(many())
     assert (told.marks_asked, told.asked) == (1, 8)
@@ -268,23 +268,23 @@ def test_the_workers_of_a_node_ask_for_the_mark_once(told: Told, note: Path) -> 
 @pytest.mark.parametrize("damage", ["", "soon a", "{later} a", "-1 a"])
 def test_a_note_that_cannot_be_right_is_not_relied_on(told: Told, note: Path, damage: str) -> None:
     note.write_text(damage.format(later=time.monotonic() + 9))
-    asyncio.run(Authenticator(told, note).user(HEADER))  # type: ignore[arg-type]
+    asyncio.run(Authenticator(told, note).user(HEADER, MAPS))  # type: ignore[arg-type]
     assert told.marks_asked == 1
 
 
 def test_a_worker_that_stops_while_it_asks_holds_up_no_other(
     told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tokens_version, "TURN", 0.2)
+    monkeypatch.setattr(tokens_version, "TURN_AWAITED", 0.2)
     with note.with_name("note.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        asyncio.run(Authenticator(told, note).user(HEADER))  # type: ignore[arg-type]
+        asyncio.run(Authenticator(told, note).user(HEADER, MAPS))  # type: ignore[arg-type]
 
 
 def test_without_a_place_for_the_note_each_worker_asks(told: Told, tmp_path: Path) -> None:
     nowhere = tmp_path / "nothing" / "note"
     for _ in range(2):
-        asyncio.run(Authenticator(told, nowhere).user(HEADER))  # type: ignore[arg-type]
+        asyncio.run(Authenticator(told, nowhere).user(HEADER, MAPS))  # type: ignore[arg-type]
     assert told.marks_asked == 2
 
 
@@ -294,7 +294,7 @@ async def crowd(authenticator: Authenticator, size: int) -> list[asyncio.Task[No
     async def make_up() -> None:
         while True:
             with pytest.raises(InvalidToken):
-                await authenticator.user(b"Bearer " + new_token().encode())
+                await authenticator.user(b"Bearer " + new_token().encode(), MAPS)
 
     return [asyncio.create_task(make_up()) for _ in range(size)]
 
@@ -314,12 +314,12 @@ def test_made_up_tokens_do_not_keep_a_revoked_one_alive(told: Told, note: Path) 
 
     async def flooded() -> None:
         authenticator = Authenticator(told, note)  # type: ignore[arg-type]
-        await authenticator.user(HEADER)
+        await authenticator.user(HEADER, MAPS)
         told.version, told.revoked = "b", 1
         clients = await crowd(authenticator, 300)
         await asyncio.sleep(0.2)
         with pytest.raises(InvalidToken):
-            await authenticator.user(HEADER)
+            await authenticator.user(HEADER, MAPS)
         await disperse(clients)
 
     asyncio.run(flooded())
@@ -337,7 +337,7 @@ def test_made_up_tokens_do_not_displace_those_that_are_used_first(told: Told, no
         await asyncio.sleep(0.1)
         began = told.asked
         for token in fresh:
-            await asyncio.wait_for(authenticator.user(b"Bearer " + token.encode()), PATIENT)
+            await asyncio.wait_for(authenticator.user(b"Bearer " + token.encode(), MAPS), PATIENT)
         # Each waits for the question before its own at most, whoever else waits.
         assert told.asked - began <= 2 * len(fresh) + 1
         await disperse(clients)
@@ -348,24 +348,24 @@ def test_made_up_tokens_do_not_displace_those_that_are_used_first(told: Told, no
 def test_who_keeps_sending_wrong_tokens_is_held_back_and_others_are_not(
     told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(auth, "REFUSALS", 20)
+    monkeypatch.setattr(auth, "REFUSALS_PER_SECOND", 20)
     told.tokens_version_age, told.known = 5, {token_digest(TOKEN)}
     wrong = (b"Bearer nothing", b"x" * 1000, b"Bearer " + new_token().encode())
 
-    async def delay(authenticator: Authenticator, header: bytes | None) -> float:
+    async def delay(authenticator: Authenticator, header: bytes) -> float:
         began = time.monotonic()
         with pytest.raises(InvalidToken):
-            await authenticator.user(header)
+            await authenticator.user(header, MAPS)
         return time.monotonic() - began
 
     async def many() -> None:
         authenticator = Authenticator(told, note)  # type: ignore[arg-type]
-        await authenticator.user(HEADER)
+        await authenticator.user(HEADER, MAPS)
         refused = [asyncio.create_task(delay(authenticator, wrong[n % 3])) for n in range(80)]
         await asyncio.sleep(0.01)
         for _ in range(100):
-            await authenticator.user(HEADER)
-            await delay(authenticator, None)
+            await authenticator.user(HEADER, MAPS)
+            await delay(authenticator, b"")
         assert not all(one.done() for one in refused), "others have waited for those held back"
         delays = sorted(await asyncio.gather(*refused))
         assert delays[40] > 0.9
@@ -377,11 +377,11 @@ def test_who_keeps_sending_wrong_tokens_is_held_back_and_others_are_not(
 def test_a_store_that_is_away_is_not_asked_for_each_request(told: Told, note: Path) -> None:
     async def many() -> None:
         authenticator = Authenticator(told, note)  # type: ignore[arg-type]
-        await authenticator.user(HEADER)
+        await authenticator.user(HEADER, MAPS)
         told.away = True
         began = time.monotonic()
         while time.monotonic() - began < 1.2:
-            await authenticator.user(HEADER)
+            await authenticator.user(HEADER, MAPS)
             await asyncio.sleep(0.001)
 
     asyncio.run(many())
@@ -394,16 +394,16 @@ def test_trust_ends_with_the_token_and_after_a_minute(
     async def trusted() -> None:
         authenticator = Authenticator(told, note)  # type: ignore[arg-type]
         told.expires = time.time_ns() // 1_000_000 + 1500
-        await authenticator.user(HEADER)
+        await authenticator.user(HEADER, MAPS)
         told.away = True
         await asyncio.sleep(0.1)
-        await authenticator.user(HEADER)
+        await authenticator.user(HEADER, MAPS)
         await asyncio.sleep(told.expires / 1000 - time.time() + 0.1)
         with pytest.raises(InvalidToken):
-            await authenticator.user(HEADER)
+            await authenticator.user(HEADER, MAPS)
         monkeypatch.setattr(auth, "TRUSTED_FOR", 0.2)
         with pytest.raises(StoreUnavailable):
-            await authenticator.user(HEADER)
+            await authenticator.user(HEADER, MAPS)
 
     asyncio.run(trusted())
 
@@ -415,13 +415,13 @@ def test_a_slow_answer_is_heeded_when_it_comes(
 
     async def slow() -> None:
         authenticator = Authenticator(told, note)  # type: ignore[arg-type]
-        await authenticator.user(HEADER)
+        await authenticator.user(HEADER, MAPS)
         told.delay, told.revoked, told.version = 0.4, 1, "b"
         await asyncio.sleep(0.1)
-        await authenticator.user(HEADER)
+        await authenticator.user(HEADER, MAPS)
         await asyncio.sleep(1)
         with pytest.raises(InvalidToken):
-            await authenticator.user(HEADER)
+            await authenticator.user(HEADER, MAPS)
 
     asyncio.run(slow())
 
@@ -429,14 +429,14 @@ def test_a_slow_answer_is_heeded_when_it_comes(
 def test_more_look_ups_than_the_store_keeps_up_with_are_turned_away(
     told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(auth, "WAITING", 3)
+    monkeypatch.setattr(auth, "MOST_LOOKUPS", 3)
     told.delay = 0.2
 
     async def many() -> list[object]:
         authenticator = Authenticator(told, note)  # type: ignore[arg-type]
         headers = [b"Bearer " + new_token().encode() for _ in range(5)]
         return await asyncio.gather(
-            *(authenticator.user(header) for header in headers), return_exceptions=True
+            *(authenticator.user(header, MAPS) for header in headers), return_exceptions=True
         )
 
     answers = asyncio.run(many())

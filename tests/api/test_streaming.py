@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from mapshelf.api.pipe import Pipe, end_connection
-from mapshelf.api.streaming import MOST, MOST_OF_ONE, SLOW_AFTER, Stream, Streams
+from mapshelf.api.streaming import MOST_BODIES, MOST_BODIES_OF_ONE, SLOW_AFTER, Stream, Streams
 from mapshelf.errors import Overloaded
 
 BODY = bytes(range(256)) * 4000
@@ -83,11 +83,11 @@ def test_many_large_answers_are_too_many(monkeypatch: pytest.MonkeyPatch) -> Non
     now = time.monotonic()
     with ExitStack() as opened:
         streams = Streams()
-        for _ in range(MOST_OF_ONE):
+        for _ in range(MOST_BODIES_OF_ONE):
             opened.enter_context(streams.sending("one"))
         with pytest.raises(Overloaded), streams.sending("one"):
             pass
-        for number in range(MOST - MOST_OF_ONE):
+        for number in range(MOST_BODIES - MOST_BODIES_OF_ONE):
             opened.enter_context(streams.sending(f"other {number}"))
         with pytest.raises(Overloaded), streams.sending("another"):
             pass

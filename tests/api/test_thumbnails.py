@@ -1,20 +1,23 @@
 """``GET /thumbnails``: a picture for every map, for anybody, made once."""
 
 import asyncio
+import io
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from PIL import Image as Pillow
 
 from mapshelf.api import create_app, rsgi
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, MAXIMUM_AGE, PARAMETERS, SOURCES
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import MapDraft, Source
+from mapshelf.model import Image, MapDraft, Outline, Sheet, Source, Topic
 from mapshelf.readers import Limits, read
 from mapshelf.render.render_request import FORMATS, WIDTHS
 from mapshelf.render.themes import THEMES
@@ -124,7 +127,9 @@ def test_nothing_is_at_other_addresses(service: Service, path: str) -> None:
 
 def test_an_svg_that_is_opened_by_itself_can_do_nothing(service: Service) -> None:
     response = get(service, "/thumbnails/Q7xK2mZp.svg")
-    assert response.headers["Content-Security-Policy"] == "default-src 'none'; sandbox"
+    assert (
+        response.headers["Content-Security-Policy"] == "default-src 'none'; img-src data:; sandbox"
+    )
     assert "&lt;script&gt;two" in response.text
     assert "<script" not in response.text
 
@@ -252,6 +257,10 @@ class Answer:
     async def client_disconnect(self) -> None:
         await asyncio.Event().wait()
 
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """Return the pieces of a body, which no request here has."""
+        raise NotImplementedError
+
 
 def test_parameters_are_described_and_no_other() -> None:
     described = COMPONENTS["parameters"]
@@ -262,3 +271,26 @@ def test_parameters_are_described_and_no_other() -> None:
     assert described["source"]["schema"]["default"] == DRAWN
     assert described["picture"]["schema"]["enum"] == list(FORMATS)
     assert set(PARAMETERS) <= set(described)
+
+
+def test_pictures_in_topics_are_shown(shelf: Shelf, live: Service) -> None:
+    shown, broken = as_file(Pillow.new("RGB", (60, 40), "red")), b"\x89PNG\r\n\x1a\nno picture"
+    red, lost = sha256(shown).hexdigest(), sha256(broken).hexdigest()
+    pictures = (Image(red, 60, 40, "red"), Image(lost, 60, 40, "lost"))
+    draft = MapDraft(
+        id="Pictures",
+        title="Pictures",
+        outline=encode_outline(Outline((Sheet(Topic("Plan", images=pictures)),))),
+        images={red: shown, lost: broken},
+    )
+    shelf.put(draft)
+    shelf.publish()
+    live.wait_until(lambda: get(live, "/thumbnails/Pictures.svg").status_code == 200)
+    for width in WIDTHS:
+        png = get(live, f"/thumbnails/Pictures.png?w={width}").content
+        with Pillow.open(io.BytesIO(png)) as opened:
+            colours = opened.convert("RGB").getcolors(9999) or []
+        assert sum(count for count, colour in colours if colour == (255, 0, 0)) > width
+        svg = get(live, f"/thumbnails/Pictures.svg?w={width}")
+        assert svg.text.count("<image ") == 1, "a frame stands for the other"
+        assert "img-src data:" in svg.headers["Content-Security-Policy"]

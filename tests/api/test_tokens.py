@@ -15,7 +15,7 @@ import pytest
 from mapshelf.api import auth
 from mapshelf.api.auth import Authenticator
 from mapshelf.errors import InvalidToken
-from mapshelf.tokens import new_token, token_digest
+from mapshelf.tokens import MAPS, new_token, token_digest
 from tests.databases import KIND, kept_bytes
 from tests.harness import READER, Service, Shelf
 
@@ -123,12 +123,12 @@ def test_headers_take_no_memory(shelf: Shelf) -> None:
 
     async def use(sizes: Iterable[int]) -> None:
         authenticator = Authenticator(shelf.store, shelf.settings.tokens_version)
-        await authenticator.user(f"Bearer {token}".encode())
+        await authenticator.user(f"Bearer {token}".encode(), MAPS)
         tracemalloc.start()
         try:
             for size in sizes:
                 with suppress(InvalidToken):
-                    await authenticator.user(f"Bearer{' ' * size}{token}".encode())
+                    await authenticator.user(f"Bearer{' ' * size}{token}".encode(), MAPS)
             gc.collect()
             kept, _ = tracemalloc.get_traced_memory()
         finally:
@@ -142,16 +142,16 @@ def test_headers_take_no_memory(shelf: Shelf) -> None:
 def test_one_token_does_not_make_others_forgotten(
     shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(auth, "REMEMBERED", 5)
+    monkeypatch.setattr(auth, "MOST_CACHED_TOKENS", 5)
     token, other = shelf.token(), shelf.token()
 
     async def use() -> None:
         authenticator = Authenticator(shelf.store, shelf.settings.tokens_version)
-        await authenticator.user(other.encode())
+        await authenticator.user(other.encode(), MAPS)
         for size in range(1, 100):
-            await authenticator.user(f"Bearer{' ' * size}{token}".encode())
+            await authenticator.user(f"Bearer{' ' * size}{token}".encode(), MAPS)
         shelf.store.close()
-        await authenticator.user(other.encode())  # without the store, it is known still
+        await authenticator.user(other.encode(), MAPS)  # without the store, it is known still
 
     asyncio.run(use())
 
@@ -160,7 +160,7 @@ def test_last_use_is_noted(shelf: Shelf) -> None:
     used, unused = shelf.token(), shelf.token()
     authenticator = Authenticator(shelf.store, shelf.settings.tokens_version)
     before = now()
-    user = asyncio.run(authenticator.user(f"Bearer {used}".encode()))
+    user = asyncio.run(authenticator.user(f"Bearer {used}".encode(), MAPS))
     assert user.name == READER
     assert [token.last_used for token in shelf.store.tokens(READER)] == [None, None]
     authenticator.write_use()
@@ -169,7 +169,7 @@ def test_last_use_is_noted(shelf: Shelf) -> None:
     assert before <= first.last_used <= now()
     assert second.last_used is None
     with pytest.raises(InvalidToken):
-        asyncio.run(authenticator.user(f"Bearer {unused}0".encode()))
+        asyncio.run(authenticator.user(f"Bearer {unused}0".encode(), MAPS))
 
 
 def test_last_use_is_noted_when_the_service_stops(shelf: Shelf, live: Service) -> None:
@@ -185,7 +185,7 @@ def test_last_use_that_cannot_be_noted_is_logged_and_forgotten(
 ) -> None:
     token = shelf.token()
     authenticator = Authenticator(shelf.store, shelf.settings.tokens_version)
-    asyncio.run(authenticator.user(token.encode()))
+    asyncio.run(authenticator.user(token.encode(), MAPS))
     shelf.store.close()
     authenticator.write_use()
     assert "not noted" in caplog.text

@@ -3,12 +3,14 @@
 import asyncio
 import threading
 from collections.abc import Coroutine, Iterator
+from functools import partial
 from typing import Any
 
 import pytest
 
-from mapshelf.api.work_queue import WorkQueue
-from mapshelf.errors import ClientDisconnected, Overloaded
+from mapshelf.api import work_queue
+from mapshelf.api.work_queue import LONGEST_RETRY, WorkQueue
+from mapshelf.errors import ClientDisconnected, Ending, Overloaded
 
 SOON = 5.0
 """Seconds after which something does not happen any more."""
@@ -50,6 +52,28 @@ async def until(condition: Any) -> None:
     async with asyncio.timeout(SOON):
         while not condition():
             await asyncio.sleep(0.001)
+
+
+def test_owners_of_work_take_turns(work: Work) -> None:
+    """Nobody waits for all that another has asked for before."""
+
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=20)
+        order = ["a1", "a2", "a3", "b1", "b2", "a4", "c1", "c2"]
+        asked = [
+            asyncio.create_task(queue.result(name, partial(work.make, name), owner=name[0]))
+            for name in order
+        ]
+        await until(lambda: work.begun)
+        asked.append(asyncio.create_task(queue.result("nobody's", lambda: work.make("nobody's"))))
+        await asyncio.sleep(0.01)
+        work.may_end.set()
+        await asyncio.gather(*asked)
+
+    run(test())
+    first, *others = work.begun
+    assert first == "a1"
+    assert others == ["b1", "c1", "nobody's", "a2", "b2", "c2", "a3", "a4"]
 
 
 def test_equal_work_is_done_once_for_all_who_ask(work: Work) -> None:
@@ -163,6 +187,64 @@ def test_what_goes_wrong_is_told_to_all_and_frees_the_thread() -> None:
         )
         assert [str(error) for error in told] == ["no"] * 3
         assert await queue.result("a", lambda: 1) == 1
+        await queue.close()
+
+    run(test())
+
+
+def test_what_waits_too_long_is_given_up(work: Work) -> None:
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=2, longest=0.05)
+        first = asyncio.create_task(queue.result("a", lambda: work.make("a")))
+        await until(lambda: work.begun)
+        with pytest.raises(Overloaded):
+            await queue.result("b", lambda: work.make("b"), never)
+        work.may_end.set()
+        assert await first == "a made"  # what has begun goes on
+        assert await queue.result("b", lambda: work.make("b")) == "b made"
+        await queue.close()
+        assert work.begun == ["a", "b"]
+
+    run(test())
+
+
+def test_a_closed_queue_takes_no_more_and_lets_nobody_wait() -> None:
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=1)
+        await queue.close()
+        for _ in range(2):
+            with pytest.raises(Ending):
+                await queue.result("a", lambda: 1, never)
+
+    run(test())
+
+
+def test_a_full_queue_says_when_it_will_have_room(
+    work: Work, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(work_queue, "monotonic", lambda: clock[0])
+
+    async def test() -> None:
+        queue = WorkQueue("test", threads=1, waiting=3)
+
+        def lasting(seconds: float) -> None:
+            clock[0] += seconds
+
+        await queue.result("first", lambda: lasting(5.0))
+        asked = [
+            asyncio.create_task(queue.result(name, partial(work.make, name))) for name in "abcd"
+        ]
+        await until(lambda: work.begun == ["a"])
+        with pytest.raises(Overloaded) as full:
+            await queue.result("e", lambda: work.make("e"))
+        assert full.value.retry_after == 4 * 5
+        clock[0] += 1000
+        with pytest.raises(Overloaded) as stuck:
+            await queue.result("e", lambda: work.make("e"))
+        assert stuck.value.retry_after == LONGEST_RETRY
+        work.may_end.set()
+        await asyncio.gather(*asked)
         await queue.close()
 
     run(test())

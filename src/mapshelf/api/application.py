@@ -1,8 +1,8 @@
 """The application: the order in which a request is checked, and what starts and stops with it.
 
-A request is checked in this order: the rules of HTTP, the routes (404, 405), the token (401), the
-parameters (400), the map in the path (404). A client without a valid token therefore cannot find
-out whether its parameters are valid or which maps exist.
+A request is checked in this order: the rules of HTTP, the routes (404, 405), the token (401), its
+scope (403), the body and the parameters (400), the map in the path (404). A client without a valid
+token therefore cannot find out whether its parameters are valid or which maps exist.
 """
 
 import asyncio
@@ -11,24 +11,26 @@ import itertools
 import secrets
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from typing import TypeVar
 
 from mapshelf.api.auth import Authenticator
 from mapshelf.api.compression import takes_gzip
-from mapshelf.api.context import make_context
-from mapshelf.api.cors import PREFLIGHT, fixed_headers
-from mapshelf.api.errors import error_response
+from mapshelf.api.context import address_of, make_context
+from mapshelf.api.cors import fixed_headers
+from mapshelf.api.errors import error_response, log_error
 from mapshelf.api.http import (
     MAXIMUM_BODY,
     MAXIMUM_QUERY_STRING,
-    METHODS,
     Headers,
     Request,
     Response,
     not_modified,
 )
+from mapshelf.api.incoming import incoming_body, is_left
+from mapshelf.api.oauth import oauth_routes
 from mapshelf.api.operations import api_routes
-from mapshelf.api.routes import PageRoutes, Route, Router
+from mapshelf.api.routes import READING, ErrorPage, PageRoutes, Route, Router
 from mapshelf.api.streaming import Stream, Streams
 from mapshelf.clock import milliseconds
 from mapshelf.errors import (
@@ -36,14 +38,12 @@ from mapshelf.errors import (
     BodyTooLarge,
     MethodNotAllowed,
     StoreError,
-    StoreUnavailable,
     UnknownPath,
 )
 from mapshelf.model import User
 from mapshelf.settings import Settings
 from mapshelf.store import Store
 from mapshelf.visits import Sender
-from mapshelf.visits.visitor_key import client_address
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ class Application:
 
     Attributes:
         context: the objects that operations use.
-        fixed_headers: the headers of every response.
+        fixed_headers: the headers of every response, whatever it is.
     """
 
     def __init__(
@@ -70,11 +70,12 @@ class Application:
             clock: the clock for counting visits, in milliseconds since 1970-01-01 UTC.
         """
         self._settings = settings
-        counting = settings.counting and not settings.private and pages is not None
+        counting = settings.counting and pages is not None
         self.context = make_context(settings, clock, counting=counting)
         self._snapshot = self.context.snapshot
         own = pages(self.context) if pages else {}
-        self._router = Router({**api_routes(private=settings.private), **own})
+        oauth = oauth_routes(self.context)
+        self._router = Router({**api_routes(private=settings.private), **oauth, **own})
         self.fixed_headers = fixed_headers(settings.cors_origin)
         self._request_ids = _request_ids()
         self._streams = Streams()
@@ -82,8 +83,8 @@ class Application:
         self._tasks: list[asyncio.Task[None]] = []
 
     async def start(self) -> None:
-        """Open the store and the snapshot, and begin to follow published snapshots."""
-        await self._snapshot.begin()
+        """Prepare, open the store and the snapshot, and begin to follow published snapshots."""
+        await asyncio.gather(self._snapshot.begin(), asyncio.to_thread(self.context.prepare))
         self._tasks.append(asyncio.create_task(self._snapshot.follow()))
         self._tasks.append(await self.context.store.start(self._store_opened))
 
@@ -96,8 +97,11 @@ class Application:
                 await task
         context.render_worker.close()
         context.image_worker.close()
+        context.formula_worker.close()
+        context.upload_reader.close()
         context.documents.close()
         await context.queues.close()
+        await context.bodies.close()
         await asyncio.to_thread(self._snapshot.close)
         await context.visits.stop()
         if self._authenticator:
@@ -110,10 +114,7 @@ class Application:
         Raises:
             Overloaded: there are too many already.
         """
-        forwarded = sender.header(b"x-forwarded-for")
-        return self._streams.sending(
-            client_address(sender.address(), forwarded, self._settings.trusted_proxies)
-        )
+        return self._streams.sending(address_of(self._settings.trusted_proxies, sender))
 
     async def answer(self, read: Callable[[T], Request], asked: T) -> tuple[Response, Headers]:
         """Return the response to a request, and the headers of this response only.
@@ -123,40 +124,69 @@ class Application:
             asked: the request, as the interface of the server passes it.
         """
         request_id = next(self._request_ids)
-        closing: Headers = ()
+        request = None
         try:
             request = read(asked)
             if request.headers.get(b"content-length", b"0") != b"0" or (
                 b"transfer-encoding" in request.headers
             ):
-                # The body is never read, so the next request on this connection could not be found.
-                closing = ((b"connection", b"close"),)
+                request.body = incoming_body(request)
             response = await self._respond(request)
         except Exception as error:
             # The boundary: whatever happened, the client gets a response.
-            response = error_response(error, request_id)
-        return response, ((b"x-request-id", request_id.encode()), *closing)
+            response = await self._refusal(error, request, request_id)
+        if request is not None and not request.shared:
+            response = replace(response, shared=False)
+        if request is None or request.body is None or not await is_left(request):
+            return response, ((b"x-request-id", request_id.encode()),)
+        # The next request on this connection could not be found.
+        return response, ((b"x-request-id", request_id.encode()), (b"connection", b"close"))
 
     async def _respond(self, request: Request) -> Response:
         route = self._route(request)
-        if request.method not in METHODS:
-            raise MethodNotAllowed(METHODS)
-        if request.method == "OPTIONS":
-            return PREFLIGHT
-        if not route.public:
-            request.user = await self._user(request)
+        request.shared = route.shared
+        method = route.methods.get(request.method)
+        if method is None:
+            if request.method == "OPTIONS":
+                return route.preflight
+            raise MethodNotAllowed(route.allowed)
+        request.takes = method.body
+        if method.scope is not None:
+            request.user = await self._user(request, method.scope)
         _check_size(request)
         response = None
-        if route.cached:
+        if method.cached:
             response = self._snapshot.get().cached(request.path, request.query_string)
         if response is None:
-            response = await route.answer(self.context, request)
+            response = await method.answer(self.context, request)
         if response.smaller is not None and takes_gzip(request.sender.header(b"accept-encoding")):
             response = response.smaller
         if_none_match = request.headers.get(b"if-none-match")
-        if if_none_match is None:
+        if if_none_match is None or request.method not in READING:
             return response
         return not_modified(response, if_none_match) or response
+
+    async def _refusal(
+        self, error: Exception, request: Request | None, request_id: str
+    ) -> Response:
+        """Return the response to a request that failed: a page where people expect one."""
+        show = self._error_page(request) if request else None
+        if show is None:
+            return error_response(error, request_id)
+        log_error(error, request_id)
+        if request:
+            request.shared = False
+        try:
+            return await show(error)
+        except Exception as failure:
+            return error_response(failure, request_id)
+
+    def _error_page(self, request: Request) -> ErrorPage | None:
+        try:
+            return self._route(request).error_page
+        except UnknownPath:
+            home = self._router.fixed.get("/")
+            return home.error_page if home and _is_navigation(request) else None
 
     def _route(self, request: Request) -> Route:
         route = self._router.fixed.get(request.path)
@@ -168,18 +198,26 @@ class Application:
         route, request.parts = found
         return route
 
-    async def _user(self, request: Request) -> User:
+    async def _user(self, request: Request, scope: str) -> User:
+        header = request.headers.get(b"authorization")
+        if header is None:
+            return await self.context.people.user_of_page(request, scope)
         if self._authenticator is None:
-            await self.context.store.wait()
-        if self._authenticator is None:
-            raise StoreUnavailable("the store has not been opened yet")
-        return await self._authenticator.user(request.headers.get(b"authorization"))
+            await self.context.people.authenticator()
+        assert self._authenticator is not None
+        return await self._authenticator.user(header, scope)
 
     async def _store_opened(self, store: Store) -> None:
         self._authenticator = Authenticator(store, self._settings.tokens_version)
+        self.context.people.begin(self._authenticator)
         self._tasks.append(asyncio.create_task(self._authenticator.note_use()))
         self._tasks.append(asyncio.create_task(self.context.visits.follow()))
         await self.context.visits.begun()
+
+
+def _is_navigation(request: Request) -> bool:
+    """Tell whether a browser is to show the response: only then do browsers ask for XHTML."""
+    return b"application/xhtml+xml" in request.sender.header(b"accept")
 
 
 def _check_size(request: Request) -> None:
@@ -187,12 +225,17 @@ def _check_size(request: Request) -> None:
 
     Raises:
         AddressTooLong: the query string is longer than ``MAXIMUM_QUERY_STRING``.
-        BodyTooLarge: it declares a body larger than ``MAXIMUM_BODY``.
+        BodyTooLarge: it declares a body larger than ``MAXIMUM_BODY``, for an operation that takes
+            none. For others, see ``bodies.py``.
     """
     if len(request.query_string) > MAXIMUM_QUERY_STRING:
         raise AddressTooLong(f"The query string must be at most {MAXIMUM_QUERY_STRING} bytes long.")
     length = request.headers.get(b"content-length")
-    if length and (not length.isdigit() or int(length[:20]) > MAXIMUM_BODY):
+    if (
+        length
+        and request.takes is None
+        and (not length.isdigit() or int(length[:20]) > MAXIMUM_BODY)
+    ):
         raise BodyTooLarge("This operation takes no request body.")
 
 

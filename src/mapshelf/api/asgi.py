@@ -1,6 +1,6 @@
 """The application for any ASGI server."""
 
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import ExitStack
 from functools import partial
 from typing import Any
@@ -8,7 +8,7 @@ from typing import Any
 from mapshelf.api.application import Application
 from mapshelf.api.errors import error_response
 from mapshelf.api.http import READ, Request, Response
-from mapshelf.api.streaming import LARGE, Send, Stream, send_body
+from mapshelf.api.streaming import LARGE_BODY, Send, Stream, send_body
 from mapshelf.errors import MalformedRequest, Overloaded
 
 Scope = MutableMapping[str, Any]
@@ -59,12 +59,13 @@ class ASGIApplication:
         whole = scope["method"] != "HEAD"
         stream: Stream | None = None
         with ExitStack() as sending:
-            if whole and response.size >= LARGE:
+            if whole and response.size >= LARGE_BODY:
                 try:
                     stream = sending.enter_context(self.application.sending(ASGISender(scope)))
                 except Overloaded as error:
                     response = error_response(error, "")
-            headers = (*response.headers, *self.application.fixed_headers, *own_headers)
+            fixed = self.application.fixed_headers.of(response)
+            headers = (*response.headers, *fixed, *own_headers)
             start = {"type": "http.response.start", "status": response.status, "headers": headers}
             await send(start)
             await send_body(response if whole else Response(200, ()), send, stream)
@@ -99,9 +100,21 @@ def _read_request(asked: tuple[Scope, Receive]) -> Request:
     if scope["http_version"] == "1.1" and not headers.get(b"host"):
         raise MalformedRequest("The Host header is missing.")
     target = scope["method"], scope["path"], scope["query_string"]
-    return Request(*target, headers, scope, ASGISender, partial(_disconnection, receive))
+    client = partial(_disconnection, receive), partial(_pieces, receive)
+    return Request(*target, headers, scope, ASGISender, *client)
 
 
 async def _disconnection(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass  # a body that nobody reads
+
+
+async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
+    """Yield the body as it arrives, as long as the client is there."""
+    more = True
+    while more:
+        message = await receive()
+        if message["type"] == "http.disconnect":
+            return
+        yield message.get("body", b"")
+        more = message.get("more_body", False)

@@ -1,9 +1,10 @@
-"""Authenticate requests: from the Authorization header to a user.
+"""Authenticate requests: from the Authorization header, or the cookie of a session, to a user.
 
 A worker caches what the store says about a token for as long as the tokens version in the store
 stays the same (``tokens_version.py``). The version is re-read after an interval that the store
 sets, so every worker of every node soon refuses a revoked token. The cache holds the
-digests of valid tokens, and the headers that contained them; nothing else that clients send.
+digests of valid tokens, and the headers that contained them; nothing else that clients send. The
+secret of a session is a token with another prefix, so all of this holds for sessions, too.
 
 Anyone can send well-formed invalid tokens, which only the store can recognise. So pending tokens
 are looked up together (``batching.py``), and refusals are delayed when there are many
@@ -25,10 +26,18 @@ from mapshelf.api.batching import CredentialBatches
 from mapshelf.api.throttle import Throttle
 from mapshelf.api.tokens_version import SharedTokensVersion, TokensVersion
 from mapshelf.clock import milliseconds
-from mapshelf.errors import InvalidToken, StoreError, StoreUnavailable
+from mapshelf.errors import InsufficientScope, InvalidToken, StoreError, StoreUnavailable
 from mapshelf.model import Credential, User
 from mapshelf.store.contract import Credentials
-from mapshelf.tokens import is_valid, is_well_formed, token_digest
+from mapshelf.tokens import (
+    ACCESS_PREFIX,
+    PROXY_SESSION_PREFIX,
+    SESSION_PREFIX,
+    is_valid,
+    is_well_formed,
+    scopes_of,
+    token_digest,
+)
 
 TRUSTED_FOR: Final = 60.0
 """Seconds for which the last answer about a token holds if the store is unreachable."""
@@ -42,23 +51,23 @@ RETRIED_AFTER: Final = 0.5
 THREADS: Final = 2
 """Concurrent queries to the store: one for the version, one for tokens."""
 
-WAITING: Final = 4096
+MOST_LOOKUPS: Final = 4096
 """Maximum of unknown tokens being looked up; beyond it, the store does not keep up, and requests
 are rejected."""
 
-REFUSALS: Final = 200
+REFUSALS_PER_SECOND: Final = 200
 """Wrong tokens a second that are refused without delay; after a pause, as many more at once."""
 
 LONGEST_DELAY: Final = 2.0
 """Maximum delay of the refusal of a wrong token, in seconds."""
 
-DELAYED: Final = 4096
+MOST_DELAYED_REFUSALS: Final = 4096
 """Maximum of delayed refusals; further ones are sent immediately, because waiting takes memory."""
 
 LONGEST_HEADER: Final = 512
 """Maximum of bytes of an Authorization header; every valid one is far shorter."""
 
-REMEMBERED: Final = 10_000
+MOST_CACHED_TOKENS: Final = 10_000
 """Maximum of cached tokens."""
 
 USE_NOTED_EVERY: Final = 60.0
@@ -72,10 +81,12 @@ class _Remembered:
     """A cached answer of the store, and the tokens version since which it is true.
 
     Attributes:
+        scopes: what the token allows.
         until: when (``time.monotonic``) the version has to be read again.
     """
 
     credential: Credential
+    scopes: frozenset[str]
     version: TokensVersion
     until: float
 
@@ -96,7 +107,7 @@ def read_token(header: bytes) -> str:
     text = header.decode("latin-1").strip()
     scheme, _, rest = text.partition(" ")
     token = rest.strip() if scheme.lower() == "bearer" else text
-    if not is_well_formed(token):
+    if not (is_well_formed(token) or is_well_formed(token, ACCESS_PREFIX)):
         raise InvalidToken(sent=bool(token))
     return token
 
@@ -119,19 +130,18 @@ class Authenticator:
         self._strangers = 0
         self._threads = ThreadPoolExecutor(THREADS, "tokens")
         self._batches = CredentialBatches(store, self._threads)
-        self._refusals = Throttle(REFUSALS, LONGEST_DELAY, DELAYED)
+        self._refusals = Throttle(REFUSALS_PER_SECOND, LONGEST_DELAY, MOST_DELAYED_REFUSALS)
         self._away_until = 0.0
 
-    async def user(self, header: bytes | None) -> User:
+    async def user(self, header: bytes, scope: str) -> User:
         """Return the user whose token is in the Authorization ``header``.
 
         Raises:
             InvalidToken: it contains no valid token.
+            InsufficientScope: the token does not have this scope.
             StoreUnavailable: the store cannot be reached.
         """
         try:
-            if header is None:
-                raise InvalidToken(sent=False)
             if len(header) > LONGEST_HEADER:
                 raise InvalidToken(sent=True)
             digest = self._digests.get(header) or self._digest(header)
@@ -143,7 +153,34 @@ class Authenticator:
                 await self._refusals.turn()
             raise
         self._used[found.credential.token.id] = 0
+        if scope not in found.scopes:
+            raise InsufficientScope(scope)
         return found.user
+
+    async def session(self, secret: str) -> Credential:
+        """Return the session with this secret; see ``holder``."""
+        by_proxy = secret.startswith(PROXY_SESSION_PREFIX)
+        return await self.holder(secret, PROXY_SESSION_PREFIX if by_proxy else SESSION_PREFIX)
+
+    async def holder(self, secret: str, prefix: str) -> Credential:
+        """Return whose secret this is, which is not a token of the API.
+
+        Raises:
+            InvalidToken: it is no secret with this prefix, or it is not valid any longer.
+            StoreUnavailable: the store cannot be reached.
+        """
+        try:
+            if not is_well_formed(secret, prefix):
+                raise InvalidToken(sent=True)
+            digest = token_digest(secret)
+            found = self._remembered.get(digest)
+            if found is None or found.until < time.monotonic():
+                found = await self._renewed(digest, found)
+        except InvalidToken:
+            await self._refusals.turn()
+            raise
+        self._used[found.credential.token.id] = 0
+        return found.credential
 
     async def note_use(self) -> None:
         """Record at intervals when tokens were used, until cancelled."""
@@ -165,7 +202,7 @@ class Authenticator:
         """Return the digest of the token in ``header``; cache it if the token is valid."""
         digest = token_digest(read_token(header))
         if digest in self._remembered:
-            if len(self._digests) >= REMEMBERED:
+            if len(self._digests) >= MOST_CACHED_TOKENS:
                 del self._digests[next(iter(self._digests))]
             self._digests[header] = digest
         return digest
@@ -193,7 +230,7 @@ class Authenticator:
         looking = self._looking.get(digest)
         if looking is None:
             # A flood of unknown tokens must not prevent known ones from being looked up.
-            if known is None and self._strangers >= WAITING:
+            if known is None and self._strangers >= MOST_LOOKUPS:
                 raise StoreUnavailable("too many tokens are being looked up already")
             self._strangers += known is None
             looking = asyncio.create_task(self._asked(digest, known))
@@ -204,7 +241,8 @@ class Authenticator:
     async def _asked(self, digest: bytes, known: _Remembered | None) -> _Remembered:
         try:
             version = await self._current_version()
-            if known is not None and self._holds(known):
+            # Compared even if it took long: it was read for this request.
+            if known is not None and known.version.value == version.value:
                 credential: Credential | None = known.credential
             else:
                 credential, version = await self._batches.find(digest, version)
@@ -230,12 +268,13 @@ class Authenticator:
         now = milliseconds()
         if credential is None or not is_valid(credential, now):
             raise InvalidToken(sent=True)
-        if len(self._remembered) >= REMEMBERED:
+        if len(self._remembered) >= MOST_CACHED_TOKENS:
             del self._remembered[next(iter(self._remembered))]  # the one renewed longest ago
         until, expires = version.asked + self._store.tokens_version_age, credential.token.expires
         if expires is not None:
             until = min(until, time.monotonic() + (expires - now) / 1000)
-        found = self._remembered[digest] = _Remembered(credential, version, until)
+        scopes = scopes_of(credential.token.scopes)
+        found = self._remembered[digest] = _Remembered(credential, scopes, version, until)
         return found
 
     def _holds(self, known: _Remembered) -> bool:

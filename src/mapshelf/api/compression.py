@@ -14,7 +14,7 @@ from mapshelf.api.http import Response
 LEVEL: Final = 6
 """Higher levels take twice as long and save one per cent."""
 
-WORTH_IT: Final = 1024
+SMALLEST_COMPRESSED: Final = 1024
 """Bytes below which a response fits into a packet or two anyway."""
 
 _VARY: Final = (b"vary", b"Accept-Encoding")
@@ -25,7 +25,7 @@ def packable(response: Response) -> Response:
 
     The compressed form has its own ETag, because it is another representation of the same thing.
     """
-    if len(response.body) < WORTH_IT:
+    if len(response.body) < SMALLEST_COMPRESSED:
         return with_smaller(response, None)
     body = compressed(response.body)
     return with_smaller(response, Response(response.status, (), body))

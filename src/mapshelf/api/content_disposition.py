@@ -7,6 +7,7 @@ characters that reverse text, or names that Windows reserves for devices.
 
 import re
 import unicodedata
+from email.message import Message
 from typing import Final
 from urllib.parse import quote
 
@@ -25,17 +26,35 @@ _UNRESERVED: Final = "!#$&+-.^_`|~"
 
 
 def attachment(stem: str, suffix: str) -> bytes:
-    """Return the Content-Disposition for a file to save under ``stem`` and ``suffix``.
+    """Return the Content-Disposition for a file to save under ``stem`` and ``suffix``."""
+    return b"attachment; " + _names(stem, suffix)
 
-    Old browsers get a name in ASCII, all others the complete name.
-    """
+
+def inline(stem: str, suffix: str) -> bytes:
+    """Return the Content-Disposition for a file that browsers show, and save under this name."""
+    return b"inline; " + _names(stem, suffix)
+
+
+def _names(stem: str, suffix: str) -> bytes:
+    """Return the parameters: old browsers get a name in ASCII, all others the complete name."""
     end = f".{suffix}" if _SUFFIX.fullmatch(suffix) else ""
     name = _safe(stem)
     plain = _safe(unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode())
     # Some programs interpret a percent sign as the start of an escape, even in quotes.
     plain = plain.replace("%", "_")
     whole = quote(name + end, safe=_UNRESERVED)
-    return f"attachment; filename=\"{plain}{end}\"; filename*=UTF-8''{whole}".encode()
+    return f"filename=\"{plain}{end}\"; filename*=UTF-8''{whole}".encode()
+
+
+def sent_name(header: bytes) -> str:
+    """Return the name of a file in a Content-Disposition that a client sends, without folders.
+
+    It is empty if there is none.
+    """
+    message = Message()
+    message["content-disposition"] = header.decode("utf-8", "replace")
+    name = (message.get_filename() or "").replace("\\", "/").rpartition("/")[2]
+    return "".join(letter for letter in name if letter.isprintable()).strip()
 
 
 def split_name(name: str) -> tuple[str, str]:

@@ -1,37 +1,77 @@
-"""Which origins may call the API, and which headers of responses they may read (CORS)."""
+"""Which origins may call the API, and which headers of responses they may read (CORS).
 
+Pages are for nobody else to read: neither those of the catalogue nor those about people. Programs
+in browsers exchange codes and revoke tokens like all others, so those paths are shared, too.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Final
 
-from mapshelf.api.http import METHODS, Headers, Response
+from mapshelf.api.http import Headers, Response
 
 EXPOSED_HEADERS: Final = (
-    b"Content-Disposition, ETag, Link, Retry-After, WWW-Authenticate, X-Corrected-Query, "
-    b"X-Request-Id, X-Total-Count"
+    b"Content-Disposition, ETag, Link, Location, Retry-After, WWW-Authenticate, X-Corrected-Query, "
+    b"X-Missing-Pictures, X-Request-Id, X-Total-Count"
 )
 """Headers that scripts of other origins may read."""
 
-PREFLIGHT: Final = Response(
-    204,
-    (
-        (b"allow", ", ".join(METHODS).encode()),
-        (b"access-control-allow-methods", ", ".join(METHODS).encode()),
-        (b"access-control-allow-headers", b"Authorization, If-None-Match"),
-        (b"access-control-max-age", b"86400"),
-    ),
+SENT_HEADERS: Final = b"Authorization, If-None-Match"
+"""Headers that scripts of other origins may send, besides those that are always allowed."""
+
+SENT_WITH_BODY: Final = (
+    b"Authorization, Content-Disposition, Content-Type, Idempotency-Key, If-None-Match"
 )
-"""The response to OPTIONS."""
+"""The same, to paths that take bodies."""
 
 
-def fixed_headers(cors_origin: str) -> Headers:
+def own_preflight(allowed: Iterable[str]) -> Response:
+    """Return the response to OPTIONS of what is not shared; see ``preflight``."""
+    return Response(204, ((b"allow", ", ".join(allowed).encode()),), shared=False)
+
+
+def preflight(allowed: Iterable[str], shared: Iterable[str], *, writing: bool) -> Response:
+    """Return the response to OPTIONS.
+
+    Args:
+        allowed: the methods of a path.
+        shared: those that pages of other origins may use.
+        writing: whether some of them write.
+    """
+    return Response(
+        204,
+        (
+            (b"allow", ", ".join(allowed).encode()),
+            (b"access-control-allow-methods", ", ".join(shared).encode()),
+            (b"access-control-allow-headers", SENT_WITH_BODY if writing else SENT_HEADERS),
+            (b"access-control-max-age", b"86400"),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class FixedHeaders:
+    """The headers of every response that pages of other origins may read, and of every other."""
+
+    shared: Headers
+    own: Headers
+
+    def of(self, response: Response) -> Headers:
+        """Return those of ``response``."""
+        return self.shared if response.shared else self.own
+
+
+def fixed_headers(cors_origin: str) -> FixedHeaders:
     """Return the headers of every response.
 
     Args:
         cors_origin: origin whose pages may call the API, ``*`` for any, empty for none.
     """
-    headers: Headers = ((b"x-content-type-options", b"nosniff"),)
-    if cors_origin:
-        headers += (
-            (b"access-control-allow-origin", cors_origin.encode()),
-            (b"access-control-expose-headers", EXPOSED_HEADERS),
-        )
-    return headers
+    own: Headers = ((b"x-content-type-options", b"nosniff"),)
+    if not cors_origin:
+        return FixedHeaders(own, own)
+    shared = (
+        (b"access-control-allow-origin", cors_origin.encode()),
+        (b"access-control-expose-headers", EXPOSED_HEADERS),
+    )
+    return FixedHeaders((*own, *shared), own)

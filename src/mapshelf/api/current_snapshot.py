@@ -24,11 +24,11 @@ from mapshelf.snapshot.read import Snapshot
 POLL_INTERVAL: Final = 0.1
 """Seconds between checks which snapshot is current."""
 
-BEGINNING: Final = 0.5
+FIRST_SNAPSHOT_AWAITED: Final = 0.5
 """Seconds to wait for the first snapshot. If verifying it takes longer, the service answers
 meanwhile that it is not ready."""
 
-LOOKING: Final = 0.05
+LOOK_INTERVAL: Final = 0.05
 """Seconds between checks whether another thread has opened the first snapshot."""
 
 RESPONSES_SIZE: Final = 16 << 20
@@ -123,7 +123,8 @@ class CachedSnapshot:
         if isinstance(made, Deferred):
             self._remember(key, made)
             made = await made.queue.result(place, made.make, request.disconnection)
-        self.cache(key, made)
+        if not made.provisional:
+            self.cache(key, made)
         return made
 
     def _remember(self, key: Key, deferred: Deferred) -> None:
@@ -189,7 +190,7 @@ class CurrentSnapshot:
         while not taken:
             if self._verifying:
                 raise SnapshotMissing("the snapshot is being verified")
-            taken = self._refreshing.acquire(timeout=LOOKING)
+            taken = self._refreshing.acquire(timeout=LOOK_INTERVAL)
         try:
             if self._snapshot is None:
                 self._refresh()
@@ -235,7 +236,7 @@ class CurrentSnapshot:
     async def begin(self) -> None:
         """Open the current snapshot, and wait for that if it does not take long."""
         looking = asyncio.get_running_loop().run_in_executor(None, self.refresh)
-        await asyncio.wait({looking}, timeout=BEGINNING)
+        await asyncio.wait({looking}, timeout=FIRST_SNAPSHOT_AWAITED)
 
     async def follow(self) -> None:
         """Switch to each published snapshot, until cancelled."""

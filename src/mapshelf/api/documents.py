@@ -47,7 +47,8 @@ WALL_SECONDS: Final = 60.0
 """Maximum processor time and elapsed time for a document."""
 
 _DESCRIPTORS: Final = 64
-_REFUSED: Final = 1000
+_TOO_LARGE: Final = "This map is too large to be shown so; its file can be downloaded."
+_MOST_REFUSED: Final = 1000
 """Maximum of remembered documents that could not be made."""
 
 Make = Callable[..., bytes]
@@ -105,7 +106,7 @@ class Documents:
         self.queue = queue
         self._cache = cache
         self._child = ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY)
-        self._refused: set[str] = set()
+        self._refused: dict[str, str] = {}  # why there is no document, by its key
 
     def of_outline(
         self, make: Make, outline: bytes, facts: tuple[object, ...], kind: Kind
@@ -119,7 +120,7 @@ class Documents:
             kind: the kind of document.
 
         Raises:
-            NotFound: it is too large to be made.
+            NotFound: it is too large to be made, or ``make`` says that it does not exist.
             Overloaded: it was removed at once, to make room for others.
             StoreUnavailable: the service is shutting down.
             StoreDamaged: the outline cannot be read.
@@ -161,6 +162,10 @@ class Documents:
         # A full disk keeps nothing: then it is sent from memory.
         return found or document_response(kind, b"".join(_unpacked(file, content)), b"")
 
+    def prepare(self) -> None:
+        """Find out the version of the code, which reads many files."""
+        _ = self._code
+
     def close(self) -> None:
         """End the child, even if it is making a document."""
         self._child.close()
@@ -174,15 +179,17 @@ class Documents:
 
     def _made_by_child(self, task: _Task, kind: Kind) -> Response:
         if task.key in self._refused:
-            raise _too_large()
+            raise NotFound(self._refused[task.key])
         try:
             whole, smaller = self._child.call(_make, (task, self._cache), WALL_SECONDS)
+        except NotFound as error:
+            self._refuse(task.key, str(error))
+            raise
         except FAILURES as error:
-            log.warning("a document cannot be made: %s", str(error) or type(error).__name__)
-            if len(self._refused) >= _REFUSED:
-                self._refused.clear()
-            self._refused.add(task.key)
-            raise _too_large() from error
+            cause = str(error) or type(error).__name__
+            log.warning("a document cannot be made (%s): %s", _described(kind), cause)
+            self._refuse(task.key, _TOO_LARGE)
+            raise NotFound(_TOO_LARGE) from error
         if whole:
             self._cache.put(task.key, whole)  # tried again, because only this process can log why
             return document_response(kind, whole, smaller)
@@ -190,6 +197,11 @@ class Documents:
         if found is None:
             raise Overloaded("the document has been removed")
         return found
+
+    def _refuse(self, key: str, reason: str) -> None:
+        if len(self._refused) >= _MOST_REFUSED:
+            self._refused.clear()
+        self._refused[key] = reason
 
     @cached_property
     def _code(self) -> str:
@@ -265,5 +277,7 @@ def _with_body(body: Body) -> Response:
     return Response(200, (), body)
 
 
-def _too_large() -> NotFound:
-    return NotFound("This map is too large to be shown so; its file can be downloaded.")
+def _described(kind: Kind) -> str:
+    """Return what a document is, for the log."""
+    name = next((value for name, value in kind.headers if name == b"content-disposition"), b"page")
+    return name.decode("ascii", "replace")

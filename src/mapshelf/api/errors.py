@@ -10,30 +10,57 @@ from typing import Final
 
 import orjson
 
-from mapshelf.api.http import Response, json_response
+from mapshelf.api.http import Headers, Response, json_response
 from mapshelf.errors import (
     AddressTooLong,
+    BodyTimeout,
     BodyTooLarge,
+    CannotWrite,
     ClientDisconnected,
+    Conflict,
+    CrossSiteRequest,
     Ending,
+    Forbidden,
+    InsufficientScope,
     InvalidParameter,
     InvalidToken,
+    LengthRequired,
     MalformedRequest,
     MethodNotAllowed,
+    NotAMap,
     NotFound,
+    OAuthRefusal,
     Overloaded,
     PreviewChanged,
+    ProviderRefusal,
+    ProviderUnavailable,
+    SessionTooOld,
     SnapshotError,
     SnapshotMissing,
     StoreDamaged,
     StoreUnavailable,
+    TooLarge,
+    TooManyAttempts,
+    TooManyReports,
+    TooManyUploads,
     UnknownPath,
+    UnreadableFile,
+    UnsupportedMediaType,
+    WrongCredentials,
+    WrongPasskey,
 )
 
 log = logging.getLogger(__name__)
 
 RETRY_AFTER: Final = 1
-"""Seconds after which a client may try again if the service cannot answer for a moment."""
+"""Seconds after which a client may try again if the service cannot answer for a moment. Where work
+waits in a queue, its length says how many (``work_queue``)."""
+
+CHALLENGE: Final = b'Bearer realm="mapshelf"'
+"""How to authenticate (RFC 6750, section 3)."""
+
+BASIC_CHALLENGE: Final = b'Basic realm="mapshelf", charset="UTF-8"'
+"""How programs authenticate that do it by HTTP (RFC 6749, section 5.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +81,28 @@ TABLE: Final[dict[type[Exception], ErrorRow]] = {
     InvalidParameter: ErrorRow(400, 400, "error"),
     MalformedRequest: ErrorRow(400, 400, "error"),
     InvalidToken: ErrorRow(401, 0, "invalid_request"),
+    InsufficientScope: ErrorRow(403, 403, "insufficient_scope"),
+    CrossSiteRequest: ErrorRow(403, 403, "forbidden"),
+    SessionTooOld: ErrorRow(403, 403, "forbidden"),
+    WrongCredentials: ErrorRow(403, 403, "forbidden"),
+    WrongPasskey: ErrorRow(403, 403, "forbidden"),
+    ProviderRefusal: ErrorRow(403, 403, "forbidden"),
+    Forbidden: ErrorRow(403, 403, "forbidden"),
     NotFound: ErrorRow(404, 404, "not_found"),
     UnknownPath: ErrorRow(404, 404, "not_found"),
     MethodNotAllowed: ErrorRow(405, 405, "method_not_allowed"),
+    BodyTimeout: ErrorRow(408, 408, "request_timeout"),
+    Conflict: ErrorRow(409, 409, "conflict"),
+    LengthRequired: ErrorRow(411, 411, "length_required"),
     BodyTooLarge: ErrorRow(413, 413, "content_too_large"),
+    TooLarge: ErrorRow(413, 413, "content_too_large"),
     AddressTooLong: ErrorRow(414, 414, "uri_too_long"),
+    UnsupportedMediaType: ErrorRow(415, 415, "unsupported_media_type"),
+    NotAMap: ErrorRow(415, 415, "unsupported_media_type"),
+    UnreadableFile: ErrorRow(422, 422, "unprocessable_content"),
+    TooManyUploads: ErrorRow(429, 429, "rate_limited"),
+    TooManyReports: ErrorRow(429, 429, "rate_limited"),
+    TooManyAttempts: ErrorRow(429, 429, "rate_limited"),
     SnapshotError: ErrorRow(
         503, 503, "temporarily_unavailable", "The catalogue is being prepared; try again soon."
     ),
@@ -69,18 +113,37 @@ TABLE: Final[dict[type[Exception], ErrorRow]] = {
     ClientDisconnected: ErrorRow(503, 503, "temporarily_unavailable", "The client hung up."),
     Ending: ErrorRow(503, 503, "temporarily_unavailable", "This node is ending; ask another."),
     StoreUnavailable: UNAVAILABLE,
+    ProviderUnavailable: UNAVAILABLE,
     PreviewChanged: UNAVAILABLE,
+    CannotWrite: UNAVAILABLE,  # a body that is kept on disk while it arrives
 }
 FAULT: Final = ErrorRow(500, 500, "server_error", "Something went wrong on our side.")
 
 
 def error_row(error: Exception) -> ErrorRow:
     """Return the row of ``error``: its own, or that of the closest base class that has one."""
+    if isinstance(error, OAuthRefusal):
+        status = 401 if error.basic and error.reason == "invalid_client" else 400
+        return ErrorRow(status, status, error.reason)
     return next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), FAULT)
 
 
 def error_response(error: Exception, request_id: str) -> Response:
-    """Return the Error object for ``error`` (``docs/api.md``)."""
+    """Log ``error``, and return its Error object (``docs/api.md``)."""
+    log_error(error, request_id)
+    row = error_row(error)
+    body = orjson.dumps(
+        {
+            "code": row.code,
+            "error": row.identifier,
+            "error_description": row.message or str(error),
+        }
+    )
+    return json_response(row.status, body, error_headers(error))
+
+
+def log_error(error: Exception, request_id: str) -> None:
+    """Log an error, if operators should know of it."""
     row = error_row(error)
     if isinstance(error, Overloaded | ClientDisconnected):
         pass  # under overload, a line for each would add to the load
@@ -90,23 +153,28 @@ def error_response(error: Exception, request_id: str) -> Response:
         # The traceback of damage does not show its cause; that of a bug usually does.
         known = row is not FAULT or isinstance(error, StoreDamaged)
         log.error("request %s: %s", request_id, error, exc_info=None if known else error)
-    body = orjson.dumps(
-        {
-            "code": row.code,
-            "error": row.identifier,
-            "error_description": row.message or str(error),
-        }
-    )
-    headers = [(b"cache-control", b"no-store"), *_own_headers(error)]
-    if row.status == 503:
-        headers.append((b"retry-after", str(RETRY_AFTER).encode()))
-    return json_response(row.status, body, headers)
 
 
-def _own_headers(error: Exception) -> list[tuple[bytes, bytes]]:
+def error_headers(error: Exception) -> Headers:
+    """Return the headers of the response to an error, whatever shows it."""
+    no_store = (b"cache-control", b"no-store")
+    if error_row(error).status == 503:
+        known = error.retry_after if isinstance(error, Overloaded) else 0
+        return (no_store, (b"retry-after", str(known or RETRY_AFTER).encode()))
+    return (no_store, *_own_headers(error))
+
+
+def _own_headers(error: Exception) -> Headers:
     if isinstance(error, InvalidToken):
         reason = b', error="invalid_token"' if error.sent else b""
-        return [(b"www-authenticate", b'Bearer realm="mapshelf"' + reason)]
+        return ((b"www-authenticate", CHALLENGE + reason),)
+    if isinstance(error, InsufficientScope):
+        needed = f', error="insufficient_scope", scope="{error.scope}"'.encode()
+        return ((b"www-authenticate", CHALLENGE + needed),)
+    if isinstance(error, OAuthRefusal) and error.basic:
+        return ((b"www-authenticate", BASIC_CHALLENGE),)
     if isinstance(error, MethodNotAllowed):
-        return [(b"allow", ", ".join(error.allowed).encode())]
-    return []
+        return ((b"allow", ", ".join(error.allowed).encode()),)
+    if isinstance(error, TooManyAttempts | TooManyReports | TooManyUploads):
+        return ((b"retry-after", str(error.retry_after).encode()),)
+    return ()

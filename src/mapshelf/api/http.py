@@ -4,9 +4,9 @@ They do not come from a framework, because making a response takes a few microse
 the Request and Response objects of a framework would take longer.
 """
 
-from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, MutableMapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
 
 import xxhash
 
@@ -15,19 +15,22 @@ from mapshelf.disk_cache import CachedFile
 from mapshelf.model import User
 from mapshelf.visits import Sender
 
+if TYPE_CHECKING:
+    from mapshelf.api.incoming import IncomingBody
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 Headers = tuple[tuple[bytes, bytes], ...]
 
-METHODS: Final = ("GET", "HEAD", "OPTIONS")
-"""Every operation only reads, so every path supports the same methods."""
+Pieces = Callable[[], AsyncIterator[bytes]]
+"""Returns the pieces of a body as they arrive. A client that hangs up may end them early."""
 
 MAXIMUM_QUERY_STRING: Final = 8192
 """Maximum of bytes of a query string; every valid one is far shorter."""
 
 MAXIMUM_BODY: Final = 65_536
-"""Maximum of bytes of a body, which is ignored, because some clients always send one."""
+"""Maximum of bytes of a body that is ignored, because some clients always send one."""
 
 CHECKED_EACH_TIME: Final[Headers] = (
     (b"cache-control", b"private, no-cache"),
@@ -39,6 +42,19 @@ READ: Final = frozenset(
     (b"host", b"authorization", b"if-none-match", b"content-length", b"transfer-encoding")
 )
 """Headers the service reads of every request."""
+
+
+@dataclass(frozen=True, slots=True)
+class BodyRule:
+    """What body an operation takes.
+
+    Attributes:
+        most: maximum of bytes.
+        media_types: the media types.
+    """
+
+    most: int
+    media_types: tuple[str, ...]
 
 
 @dataclass(slots=True)
@@ -53,8 +69,12 @@ class Request:
         scope: the request, as the server passed it.
         told_by: makes a ``Sender`` of ``scope``, for the few requests that need one.
         disconnection: returns an awaitable that ends when the client disconnects.
+        pieces: returns the pieces of the body.
         user: the owner of the token, once it is known.
         parts: the values of the variable parts of the path, by name.
+        takes: the body that the operation takes, if it takes one.
+        body: the body, if there is one.
+        shared: whether pages of other origins may read the response.
     """
 
     method: str
@@ -64,8 +84,12 @@ class Request:
     scope: Any
     told_by: Callable[[Any], Sender]
     disconnection: Disconnection
+    pieces: Pieces
     user: User | None = None
     parts: dict[str, str] = field(default_factory=dict)
+    takes: BodyRule | None = None
+    body: "IncomingBody | None" = None
+    shared: bool = True
 
     @property
     def sender(self) -> Sender:
@@ -82,7 +106,9 @@ class Response:
         headers: all headers but those of every response.
         body: the body, unless it is in ``file``.
         file: the file with the body of a large response.
+        provisional: whether the next one may be better, so that nobody may keep this one.
         smaller: the same response, compressed (``compression``), if there is one.
+        shared: whether pages of other origins may read it.
         text_headers: the headers as text, cached by a server interface that needs them.
     """
 
@@ -91,6 +117,8 @@ class Response:
     body: bytes = b""
     file: CachedFile | None = None
     smaller: "Response | None" = None
+    provisional: bool = False
+    shared: bool = True
     text_headers: list[tuple[str, str]] | None = field(default=None, compare=False)
 
     @property
@@ -106,6 +134,26 @@ class Response:
     def header(self, name: bytes) -> bytes | None:
         """Return the value of a header, ``None`` if it is missing."""
         return next((value for other, value in self.headers if other == name), None)
+
+
+MISSING_PICTURES: Final = b"x-missing-pictures"
+"""A header: how many pictures of the map are not in a file that could have them."""
+
+
+def provisional(response: Response) -> Response:
+    """Return ``response`` as one that nobody may keep, because the next one may be better."""
+    kept = [one for one in response.headers if one[0] not in (b"cache-control", b"etag")]
+    headers = (*kept, (b"cache-control", b"no-store"))
+    return replace(response, headers=headers, provisional=True, smaller=None)
+
+
+def with_missing_pictures(response: Response, missing: int) -> Response:
+    """Return ``response`` with a header that says how many pictures are not in it, if any."""
+    if not missing:
+        return response
+    told = (MISSING_PICTURES, str(missing).encode())
+    smaller = response.smaller and with_missing_pictures(response.smaller, missing)
+    return replace(response, headers=(*response.headers, told), smaller=smaller)
 
 
 def json_response(status: int, body: bytes, headers: Iterable[tuple[bytes, bytes]]) -> Response:

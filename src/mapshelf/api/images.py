@@ -13,8 +13,8 @@ from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Body, Kind, document_response
 from mapshelf.api.http import Headers, Request, Response
-from mapshelf.api.map_detail import find_map
 from mapshelf.api.thumbnails import PRIVATE, PUBLIC
+from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.query import read_parameters
 from mapshelf.render.image_worker import LARGEST_SIDE, ImageRequest, ImageWorker
@@ -31,17 +31,16 @@ async def show_image(context: Context, request: Request) -> Response:
     """Return a picture in a topic."""
     width = parse_width(request.query_string)
     caching = PRIVATE if context.settings.private else PUBLIC
-    current = context.snapshot.get()
-    found = find_map(current, request.parts["id"], context.base_url)
+    found = await find_map(context, request)
     asked = ImageRequest(request.parts["digest"], width)
-    wanted = (context.image_worker, context.store.get(), found, asked, caching)
+    wanted = (context.image_worker, context.store.get(), found.record, asked, caching)
 
     def make() -> Response | Deferred:
         cached = cached_image(*wanted)
         return cached or Deferred(context.queues.images, partial(make_image, *wanted))
 
     query_string = urlencode({"w": width}).encode()
-    return await current.response(request, context.queues.thumbnails, make, query_string)
+    return await found.response(request, context.queues.thumbnails, make, query_string)
 
 
 def parse_width(query_string: bytes) -> int:
@@ -65,10 +64,15 @@ def cached_image(
         NotFound: the map has no such picture, or it cannot be shown.
     """
     # What is cached may be the picture of another map, or of what this map was before.
-    if worker.has_refused(asked) or not store.has_image(record.file_id, asked.digest):
+    if not store.has_image(record.file_id, asked.digest):
         raise _no_image()
+    # A width that was made is shown although another one was refused since.
     cached = worker.cached(asked)
-    return None if cached is None else _response(cached, caching)
+    if cached is not None:
+        return _response(cached, caching)
+    if worker.has_refused(asked) or worker.has_spent_its_time(record.file_id):
+        raise _no_image()
+    return None
 
 
 def make_image(
@@ -80,7 +84,7 @@ def make_image(
         NotFound: as ``cached_image``.
     """
     data = store.image(record.file_id, asked.digest)
-    picture = worker.image(asked, data) if data is not None else None
+    picture = worker.image(asked, data, record.file_id) if data is not None else None
     if picture is None:
         raise _no_image()
     return _response(picture, caching)

@@ -10,8 +10,8 @@ import orjson
 
 from mapshelf.api.context import Context
 from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, etag, json_response
-from mapshelf.api.map_detail import find_map
 from mapshelf.api.map_links import linking_maps, links_and_maps
+from mapshelf.api.visible_maps import find_map
 from mapshelf.formats.links import LinkKind, link_kind
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.store.contract import Links
@@ -19,11 +19,10 @@ from mapshelf.store.contract import Links
 
 async def show_links(context: Context, request: Request) -> Response:
     """Return the links of a map to other maps, and those of other maps to it."""
-    current = context.snapshot.get()
-    public_id = request.parts["id"]
-    file_id = find_map(current, public_id, context.base_url).file_id
-    make = partial(map_links_response, context.store.get(), current.snapshot, file_id, public_id)
-    return await current.response(request, context.queues.files, make, query_string=b"")
+    found = await find_map(context, request)
+    of_map = (found.record.file_id, request.parts["id"])
+    make = partial(map_links_response, context.store.get(), found.snapshot, *of_map)
+    return await found.response(request, context.queues.files, make, query_string=b"")
 
 
 def map_links_response(store: Links, snapshot: Snapshot, file_id: int, public_id: str) -> Response:

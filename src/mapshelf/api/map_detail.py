@@ -1,18 +1,19 @@
 """``GET /maps/{ID}`` and the paths below it: a map, its outline in any format, its file.
 
-The map itself comes from the snapshot, like every list. Outlines and files are only in the store;
-they are read and made in a thread, those of large maps as described in ``documents``.
+The map itself comes from the snapshot, like every list, if it is published (``visible_maps``).
+Outlines and files are only in the store; they are read and made in a thread, those of large maps
+and those with pictures as described in ``documents``, because encoding pictures takes time.
 """
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol
+from typing import Final, Protocol, Self
 
 import orjson
 
 from mapshelf.api.content_disposition import attachment, split_name
 from mapshelf.api.context import Context
-from mapshelf.api.current_snapshot import CachedSnapshot, Deferred
+from mapshelf.api.current_snapshot import Deferred
 from mapshelf.api.documents import Documents, Kind
 from mapshelf.api.http import (
     CHECKED_EACH_TIME,
@@ -21,52 +22,52 @@ from mapshelf.api.http import (
     body_response,
     etag,
     json_response,
+    provisional,
+    with_missing_pictures,
 )
 from mapshelf.api.map_links import linked_maps
+from mapshelf.api.topic_pictures import TopicPictures
+from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import NotFound
 from mapshelf.formats.outline_codec import decode_outline, is_large
+from mapshelf.render.image_worker import LARGEST_SIDE, ImageWorker
+from mapshelf.render.render_request import Pictures
 from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store.contract import Links, Maps
 from mapshelf.writers import WRITERS, Writer
+from mapshelf.writers.pictures import MOST_PICTURE_BYTES
 
 FORMATS: Final = {writer.suffix: writer for writer in WRITERS}
 """The writers of outlines, by the end of the path."""
 
+MOST_PICTURES: Final = 200
+"""Pictures in an export. The others are left out."""
+
+PICTURE_SECONDS: Final = 8.0
+"""For making the pictures of one export: the others are left out of it."""
+
 
 async def show_map(context: Context, request: Request) -> Response:
     """Return the Map object of a map, the same as in lists."""
-    record = find_map(context.snapshot.get(), request.parts["id"], context.base_url)
-    return json_response(200, record.body, [etag(record.body), *CHECKED_EACH_TIME])
+    found = await find_map(context, request)
+    body = found.record.body
+    return found.guarded(json_response(200, body, [etag(body), *CHECKED_EACH_TIME]))
 
 
 async def show_outline(context: Context, request: Request) -> Response:
     """Return the outline of a map as a file of another format."""
-    current = context.snapshot.get()
-    record = find_map(current, request.parts["id"], context.base_url)
+    found = await find_map(context, request)
     writer = FORMATS[request.parts["format"]]
-    export = Export(writer, context.documents, context.base_url, current.snapshot)
-    make = partial(export_outline, context.store.get(), record, export)
-    return await current.response(request, context.queues.files, make, query_string=b"")
+    export = Export.within(context, writer, found.snapshot)
+    make = partial(export_outline, context.store.get(), found.record, export)
+    return await found.response(request, context.queues.files, make, query_string=b"")
 
 
 async def show_file(context: Context, request: Request) -> Response:
     """Return the original file of a map."""
-    current = context.snapshot.get()
-    record = find_map(current, request.parts["id"], context.base_url)
-    make = partial(original_file, context.store.get(), record, context.documents)
-    return await current.response(request, context.queues.files, make, query_string=b"")
-
-
-def find_map(current: CachedSnapshot, public_id: str, base_url: bytes) -> Record:
-    """Return the map with this ID.
-
-    Raises:
-        NotFound: there is none.
-    """
-    record = current.snapshot.find(public_id, base_url)
-    if record is None:
-        raise NotFound("There is no map with this ID.")
-    return record
+    found = await find_map(context, request)
+    make = partial(original_file, context.store.get(), found.record, context.documents)
+    return await found.response(request, context.queues.files, make, query_string=b"")
 
 
 class ReadMaps(Maps, Links, Protocol):
@@ -80,17 +81,36 @@ class Export:
     Attributes:
         writer: writes the file.
         documents: makes the files of large maps.
+        image_worker: makes the pictures in them.
         base_url: where clients reach the service.
         snapshot: has the maps that links may lead to.
     """
 
     writer: Writer
     documents: Documents
+    image_worker: ImageWorker
     base_url: bytes
     snapshot: Snapshot
 
+    @classmethod
+    def within(cls, context: Context, writer: Writer, snapshot: Snapshot) -> Self:
+        """Return how ``writer`` exports outlines of the maps in ``snapshot``."""
+        return cls(writer, context.documents, context.image_worker, context.base_url, snapshot)
+
     def facts(self, store: ReadMaps, record: Record) -> tuple[object, ...]:
         """Return what the writer needs besides the outline."""
+        if self.writer.embeds_pictures:
+            digests = store.image_digests(record.file_id)
+            pictures = TopicPictures(store, self.image_worker)
+            made = pictures.of_map(
+                record.file_id,
+                digests[:MOST_PICTURES],
+                width=LARGEST_SIDE,
+                most_bytes=MOST_PICTURE_BYTES,
+                seconds=PICTURE_SECONDS,
+            )
+            made.missing += max(0, len(digests) - MOST_PICTURES)
+            return (made,)
         if not self.writer.refers_to_catalogue:
             return ()
         public_id = orjson.loads(record.body)["ID"]
@@ -100,15 +120,18 @@ class Export:
 
 
 def export_outline(store: ReadMaps, record: Record, export: Export) -> Response | Deferred:
-    """Return the outline of a map as a file of another format; for a large map, deferred.
+    """Return the outline of a map as a file of another format.
+
+    What takes long, because the map is large or has pictures, is deferred.
 
     Raises:
         NotFound: the map has no outline.
         StoreDamaged: the outline cannot be read.
     """
     outline = _outline(store, record)
-    if is_large(outline):
-        make = partial(_large_outline, store, record, export)
+    illustrated = export.writer.embeds_pictures and store.image_digests(record.file_id)
+    if illustrated or is_large(outline):
+        make = partial(_deferred_outline, store, record, export)
         return Deferred(export.documents.queue, make, lasting=True)
     kind = _export_kind(record, export.writer)
     body = export.writer.write(decode_outline(outline), *export.facts(store, record))
@@ -141,11 +164,18 @@ def _outline(store: Maps, record: Record) -> bytes:
     return outline
 
 
-def _large_outline(store: ReadMaps, record: Record, export: Export) -> Response:
+def _deferred_outline(store: ReadMaps, record: Record, export: Export) -> Response:
     # Read again, so that it does not take memory while the request waits in the queue.
     outline = _outline(store, record)
     writer, facts = export.writer, export.facts(store, record)
-    return export.documents.of_outline(writer.write, outline, facts, _export_kind(record, writer))
+    kind = _export_kind(record, writer)
+    response = export.documents.of_outline(writer.write, outline, facts, kind)
+    # The next one has the pictures that there was no time for.
+    for pictures in (fact for fact in facts if isinstance(fact, Pictures)):
+        response = with_missing_pictures(response, pictures.missing)
+        if not pictures.complete:
+            response = provisional(response)
+    return response
 
 
 def _export_kind(record: Record, writer: Writer) -> Kind:

@@ -1,37 +1,93 @@
-"""The table of the API: every path, and the operation that answers it."""
+"""The table of the API: every path, the operation that answers it, and who may do it.
+
+What each takes is in ``PERMISSIONS``.
+"""
 
 from collections.abc import Mapping
 
+from mapshelf.accounts.permissions import PERMISSIONS, Permission
+from mapshelf.api.drawings import show_drawing
+from mapshelf.api.editing import CHANGES, edit_map, remove_map, restore_map
 from mapshelf.api.facets import show_categories, show_facets, show_software
 from mapshelf.api.health import show_health, show_readiness
+from mapshelf.api.http import BodyRule
 from mapshelf.api.images import show_image
 from mapshelf.api.links import show_links
 from mapshelf.api.map_detail import show_file, show_map, show_outline
 from mapshelf.api.maps import list_maps
 from mapshelf.api.openapi import show_openapi
-from mapshelf.api.routes import Route
+from mapshelf.api.own_maps import list_own_maps
+from mapshelf.api.reports import REPORT, report_map
+from mapshelf.api.routes import Method, Operation, Route
 from mapshelf.api.search import search_maps, suggest
 from mapshelf.api.thumbnails import show_thumbnail
+from mapshelf.api.uploads import PUBLISHING, REPLACING, publish_map, replace_map_file
 from mapshelf.api.users import show_profile
+from mapshelf.api.versions import list_versions, restore_version
+from mapshelf.api.votes import VOTE, vote_for_map
 
 
 def api_routes(*, private: bool) -> Mapping[str, Route]:
     """Return the routes of the API; if ``private``, pictures need a token too."""
+    pictures = "read a map" if private else "see a picture"
     return {
-        "/maps": Route(list_maps, cached=True),
-        "/search": Route(search_maps, cached=True),
-        "/suggest": Route(suggest, cached=True),
-        "/facets": Route(show_facets, cached=True),
-        "/categories": Route(show_categories),
-        "/software": Route(show_software),
-        "/maps/{id}": Route(show_map),
-        "/maps/{id}/outline.{format}": Route(show_outline, cached=True),
-        "/maps/{id}/file": Route(show_file, cached=True),
-        "/maps/{id}/links": Route(show_links, cached=True),
-        "/maps/{id}/images/{digest}.png": Route(show_image, public=not private, cached=True),
-        "/thumbnails/{id}.{picture}": Route(show_thumbnail, public=not private, cached=True),
-        "/users/me": Route(show_profile),
-        "/openapi.json": Route(show_openapi, public=True),
-        "/healthz": Route(show_health, public=True),
-        "/readyz": Route(show_readiness, public=True),
+        "/maps": _route(
+            "list maps",
+            list_maps,
+            cached=True,
+            POST=_method("publish a map", publish_map, PUBLISHING),
+        ),
+        "/search": _route("search maps", search_maps, cached=True),
+        "/suggest": _route("search maps", suggest, cached=True),
+        "/facets": _route("search maps", show_facets, cached=True),
+        "/categories": _route("list maps", show_categories),
+        "/software": _route("list maps", show_software),
+        "/maps/{id}": _route(
+            "read a map",
+            show_map,
+            PATCH=_method("change a map", edit_map, CHANGES),
+            DELETE=_method("remove a map", remove_map),
+        ),
+        "/maps/{id}/restore": Route(POST=_method("undo a removal", restore_map)),
+        "/maps/{id}/outline.{format}": _route("read a map", show_outline, cached=True),
+        "/maps/{id}/drawing.{drawing}": _route(pictures, show_drawing, cached=True),
+        "/maps/{id}/file": _route(
+            "read a map",
+            show_file,
+            cached=True,
+            PUT=_method("replace a file", replace_map_file, REPLACING),
+        ),
+        "/maps/{id}/vote": Route(PUT=_method("vote", vote_for_map, VOTE)),
+        "/maps/{id}/reports": Route(POST=_method("report a map", report_map, REPORT)),
+        "/maps/{id}/versions": _route("list versions", list_versions),
+        "/maps/{id}/versions/{number}/restore": Route(
+            POST=_method("restore a version", restore_version)
+        ),
+        "/maps/{id}/links": _route("read a map", show_links, cached=True),
+        "/maps/{id}/images/{digest}.png": _route(pictures, show_image, cached=True),
+        "/thumbnails/{id}.{picture}": _route(pictures, show_thumbnail, cached=True),
+        "/users/me": _route("read the profile", show_profile),
+        "/users/me/maps": _route("list one's own maps", list_own_maps),
+        "/openapi.json": _route("ask about the service", show_openapi),
+        "/healthz": _route("ask about the service", show_health),
+        "/readyz": _route("ask about the service", show_readiness),
     }
+
+
+def _route(operation: str, answer: Operation, *, cached: bool = False, **others: Method) -> Route:
+    """Return a route that takes what an operation asks; ``others`` are those of other methods."""
+    return Route(
+        answer, scope=_scope(operation), cached=cached, error_page=None, shared=True, **others
+    )
+
+
+def _method(operation: str, answer: Operation, body: BodyRule | None = None) -> Method:
+    """Return a method that takes what an operation asks."""
+    return Method(answer, _scope(operation), body=body)
+
+
+def _scope(operation: str) -> str | None:
+    """Return the scope that an operation asks (``PERMISSIONS``)."""
+    asked = PERMISSIONS[operation]
+    assert asked == Permission(asked.scope), "the application checks scopes alone"
+    return asked.scope

@@ -10,36 +10,108 @@ from dataclasses import dataclass
 from typing import Final
 
 from mapshelf.api.context import Context
-from mapshelf.api.http import Request, Response
+from mapshelf.api.cors import own_preflight, preflight
+from mapshelf.api.http import BodyRule, Request, Response
+from mapshelf.render.render_request import DRAWING_FORMATS
 from mapshelf.render.render_request import FORMATS as PICTURES
+from mapshelf.tokens import MAPS
 from mapshelf.writers import WRITERS
 
 Operation = Callable[[Context, Request], Awaitable[Response]]
 """Answers a request."""
 
+ErrorPage = Callable[[Exception], Awaitable[Response]]
+"""Shows an error to people."""
+
 VARYING: Final = {
     "id": "[^/]+",
     "format": "|".join(writer.suffix for writer in WRITERS),
     "digest": "[0-9a-f]{64}",
+    "number": "[1-9][0-9]{0,8}",
     "picture": "|".join(PICTURES),
-    **dict.fromkeys(("name", "slug", "edition", "asset"), "[^/]+"),  # of pages
+    "drawing": "|".join(DRAWING_FORMATS),
+    **dict.fromkeys(("name", "slug", "edition", "asset", "secret"), "[^/]+"),  # of pages
 }
 """The variable parts of paths, with the regular expressions of their values."""
 
+READING: Final = ("GET", "HEAD")
+"""The methods of an operation that only reads: HEAD is answered as GET, without the body."""
+
+WRITING: Final = ("POST", "PUT", "PATCH", "DELETE")
+"""The methods of operations that write."""
+
 
 @dataclass(frozen=True, slots=True)
-class Route:
-    """An operation.
+class Method:
+    """What a path does with a method.
 
     Attributes:
         answer: answers a request.
-        public: whether it needs no token.
+        scope: what a token must allow; ``None`` if the operation needs no token.
         cached: whether the same request to the same snapshot gets the same response.
+        body: the body that the operation takes, ``None`` if it takes none.
     """
 
     answer: Operation
-    public: bool = False
+    scope: str | None = MAPS
     cached: bool = False
+    body: BodyRule | None = None
+
+
+class Route:
+    """What is at a path.
+
+    Attributes:
+        methods: what is done with each method, but for OPTIONS.
+        allowed: the names of the methods, as the Allow header has them.
+        preflight: the response to OPTIONS.
+        error_page: shows errors to people, ``None`` for programs.
+        shared: whether pages of other origins may read what is there.
+    """
+
+    __slots__ = ("allowed", "error_page", "methods", "preflight", "shared")
+
+    def __init__(
+        self,
+        answer: Operation | None = None,
+        *,
+        scope: str | None = MAPS,
+        cached: bool = False,
+        error_page: ErrorPage | None = None,
+        shared: bool = True,
+        **writing: Method,
+    ) -> None:
+        """Describe a path.
+
+        Args:
+            answer: answers GET and HEAD, if the path takes them.
+            scope: see ``Method``; of GET.
+            cached: see ``Method``; of GET.
+            error_page: see above.
+            shared: see above.
+            writing: what is done with other methods, by their names.
+        """
+        assert set(writing) <= set(WRITING), writing
+        self.error_page = error_page
+        self.shared = shared
+        reading = Method(answer, scope, cached) if answer else None
+        self.methods: Mapping[str, Method] = {
+            **(dict.fromkeys(READING, reading) if reading else {}),
+            **writing,
+        }
+        self.allowed = (*self.methods, "OPTIONS")
+        # What writes without a token does so for whoever the cookie says: pages of other origins
+        # are not to send it.
+        offered = (name for name, one in writing.items() if one.scope is not None)
+        self.preflight = (
+            preflight(
+                self.allowed,
+                (*(READING if reading else ()), *offered, "OPTIONS"),
+                writing=bool(writing),
+            )
+            if shared
+            else own_preflight(self.allowed)
+        )
 
 
 PageRoutes = Callable[[Context], Mapping[str, Route]]

@@ -6,6 +6,7 @@ more requests for the same processor time (see ``docs/benchmarks.md``). Nothing 
 """
 
 import asyncio
+from collections.abc import AsyncIterator
 from contextlib import ExitStack
 from typing import Any, Final, Protocol
 
@@ -13,7 +14,7 @@ from mapshelf.api.application import Application
 from mapshelf.api.errors import error_response
 from mapshelf.api.http import READ, Headers, Request, Response
 from mapshelf.api.pipe import Pipe, end_connection
-from mapshelf.api.streaming import BEGINNING, LARGE, Stream, open_body, whole_body
+from mapshelf.api.streaming import BYTES_OF_BEGINNING, LARGE_BODY, Stream, open_body, whole_body
 from mapshelf.api.work_queue import until_done
 from mapshelf.errors import ClientDisconnected, MalformedRequest, Overloaded
 
@@ -45,6 +46,9 @@ class HTTPProtocol(Protocol):
     async def client_disconnect(self) -> None:
         """Wait until the client disconnects."""
 
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """Return the pieces of the body; they end early, too, if the client disconnects."""
+
 
 class RSGISender:
     """The client of a request, as reported by an RSGI server; read only when needed."""
@@ -69,7 +73,7 @@ class RSGIApplication:
 
     def __init__(self, application: Application) -> None:
         self._application = application
-        self._fixed_headers = _as_text(application.fixed_headers)
+        self._fixed_headers = application.fixed_headers
 
     def __rsgi_init__(self, loop: asyncio.AbstractEventLoop) -> None:
         """Start, before the first request."""
@@ -83,14 +87,20 @@ class RSGIApplication:
         """Answer one request."""
         response, own_headers = await self._application.answer(_read_request, (scope, protocol))
         whole = scope.method != "HEAD"
-        if whole and response.size >= LARGE:
-            await self._send_large(scope, protocol, response, own_headers)
-            return
-        if whole and response.file is not None:
-            self._send_small(protocol, response, own_headers)
+        if whole and (response.file is not None or len(response.body) >= LARGE_BODY):
+            await self._send_other(scope, protocol, response, own_headers)
             return
         headers = self._kept_headers(response) + _as_text(own_headers)
         protocol.response_bytes(response.status, headers, response.body if whole else b"")
+
+    async def _send_other(
+        self, scope: HTTPScope, protocol: HTTPProtocol, response: Response, own_headers: Headers
+    ) -> None:
+        """Send a response whose body is large, or in a file."""
+        if response.size >= LARGE_BODY:
+            await self._send_large(scope, protocol, response, own_headers)
+        else:
+            self._send_small(protocol, response, own_headers)
 
     def _send_small(self, protocol: HTTPProtocol, response: Response, own_headers: Headers) -> None:
         """Send a response whose body is in a file, but not large."""
@@ -129,7 +139,8 @@ class RSGIApplication:
     def _kept_headers(self, response: Response) -> TextHeaders:
         """Return the headers that ``response`` always has, converted to text once."""
         if response.text_headers is None:
-            response.text_headers = _as_text(response.headers) + self._fixed_headers
+            fixed = self._fixed_headers.of(response)
+            response.text_headers = _as_text((*response.headers, *fixed))
         return response.text_headers
 
 
@@ -139,7 +150,7 @@ async def _turn_to_begin(stream: Stream, protocol: HTTPProtocol) -> None:
     Raises:
         ClientDisconnected: the client did not wait.
     """
-    turn = asyncio.ensure_future(stream.turn(BEGINNING))
+    turn = asyncio.ensure_future(stream.turn(BYTES_OF_BEGINNING))
     try:
         await until_done(turn, protocol.client_disconnect)
     finally:
@@ -165,7 +176,8 @@ def _read_request(asked: tuple[HTTPScope, HTTPProtocol]) -> Request:
     if scope.http_version == "1.1" and not headers.get(b"host"):
         raise MalformedRequest("The Host header is missing.")
     target = scope.method, scope.path, scope.query_string.encode()
-    return Request(*target, headers, scope, RSGISender, protocol.client_disconnect)
+    client = protocol.client_disconnect, protocol.__aiter__
+    return Request(*target, headers, scope, RSGISender, *client)
 
 
 def _as_text(headers: Headers) -> TextHeaders:

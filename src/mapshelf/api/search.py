@@ -22,9 +22,9 @@ from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store.contract import Maps
 from mapshelf.text.normalize import normalize
 
-SUGGESTED_FROM: Final = 5  # maps whose topics may be suggested
+SUGGEST_MAPS: Final = 5  # maps whose topics may be suggested
 
-TITLES: Final = 6
+SUGGEST_TITLES: Final = 6
 """Titles examined for each suggestion: several maps may share a title, which is suggested once."""
 
 SUGGEST_OUTLINE_BYTES: Final = 24_576
@@ -66,7 +66,7 @@ def suggestions(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:
     """Return completions of what has been typed so far: titles first, then topics."""
     found: dict[str, dict[str, str]] = {}
     if query.text and query.limit:
-        for title in snapshot.titled(query, TITLES * query.limit):
+        for title in snapshot.titled(query, SUGGEST_TITLES * query.limit):
             found.setdefault(normalize(title), {"text": title, "kind": "title"})
         if len(found) < query.limit:
             for topic in _topics(snapshot, store, query):
@@ -86,7 +86,7 @@ def _snippets(finder: SnippetFinder, store: Maps, record: Record) -> list[Snippe
 
 def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
     """Yield texts of topics that match all that was typed, from the maps that match best."""
-    best = MapQuery(query.text, order=None, filters=query.filters, limit=SUGGESTED_FROM)
+    best = MapQuery(query.text, order=None, filters=query.filters, limit=SUGGEST_MAPS)
     hits = snapshot.search(best, b"", correct=False)
     highlighter, bytes_left, topics_left = hits.highlighter, SUGGEST_OUTLINE_BYTES, SUGGEST_TOPICS
     for record in hits.records if len(highlighter) else ():

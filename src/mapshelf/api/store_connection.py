@@ -12,10 +12,10 @@ from mapshelf.store import Store, open_store
 OPENED_AGAIN_AFTER: Final = 1.0
 """Seconds between attempts to open a store that is unreachable."""
 
-OPENING: Final = 0.5
+AWAITED_AT_START: Final = 0.5
 """Seconds to wait for the store at the start; then the service starts without it."""
 
-OPENING_AWAITED: Final = 3.0
+AWAITED_BY_REQUESTS: Final = 3.0
 """Seconds that a request waits for the first attempt to open the store."""
 
 Opened = Callable[[Store], Awaitable[None]]
@@ -55,14 +55,14 @@ class StoreConnection:
             StoreMissing: there is no catalogue.
         """
         opening = asyncio.create_task(self._open(opened))
-        await self.wait(OPENING)
+        await self.wait(AWAITED_AT_START)
         if opening.done():
             opening.result()
         else:
             opening.add_done_callback(_log_failure)
         return opening
 
-    async def wait(self, seconds: float = OPENING_AWAITED) -> None:
+    async def wait(self, seconds: float = AWAITED_BY_REQUESTS) -> None:
         """Wait until the store is open, or the first attempt has failed."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._tried.wait(), seconds)

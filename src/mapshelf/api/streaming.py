@@ -16,7 +16,7 @@ from mapshelf.api.http import Response
 from mapshelf.api.pace import Pace
 from mapshelf.errors import Overloaded
 
-LARGE: Final = 98_304
+LARGE_BODY: Final = 98_304
 """Bytes from which a body is sent in pieces; more than fits into a pipe (``pipe.py``)."""
 
 PIECE: Final = 65_536
@@ -29,14 +29,14 @@ STALLED_AFTER: Final = 30.0
 SLOW_AFTER: Final = 2.0
 """Seconds without accepting anything after which a client has to make room for another."""
 
-MOST: Final = 64
+MOST_BODIES: Final = 64
 """Large bodies that a worker sends at a time. Granian needs 256 KiB for each that it has not sent
 completely."""
 
-MOST_OF_ONE: Final = 48
+MOST_BODIES_OF_ONE: Final = 48
 """Large bodies that go to one address at a time, so that no client alone can occupy all of them."""
 
-BEGINNING: Final = 2 * PIECE
+BYTES_OF_BEGINNING: Final = 2 * PIECE
 """Bytes that beginning to send a body counts as, because opening it takes time, too. Of hundreds
 that are asked for at the same moment, not all begin at once."""
 
@@ -113,8 +113,10 @@ class Streams:
         Raises:
             Overloaded: there are too many already, and their clients accept them.
         """
-        self._make_room(self._streams, MOST)
-        self._make_room([one for one in self._streams if one.address == address], MOST_OF_ONE)
+        self._make_room(self._streams, MOST_BODIES)
+        self._make_room(
+            [one for one in self._streams if one.address == address], MOST_BODIES_OF_ONE
+        )
         stream = Stream(address, pace=self._pace)
         self._streams.add(stream)
         try:

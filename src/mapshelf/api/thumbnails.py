@@ -1,8 +1,9 @@
 """``GET /thumbnails/{ID}.png`` and ``.svg``: the picture of a map.
 
 Lists of maps contain these addresses, and other sites show them: they need no token, and any cache
-may keep them for a while. In a private catalogue they need a token, and shared caches may not keep
-them. The ETag is the key of the picture, made from its inputs, so it changes when the map does.
+may keep them for a while. In a private catalogue they need a token or a session, and only the
+client may keep them. The ETag is the key of the picture, made from its inputs, so it changes when
+the map does.
 
 By default it is the picture that we draw. With ``source=file`` it is the preview in the map's file,
 if there is one: decoded and encoded again, never the original bytes (``readers.pictures``).
@@ -17,13 +18,14 @@ import orjson
 
 from mapshelf.api.context import Context
 from mapshelf.api.current_snapshot import Deferred
-from mapshelf.api.http import Headers, Request, Response, body_response
-from mapshelf.api.map_detail import find_map
+from mapshelf.api.http import Headers, Request, Response, body_response, provisional
+from mapshelf.api.topic_pictures import TopicPictures
+from mapshelf.api.visible_maps import find_map
 from mapshelf.errors import InvalidParameter, NotFound, StoreDamaged
 from mapshelf.formats.outline_codec import is_large, outline_picture
 from mapshelf.query import read_parameters
 from mapshelf.render.render_request import WIDTHS, PreviewRequest, RenderRequest
-from mapshelf.render.render_worker import Picture, RenderWorker
+from mapshelf.render.render_worker import Picture
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.snapshot.read import Record
 from mapshelf.store.contract import Maps
@@ -43,13 +45,21 @@ PARAMETERS: Final = ("w", "theme", "source")
 
 PUBLIC: Final[Headers] = ((b"cache-control", b"public, max-age=%d" % MAXIMUM_AGE),)
 PRIVATE: Final[Headers] = (
-    (b"cache-control", b"private, max-age=%d" % MAXIMUM_AGE),
-    (b"vary", b"Authorization"),
+    (b"cache-control", b"private, no-cache"),
+    (b"vary", b"Authorization, Cookie"),
 )
-"""Caching headers of a public catalogue and of a private one."""
+"""Caching headers of a public catalogue and of a private one, where a browser must not show the
+picture any longer when its reader has signed out."""
 
-_HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; sandbox")
-"""Opened by itself, an SVG is a document: forbid all that documents can do."""
+LARGEST_PICTURE: Final = 640
+MOST_PICTURE_BYTES: Final = 8 << 20
+"""Pictures in topics: pixels across, and bytes of all in a thumbnail, at most."""
+
+PICTURE_SECONDS: Final = 3.0
+"""For making pictures in topics, of one thumbnail: then frames stand for the others."""
+
+HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; img-src data:; sandbox")
+"""Opened by itself, an SVG is a document: it may show the pictures in it, and nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,27 +75,19 @@ class PictureQuery:
 async def show_thumbnail(context: Context, request: Request) -> Response:
     """Return the picture of a map."""
     asked = parse_picture(request.query_string, request.parts["picture"])
-    caching = PRIVATE if context.settings.private else PUBLIC
-    current = context.snapshot.get()
-    found = find_map(current, request.parts["id"], context.base_url)
-    wanted = (context.render_worker, context.store.get(), found, asked, caching)
+    found = await find_map(context, request)
+    record = found.record
+    maker = ThumbnailMaker(context)
 
     def make() -> Response | Deferred:
-        cached = cached_thumbnail(*wanted)
+        cached = maker.cached(record, asked)
         if cached is not None:
             return cached
-        large = asked.source == DRAWN and _is_large(context.store.get().outline(found.file_id))
+        large = asked.source == DRAWN and maker.is_large(record)
         queue = context.queues.documents if large else context.queues.drawings
-        return Deferred(queue, partial(draw_thumbnail, *wanted), lasting=large)
+        return Deferred(queue, partial(maker.made, record, asked), lasting=large)
 
-    return await current.response(request, context.queues.thumbnails, make, _query_string(asked))
-
-
-def _is_large(outline: bytes | None) -> bool:
-    try:
-        return outline is not None and is_large(outline)
-    except StoreDamaged:
-        return False  # the picture says so: it is that of a map without topics
+    return await found.response(request, context.queues.thumbnails, make, _query_string(asked))
 
 
 def _query_string(asked: PictureQuery) -> bytes:
@@ -115,66 +117,89 @@ def parse_picture(query_string: bytes, picture_format: str) -> PictureQuery:
     return PictureQuery(int(width), theme, picture_format, source)
 
 
-def cached_thumbnail(
-    worker: RenderWorker, store: Maps, record: Record, asked: PictureQuery, caching: Headers
-) -> Response | None:
-    """Return the picture of a map if it is cached, with the headers ``caching``.
+class ThumbnailMaker:
+    """Makes thumbnails, with the pictures in their topics."""
 
-    Raises:
-        NotFound: ``source=file``, and the file of the map has no preview.
-    """
-    if asked.source == FROM_FILE:
-        cached = worker.cached_preview(_preview_request(store, record, asked))
-    else:
-        cached = worker.cached(_render_request(store, record, asked))
-    return None if cached is None else _response(cached, asked.format, caching)
+    def __init__(self, context: Context) -> None:
+        self._store: Maps = context.store.get()
+        self._worker = context.render_worker
+        self._pictures = TopicPictures(self._store, context.image_worker)
+        self._caching = PRIVATE if context.settings.private else PUBLIC
 
+    def is_large(self, record: Record) -> bool:
+        """Tell whether drawing the map takes long."""
+        outline = self._store.outline(record.file_id)
+        try:
+            return outline is not None and is_large(outline)
+        except StoreDamaged:
+            return False  # the picture says so: it is that of a map without topics
 
-def draw_thumbnail(
-    worker: RenderWorker, store: Maps, record: Record, asked: PictureQuery, caching: Headers
-) -> Response:
-    """Return the picture of a map, from the cache or made now, with the headers ``caching``.
+    def cached(self, record: Record, asked: PictureQuery) -> Response | None:
+        """Return the picture of a map if it is cached.
 
-    Raises:
-        NotFound: as ``cached_thumbnail``.
-    """
-    if asked.source == FROM_FILE:
-        request = _preview_request(store, record, asked)
-        file = None if worker.has_refused(request) else store.content(record.file_id)
-        picture = worker.preview(request, file) if file else None
+        Raises:
+            NotFound: ``source=file``, and the file of the map has no preview.
+        """
+        if asked.source == FROM_FILE:
+            cached = self._worker.cached_preview(self._preview_request(record, asked))
+        else:
+            cached = self._worker.cached(self._render_request(record, asked))
+        return None if cached is None else self._response(cached, asked)
+
+    def made(self, record: Record, asked: PictureQuery) -> Response:
+        """Return the picture of a map, from the cache or made now.
+
+        Raises:
+            NotFound: as ``cached``.
+        """
+        if asked.source == FROM_FILE:
+            return self._response(self._preview(record, asked), asked)
+        pictures_of = None
+        if self._store.image_digests(record.file_id):
+            pictures_of = partial(
+                self._pictures.of_map,
+                record.file_id,
+                width=min(asked.width, LARGEST_PICTURE),
+                most_bytes=MOST_PICTURE_BYTES,
+                seconds=PICTURE_SECONDS,
+            )
+        request = self._render_request(record, asked)
+        return self._response(self._worker.picture(request, pictures_of), asked)
+
+    def _preview(self, record: Record, asked: PictureQuery) -> Picture:
+        request = self._preview_request(record, asked)
+        file = None if self._worker.has_refused(request) else self._store.content(record.file_id)
+        picture = self._worker.preview(request, file) if file else None
         if picture is None:
             raise _no_preview()
-        return _response(picture, asked.format, caching)
-    return _response(worker.picture(_render_request(store, record, asked)), asked.format, caching)
+        return picture
 
+    def _preview_request(self, record: Record, asked: PictureQuery) -> PreviewRequest:
+        outline = self._store.outline(record.file_id)
+        digest = outline_picture(outline) if outline else ""
+        if not digest or asked.format != "png":  # previews are made of pixels
+            raise _no_preview()
+        return PreviewRequest(digest, asked.width)
 
-def _preview_request(store: Maps, record: Record, asked: PictureQuery) -> PreviewRequest:
-    outline = store.outline(record.file_id)
-    digest = outline_picture(outline) if outline else ""
-    if not digest or asked.format != "png":  # previews are made of pixels
-        raise _no_preview()
-    return PreviewRequest(digest, asked.width)
+    def _render_request(self, record: Record, asked: PictureQuery) -> RenderRequest:
+        found = orjson.loads(record.body)
+        return RenderRequest(
+            outline=self._store.outline(record.file_id),
+            title=found["Title"],
+            owner=found["Owner"],
+            category=found["Category"],
+            width=asked.width,
+            theme=asked.theme,
+            format=asked.format,
+        )
+
+    def _response(self, picture: Picture, asked: PictureQuery) -> Response:
+        headers = [(b"etag", f'"{picture.key}"'.encode()), *self._caching]
+        if asked.format == "svg":
+            headers.append(HARMLESS)
+        response = body_response(200, MEDIA_TYPES[asked.format], picture.body, headers)
+        return response if picture.complete else provisional(response)
 
 
 def _no_preview() -> NotFound:
     return NotFound("The file of this map carries no picture.")
-
-
-def _render_request(store: Maps, record: Record, asked: PictureQuery) -> RenderRequest:
-    found = orjson.loads(record.body)
-    return RenderRequest(
-        outline=store.outline(record.file_id),
-        title=found["Title"],
-        owner=found["Owner"],
-        category=found["Category"],
-        width=asked.width,
-        theme=asked.theme,
-        format=asked.format,
-    )
-
-
-def _response(picture: Picture, picture_format: str, caching: Headers) -> Response:
-    headers = [(b"etag", f'"{picture.key}"'.encode()), *caching]
-    if picture_format == "svg":
-        headers.append(_HARMLESS)
-    return body_response(200, MEDIA_TYPES[picture_format], picture.body, headers)

@@ -16,10 +16,10 @@ from typing import Final
 
 from mapshelf.store.contract import Credentials
 
-TURN: Final = 1.0
+TURN_AWAITED: Final = 1.0
 """Seconds to wait for another worker that asks: it may have stopped, and the store may hang."""
 
-PAUSE: Final = 0.005
+LOOK_INTERVAL: Final = 0.005
 """Seconds between looks at whether it is done."""
 
 
@@ -45,7 +45,7 @@ class SharedTokensVersion:
         Raises:
             StoreUnavailable: the store cannot be reached.
         """
-        impatient = time.monotonic() + TURN
+        impatient = time.monotonic() + TURN_AWAITED
         while True:
             noted = self._noted()
             if noted is not None:
@@ -53,7 +53,7 @@ class SharedTokensVersion:
             with self._turn() as mine:
                 if mine or time.monotonic() > impatient:
                     return self._noted() or self._asked()
-            time.sleep(PAUSE)
+            time.sleep(LOOK_INTERVAL)
 
     def _asked(self) -> TokensVersion:
         # Counted from before the question, so that a slow answer is not relied on for longer.

@@ -17,11 +17,13 @@ import orjson
 from mapshelf.api.context import Context
 from mapshelf.api.errors import FAULT, TABLE, ErrorRow
 from mapshelf.api.http import Request, Response, etag, json_response
+from mapshelf.api.oauth.metadata import AUTHORIZE, TOKEN
 from mapshelf.api.openapi.operations import TAGS, paths
 from mapshelf.api.openapi.parameters import parameters
 from mapshelf.api.openapi.responses import headers, responses
 from mapshelf.api.openapi.schemas import schemas
 from mapshelf.query import FILTERS, SORT_ORDERS, Filter, SortOrder
+from mapshelf.tokens import ACCOUNT, MAPS, MAPS_WRITE
 from mapshelf.writers import WRITERS, Writer
 
 DESCRIPTION: Final = """\
@@ -30,7 +32,9 @@ as a file in several formats and as a picture, and returns the owner of a token.
 version.
 
 Every error has the same object, `Error`, as its body. An unknown path returns 404 (`NotFound`), a \
-method that the path does not support 405 (`MethodNotAllowed`).
+method that the path does not support 405 (`MethodNotAllowed`). A body that an operation takes \
+needs a Content-Length header (411, `LengthRequired`), must be of a media type that the operation \
+takes (415, `UnsupportedMediaType`), and must arrive (408, `RequestTimeout`).
 
 Every path answers HEAD like GET, without the body, and OPTIONS with 204 (`Preflight`), without a \
 token: browsers send it before a request from a page of another origin (CORS).
@@ -42,7 +46,21 @@ They are public, like the pictures at `Thumbnail`."""
 
 BEARER: Final = """\
 An access token, as `mapshelf token create` prints it, in the Authorization header: \
-`Bearer <token>`. `Bearer` is case-insensitive and may be omitted. A token in the URL is ignored."""
+`Bearer <token>`. `Bearer` is case-insensitive and may be omitted. A token in the URL is ignored. \
+Each operation needs one of the scopes of the token."""
+
+
+OAUTH: Final = """\
+A program that the operator has registered gets tokens from its users, by the authorization code \
+grant with PKCE (S256). `/.well-known/oauth-authorization-server` (RFC 8414) has all addresses, \
+also of the device grant (RFC 8628), which this version of OpenAPI cannot describe."""
+
+SCOPES_TOLD: Final = {
+    ACCOUNT: "read the profile of the user",
+    MAPS: "read maps",
+    MAPS_WRITE: "publish maps, change those of the user, and vote",
+}
+"""What each of the scopes allows."""
 
 
 def openapi_document(
@@ -70,12 +88,24 @@ def openapi_document(
             "license": {"name": "MIT", "identifier": "MIT"},
         },
         "servers": [{"url": "/"}],
-        "security": [{"bearer": []}],
+        "security": [{"bearer": []}, {"oauth": []}],
         "tags": TAGS,
         "paths": paths(filters, writers),
         "components": {
             "securitySchemes": {
-                "bearer": {"type": "http", "scheme": "bearer", "description": BEARER}
+                "bearer": {"type": "http", "scheme": "bearer", "description": BEARER},
+                "oauth": {
+                    "type": "oauth2",
+                    "description": OAUTH,
+                    "flows": {
+                        "authorizationCode": {
+                            "authorizationUrl": AUTHORIZE,
+                            "tokenUrl": TOKEN,
+                            "refreshUrl": TOKEN,
+                            "scopes": SCOPES_TOLD,
+                        }
+                    },
+                },
             },
             "parameters": parameters(filters, orders, writers),
             "headers": headers(),

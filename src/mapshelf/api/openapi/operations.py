@@ -1,17 +1,19 @@
 """The operations of the OpenAPI document, with their responses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from mapshelf.api.drawings import MEDIA_TYPES as DRAWINGS
+from mapshelf.api.openapi.operation import Operation
+from mapshelf.api.openapi.publishing import publishing_operations
 from mapshelf.api.openapi.responses import (
     CHECKED,
-    ERRORS,
     KEPT,
     LIST,
+    OF_MAP,
+    OF_PICTURE,
     json_content,
     picture_response,
-    reference,
     response,
 )
 from mapshelf.api.thumbnails import MAXIMUM_AGE, MEDIA_TYPES
@@ -20,80 +22,34 @@ from mapshelf.query import Filter
 from mapshelf.render.render_request import FORMATS
 from mapshelf.search.snippets import API_BUDGET
 from mapshelf.snapshot.read.facets import MOST_VALUES
+from mapshelf.tokens import ACCOUNT
 from mapshelf.writers import Writer
 
 Json = dict[str, Any]
 
 TAGS: Final = [
     {"name": "maps", "description": "The catalogue."},
+    {"name": "publishing", "description": "Publishing maps, and changing them."},
     {"name": "users", "description": "The user of the token."},
     {"name": "interface", "description": "The API itself."},
 ]
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """The GET operation of a path.
-
-    Attributes:
-        id: its name in clients.
-        summary: what it does, in a few words.
-        description: what it does, in detail.
-        answer: the response with status 200.
-        parameters: names of its parameters.
-        not_modified: name of the response with status 304, empty if it has none.
-        errors: names of the error responses that not every operation has.
-        tag: name of one of ``TAGS``.
-        public: whether it needs no token.
-    """
-
-    id: str
-    summary: str
-    description: str
-    answer: Json
-    parameters: tuple[str, ...] = ()
-    not_modified: str = ""
-    errors: tuple[str, ...] = ("Unavailable",)
-    tag: str = "maps"
-    public: bool = False
-
-    def as_json(self) -> Json:
-        """Return the operation as the document has it."""
-        names = (*self.parameters, *(("If-None-Match",) if self.not_modified else ()))
-        return {
-            "operationId": self.id,
-            "tags": [self.tag],
-            "summary": self.summary,
-            "description": self.description,
-            **({"parameters": [reference("parameters", name) for name in names]} if names else {}),
-            **({"security": []} if self.public else {}),
-            "responses": {str(status): found for status, found in self._responses()},
-        }
-
-    def _responses(self) -> list[tuple[int, Json]]:
-        named = {"BadRequest", "ContentTooLarge", "UriTooLong", "ServerError", *self.errors}
-        if not self.public:
-            named.add("Unauthorized")
-        return [
-            (200, self.answer),
-            *([(304, reference("responses", self.not_modified))] if self.not_modified else []),
-            *(
-                (status, reference("responses", name))
-                for name, (status, _, _) in ERRORS.items()
-                if name in named
-            ),
-        ]
-
-
 def paths(filters: Sequence[Filter], writers: Sequence[Writer]) -> Json:
     """Return all operations by their paths, with the filters and formats of these tables."""
-    operations = {**_lists(filters), **_maps(writers), **_others()}
-    return {path: {"get": operation.as_json()} for path, operation in operations.items()}
+    reading = {**_lists(filters), **_maps(writers), **_others()}
+    operations = {path: {"get": operation} for path, operation in reading.items()}
+    for path, methods in publishing_operations(_of_list(filters)).items():
+        operations[path] = operations.get(path, {}) | methods
+    return {
+        path: {method: operation.as_json() for method, operation in methods.items()}
+        for path, methods in operations.items()
+    }
 
 
 def _lists(filters: Sequence[Filter]) -> dict[str, Operation]:
     by_filter = tuple(row.name for row in filters)
-    of_list = ("query", "limit", "offset", "order_by", *by_filter)
+    of_list = _of_list(filters)
     return {
         "/maps": Operation(
             "getMaps",
@@ -154,15 +110,20 @@ def _lists(filters: Sequence[Filter]) -> dict[str, Operation]:
     }
 
 
+def _of_list(filters: Sequence[Filter]) -> tuple[str, ...]:
+    """Return the names of the parameters of lists."""
+    return ("query", "limit", "offset", "order_by", *(row.name for row in filters))
+
+
 def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
     errors = ("MapNotFound", "Unavailable")
-    file = ("Content-Disposition", *CHECKED)
+    file = ("Content-Disposition", *OF_MAP)
     return {
         "/maps/{ID}": Operation(
             "getMap",
             "Show a map",
             "The Map object with this ID, the same bytes as in lists.",
-            response("The map.", CHECKED, json_content("Map")),
+            response("The map.", OF_MAP, json_content("Map")),
             ("ID",),
             "MapNotModified",
             errors,
@@ -172,7 +133,7 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "Export an outline",
             "The topics of a map as a file in the given format. What the format cannot express is "
             "left out.",
-            response("The file.", file, _outlines(writers)),
+            response("The file.", (*file, "X-Missing-Pictures"), _outlines(writers)),
             ("ID", "format"),
             "MapNotModified",
             errors,
@@ -186,13 +147,34 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "MapNotModified",
             errors,
         ),
+        "/maps/{ID}/drawing.{drawing}": Operation(
+            "getDrawing",
+            "Draw a map whole",
+            "All topics of a sheet, or of a branch, with their complete texts, in the colours of "
+            "the author. A PNG has at most 16 million pixels: a larger map is drawn smaller. As "
+            "public as the thumbnail of the map, and cached like it.",
+            picture_response(
+                "The drawing.",
+                (
+                    "Content-Disposition",
+                    *OF_PICTURE,
+                    "X-Missing-Pictures",
+                    "Content-Security-Policy",
+                ),
+                _drawings(),
+            ),
+            ("ID", "drawing", "topic", "sheet", "theme"),
+            "PictureNotModified",
+            errors,
+            scope=None,
+        ),
         "/maps/{ID}/links": Operation(
             "getLinks",
             "List the links between maps",
             "The links of a map to files of maps, and the links of other maps to it. A link means "
             "the file at the path it names, relative to the place of the map that has it; if there "
             "is none in the catalogue, the only file of that name. No link is followed.",
-            response("The links.", CHECKED, json_content("Links")),
+            response("The links.", OF_MAP, json_content("Links")),
             ("ID",),
             "MapNotModified",
             errors,
@@ -203,11 +185,11 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "A picture that the author put into a topic; the outline has its address. It is "
             "decoded and encoded again; of an animation, the first frame is shown. As public as "
             "the thumbnail of the map, and cached like it.",
-            picture_response("The picture.", KEPT, {"image/png": {"schema": {}}}),
+            picture_response("The picture.", OF_PICTURE, {"image/png": {"schema": {}}}),
             ("ID", "digest", "most_width"),
             "PictureNotModified",
             errors,
-            public=True,
+            scope=None,
         ),
         "/thumbnails/{ID}.{picture}": Operation(
             "getThumbnail",
@@ -216,12 +198,12 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "counts topics that are left out. A map without known topics gets a card with its "
             "title. Needs no token; any cache may keep a copy for "
             f"{MAXIMUM_AGE // 60} minutes. A private catalogue requires a token here too (401 "
-            "without), and only the client may keep a copy.",
-            picture_response("The picture.", (*KEPT, "Content-Security-Policy"), _pictures()),
+            "without), and only the client may keep a copy, which it must revalidate.",
+            picture_response("The picture.", (*OF_PICTURE, "Content-Security-Policy"), _pictures()),
             ("ID", "picture", *OF_PICTURES),
             "PictureNotModified",
             errors,
-            public=True,
+            scope=None,
         ),
     }
 
@@ -235,6 +217,7 @@ def _others() -> dict[str, Operation]:
             "The profile of the user who owns the access token. It must not be cached.",
             response("The profile.", ("Cache-Control",), json_content("User")),
             tag="users",
+            scope=ACCOUNT,
         ),
         "/openapi.json": Operation(
             "getOpenApi",
@@ -244,7 +227,7 @@ def _others() -> dict[str, Operation]:
             not_modified="DocumentNotModified",
             errors=(),
             tag="interface",
-            public=True,
+            scope=None,
         ),
     }
 
@@ -253,6 +236,14 @@ def _outlines(writers: Sequence[Writer]) -> Json:
     """Return the bodies of an outline: JSON has a schema, the other formats are text."""
     text = {"schema": {"type": "string"}}
     return {writer.media_type: text for writer in writers} | json_content("Outline")
+
+
+def _drawings() -> Json:
+    text = {"type": "string"}
+    return {
+        media_type.decode(): {"schema": text if name == "svg" else {}}
+        for name, media_type in DRAWINGS.items()
+    }
 
 
 def _pictures() -> Json:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mapshelf.api.images import IMAGE_WIDTHS
+from mapshelf.api.map_details import VISIBILITIES
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, FROM_FILE, SOURCES
 from mapshelf.query import (
     DEFAULT_LIMIT,
@@ -17,7 +18,7 @@ from mapshelf.query import (
     SortOrder,
 )
 from mapshelf.render.image_worker import LARGEST_SIDE
-from mapshelf.render.render_request import FORMATS, WIDTHS
+from mapshelf.render.render_request import DRAWING_FORMATS, FORMATS, WIDTHS
 from mapshelf.render.themes import LIGHT, THEMES
 from mapshelf.writers import Writer
 
@@ -37,6 +38,18 @@ def parameters(
             "description": "ETags of responses the client has; if one still matches, the response "
             "is 304, without a body.",
             "schema": {"type": "string"},
+        },
+        "visibility": _query(
+            "visibility",
+            "Only maps that these people see.",
+            {"type": "string", "enum": [one.value for one in VISIBILITIES]},
+        ),
+        "Idempotency-Key": {
+            "name": "Idempotency-Key",
+            "in": "header",
+            "description": "What the client calls this upload: within a day, the same name means "
+            "the same upload.",
+            "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
         },
         **_in_paths(writers),
         **_of_pictures(),
@@ -98,11 +111,23 @@ def _in_paths(writers: Sequence[Writer]) -> Json:
             {"type": "string", "pattern": "^[0-9a-f]{64}$"},
             "0" * 64,
         ),
+        "number": _path(
+            "number",
+            "The `number` of a version.",
+            {"type": "string", "pattern": "^[1-9][0-9]{0,8}$"},
+            "1",
+        ),
         "picture": _path(
             "picture",
             "The format of the picture.",
             {"type": "string", "enum": list(FORMATS)},
             FORMATS[0],
+        ),
+        "drawing": _path(
+            "drawing",
+            "The format of the drawing.",
+            {"type": "string", "enum": list(DRAWING_FORMATS)},
+            DRAWING_FORMATS[0],
         ),
     }
 
@@ -125,6 +150,17 @@ def _of_pictures() -> Json:
             "theme",
             "Colours on a light or on a dark background.",
             {"type": "string", "enum": list(THEMES), "default": LIGHT.name},
+        ),
+        "topic": _query(
+            "topic",
+            "The `id` of a topic, as in the outline: only its branch is drawn.",
+            TEXT_SCHEMA,
+        ),
+        "sheet": _query(
+            "sheet",
+            "Which sheet of the map is drawn, counted from 1; by default the one that has `topic`, "
+            "or else the first.",
+            {**ID_SCHEMA, "minimum": 1},
         ),
         "source": _query(
             "source",

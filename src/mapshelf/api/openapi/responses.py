@@ -37,9 +37,11 @@ ALWAYS: Final[dict[str, tuple[str, Json]]] = {
     "Cache-Control": ("Whether the response may be cached, and by whom.", TEXT),
     "Vary": ("The request headers the response depends on.", TEXT),
     "WWW-Authenticate": (
-        'How to authenticate; says `error="invalid_token"` when a token was sent.',
+        'How to authenticate; says `error="invalid_token"` when a token was sent, or '
+        '`error="insufficient_scope"` with the `scope` that the token does not have.',
         TEXT,
     ),
+    "Location": ("URL of the map, as the API has it.", TEXT),
     "Retry-After": (
         "Seconds to wait before trying again.",
         {"type": "integer", "minimum": 1},
@@ -64,6 +66,16 @@ SOMETIMES: Final[dict[str, tuple[str, Json]]] = {
         "percent-encoded. Absent if nothing was corrected.",
         {"type": "string", "pattern": "^([A-Za-z0-9._~/-]|%[0-9A-F]{2})+$"},
     ),
+    "X-Robots-Tag": (
+        "`noindex` for a map that is not published: search engines must not list it.",
+        {"const": "noindex"},
+    ),
+    "X-Missing-Pictures": (
+        "How many pictures of the map are not in the file: they cannot be shown, are too many, or "
+        "there was no time to make them (then `Cache-Control` is `no-store`, and the next "
+        "response has more of them). Absent if all are there.",
+        {"type": "integer", "minimum": 1},
+    ),
     "Content-Security-Policy": (
         "On SVG: prevents the picture from loading or running anything.",
         TEXT,
@@ -82,8 +94,14 @@ COMMON: Final = (
 KEPT: Final = ("ETag", "Cache-Control")
 """Headers of what clients and caches may cache."""
 
+OF_PICTURE: Final = (*KEPT, "X-Robots-Tag")
+"""The same, of a map."""
+
 CHECKED: Final = (*KEPT, "Vary")
 """Headers of what only the client may cache, and must revalidate each time."""
+
+OF_MAP: Final = (*CHECKED, "X-Robots-Tag")
+"""The same, of a map."""
 
 LIST: Final = ("X-Total-Count", "Link", "X-Corrected-Query", *CHECKED)
 """Headers of a page of a list."""
@@ -109,6 +127,17 @@ ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
         "its user is disabled.",
         ("WWW-Authenticate",),
     ),
+    "InsufficientScope": (
+        403,
+        "The access token is valid, but does not have the scope that the operation needs.",
+        ("WWW-Authenticate",),
+    ),
+    "Forbidden": (
+        403,
+        "The access token does not have the scope that the operation needs; or its user may see "
+        "the map, but not do this with it, or may not upload more.",
+        (),
+    ),
     "NotFound": (404, "There is nothing at this path.", ()),
     "MapNotFound": (
         404,
@@ -121,12 +150,42 @@ ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
         "The path exists, but it does not support this method.",
         ("Allow",),
     ),
+    "RequestTimeout": (408, "The body of the request does not arrive.", ()),
+    "Conflict": (
+        409,
+        "The map was read from a file in a folder, which alone can say this; or administrators "
+        "have hidden it, and decide who sees it.",
+        (),
+    ),
+    "LengthRequired": (411, "The request has a body, but no Content-Length header.", ()),
     "ContentTooLarge": (
         413,
-        f"The request declares a body of more than {MAXIMUM_BODY} bytes; no operation takes one.",
+        "The body of the request is larger than the operation takes, or larger than "
+        f"{MAXIMUM_BODY} bytes for an operation that takes none.",
         (),
     ),
     "UriTooLong": (414, f"The query string is longer than {MAXIMUM_QUERY_STRING} bytes.", ()),
+    "UnsupportedMediaType": (
+        415,
+        "The body of the request is of another media type than the operation takes, or is "
+        "compressed; or its file is no mind map.",
+        (),
+    ),
+    "UnreadableFile": (
+        422,
+        "The file is a map, but it is damaged, or cannot be read within the limits.",
+        (),
+    ),
+    "TooManyUploads": (
+        429,
+        "The user uploaded as many files as an hour allows.",
+        ("Retry-After",),
+    ),
+    "TooManyReports": (
+        429,
+        "The user reported as many maps as a day allows.",
+        ("Retry-After",),
+    ),
     "ServerError": (
         500,
         "A bug in the service. The log has details under the X-Request-Id.",
@@ -144,7 +203,7 @@ ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
 NOT_MODIFIED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "ListNotModified": ("The client has this page already.", LIST),
     "DocumentNotModified": ("The client has this document already.", KEPT),
-    "MapNotModified": ("The client has this already.", CHECKED),
+    "MapNotModified": ("The client has this already.", OF_MAP),
 }
 """The responses with status 304, each with its headers; that for pictures is made below."""
 
@@ -159,16 +218,20 @@ def headers() -> Json:
 
 def responses() -> Json:
     """Return the responses that operations share, by the names that operations refer to."""
+    errors = {
+        name: response(description, ("Cache-Control", *own), json_content("Error"))
+        for name, (_, description, own) in ERRORS.items()
+    }
+    errors["Forbidden"]["headers"]["WWW-Authenticate"] = _header(
+        "Names the scope, if it is that which the token does not have.", TEXT
+    )
     return {
-        **{
-            name: response(description, ("Cache-Control", *own), json_content("Error"))
-            for name, (_, description, own) in ERRORS.items()
-        },
+        **errors,
         "Preflight": response(
             "What the path supports; browsers ask before they send a request.", PREFLIGHT
         ),
         **{name: response(*row) for name, row in NOT_MODIFIED.items()},
-        "PictureNotModified": picture_response("The client has this picture already.", KEPT),
+        "PictureNotModified": picture_response("The client has this picture already.", OF_PICTURE),
     }
 
 
@@ -185,7 +248,7 @@ def picture_response(description: str, names: Iterable[str], content: Json | Non
     """Return a response with a picture, for which only a private catalogue requires a token."""
     found = response(description, names, content)
     found["headers"]["Vary"] = _header(
-        "`Authorization`, in a private catalogue only.", {"const": "Authorization"}
+        "`Authorization, Cookie`, in a private catalogue only.", {"const": "Authorization, Cookie"}
     )
     return found
 

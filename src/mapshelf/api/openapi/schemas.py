@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mapshelf.api.errors import ErrorRow
+from mapshelf.api.openapi.publishing import publishing_schemas
 from mapshelf.api.openapi.responses import reference
 from mapshelf.formats.links import LinkKind
 from mapshelf.formats.map_links import MOST_LINKS
@@ -23,8 +24,10 @@ DATE: Final = r"\d{4}-\d{2}-\d{2}"
 
 def schemas(errors: Sequence[ErrorRow]) -> Json:
     """Return all schemas, by the names that others refer to."""
+    maps = _maps()
     return {
-        **_maps(),
+        **maps,
+        **publishing_schemas(maps["Map"]),
         **_searching(),
         **_counting(),
         "User": _user(),
@@ -297,7 +300,7 @@ def _beside_topics() -> Json:
         "map": _text("Id of the map it leads to, empty if it leads to none of this catalogue."),
     }
     image = {
-        "url": _text("Address of the picture, empty if it is missing."),
+        "url": _text("Address of the picture; missing if the picture is."),
         "width": _NUMBER,
         "height": _NUMBER,
         "alt": _text("What it shows, or its file name."),
@@ -315,7 +318,7 @@ def _beside_topics() -> Json:
             {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
             "Names and values.",
         ),
-        "images": _array(_growing(image), "The pictures in it."),
+        "images": _array(_growing({}, optional=image), "The pictures in it."),
         "attachments": _array(
             _growing({"name": {"type": "string"}, "size": _integer(0)}), "The files in it."
         ),

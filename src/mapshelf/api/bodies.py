@@ -1,0 +1,248 @@
+"""Bodies of requests, received under limits.
+
+Small bodies are kept in memory, files in the data folder, where they have no name: whatever becomes
+of the client or of this process, nothing is left behind. A worker receives a bounded number of
+both at a time. When there are as many, the slowest client has to make room, if it is slow enough;
+otherwise, the next one is told to try again.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import BinaryIO, Final, TypeVar
+
+from mapshelf.api.forms import Form, FormLimits, FormReader
+from mapshelf.api.http import BodyRule, Request
+from mapshelf.api.incoming import IncomingBody
+from mapshelf.errors import (
+    BodyTooLarge,
+    CannotWrite,
+    Ending,
+    LengthRequired,
+    Overloaded,
+    UnsupportedMediaType,
+)
+from mapshelf.visits import Sender
+
+T = TypeVar("T")
+
+LARGEST_IN_MEMORY: Final = 131_072
+"""Maximum of bytes of a body, or of the fields of a form, that is kept in memory."""
+
+MOST_IN_MEMORY: Final = 256
+"""Bodies in memory that a worker receives at a time: 32 MiB together."""
+
+MOST_FILES: Final = 16
+"""Bodies on disk that a worker receives at a time."""
+
+SLOW_AFTER: Final = 2.0
+"""Seconds after which a client may have to make room for another."""
+
+SLOW: Final = 16_384
+"""Bytes a second; a client that sends fewer has to make room."""
+
+ClientAddress = Callable[[Sender], str]
+"""Returns the address that a client counts as."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Receiving:
+    body: IncomingBody | None
+    address: str
+
+    def is_slow(self) -> bool:
+        """Return whether the client may have to make room."""
+        body = self.body
+        return body is not None and (
+            not body.is_read() and body.age() > SLOW_AFTER and body.rate() < SLOW
+        )
+
+    def rate(self) -> float:
+        return self.body.rate() if self.body else 0.0
+
+
+class _Places:
+    """A bounded number of places for bodies; one address gets at most three quarters of them.
+
+    Each kind of place has a thread that takes bodies apart: a slow disk must not delay bodies that
+    are kept in memory.
+    """
+
+    def __init__(self, name: str, most: int) -> None:
+        self._most = most
+        self._taken: set[_Receiving] = set()
+        self._thread = ThreadPoolExecutor(1, name)
+        self._stopped = False
+
+    @contextmanager
+    def taken(self, body: IncomingBody | None, address: str) -> Iterator[None]:
+        """Take a place while in the context.
+
+        Raises:
+            Overloaded: there is none, and nobody is slow.
+        """
+        self._make_room(list(self._taken), self._most)
+        of_one = [one for one in self._taken if one.address == address]
+        self._make_room(of_one, max(1, self._most * 3 // 4))
+        receiving = _Receiving(body, address)
+        self._taken.add(receiving)
+        try:
+            yield
+        finally:
+            self._taken.discard(receiving)
+
+    async def done(self, work: Callable[[], T]) -> T:
+        """Return the result of work that writes to files, or takes time.
+
+        Raises:
+            CannotWrite: it failed to write.
+            Ending: the service is shutting down.
+        """
+        if self._stopped:
+            raise Ending("The service is shutting down.")
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        except OSError as error:
+            raise CannotWrite(f"the body of a request was not kept: {error.strerror}") from error
+
+    async def close(self, work: Callable[[], None]) -> None:
+        """Do the last work with files, after what may still be going on; it may fail."""
+        if self._stopped:
+            with suppress(OSError):
+                work()
+            return
+        with suppress(CannotWrite):
+            await self.done(work)
+
+    async def stop(self) -> None:
+        """Finish the work that has begun; from now on there is no more."""
+        self._stopped = True
+        await asyncio.to_thread(self._thread.shutdown)
+
+    def _make_room(self, receiving: list[_Receiving], most: int) -> None:
+        if len(receiving) < most:
+            return
+        slow = [one for one in receiving if one.is_slow()]
+        if not slow:
+            raise Overloaded("too many bodies of requests are being received")
+        slowest = min(slow, key=_Receiving.rate)
+        self._taken.discard(slowest)
+        assert slowest.body is not None
+        slowest.body.cut_off()
+
+
+class Bodies:
+    """Receives the bodies of requests. For use in the event loop of its worker only."""
+
+    def __init__(self, folder: Path, client_address: ClientAddress) -> None:
+        """Keep files in ``folder``."""
+        self._folder = folder
+        self._client_address = client_address
+        self._in_memory = _Places("bodies", MOST_IN_MEMORY)
+        self._on_disk = _Places("files of bodies", MOST_FILES)
+
+    @asynccontextmanager
+    async def content(self, request: Request) -> AsyncIterator[bytes]:
+        """Yield the body of a request, kept in memory while in the context.
+
+        Raises:
+            LengthRequired: it does not say how long it is.
+            BodyTooLarge: it is larger than the operation takes.
+            UnsupportedMediaType: it is of another kind than the operation takes.
+            BodyTimeout: the client sends nothing.
+            ClientDisconnected: the client hung up.
+            Overloaded: too many are being received.
+        """
+        rule = check_body(request)
+        assert rule.most <= LARGEST_IN_MEMORY
+        with self._in_memory.taken(request.body, self._client_address(request.sender)):
+            yield b"".join([piece async for piece in _pieces(request)])
+
+    @asynccontextmanager
+    async def file(self, request: Request) -> AsyncIterator[BinaryIO]:
+        """Yield the body of a request as a file that lasts as long as the context.
+
+        Raises:
+            CannotWrite: there is no room for it.
+            MapshelfError: see ``content``.
+        """
+        check_body(request)
+        places = self._on_disk
+        with places.taken(request.body, self._client_address(request.sender)):
+            file = await places.done(self._new_file)
+            try:
+                async for piece in _pieces(request):
+                    await places.done(partial(file.write, piece))
+                await places.done(partial(file.seek, 0))
+                yield file
+            finally:
+                await places.close(file.close)
+
+    @asynccontextmanager
+    async def form(self, request: Request, limits: FormLimits) -> AsyncIterator[Form]:
+        """Yield the form in the body of a request; its files last as long as the context.
+
+        Raises:
+            MalformedRequest: the body is no form.
+            InvalidParameter: it has too many fields, or one that is not text.
+            CannotWrite: there is no room for its files.
+            MapshelfError: see ``content``.
+        """
+        check_body(request)
+        assert limits.text <= LARGEST_IN_MEMORY
+        places = self._on_disk if limits.files else self._in_memory
+        with places.taken(request.body, self._client_address(request.sender)):
+            media_type = request.sender.header(b"content-type").decode("latin-1")
+            reader = FormReader(media_type, limits, self._new_file)
+            try:
+                async for piece in _pieces(request):
+                    await places.done(partial(reader.feed, piece))
+                yield await places.done(reader.form)
+            finally:
+                await places.close(reader.close)
+
+    def _new_file(self) -> BinaryIO:
+        return TemporaryFile(dir=self._folder)
+
+    async def close(self) -> None:
+        """Finish what is being written."""
+        for places in (self._in_memory, self._on_disk):
+            await places.stop()
+
+
+def check_body(request: Request) -> BodyRule:
+    """Return the rule for the body of a request, which follows it as far as its headers say.
+
+    Raises:
+        LengthRequired: it does not say how long it is.
+        BodyTooLarge: it is larger than the operation takes.
+        UnsupportedMediaType: it is of another media type than the operation takes, or compressed.
+    """
+    rule, body = request.takes, request.body
+    assert rule is not None, "a body that the route does not name"
+    if body is None:
+        return rule
+    if body.length is None:
+        raise LengthRequired("A request with a body needs a Content-Length header.")
+    if body.length > rule.most:
+        raise BodyTooLarge(f"The body of this request must be at most {rule.most} bytes long.")
+    media_type = request.sender.header(b"content-type").decode("latin-1")
+    if media_type.partition(";")[0].strip().lower() not in rule.media_types:
+        raise UnsupportedMediaType(f"The body must be {' or '.join(rule.media_types)}.")
+    if request.sender.header(b"content-encoding").strip().lower() not in (b"", b"identity"):
+        raise UnsupportedMediaType("The body must not be compressed.")
+    return rule
+
+
+def _pieces(request: Request) -> AsyncIterator[bytes]:
+    return request.body.pieces() if request.body else _nothing()
+
+
+async def _nothing() -> AsyncIterator[bytes]:
+    return
+    yield b""

@@ -1,0 +1,134 @@
+"""``GET /maps/{ID}/drawing.svg``, ``.png`` and ``.pdf``: a map, or a branch of it, drawn whole.
+
+A thumbnail shows as much of a map as fits a size; a drawing has every topic. It is made by the
+confined child that makes large documents (``documents``), whatever the size of the map, because a
+small map may take long, too: as PDF, or with pictures. As with thumbnails, no token is needed
+unless the catalogue is private.
+"""
+
+from functools import partial
+from typing import Final
+from urllib.parse import urlencode
+
+from mapshelf.api.content_disposition import inline
+from mapshelf.api.context import Context
+from mapshelf.api.documents import Documents, Kind
+from mapshelf.api.http import Headers, Request, Response, provisional, with_missing_pictures
+from mapshelf.api.thumbnails import HARMLESS, PRIVATE, PUBLIC
+from mapshelf.api.topic_pictures import TopicPictures
+from mapshelf.api.visible_maps import find_map
+from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.formats.outline_codec import may_have
+from mapshelf.model import Outline
+from mapshelf.query import read_parameters
+from mapshelf.render.image_worker import ImageWorker
+from mapshelf.render.render_request import DrawingRequest, Pictures
+from mapshelf.render.themes import LIGHT, THEMES
+from mapshelf.snapshot.read import Record
+from mapshelf.store.contract import Maps
+
+MEDIA_TYPES: Final = {
+    "svg": b"image/svg+xml",
+    "png": b"image/png",
+    "pdf": b"application/pdf",
+}
+"""The media types of drawings, by format."""
+
+PARAMETERS: Final = ("topic", "sheet", "theme")
+
+PICTURE_WIDTH: Final = 640
+"""Pixels across of the pictures in a drawing, at most."""
+
+MOST_PICTURES: Final = 200
+MOST_PICTURE_BYTES: Final = 32 << 20
+"""Pictures in a drawing, and their bytes: frames stand for the others."""
+
+PICTURE_SECONDS: Final = 8.0
+"""For making the pictures of one drawing: then frames stand for the others."""
+
+_MOST_SHEET_DIGITS: Final = 6
+
+
+async def show_drawing(context: Context, request: Request) -> Response:
+    """Return the drawing of a map."""
+    parsed = parse_drawing(request.query_string, request.parts["drawing"])
+    caching = PRIVATE if context.settings.private else PUBLIC
+    found = await find_map(context, request)
+    maker = DrawingMaker(context.store.get(), context.image_worker, context.documents)
+    make = partial(maker.response, found.record, parsed, caching)
+    query_string = urlencode(
+        {"topic": parsed.topic, "sheet": parsed.sheet, "theme": parsed.theme}
+    ).encode()
+    return await found.response(request, context.queues.documents, make, query_string)
+
+
+def parse_drawing(query_string: bytes, drawing_format: str) -> DrawingRequest:
+    """Parse the parameters of a request; the drawing has no title yet.
+
+    Raises:
+        InvalidParameter: a value the interface does not offer.
+    """
+    values = read_parameters(query_string, PARAMETERS)
+    theme = values.get("theme", LIGHT.name)
+    if theme not in THEMES:
+        raise InvalidParameter(f"The theme value must be one of {', '.join(THEMES)}.")
+    sheet = values.get("sheet", "")
+    if sheet and not (sheet.isascii() and sheet.isdigit() and int(sheet[:40]) > 0):
+        raise InvalidParameter("The sheet value must be the number of a sheet, from 1.")
+    # No map has that many.
+    number = int(sheet[:_MOST_SHEET_DIGITS] or 0) if len(sheet) <= _MOST_SHEET_DIGITS else 10**6
+    return DrawingRequest("", drawing_format, theme, number, values.get("topic", ""))
+
+
+class DrawingMaker:
+    """Makes drawings, with the pictures in them."""
+
+    def __init__(self, store: Maps, image_worker: ImageWorker, documents: Documents) -> None:
+        self._store = store
+        self._pictures = TopicPictures(store, image_worker)
+        self._documents = documents
+
+    def response(self, record: Record, parsed: DrawingRequest, caching: Headers) -> Response:
+        """Return a drawing, from the cache or made now, with the headers ``caching``.
+
+        Raises:
+            NotFound: the map has no outline, no such sheet or no such topic, or is too large.
+        """
+        outline = self._store.outline(record.file_id)
+        if outline is None:
+            raise NotFound("This map has no outline.")
+        # The child would find that out, too, but there are endlessly many wrong values.
+        if not may_have(outline, parsed.topic, parsed.sheet):
+            raise NotFound("This map has no such topic or sheet.")
+        drawing = DrawingRequest(
+            record.title, parsed.format, parsed.theme, parsed.sheet, parsed.topic
+        )
+        kind = _kind(drawing, caching)
+        digests = self._store.image_digests(record.file_id)
+        pictures = self._pictures.of_map(
+            record.file_id,
+            digests[:MOST_PICTURES],
+            width=PICTURE_WIDTH,
+            most_bytes=MOST_PICTURE_BYTES,
+            seconds=PICTURE_SECONDS,
+        )
+        response = self._documents.of_outline(draw_map, outline, (drawing, pictures), kind)
+        missing = pictures.missing + max(0, len(digests) - MOST_PICTURES)
+        response = with_missing_pictures(response, missing)
+        return response if pictures.complete else provisional(response)
+
+
+def draw_map(outline: Outline, drawing: DrawingRequest, pictures: Pictures) -> bytes:
+    """Return a drawing, in the child, which alone loads what that takes."""
+    from mapshelf.render.map_drawing import map_drawing  # noqa: PLC0415
+
+    return map_drawing(outline, drawing, pictures)
+
+
+def _kind(drawing: DrawingRequest, caching: Headers) -> Kind:
+    headers = (
+        (b"content-disposition", inline(drawing.title, drawing.format)),
+        *caching,
+        *((HARMLESS,) if drawing.format == "svg" else ()),
+    )
+    return Kind(MEDIA_TYPES[drawing.format], headers)

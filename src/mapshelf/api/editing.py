@@ -1,0 +1,106 @@
+"""Changing what is said of a map (``PATCH /maps/{ID}``), removing it, and undoing that.
+
+A map is removed by ``DELETE /maps/{ID}``; ``POST /maps/{ID}/restore`` undoes it.
+"""
+
+from functools import partial
+from typing import Final
+
+from mapshelf.accounts.audit import about_map, done_by
+from mapshelf.accounts.permissions import may_undo, owns
+from mapshelf.api.context import Context
+from mapshelf.api.http import BodyRule, Request, Response
+from mapshelf.api.map_details import details_of, read_json
+from mapshelf.api.map_writing import (
+    NOT_KEPT,
+    map_response,
+    sender_address,
+    signed,
+    with_map,
+)
+from mapshelf.api.visible_maps import no_map
+from mapshelf.clock import milliseconds
+from mapshelf.errors import Conflict, Forbidden, MapDeleted, MapHidden, NotFound
+from mapshelf.model import UNDOABLE, AuditEvent, Map, RemovedMap, Role, User
+from mapshelf.store import Store
+
+CHANGES: Final = BodyRule(65_536, ("application/json", "application/merge-patch+json"))
+"""The body of a change."""
+
+
+async def edit_map(context: Context, request: Request) -> Response:
+    """Change what is said of a map."""
+    async with context.bodies.content(request) as body:
+        said = read_json(body)
+    edit, event = partial(_edit, said), AuditEvent.MAP_CHANGED
+    found = await with_map(context, request, context.queues.writing, edit, event=event)
+    return map_response(found, context.base_url)
+
+
+async def remove_map(context: Context, request: Request) -> Response:
+    """Remove a map."""
+    event = AuditEvent.MAP_REMOVED
+    await with_map(context, request, context.queues.writing, _remove, event=event)
+    return Response(204, NOT_KEPT)
+
+
+async def restore_map(context: Context, request: Request) -> Response:
+    """Undo the removal of a map."""
+    public_id, user = request.parts["id"], signed(request)
+    address = sender_address(context, request)
+    undo = partial(undo_removal, context.store.get(), public_id, user, address)
+    found = await context.queues.writing.result(object(), undo)
+    context.map_finder.forget(found.id)
+    return map_response(found, context.base_url)
+
+
+def undo_removal(store: Store, public_id: str, user: User, address: str) -> Map:
+    """Undo the removal of a map, and return it; ``address`` is that of the client.
+
+    Raises:
+        NotFound: no map of the user was removed that has this ID, or longer ago than 30 days.
+        Forbidden: somebody else removed it.
+    """
+    now = milliseconds()
+    found = [one for one in removed_maps(store, user, now) if one.map.id == public_id]
+    if not found:
+        raise no_map()
+    if not may_undo(found[0], user, now):
+        raise Forbidden("An administrator removed this map, and only they can bring it back.")
+    entry = done_by(user, address, AuditEvent.MAP_RESTORED, about_map(public_id))
+    try:
+        with store.noting(entry):
+            return store.undo_removal(found[0].map.file_id)
+    except MapDeleted as error:
+        raise Forbidden(str(error)) from error
+    except NotFound as error:  # it was deleted, or undone, meanwhile
+        raise no_map() from error
+
+
+def removed_maps(store: Store, user: User, now: int, *, own: bool = False) -> list[RemovedMap]:
+    """Return the removed maps that a user may know of, as long as removals can be undone.
+
+    Args:
+        store: the store.
+        user: who asks; administrators know of all removed maps.
+        now: milliseconds since 1970-01-01 UTC.
+        own: whether only one's own are asked for.
+    """
+    own = own or user.role is not Role.ADMINISTRATOR
+    found = store.removed_maps(user.id if own else None)
+    since = now - UNDOABLE
+    return [one for one in found if one.removed > since and (not own or owns(one.map, user))]
+
+
+def _edit(said: dict[str, str], store: Store, found: Map, user: User) -> Map:
+    details = details_of(said, store)
+    try:
+        return store.edit_map(found.file_id, details)
+    except MapHidden:
+        raise
+    except Conflict as error:
+        raise Conflict("The title and the template of this map come from its file.") from error
+
+
+def _remove(store: Store, found: Map, user: User) -> None:
+    store.remove_map(found.file_id, user.id)

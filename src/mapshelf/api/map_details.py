@@ -1,0 +1,205 @@
+"""What people say about a map, in a form or as JSON, with the same names and the same meaning.
+
+``FIELDS`` has a row for each name. JSON may also have numbers, a truth value and an array where
+that is the natural way to write a value.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import orjson
+
+from mapshelf.api.forms import Form
+from mapshelf.errors import InvalidParameter, MalformedRequest
+from mapshelf.model import (
+    MOST_TAGS,
+    TAG_LENGTH,
+    MapDetails,
+    Named,
+    Visibility,
+    name_key,
+    parse_tags,
+)
+from mapshelf.readers.parsing.text_cleaning import clean, one_line
+from mapshelf.store.contract import Maps
+
+TITLE_LENGTH: Final = 500
+DESCRIPTION_LENGTH: Final = 10_000
+"""Characters of titles and descriptions at most."""
+
+VISIBILITIES: Final = (Visibility.PUBLISHED, Visibility.UNLISTED, Visibility.PRIVATE)
+"""What people may choose."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Something that people may say about a map.
+
+    Attributes:
+        name: in forms and in JSON.
+        meaning: what its values are, for messages and for the OpenAPI document.
+        read: turns its text into fields of ``MapDetails``; raises ``ValueError`` if it cannot. What
+            it refers to is looked up in a store.
+        blank: whether an empty text says something.
+        schema: the JSON Schema of its values.
+    """
+
+    name: str
+    meaning: str
+    read: Callable[[str, Maps], dict[str, Any]]
+    schema: Mapping[str, Any]
+    blank: bool = False
+
+
+def read_form(form: Form) -> dict[str, str]:
+    """Return what a form says, by the names of fields. A field that is left empty says nothing.
+
+    Raises:
+        InvalidParameter: a field is given twice.
+    """
+    texts = {row.name: form.text(row.name) for row in FIELDS if row.name in form.fields}
+    blank = {row.name for row in FIELDS if row.blank}
+    return {name: text for name, text in texts.items() if text or name in blank}
+
+
+def read_json(body: bytes) -> dict[str, str]:
+    """Return what a JSON object says, by the names of fields.
+
+    Raises:
+        MalformedRequest: it is no JSON object.
+        InvalidParameter: it has a key that there is not, or a value of another type.
+    """
+    try:
+        values = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise MalformedRequest("The body is not valid JSON.") from error
+    if not isinstance(values, dict):
+        raise MalformedRequest("The body must be a JSON object.")
+    for key in values:
+        if key not in NAMES:
+            raise InvalidParameter(f"The keys of the body must be some of {', '.join(NAMES)}.")
+    return {name: _as_text(name, value) for name, value in values.items()}
+
+
+def details_of(said: Mapping[str, str], store: Maps) -> MapDetails:
+    """Return what ``read_form`` and ``read_json`` return as a store takes it.
+
+    Raises:
+        InvalidParameter: a value is not one that there is.
+        StoreUnavailable: the store cannot be reached.
+    """
+    details: dict[str, Any] = {}
+    for row in FIELDS:
+        text = said.get(row.name)
+        if text is None:
+            continue
+        if "\0" in text:
+            raise InvalidParameter(f"The {row.name} value must not contain a NUL character.")
+        try:
+            details |= row.read(text, store)
+        except ValueError as error:
+            raise InvalidParameter(f"The {row.name} value must be {row.meaning}.") from error
+    return MapDetails(**details)
+
+
+def _as_text(name: str, value: object) -> str:
+    if isinstance(value, str):
+        return value
+    if name == "template" and isinstance(value, bool):
+        return str(value).lower()
+    if name in ("category", "licence") and type(value) is int:
+        return str(value)
+    if name == "tags" and isinstance(value, list):
+        if all(isinstance(tag, str) and "," not in tag for tag in value):
+            return ",".join(value)
+        raise InvalidParameter("The tags value must have texts without commas in them.")
+    raise InvalidParameter(f"The {name} value is of a wrong type.")
+
+
+def _title(text: str, store: Maps) -> dict[str, Any]:
+    title = one_line(clean(text))
+    if not 0 < len(title) <= TITLE_LENGTH:
+        raise ValueError
+    return {"title": title}
+
+
+def _description(text: str, store: Maps) -> dict[str, Any]:
+    description = clean(text.replace("\r\n", "\n")).strip()
+    if len(description) > DESCRIPTION_LENGTH:
+        raise ValueError
+    return {"description": description}
+
+
+def _category(text: str, store: Maps) -> dict[str, Any]:
+    return {"category_id": _id_in(store.categories(), text)}
+
+
+def _licence(text: str, store: Maps) -> dict[str, Any]:
+    return {"licence_type_id": _id_in(store.licence_types(), text)}
+
+
+def _tags(text: str, store: Maps) -> dict[str, Any]:
+    return {"tags": parse_tags(clean(text))}
+
+
+def _template(text: str, store: Maps) -> dict[str, Any]:
+    choice = text.strip().lower()
+    if choice not in ("true", "1", "false", "0"):
+        raise ValueError
+    return {"template": choice in ("true", "1")}
+
+
+def _visibility(text: str, store: Maps) -> dict[str, Any]:
+    visibility = Visibility(text.strip().lower())
+    if visibility not in VISIBILITIES:
+        raise ValueError
+    return {"visibility": visibility}
+
+
+def _id_in(rows: Sequence[Named], text: str) -> int:
+    """Return the id of the row that a text names: by its id, or by its name in any case."""
+    key = name_key(text)
+    for row in rows:
+        if key in (str(row.id), name_key(row.name)):
+            return row.id
+    raise ValueError
+
+
+_TEXT: Final = {"type": "string"}
+_ID_OR_NAME: Final = {"type": ["string", "integer"]}
+
+FIELDS: Final = (
+    Field(
+        "title",
+        f"a text of 1 to {TITLE_LENGTH} characters",
+        _title,
+        {**_TEXT, "maxLength": TITLE_LENGTH},
+    ),
+    Field(
+        "description",
+        f"a text of up to {DESCRIPTION_LENGTH} characters",
+        _description,
+        {**_TEXT, "maxLength": DESCRIPTION_LENGTH},
+        blank=True,
+    ),
+    Field("category", "the id or the name of a category", _category, _ID_OR_NAME),
+    Field("licence", "the id or the name of a licence type", _licence, _ID_OR_NAME),
+    Field(
+        "tags",
+        f"up to {MOST_TAGS} tags with commas between them, each printable and of up to {TAG_LENGTH}"
+        " characters",
+        _tags,
+        {"type": ["string", "array"], "items": _TEXT},
+        blank=True,
+    ),
+    Field("template", "true or false", _template, {"type": ["boolean", "string"]}),
+    Field(
+        "visibility",
+        "published, unlisted or private",
+        _visibility,
+        {**_TEXT, "enum": [one.value for one in VISIBILITIES]},
+    ),
+)
+
+NAMES: Final = tuple(row.name for row in FIELDS)

@@ -1,0 +1,123 @@
+"""What operations that write to a single map share: who may, and what the answer is.
+
+Each change is made in a thread, with the map as the store has it at that moment.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Final, TypeVar
+
+import orjson
+
+from mapshelf.accounts.audit import about_map, done_by
+from mapshelf.accounts.permissions import may_change, may_see
+from mapshelf.api.context import Context, address_of
+from mapshelf.api.http import Headers, Request, Response, json_response
+from mapshelf.api.visible_maps import no_map
+from mapshelf.api.work_queue import WorkQueue
+from mapshelf.errors import Forbidden, NotFound
+from mapshelf.model import AuditEntry, AuditEvent, Map, User
+from mapshelf.snapshot.format.records import encode_record, page_path, with_base_url
+from mapshelf.store import Store
+
+T = TypeVar("T")
+
+NOT_KEPT: Final[Headers] = ((b"cache-control", b"no-store"),)
+"""Headers of responses to what changes something."""
+
+Change = Callable[[Store, Map, User], T]
+"""Changes a map that a user may see, or reads what not everybody may see."""
+
+
+async def with_map(  # noqa: PLR0913 - who does what, where, and what is noted
+    context: Context,
+    request: Request,
+    queue: WorkQueue,
+    work: Change[T],
+    *,
+    own: bool = True,
+    event: AuditEvent | None = None,
+) -> T:
+    """Return the result of ``work`` with the map in the path of a request.
+
+    Args:
+        context: the service.
+        request: the request, with a token.
+        queue: where the work is done.
+        work: what is done.
+        own: whether only those may do it who may change the map.
+        event: what is noted in the audit log, if it is to be.
+
+    Raises:
+        NotFound: there is no map that the user may see.
+        Forbidden: the user may see it, but not change it.
+        StoreUnavailable: the store cannot be reached.
+        Overloaded: the queue is full.
+        MapshelfError: what ``work`` raises.
+    """
+    user = signed(request)
+    store, public_id = context.store.get(), request.parts["id"]
+    if event is not None:
+        work = noted_change(done_by(user, sender_address(context, request), event), work)
+    do = partial(change_map, store, public_id, user, work, own)
+    # A key that nothing else has: two equal changes are two changes.
+    return await queue.result(object(), do, owner=user.id)
+
+
+def noted_change(entry: AuditEntry, work: Change[T]) -> Change[T]:
+    """Return ``work``, which is noted in the audit log with what it writes."""
+
+    def do(store: Store, found: Map, user: User) -> T:
+        with store.noting(replace(entry, target=about_map(found.id))):
+            return work(store, found, user)
+
+    return do
+
+
+def sender_address(context: Context, request: Request) -> str:
+    """Return the address that the client of a request counts as."""
+    return address_of(context.settings.trusted_proxies, request.sender)
+
+
+def signed(request: Request) -> User:
+    """Return who sends a request that needs a token."""
+    assert request.user is not None
+    return request.user
+
+
+def map_object(found: Map, base_url: bytes) -> bytes:
+    """Return the Map object of a map."""
+    return with_base_url(encode_record(found), base_url)
+
+
+def map_response(found: Map, base_url: bytes) -> Response:
+    """Return the response to a change of a map."""
+    return json_response(200, map_object(found, base_url), NOT_KEPT)
+
+
+def published_response(found: Map, base_url: bytes, *, new: bool) -> Response:
+    """Return the response to an upload: the Map object, and where its page is, under two names.
+
+    Programs for desktops know only these names: ``url``, and older ones ``map``.
+    """
+    values = orjson.loads(map_object(found, base_url))
+    page = base_url.decode() + page_path(found)
+    body = orjson.dumps({**values, "url": page, "map": page})
+    location = (b"location", base_url + b"/maps/" + found.id.encode())
+    return json_response(201 if new else 200, body, (location, *NOT_KEPT))
+
+
+def change_map(store: Store, public_id: str, user: User, work: Change[T], own: bool) -> T:
+    """Return the result of ``work`` with a map, in a thread; see ``with_map``."""
+    found = store.find_map(public_id)
+    if found is None or not may_see(found, user):
+        raise no_map()
+    if own and not may_change(found, user):
+        raise Forbidden("Only its owner and administrators may do this with a map.")
+    try:
+        return work(store, found, user)
+    except NotFound as error:
+        if store.find_map(public_id) is None:  # removed meanwhile
+            raise no_map() from error
+        raise

@@ -1,0 +1,196 @@
+"""``GET /users/me/maps``: the maps of the token's owner, whoever sees them.
+
+The published ones come from the snapshot, which has them in order. The others are few: they are
+read from the store, and those that the request asks for are inserted. A search by relevance has
+them at the end, because nothing ranks them.
+
+The topics of these are looked through for each search. That takes a second and 50 MB for each
+million characters, so it has a limit (``MOST_SEARCHED``), and a queue of its own: nobody can keep
+others from their maps by having many large ones.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from mapshelf.api.context import Context
+from mapshelf.api.http import Request, Response
+from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.map_writing import map_object, signed
+from mapshelf.api.maps import list_response
+from mapshelf.errors import InvalidParameter
+from mapshelf.formats.ndjson_records import parse_record
+from mapshelf.formats.outline_codec import Passages, outline_passages
+from mapshelf.model import Map, User, Visibility
+from mapshelf.query import FILTERS, SORT_ORDERS, MapQuery, owner_key, parse_query, read_parameters
+from mapshelf.search.map_words import WordFinder
+from mapshelf.search.matching import UnindexedMaps
+from mapshelf.search.query_parser import parse_query_text
+from mapshelf.snapshot.read import Record, Snapshot
+from mapshelf.store import Store
+from mapshelf.text.normalize import normalize
+
+VISIBILITY: Final = "visibility"
+
+MOST_SEARCHED: Final = 2 << 20
+"""Bytes of outlines, unpacked, that a search looks through, from the newest map on. The others are
+found by what is said of them."""
+
+_KEYS: Final = {row.name: row.key for row in FILTERS}
+_ORDERS: Final = {row.name: row for row in SORT_ORDERS}
+_COMPARED: Final = (
+    *("file_id", "title", "thumbs_up", "thumbs_down", "views", "downloads", "date_added"),
+)
+"""The fields of a map that orders compare."""
+
+
+async def list_own_maps(context: Context, request: Request) -> Response:
+    """Return a page of one's own maps."""
+    query = parse_query(request.query_string)
+    wanted = read_visibility(request.query_string)
+    if wanted is not None:
+        query = replace(query, given=(*query.given, (VISIBILITY, wanted.value)))
+    snapshot = context.snapshot.get().snapshot
+    lister = OwnMaps(context.store.get(), snapshot, signed(request), context.base_url)
+    make = partial(lister.page, query, wanted)
+    return await context.queues.own_maps.result(object(), make, request.disconnection)
+
+
+def read_visibility(query_string: bytes) -> Visibility | None:
+    """Return which maps a request asks for, ``None`` for all.
+
+    Raises:
+        InvalidParameter: it is none that people can choose.
+    """
+    value = read_parameters(query_string, (VISIBILITY,)).get(VISIBILITY)
+    if value is None:
+        return None
+    if value not in VISIBILITIES:
+        raise InvalidParameter(f"The visibility value must be one of {', '.join(VISIBILITIES)}.")
+    return Visibility(value)
+
+
+class OwnMaps:
+    """The maps of one user."""
+
+    def __init__(self, store: Store, snapshot: Snapshot, user: User, base_url: bytes) -> None:
+        self._store = store
+        self._snapshot = snapshot
+        self._user = user
+        self._base_url = base_url
+
+    def page(self, query: MapQuery, wanted: Visibility | None) -> Response:
+        """Return a page of the maps that a query asks for.
+
+        Args:
+            query: the request.
+            wanted: who sees them, ``None`` for all.
+        """
+        bodies, total, corrected = self.bodies(query, wanted)
+        body = b"[%b]" % b",".join(bodies)
+        address = f"{self._base_url.decode()}/users/me/maps"
+        return list_response(body, query, total, corrected, address)
+
+    def bodies(self, query: MapQuery, wanted: Visibility | None) -> tuple[list[bytes], int, str]:
+        """Return the Map objects of a page, how many maps match, and the corrected query text.
+
+        Args:
+            query: see ``page``.
+            wanted: see ``page``.
+        """
+        published, others = wanted in (None, Visibility.PUBLISHED), self._others(query, wanted)
+        corrected = ""
+        if published:
+            total, corrected = self._published_total(query, correct=not others)
+        else:
+            total = 0
+        if corrected:
+            others = self._others(replace(query, text=corrected), wanted)
+        searched = replace(query, text=corrected) if corrected else query
+        return self._bodies(searched, total, others), total + len(others), corrected
+
+    def _published_total(self, query: MapQuery, *, correct: bool) -> tuple[int, str]:
+        first = replace(self._own(query), limit=0, offset=0)
+        found = self._snapshot.search(first, self._base_url, correct=correct)
+        return found.total, found.corrected
+
+    def _own(self, query: MapQuery) -> MapQuery:
+        own = ("owner", owner_key(self._user.name))
+        return replace(query, filters=tuple(dict.fromkeys((*query.filters, own))))
+
+    def _others(self, query: MapQuery, wanted: Visibility | None) -> list[Map]:
+        """Return the maps that a query asks for and the snapshot does not have."""
+        if wanted is Visibility.PUBLISHED:
+            return []
+        found = [
+            one
+            for one in self._store.unpublished_maps(self._user.id)
+            if wanted in (None, one.visibility)
+            and all(_KEYS[name](one) == key for name, key in query.filters)
+            # One that was published a moment ago may still be there; it is not listed twice.
+            and self._snapshot.find(one.id, self._base_url) is None
+        ]
+        return self._matching(found, query.text) if query.text and found else found
+
+    def _matching(self, maps: list[Map], text: str) -> list[Map]:
+        finder, room, words = WordFinder(), MOST_SEARCHED, []
+        newest = maps[::-1]
+        for one in newest:
+            outline = self._store.outline(one.file_id) if room > 0 else None
+            passages = outline_passages(outline, room) if outline else Passages()
+            room -= passages.size
+            words.append(finder.words_of(one, "", passages))
+        places = UnindexedMaps(words).matching(parse_query_text(text))
+        return [newest[place] for place in places]
+
+    def _bodies(self, query: MapQuery, total: int, others: list[Map]) -> list[bytes]:
+        """Return the Map objects of a page.
+
+        Args:
+            query: the request.
+            total: how many published maps match.
+            others: the other maps that match.
+        """
+        start, end = query.offset, query.offset + query.limit
+        order = query.order
+        if order is None:
+            others = sorted(others, key=place_in("date"))
+            hits = self._published(query, start, end) if start < total else []
+            rest = others[max(0, start - total) : max(0, end - total)]
+            return [hit.body for hit in hits] + [self._encoded(one) for one in rest]
+        if not others:
+            return [hit.body for hit in self._published(query, start, end)] if total else []
+        # At most all of the others are before the page, so this is where its first map may be.
+        first = max(0, start - len(others))
+        hits = self._published(query, first, end) if first < total else []
+        placed: Iterable[tuple[Any, bytes]] = (
+            *((_compared(hit, others[0]), hit.body) for hit in hits),
+            *((one, self._encoded(one)) for one in others),
+        )
+        place = place_in(order)
+        merged = sorted(placed, key=lambda pair: place(pair[0]))
+        return [body for _, body in merged[start - first : end - first]]
+
+    def _published(self, query: MapQuery, start: int, end: int) -> Sequence[Record]:
+        part = replace(self._own(query), offset=start, limit=end - start)
+        return self._snapshot.search(part, self._base_url, correct=False).records
+
+    def _encoded(self, one: Map) -> bytes:
+        return map_object(one, self._base_url)
+
+
+def place_in(order: str) -> Callable[[Map], tuple[Any, ...]]:
+    """Return the key by which maps are sorted in an order (``sort_orders``)."""
+    row = _ORDERS[order]
+    if row.ties_by_title:
+        return lambda one: (normalize(one.title), one.title, one.file_id)
+    if row.ascending:
+        return lambda one: (row.key(one), -one.file_id)
+    return lambda one: (-row.key(one), -one.file_id)
+
+
+def _compared(hit: Record, like: Map) -> Map:
+    """Return a map with what orders compare of a record; the rest is that of another map."""
+    draft = parse_record(hit.body)[0]
+    return replace(like, **{name: getattr(draft, name) for name in _COMPARED})

@@ -1,0 +1,88 @@
+"""``POST /maps/{ID}/reports``: telling administrators what is wrong with a map."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+import orjson
+
+from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.api.context import Context
+from mapshelf.api.http import BodyRule, Request, Response, json_response
+from mapshelf.api.map_writing import NOT_KEPT, with_map
+from mapshelf.api.visible_maps import no_map
+from mapshelf.errors import Forbidden, InvalidParameter, MalformedRequest
+from mapshelf.model import NOTE_LENGTH, AuditEvent, Map, Reason, User
+from mapshelf.store import Store
+
+REPORT: Final = BodyRule(16_384, ("application/json",))
+"""The body of a report."""
+
+
+async def report_map(context: Context, request: Request) -> Response:
+    """Report a map."""
+    async with context.bodies.content(request) as body:
+        said = _read(body)
+    reason, note = read_report(said)
+    await with_map(
+        context,
+        request,
+        context.queues.writing,
+        partial(_report, reason, note),
+        own=False,
+        event=AuditEvent.MAP_REPORTED,
+    )
+    return json_response(201, orjson.dumps({"reason": reason, "note": note}), NOT_KEPT)
+
+
+def read_report(said: Mapping[str, Any]) -> tuple[Reason, str]:
+    """Return the reason and the note of a report.
+
+    Raises:
+        InvalidParameter: one of them cannot be taken.
+    """
+    reason, note = said.get("reason"), said.get("note", "")
+    if not isinstance(reason, str) or reason not in list(Reason):
+        raise InvalidParameter(f"A report needs a reason, one of {', '.join(Reason)}.")
+    if not isinstance(note, str) or len(note) > NOTE_LENGTH:
+        raise InvalidParameter(f"The note has at most {NOTE_LENGTH} characters.")
+    lines = note.replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    return Reason(reason), "\n".join(map(_printable, lines)).strip()
+
+
+def find_reportable(store: Store, public_id: str, user: User) -> Map:
+    """Return a map that a user may report.
+
+    Raises:
+        NotFound: there is no map that the user may see.
+        Forbidden: it is the user's own.
+    """
+    found = store.find_map(public_id)
+    if found is None or not may_see(found, user):
+        raise no_map()
+    if owns(found, user):
+        raise Forbidden("Nobody can report a map of their own.")
+    return found
+
+
+def _report(reason: Reason, note: str, store: Store, found: Map, user: User) -> None:
+    if owns(found, user):
+        raise Forbidden("Nobody can report a map of their own.")
+    store.report_map(found.file_id, user.id, reason, note)
+
+
+def _printable(line: str) -> str:
+    """Return a line without control characters, lone surrogates and marks of direction."""
+    return "".join(letter for letter in line if letter.isprintable() or letter == "\t")
+
+
+def _read(body: bytes) -> dict[str, Any]:
+    try:
+        said = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise MalformedRequest("The body is not valid JSON.") from error
+    if not isinstance(said, dict):
+        raise MalformedRequest("The body must be a JSON object.")
+    if not said.keys() <= {"reason", "note"}:
+        raise InvalidParameter("The body has a reason and perhaps a note, and nothing else.")
+    return said

@@ -1,0 +1,75 @@
+"""The pictures in the topics of a map, for whatever is drawn or written with them.
+
+Nobody gets the bytes that are in a file: each picture is encoded again (``render.image_worker``),
+at the size that its use needs. Many pictures take time and memory, so there are bounds. What there
+was no time for is missing once: what was made meanwhile is kept, so the next request gets further.
+"""
+
+from collections.abc import Sequence
+from time import monotonic
+
+from mapshelf.disk_cache import CachedFile
+from mapshelf.errors import Overloaded
+from mapshelf.render.image_worker import ImageRequest, ImageWorker
+from mapshelf.render.render_request import Pictures
+from mapshelf.store.contract import Maps
+
+
+class TopicPictures:
+    """Gets the pictures of maps, from the cache or made now."""
+
+    def __init__(self, store: Maps, worker: ImageWorker) -> None:
+        self._store = store
+        self._worker = worker
+
+    def of_map(
+        self, file_id: int, digests: Sequence[str], *, width: int, most_bytes: int, seconds: float
+    ) -> Pictures:
+        """Return pictures of a map as PNG, by digest.
+
+        Those that cannot be shown are missing, those after ``most_bytes`` bytes, and those that
+        there is no time for (``Pictures.complete``); ``Pictures.missing`` counts them.
+
+        Args:
+            file_id: of the map.
+            digests: of the pictures; the first ones are the most important.
+            width: pixels across, at most.
+            most_bytes: of all pictures together.
+            seconds: after which no further picture is made.
+        """
+        pictures, left = Pictures(), most_bytes
+        end = monotonic() + seconds
+        for at, digest in enumerate(digests):
+            asked = ImageRequest(digest, width)
+            try:
+                picture = self._picture(file_id, asked, end)
+            except Overloaded:
+                pictures.complete = False
+                pictures.missing += 1
+                continue
+            if picture is None:
+                pictures.missing += 1
+                # A machine that is busy refuses what it makes later.
+                if self._worker.may_be_shown_later(asked, file_id):
+                    pictures.complete = False
+                continue
+            left -= len(picture)
+            if left < 0:
+                pictures.missing += len(digests) - at
+                break
+            pictures[digest] = picture
+        return pictures
+
+    def _picture(self, file_id: int, asked: ImageRequest, end: float) -> bytes | None:
+        found = self._worker.cached(asked)
+        if found is None and not self._worker.has_refused(asked):
+            left = end - monotonic()
+            if left <= 0:
+                raise Overloaded("there is no time for more pictures")
+            data = self._store.image(file_id, asked.digest)
+            if data is not None:
+                found = self._worker.image(asked, data, file_id, left)
+        if isinstance(found, CachedFile):
+            with found.open() as file:
+                return file.read()
+        return found

@@ -1,0 +1,140 @@
+"""Finding a single map for whoever asks: in the snapshot, otherwise in the store.
+
+The snapshot has what is published, and answers nearly always. The store is asked for other IDs, so
+that a map is at its address at once when it is published, and that unlisted and private maps are
+there for those who may see them. For everybody else, such a map is not there at all.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from mapshelf.accounts.permissions import may_see
+from mapshelf.api.context import Context
+from mapshelf.api.current_snapshot import CachedSnapshot, Deferred, Make
+from mapshelf.api.http import Request, Response
+from mapshelf.api.people import People
+from mapshelf.api.work_queue import WorkQueue
+from mapshelf.errors import InsufficientScope, InvalidToken, NotFound
+from mapshelf.model import User, Visibility
+from mapshelf.snapshot.format.records import encode_record, with_base_url
+from mapshelf.snapshot.read import Record, Snapshot
+from mapshelf.tokens import MAPS, scopes_of
+
+NO_INDEX: Final = (b"x-robots-tag", b"noindex")
+"""Says to search engines that a map is not theirs to list."""
+
+CACHING: Final = {
+    Visibility.UNLISTED: b"private, no-cache",
+    Visibility.PRIVATE: b"private, no-store",
+}
+"""What caches may do with responses about maps that are not published."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundMap:
+    """A map that whoever asks may see.
+
+    Attributes:
+        record: the map.
+        visibility: who sees it.
+        current: the snapshot, which has the map unless ``is_cached`` is false.
+        is_cached: whether responses belong to the snapshot.
+    """
+
+    record: Record
+    visibility: Visibility
+    current: CachedSnapshot
+    is_cached: bool
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The snapshot, with the other maps."""
+        return self.current.snapshot
+
+    async def response(
+        self, request: Request, queue: WorkQueue, make: Make, query_string: bytes | None = None
+    ) -> Response:
+        """Return the response that ``make`` makes, as ``CachedSnapshot.response`` does.
+
+        Of a map that is not in the snapshot, nothing is cached.
+        """
+        if self.is_cached:
+            return await self.current.response(request, queue, make, query_string)
+        key = request.path, request.query_string if query_string is None else query_string
+        place = (self.record.file_id, self.visibility, *key)
+        made: Response | Deferred = await queue.result(place, make, request.disconnection)
+        if isinstance(made, Deferred):
+            made = await made.queue.result(place, made.make, request.disconnection)
+        return self.guarded(made)
+
+    def guarded(self, response: Response) -> Response:
+        """Return a response with the headers that keep it from those who may not see the map."""
+        if self.visibility is Visibility.PUBLISHED:
+            return response
+        return _guarded(response, (b"cache-control", CACHING[self.visibility]))
+
+
+async def find_map(
+    context: Context, request: Request, base_url: bytes | None = None, *, public_id: str = ""
+) -> FoundMap:
+    """Return the map in the path of a request.
+
+    Args:
+        context: the service.
+        request: the request.
+        base_url: begins our own addresses in the record, by default where clients reach us.
+        public_id: the map, if it is not in the path.
+
+    Raises:
+        NotFound: there is none that whoever asks may see.
+        StoreUnavailable: it is not in the snapshot, and the store cannot be reached.
+        Overloaded: too many ask for maps that are not in the snapshot.
+    """
+    current = context.snapshot.get()
+    public_id = public_id or request.parts["id"]
+    base_url = context.base_url if base_url is None else base_url
+    record = current.snapshot.find(public_id, base_url)
+    if record is not None:
+        return FoundMap(record, Visibility.PUBLISHED, current, is_cached=True)
+    found = await context.map_finder.find(public_id, request.disconnection)
+    if found is None:
+        raise no_map()
+    if found.visibility is Visibility.PRIVATE:
+        user = request.user or await user_if_any(context.people, request)
+        if not may_see(found, user):
+            raise no_map()
+    record = Record(found.file_id, with_base_url(encode_record(found), base_url))
+    return FoundMap(record, found.visibility, current, is_cached=False)
+
+
+async def user_if_any(people: People, request: Request) -> User | None:
+    """Return who asks for something that needs no token, ``None`` if nobody says so.
+
+    A token that is not valid, or does not allow to read maps, says nothing.
+
+    Raises:
+        StoreUnavailable: the store cannot be reached.
+    """
+    header = request.headers.get(b"authorization")
+    if header is None:
+        session = await people.session(request)
+        return session.user if session and MAPS in scopes_of(session.token.scopes) else None
+    try:
+        return await (await people.authenticator()).user(header, MAPS)
+    except (InvalidToken, InsufficientScope):
+        return None
+
+
+def no_map() -> NotFound:
+    """Return the error for a map that is not there for whoever asks."""
+    return NotFound("There is no map with this ID.")
+
+
+def _guarded(response: Response, caching: tuple[bytes, bytes]) -> Response:
+    kept = (header for header in response.headers if header[0] != b"cache-control")
+    return replace(
+        response,
+        headers=(*kept, caching, NO_INDEX),
+        smaller=_guarded(response.smaller, caching) if response.smaller else None,
+        text_headers=None,
+    )

@@ -1,0 +1,355 @@
+"""A desktop program of before RFC 9700 signs in, refreshes and uploads, byte for byte as it does.
+
+It is compiled Java that nobody changes any more: it does not follow our answers, they follow it. So
+each request here is what its classes write to the socket, and answers are read as it reads them. It
+keeps no cookies, understands no compression, and ignores most statuses.
+"""
+
+import json
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import urljoin, urlsplit
+
+import httpx
+import pytest
+
+from mapshelf.site.messages import say
+from tests.api.programs import decide, post, signed_in
+from tests.cli.process import EXAMPLES, Mapshelf, serving
+from tests.readers.samples import archive, as_file, drawn, xmind_xml
+from tests.site.people.person import forms
+
+pytestmark = pytest.mark.process
+
+ID: Final = "Rq7" * 13 + "x"
+SECRET: Final = "Ws9" * 13 + "y"
+LISTENER: Final = "http://localhost:13524/"
+AUTHORIZATION: Final = (
+    f"/oauth/auth?client_id={ID}&redirect_uri={LISTENER}&response_type=code&scope=account+maps"
+)
+SENT_ALWAYS: Final = (
+    "Accept: application/json",
+    "X-Client-ID: xmind_v3.4.1",
+    "User-Agent: Java/1.8.0_60",
+)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """An answer as the program reads it."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    def json(self) -> dict[str, Any]:
+        """Return the JSON object, which it takes only from an answer that is exactly this."""
+        assert "application/json" in self.headers["content-type"]
+        assert "content-encoding" not in self.headers
+        found = json.loads(self.body.decode("utf-8"))
+        assert isinstance(found, dict)
+        assert "_code" not in found  # it would stand for the status
+        return found
+
+
+@dataclass(frozen=True)
+class Desktop:
+    """The program, and the service that it was pointed at."""
+
+    mapshelf: Mapshelf
+    url: str
+
+    def send(self, request: str, *more: str, body: str = "") -> Answer:
+        """Send a request over a connection of its own, and read the answer."""
+        lines = [request, *SENT_ALWAYS, f"Host: {urlsplit(self.url).netloc}", *more]
+        lines.append("Connection: keep-alive")
+        if body:
+            lines.append("Content-Type: application/x-www-form-urlencoded; charset=utf-8")
+            lines.append(f"Content-Length: {len(body)}")
+        head = "\r\n".join((*lines, "", "")).encode()
+        place = (urlsplit(self.url).hostname, urlsplit(self.url).port)
+        with closing(socket.create_connection(place, timeout=20)) as connection:
+            connection.sendall(head + body.encode())
+            return read_answer(connection)
+
+    def look(self) -> tuple[int, str]:
+        """Look at the page that the browser is opened at; return the last status and path.
+
+        Redirects are followed up to twenty times, within the same scheme, and without cookies.
+        """
+        path = AUTHORIZATION
+        for _ in range(20):
+            answer = self.send(f"GET {path} HTTP/1.1")
+            if answer.status not in (301, 302, 303):
+                return answer.status, path
+            target = urljoin(self.url + path, answer.headers["location"])
+            assert target.startswith(self.url)
+            path = target.removeprefix(self.url)
+        raise AssertionError("redirected for ever")
+
+    def token(self, body: str) -> Answer:
+        """Send a token request."""
+        return self.send("POST /oauth/token HTTP/1.1", body=body)
+
+    def exchange(self, code: str) -> Answer:
+        """Exchange a code: the scope has a literal plus, and the secret is in the form."""
+        return self.token(
+            f"grant_type=authorization_code&code={code}"
+            "&redirect_uri=http%3A%2F%2Flocalhost%3A13524%2F"
+            f"&client_id={ID}&scope=account%2Bmaps&client_secret={SECRET}"
+        )
+
+    def refresh(self, token: str) -> Answer:
+        """Exchange a refresh token, as before every upload."""
+        return self.token(
+            f"client_id={ID}&redirect_uri=http%3A%2F%2Flocalhost%3A13524%2F"
+            "&grant_type=refresh_token&scope=account%2Bmaps"
+            f"&client_secret={SECRET}&refresh_token={token}"
+        )
+
+    def user(self, token: str) -> Answer:
+        """Ask who the user is, with the token alone in the header."""
+        return self.send("GET /users/me HTTP/1.1", f"Authorization: {token}")
+
+    def upload(
+        self, token: str, title: str, file: bytes, *, answered: bool = True
+    ) -> Answer | None:
+        """Upload a map: the token alone in the header, and a charset on every part of the form.
+
+        If it is not to be ``answered``, the connection is lost as soon as all is sent.
+        """
+        boundary = "-0aZ_8" + "q" * 30 + "-"
+        text = "Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: 8bit"
+        parts = [
+            f'Content-Disposition: form-data; name="{name}"\r\n{text}\r\n\r\n{title}'.encode()
+            for name in ("title", "description")
+        ]
+        parts.append(
+            b'Content-Disposition: form-data; name="map"; '
+            b'filename="4k2m9x7c1v5b3n8a6s0d2f4g6h.xmind"\r\n'
+            b"Content-Type: application/octet-stream; charset=utf-8\r\n"
+            b"Content-Transfer-Encoding: binary\r\n\r\n" + file
+        )
+        opening = f"--{boundary}\r\n".encode()
+        body = b"".join(opening + one + b"\r\n" for one in parts) + opening[:-2] + b"--\r\n"
+        lines = [
+            "POST /maps HTTP/1.1",
+            *SENT_ALWAYS,
+            f"Host: {urlsplit(self.url).netloc}",
+            f"Authorization: {token}",
+            f"Content-Type: multipart/form-data; boundary={boundary}",
+            f"Content-Length: {len(body)}",
+            "Connection: keep-alive",
+        ]
+        place = (urlsplit(self.url).hostname, urlsplit(self.url).port)
+        with closing(socket.create_connection(place, timeout=20)) as connection:
+            connection.sendall("\r\n".join((*lines, "", "")).encode() + body)
+            return read_answer(connection) if answered else None
+
+    def decided(self, decision: str) -> str:
+        """Return where the browser is sent after the user has decided."""
+        with signed_in(self.mapshelf, self.url) as browser:
+            policy = browser.get(AUTHORIZATION).headers["Content-Security-Policy"]
+            assert "form-action 'self' http://localhost:13524;" in policy
+            return decide(browser, AUTHORIZATION, decision)
+
+    def let_in(self) -> str:
+        """Sign in and refresh, as before every upload; return the access token."""
+        found = self.exchange(self.code()).json()
+        token = self.refresh(found["refresh_token"]).json()["access_token"]
+        assert isinstance(token, str)
+        return token
+
+    def code(self) -> str:
+        """Return the code that the listener takes from what the browser asks it for."""
+        code = heard(self.decided("allow"))
+        assert code is not None
+        return code
+
+
+def heard(location: str) -> str | None:
+    """Return the code in a request of the browser to the listener.
+
+    The line is split at the first question mark and at ampersands. The value of the first parameter
+    whose name begins with ``code`` is taken, not decoded, and up to the end of the line.
+    """
+    assert location.startswith(LISTENER)
+    line = f"GET {location.removeprefix(LISTENER[:-1])} HTTP/1.1"
+    for pair in line.partition("?")[2].split("&"):
+        name, _, value = pair.partition("=")
+        if name.startswith("code"):
+            return value
+    return None
+
+
+def read_answer(connection: socket.socket) -> Answer:
+    received = b""
+    while b"\r\n\r\n" not in received:
+        received += connection.recv(65_536)
+    head, _, body = received.partition(b"\r\n\r\n")
+    status, *lines = head.decode("latin-1").split("\r\n")
+    headers = {name.lower(): value.strip() for name, _, value in (x.partition(":") for x in lines)}
+    while len(body) < int(headers["content-length"]):
+        body += connection.recv(65_536)
+    return Answer(int(status.split()[1]), headers, body)
+
+
+@pytest.fixture(scope="module")
+def desktop(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Desktop]:
+    mapshelf = Mapshelf(tmp_path_factory.mktemp("desktop") / "data")
+    mapshelf.run("import", EXAMPLES)
+    given = ("--id", ID, "--secret", SECRET, "--redirect-uri", LISTENER, "--legacy")
+    mapshelf.run("client", "add", "XMind", *given)
+    with serving(mapshelf, token=mapshelf.token()) as service:
+        service.wait_until_ready()
+        yield Desktop(mapshelf, service.url)
+
+
+def test_it_looks_at_the_page_itself_and_gives_up_unless_that_ends_in_200(
+    desktop: Desktop,
+) -> None:
+    for _ in range(5):
+        status, path = desktop.look()
+        assert (status, path.partition("?")[0]) == (200, "/signin")
+
+
+def test_the_browser_brings_a_code_that_ends_before_the_end_of_the_line(desktop: Desktop) -> None:
+    location = desktop.decided("allow")
+    code = heard(location)
+    assert code is not None
+    assert code.isascii()
+    assert " " not in code
+    assert not set(code) - set("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+    assert location.partition("&")[2].startswith("iss=http%3A%2F%2F127.0.0.1")
+
+
+def test_it_is_told_when_the_user_denies(desktop: Desktop) -> None:
+    location = desktop.decided("deny")
+    assert heard(location) is None
+    assert location.startswith(f"{LISTENER}?error=access_denied&")
+
+
+def test_it_exchanges_the_code_asks_for_the_user_and_refreshes(desktop: Desktop) -> None:
+    answer = desktop.exchange(desktop.code())
+    found = answer.json()
+    assert answer.status == 200
+    assert isinstance(found["access_token"], str)
+    assert desktop.user(found["access_token"]).json()["UserName"] == "alice"
+    for _ in range(3):
+        found = desktop.refresh(found["refresh_token"]).json()
+        assert desktop.user(found["access_token"]).json()["UserName"] == "alice"
+
+
+def test_without_a_grant_type_the_code_is_taken_too(desktop: Desktop) -> None:
+    """As the documentation of the service says that it was made for."""
+    found = desktop.token(
+        f"client_id={ID}&client_secret={SECRET}&redirect_uri=http%3A%2F%2Flocalhost%3A13524%2F"
+        f"&code={desktop.code()}&response_type=token"
+    ).json()
+    assert desktop.user(found["access_token"]).json()["UserName"] == "alice"
+
+
+def test_a_request_that_is_sent_once_more_does_no_harm(desktop: Desktop) -> None:
+    """Its connection was lost before the answer; which answer arrives, nobody knows."""
+    code = desktop.code()
+    lost, found = desktop.exchange(code).json(), desktop.exchange(code).json()
+    for _ in range(2):
+        assert desktop.user(found["access_token"]).json()["UserName"] == "alice"
+        token = found["refresh_token"]
+        lost, found = desktop.refresh(token).json(), desktop.refresh(token).json()
+        assert lost["refresh_token"] != found["refresh_token"]
+    late = desktop.refresh(lost["refresh_token"]).json()
+    assert desktop.user(late["access_token"]).json()["UserName"] == "alice"
+
+
+def test_what_it_is_refused_is_an_object_without_a_token(desktop: Desktop) -> None:
+    """Then it forgets its token and opens the browser; all else would leave it stuck."""
+    form = f"client_id={ID}&client_secret=wrong&grant_type=refresh_token&refresh_token=x"
+    for answer in (
+        desktop.exchange("wrong"),
+        desktop.refresh("wrong"),
+        desktop.token(form),
+        desktop.token("x=1"),
+        desktop.token("x=%FF"),
+        desktop.token("x=" + "y" * 50_000),
+        desktop.send("GET /oauth/token HTTP/1.1"),
+    ):
+        found = answer.json()
+        assert answer.status >= 400
+        assert found["error"]
+        assert "access_token" not in found
+
+
+def test_a_withdrawn_program_is_refused_like_that_too(desktop: Desktop) -> None:
+    found = desktop.exchange(desktop.code()).json()
+    with signed_in(desktop.mapshelf, desktop.url) as browser:
+        page = browser.get("/account/programs")
+        (form,) = (one for one in forms(page) if one.buttons)
+        assert post(browser, form.action, {**form.fields, "withdraw": ID}).status_code == 303
+    answer = desktop.refresh(found["refresh_token"])
+    assert answer.json()["error"] == "invalid_grant"
+
+
+def xmind_file(title: str) -> bytes:
+    """Return a file as the program writes it: one sheet, always with a thumbnail."""
+    return archive(
+        content__xml=xmind_xml(f"<title>{title}</title>"),
+        Thumbnails___thumbnail__png=as_file(drawn()),
+    )
+
+
+def test_it_uploads_after_a_refresh_and_opens_the_page_of_the_map(desktop: Desktop) -> None:
+    token = desktop.let_in()
+    answer = desktop.upload(token, "Заметки", xmind_file("Notes"))
+    assert answer is not None
+    found = answer.json()
+    assert answer.status == 201
+    assert (found["Title"], found["Description"]) == ("Заметки", "Заметки")
+    assert found["Software"].startswith("XMind")
+    assert found["url"] == found["map"]
+    assert found["url"].startswith(f"{desktop.url}/mindmaps/")
+    assert httpx.get(found["url"]).status_code == 200
+
+
+def test_an_upload_that_is_sent_once_more_is_the_same_map(desktop: Desktop) -> None:
+    token, file = desktop.let_in(), xmind_file("Twice")
+    desktop.upload(token, "Twice", file, answered=False)
+    first, second = desktop.upload(token, "Twice", file), desktop.upload(token, "Twice", file)
+    assert first is not None
+    assert second is not None
+    assert first.json() == second.json()
+    with closing(desktop.mapshelf.store()) as store:
+        assert [one.title for one in store.maps(0, 1000)].count("Twice") == 1
+
+
+def test_an_upload_that_is_refused_is_an_object_without_an_address(desktop: Desktop) -> None:
+    token = desktop.let_in()
+    for sent, file, status in (
+        ("wrong", xmind_file("Refused"), 401),
+        (token, b"no map", 415),
+        (token, xmind_file("Large") + bytes(33 << 20), 413),
+    ):
+        answer = desktop.upload(sent, "Refused", file)
+        assert answer is not None
+        assert answer.status == status
+        assert "url" not in answer.json()
+
+
+def test_it_may_upload_though_it_asks_for_maps_and_its_user_is_told(desktop: Desktop) -> None:
+    """It asks for ``account+maps``, which only reads for all others."""
+    with signed_in(desktop.mapshelf, desktop.url) as browser:
+        assert say("consent.maps:write") in browser.get(AUTHORIZATION).text
+    found = desktop.exchange(desktop.code()).json()
+    assert found["scope"] == "account maps maps:write"
+    assert desktop.refresh(found["refresh_token"]).json()["scope"] == "account maps maps:write"
+
+
+def test_a_bare_token_is_read_by_every_operation(desktop: Desktop) -> None:
+    found = desktop.exchange(desktop.code()).json()
+    wrong = desktop.send("GET /users/me HTTP/1.1", "Authorization: wrong")
+    assert (wrong.status, wrong.json()["code"]) == (401, 0)
+    for request in ("GET /maps?limit=1 HTTP/1.1", "GET /users/me HTTP/1.1"):
+        assert desktop.send(request, f"Authorization: {found['access_token']}").status == 200

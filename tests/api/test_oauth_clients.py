@@ -1,0 +1,145 @@
+"""An independent OAuth client, that of Authlib, goes through every grant over HTTP.
+
+It finds out by itself where everything is, from the metadata of RFC 8414.
+"""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx
+import pytest
+from authlib.common.security import generate_token
+from authlib.integrations.requests_client import OAuth2Session
+from authlib.oauth2.rfc8414 import AuthorizationServerMetadata, get_well_known_url
+
+from tests.api.programs import decide, post, signed_in
+from tests.cli.process import EXAMPLES, Mapshelf, serving
+from tests.site.people.person import forms
+
+pytestmark = pytest.mark.process
+
+CALLBACK: Final = "http://127.0.0.1:9/back"
+DEVICE: Final = "urn:ietf:params:oauth:grant-type:device_code"
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running service, with what it says about itself."""
+
+    mapshelf: Mapshelf
+    url: str
+    metadata: dict[str, Any]
+
+    def register(self, *options: str) -> dict[str, str]:
+        """Register a program by the command line; return what it prints."""
+        lines = self.mapshelf.lines("client", "add", "Program", *options)
+        return dict(line.split("\t") for line in lines)
+
+    def client(self, method: str, *options: str) -> OAuth2Session:
+        """Return a client of a new program that authenticates by this method."""
+        made = self.register("--redirect-uri", CALLBACK, *options)
+        return OAuth2Session(
+            client_id=made["client_id"],
+            client_secret=made.get("client_secret"),
+            token_endpoint_auth_method=method,
+            revocation_endpoint_auth_method=method,
+            redirect_uri=CALLBACK,
+            scope="account maps",
+            code_challenge_method="S256",
+            token_endpoint=self.metadata["token_endpoint"],
+        )
+
+    def let_in(self, client: OAuth2Session) -> dict[str, Any]:
+        """Go through the authorization code grant with PKCE; return the tokens."""
+        verifier = generate_token(48)
+        address, state = client.create_authorization_url(
+            self.metadata["authorization_endpoint"], code_verifier=verifier
+        )
+        with signed_in(self.mapshelf, self.url) as browser:
+            location = decide(browser, address, "allow")
+        assert dict(parse_qsl(urlsplit(location).query))["iss"] == self.metadata["issuer"]
+        token: dict[str, Any] = client.fetch_token(
+            self.metadata["token_endpoint"],
+            authorization_response=location,
+            code_verifier=verifier,
+            state=state,
+        )
+        return token
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    mapshelf = Mapshelf(tmp_path_factory.mktemp("clients") / "data")
+    mapshelf.run("import", EXAMPLES)
+    with serving(mapshelf, token=mapshelf.token()) as service:
+        service.wait_until_ready()
+        found = httpx.get(get_well_known_url(service.url, external=True)).json()
+        yield Server(mapshelf, service.url, found)
+
+
+def test_the_metadata_is_valid(server: Server) -> None:
+    metadata = AuthorizationServerMetadata(server.metadata)
+    metadata.validate_issuer = lambda: None  # it must be https, which a proxy adds
+    for endpoint in ("authorization", "token", "revocation"):
+        setattr(metadata, f"validate_{endpoint}_endpoint", lambda: None)
+    metadata.validate()
+    assert server.metadata["issuer"] == server.url
+
+
+@pytest.mark.parametrize(
+    ("method", "options"),
+    [("client_secret_basic", ()), ("client_secret_post", ()), ("none", ("--public",))],
+)
+def test_code_refresh_and_revocation(server: Server, method: str, options: tuple[str, ...]) -> None:
+    with server.client(method, *options) as client:
+        first = server.let_in(client)
+        assert client.get(f"{server.url}/users/me").json()["UserName"] == "alice"
+        assert client.get(f"{server.url}/maps").status_code == 200
+        endpoint = server.metadata["token_endpoint"]
+        second = client.refresh_token(endpoint, refresh_token=first["refresh_token"])
+        assert second["access_token"] != first["access_token"]
+        assert client.get(f"{server.url}/users/me").status_code == 200
+        revocation = server.metadata["revocation_endpoint"]
+        client.revoke_token(revocation, token=second["refresh_token"])
+        answer = httpx.get(
+            f"{server.url}/users/me", headers={"Authorization": f"Bearer {first['access_token']}"}
+        )
+        since = time.monotonic()
+        while answer.status_code != 401:
+            assert time.monotonic() - since < 3
+            answer = httpx.get(answer.request.url, headers=answer.request.headers)
+
+
+def test_a_device_is_let_in(server: Server) -> None:
+    with server.client("none", "--public") as client:
+        asked = httpx.post(
+            server.metadata["device_authorization_endpoint"],
+            data={"client_id": client.client_id, "scope": "maps"},
+        ).json()
+        with signed_in(server.mapshelf, server.url) as browser:
+            (typed,) = forms(browser.get(asked["verification_uri_complete"]))
+            (form,) = forms(post(browser, typed.action, typed.fields))
+            assert post(browser, form.action, {**form.fields, "decision": "allow"}).is_redirect
+        token = client.fetch_token(
+            server.metadata["token_endpoint"],
+            grant_type=DEVICE,
+            device_code=asked["device_code"],
+        )
+        assert token["scope"] == "maps"
+        assert client.get(f"{server.url}/maps").status_code == 200
+        assert client.get(f"{server.url}/users/me").status_code == 403
+
+
+def test_a_program_that_is_removed_is_refused(server: Server) -> None:
+    with server.client("client_secret_basic") as client:
+        token = server.let_in(client)
+        server.mapshelf.run("client", "remove", client.client_id)
+        answer = httpx.post(
+            server.metadata["token_endpoint"],
+            data={"grant_type": "refresh_token", "refresh_token": token["refresh_token"]},
+            auth=(client.client_id, client.client_secret),
+        )
+        assert (answer.status_code, answer.json()["error"]) == (401, "invalid_client")

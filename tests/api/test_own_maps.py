@@ -1,0 +1,146 @@
+"""``GET /users/me/maps``: one's own maps, published or not, in one list."""
+
+import random
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from mapshelf.api.own_maps import MOST_SEARCHED
+from mapshelf.model import MapDetails, MapDraft, Visibility
+from mapshelf.query import ORDERS
+from tests.api import openapi
+from tests.api.publishing import OTHER, OWNER, People
+from tests.harness import Service, outline_of, shelf_with
+
+WORDS: Final = ("alpha", "Beta", "gamma", "Älpha", "beta", "delta walking", "walk")
+MANY: Final = 40
+VISIBILITIES: Final = (Visibility.PUBLISHED, Visibility.UNLISTED, Visibility.PRIVATE)
+
+
+def drafts() -> list[MapDraft]:
+    chance = random.Random(7)
+    return [
+        MapDraft(
+            title=chance.choice(WORDS),
+            owner=OWNER if number % 4 else OTHER,
+            views=chance.randrange(4),
+            downloads=chance.randrange(4),
+            thumbs_up=chance.randrange(3),
+            date_added=1_700_000_000_000 + chance.randrange(5),
+            category=chance.choice(("Science", "Business")),
+            template=chance.random() < 0.3,
+            outline=outline_of("root", chance.choice(WORDS), language="en"),
+        )
+        for number in range(MANY)
+    ]
+
+
+@pytest.fixture(scope="module")
+def people(tmp_path_factory: pytest.TempPathFactory) -> Iterator[People]:
+    with (
+        shelf_with(tmp_path_factory.mktemp("own"), *drafts()) as shelf,
+        Service(shelf.settings, "") as service,
+    ):
+        yield People(shelf, service)
+
+
+def lists(people: People, path: str, more: str = "") -> dict[str, tuple[Any, ...]]:
+    """Return many pages of a list, each with its headers."""
+    found: dict[str, tuple[Any, ...]] = {}
+    filters = (
+        "",
+        "&category=21",
+        "&only_templates=1",
+        "&query=walks",
+        "&query=bet",
+        "&query=-walk",
+    )
+    for order in ORDERS:
+        for given in filters:
+            for paging in (
+                "limit=50",
+                "limit=3",
+                "limit=4&offset=5",
+                "limit=5&offset=28",
+                "limit=0",
+            ):
+                parameters = f"order_by={order}&{given}&{paging}"
+                answer = people.get(OWNER, f"{path}?{parameters}{more}")
+                assert answer.status_code == 200, answer.text
+                found[parameters] = (answer.json(), answer.headers["x-total-count"])
+    return found
+
+
+def test_lists_are_as_if_all_were_published(people: People) -> None:
+    """The snapshot is the oracle: it lists the same maps once all of them are published."""
+    store = people.shelf.store
+    chance = random.Random(3)
+    expected = lists(people, "/maps", f"&owner={OWNER}")
+    assert lists(people, "/users/me/maps") == expected
+    for one in store.maps(0, MANY):
+        store.edit_map(one.file_id, MapDetails(visibility=chance.choice(VISIBILITIES)))
+    people.shelf.publish()
+    people.service.wait_until(
+        lambda: len(people.get(OWNER, f"/maps?limit=50&owner={OWNER}").json()) < 20
+    )
+    assert lists(people, "/users/me/maps") == expected
+    counts = {}
+    for visibility in VISIBILITIES:
+        answer = people.get(OWNER, f"/users/me/maps?limit=2&visibility={visibility}")
+        openapi.check(answer)
+        counts[visibility] = int(answer.headers["x-total-count"])
+        own = {one.id for one in store.maps(0, MANY) if one.visibility is visibility}
+        assert {one["ID"] for one in answer.json()} <= own
+        assert f"visibility={visibility}" in answer.headers["link"]
+    assert sum(counts.values()) == MANY * 3 // 4
+    assert min(counts.values()) > 0
+    for page in people.get(OTHER, "/users/me/maps?limit=50").json():
+        assert page["Owner"] == OTHER
+
+
+def test_relevance_puts_what_nothing_ranks_at_the_end(people: People) -> None:
+    found: list[str] = []
+    for offset in range(0, 60, 7):
+        answer = people.get(OWNER, f"/users/me/maps?query=beta&limit=7&offset={offset}")
+        openapi.check(answer)
+        found += [one["ID"] for one in answer.json()]
+        total = int(answer.headers["x-total-count"])
+    assert len(found) == len(set(found)) == total
+    kept = {one.id: one for one in people.shelf.store.maps(0, MANY)}
+    hidden = [kept[one].visibility is not Visibility.PUBLISHED for one in found]
+    assert hidden == sorted(hidden)
+    assert any(hidden)
+    assert not all(hidden)
+
+
+def test_searches_look_through_the_newest_maps_as_far_as_they_get(people: People) -> None:
+    """Many large maps that are not published cost their owner, not everybody else."""
+
+    def put(title: str, *topics: str) -> str:
+        draft = MapDraft(
+            title=title,
+            owner=OWNER,
+            visibility=Visibility.PRIVATE,
+            outline=outline_of("root", *topics),
+        )
+        return people.shelf.put(draft)[0]
+
+    def found(query: str) -> set[str]:
+        answer = people.get(OWNER, f"/users/me/maps?limit=50&query={query}")
+        return {one["ID"] for one in answer.json()}
+
+    first = put("Ocelots", "quokka")
+    assert found("quokka") == found("ocelots") == {first}
+    large = put("Large", *["again " * 1000] * (MOST_SEARCHED // 6000 + 1))
+    newest = put("Small", "quokka")
+    assert found("quokka") == {newest}
+    assert found("ocelots") == {first}
+    assert found("again") == {large}
+
+
+@pytest.mark.parametrize("parameters", ["limit=51", "visibility=removed", "visibility=x"])
+def test_wrong_parameters_are_refused(people: People, parameters: str) -> None:
+    answer = people.get(OWNER, f"/users/me/maps?{parameters}")
+    openapi.check(answer)
+    assert answer.status_code == 400
