@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
-from playwright.sync_api import Browser, Page, Playwright, expect
+from playwright.sync_api import Browser, Page, Playwright, Request, expect
 
 CHROMIUM: Final = (
     os.environ.get("MAPSHELF_CHROMIUM")
@@ -39,7 +39,16 @@ OPTIONS: Final = (
 """The sandbox needs rights that containers seldom give; nothing but our own pages is opened."""
 
 PATIENCE: Final = 30.0
-"""Seconds for the service to start."""
+"""Seconds for the service to start, and for a page to be all there."""
+
+QUIET: Final = 4
+"""Looks, a fortieth of a second apart, at which no request may be unanswered."""
+
+DRAWN: Final = """() => {
+    const stage = document.querySelector("#stage[data-drawing]");
+    return !stage || stage.classList.contains("alive");
+}"""
+"""Tells whether the map of a page is drawn, if it has one."""
 
 
 def launched(playwright: Playwright) -> Browser:
@@ -48,16 +57,16 @@ def launched(playwright: Playwright) -> Browser:
 
 
 @contextmanager
-def served(data: Path, *options: str) -> Iterator[str]:
-    """Give the address of a service over the catalogue in ``data``."""
+def served(data: Path, *options: str, host: str = "127.0.0.1") -> Iterator[str]:
+    """Give the address of a service over the catalogue in ``data``, at a name of this machine."""
     with socket.socket() as trial:
         trial.bind(("127.0.0.1", 0))
         port = trial.getsockname()[1]
     command = [sys.executable, "-m", "mapshelf", "serve", "--data", str(data)]
-    command += ["--port", str(port), "--workers", "1", *options]
+    address = f"http://{host}:{port}"
+    command += ["--port", str(port), "--workers", "1", "--base-url", address, *options]
     with (data / "log").open("wb") as log:
         process = subprocess.Popen(command, stdout=log, stderr=log)
-    address = f"http://127.0.0.1:{port}"
     try:
         _wait(f"{address}/openapi.json", data / "log")
         yield address
@@ -88,22 +97,39 @@ class Reader:
         self.context.set_default_timeout(30_000)
         expect.set_options(timeout=30_000)  # like all else: a busy machine is slow, not wrong
         self.complaints: list[str] = []
+        self._scripts = settings.get("java_script_enabled", True)
+        self._unanswered: set[Request] = set()
 
     def open(self, path: str) -> Page:
         """Open a page, and wait until it is all there."""
         page = self.context.new_page()
         page.on("console", lambda said: self._note(said.type, said.text))
         page.on("pageerror", lambda error: self._note("error", str(error)))
-        page.on("requestfailed", lambda sent: self._failed(sent.url, sent.failure or ""))
-        page.on("request", lambda sent: self._asked(sent.url))
+        page.on("requestfailed", self._failed)
+        page.on("request", self._asked)
+        page.on("requestfinished", self._answered)
         page.on("dialog", lambda dialog: self._note("error", f"dialog {dialog.message}"))
         self.go(page, path)
         return page
 
     def go(self, page: Page, path: str) -> None:
-        """Open another address in ``page``."""
+        """Open another address in ``page``, and wait until it is all there."""
         page.goto(path)
-        page.wait_for_load_state("networkidle")
+        self.settle(page)
+
+    def settle(self, page: Page) -> None:
+        """Wait until the map is drawn, if there is one, and every request has been answered.
+
+        The browser's own state "networkidle" says the same, but always waits half a second more.
+        """
+        if self._scripts:
+            page.wait_for_function(DRAWN)
+        deadline = time.monotonic() + PATIENCE
+        quiet = 0
+        while quiet < QUIET:
+            page.wait_for_timeout(25)
+            quiet = 0 if self._unanswered else quiet + 1
+            assert time.monotonic() < deadline, [sent.url for sent in self._unanswered]
 
     def close(self) -> None:
         """End the session; what the browser complained of is an error."""
@@ -114,10 +140,30 @@ class Reader:
         if kind in ("error", "warning"):
             self.complaints.append(text)
 
-    def _failed(self, url: str, why: str) -> None:
-        if "ERR_ABORTED" not in why:  # what was typed next, or a download that began
-            self.complaints.append(f"{url}: {why}")
+    def _answered(self, sent: Request) -> None:
+        self._unanswered.discard(sent)
 
-    def _asked(self, url: str) -> None:
-        if not url.startswith((self.address, "data:", "blob:", "about:")):
-            self.complaints.append(f"asked somebody else: {url}")
+    def _failed(self, sent: Request) -> None:
+        self._unanswered.discard(sent)
+        why = sent.failure or ""
+        if "ERR_ABORTED" not in why:  # what was typed next, or a download that began
+            self.complaints.append(f"{sent.url}: {why}")
+
+    def _asked(self, sent: Request) -> None:
+        self._unanswered.add(sent)
+        if not sent.url.startswith((self.address, "data:", "blob:", "about:")):
+            self.complaints.append(f"asked somebody else: {sent.url}")
+
+
+def settled(page: Page) -> None:
+    """Wait until the map has stopped moving."""
+    page.evaluate("() => { window.before = null; }")
+    page.wait_for_function(
+        """() => {
+            const now = document.querySelector("#stage > svg > g").getAttribute("transform");
+            const still = now === window.before;
+            window.before = now;
+            return still;
+        }""",
+        polling=120,
+    )

@@ -17,6 +17,7 @@ from mapshelf.model import (
     Marker,
     Outline,
     Relationship,
+    Sheet,
     Source,
     Style,
     Topic,
@@ -168,6 +169,56 @@ FOLDED: Final = MapDraft(
     ),
 )
 """Its author folded so much that fewer than ten topics would be seen."""
+
+_TABLE: Final = (
+    "<p>Before the table.</p>\n\n<table><tr>"
+    + "".join(f"<td>incomprehensibilities{n}</td>" for n in range(6))
+    + "</tr></table>\n\n<p>After it.</p>"
+)
+
+NOTED: Final = MapDraft(
+    id="Noted001",
+    title="Notes",
+    owner="flora",
+    category="Home",
+    date_added=1_695_000_000_000,
+    outline=encode_outline(
+        Outline(
+            (
+                Sheet(
+                    Topic(
+                        "Notes",
+                        "r",
+                        note="At the centre",
+                        children=[
+                            Topic(
+                                f"Branch {branch} of the map",
+                                f"b{branch}",
+                                tags=("orchard",) if branch == 3 else (),
+                                children=[
+                                    Topic(
+                                        f"Leaf {branch} {leaf}",
+                                        f"l{branch}-{leaf}",
+                                        note=f"Secret {branch} {leaf}. "
+                                        + "And so on. " * 20 * leaf,
+                                        note_html=_TABLE if (branch, leaf) == (0, 0) else "",
+                                    )
+                                    for leaf in range(6)
+                                ],
+                            )
+                            for branch in range(8)
+                        ],
+                    ),
+                    "First",
+                    floating=(Topic("Far away", "far", position=(4000.0, 1500.0)),),
+                    relationships=(Relationship("l0-0", "far", "far"),),
+                ),
+                *(Sheet(Topic(f"Sheet number {n}", f"s{n}"), f"Sheet {n}") for n in range(2, 40)),
+            )
+        )
+    ),
+)
+"""Every topic has a note; there are many sheets."""
 
 BARE: Final = MapDraft(id="Bare0001", title="Only a title", owner="flora", category="Home")
 

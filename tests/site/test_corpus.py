@@ -24,6 +24,7 @@ from mapshelf.importer.report import Report
 from mapshelf.importer.scan import scan
 from mapshelf.model import Map, Outline, Verdict
 from mapshelf.readers.sandboxed_reader import SandboxedReader
+from mapshelf.render import formula_markup
 from mapshelf.site import site_routes
 from tests.examples import examples, some
 from tests.harness import Service, Shelf, serve, shelf_with
@@ -54,13 +55,16 @@ FRAME = {
     *("html", "head", "meta", "title", "link", "script", "body", "header", "a", "img", "span"),
     *("form", "input", "button", "main", "article", "div", "h1", "h2", "h3", "p", "bdi", "time"),
     *("picture", "source", "section", "dl", "dt", "dd", "ul", "li", "label", "textarea", "footer"),
-    *("details", "summary"),
+    *("details", "summary", "svg", "circle", "path"),
 }
 NOTES = {
     *("a", "b", "blockquote", "br", "code", "dd", "del", "dl", "dt", "em", "hr", "i", "li", "ol"),
     *("p", "pre", "s", "strong", "sub", "sup", "table", "tbody", "td", "th", "thead", "tr", "u"),
 }
 ATTRIBUTES = {
+    *formula_markup.ATTRIBUTES,
+    "alttext",
+    *("viewbox", "aria-hidden", "cx", "cy", "r", "d"),
     *("lang", "charset", "name", "content", "rel", "href", "type", "id", "src", "class", "alt"),
     *("width", "height", "role", "action", "method", "maxlength", "autocomplete", "value", "dir"),
     *("placeholder", "aria-label", "title", "tabindex", "property", "as", "crossorigin", "media"),
@@ -170,7 +174,7 @@ def check_page(response: httpx.Response, one: Known) -> None:
     assert not reading.wrong, where
     assert not reading.open, where
     for tag, attributes in reading.found:
-        assert tag in FRAME | NOTES, (where, tag)
+        assert tag in FRAME | NOTES | formula_markup.ELEMENTS, (where, tag)
         assert set(attributes) <= ATTRIBUTES, (where, tag, attributes)
         for name in ("href", "src", "action", "data-drawing", "data-images"):
             assert name not in attributes or SAFE.match(attributes[name]), (where, attributes)
@@ -179,9 +183,12 @@ def check_page(response: httpx.Response, one: Known) -> None:
         *("application/ld+json", "application/json", "module")
     ]
     words = " ".join(reading.text.split())
+    formulas = {attributes.get("alttext") for _, attributes in reading.found}
     for root in one.outline.roots:
         for topic in (root, *root.children[:20], *root.children[-5:]):
-            assert " ".join(topic.text.split()) in words, where
+            assert " ".join(topic.text.split()) in words or topic.formula in formulas - {None}, (
+                where
+            )
 
 
 def odd_ones(known: list[Known]) -> list[Known]:

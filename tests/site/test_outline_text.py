@@ -11,6 +11,8 @@ from mapshelf.model import (
     Task,
     Topic,
 )
+from mapshelf.render.formula_markup import ELEMENTS
+from mapshelf.render.formulas import mathml
 from mapshelf.site.outline import outline_html
 from tests.site.shelves import STRIKES
 from tests.site.test_pages import Reading
@@ -48,10 +50,29 @@ def test_the_text_escapes_what_is_attached_to_topics() -> None:
             boundaries=(Boundary((strike,), strike),),
         )
         reading = Reading()
-        reading.feed(str(outline_html(Outline((sheet, sheet)), "/maps/x/images")))
+        written = mathml([strike])
+        reading.feed(str(outline_html(Outline((sheet, sheet)), "/maps/x/images", {}, written)))
         allowed = {*("div", "header", "p", "span", "ul", "li", "img", "code", "a")}
-        assert {tag for tag, _ in reading.found} <= allowed
+        assert {tag for tag, _ in reading.found} <= allowed | ELEMENTS
         for _, attributes in reading.found:
             assert not [name for name in attributes if name.startswith("on")]
             assert attributes.get("src", "/maps/x/images/").startswith("/maps/x/images/")
             assert attributes.get("href", "#").startswith("#")
+
+
+def test_formulas_stand_as_mathml_in_the_text() -> None:
+    topics = [
+        Topic("$x_1$", "only", formula="x_1"),
+        Topic("Area", "beside", formula="r^2"),
+        Topic("", "unknown", formula=r"\unknown{<b>}"),
+    ]
+    outline = Outline((Sheet(Topic("r", "r", children=topics)),))
+    text = str(outline_html(outline, formulas=mathml(["x_1", "r^2", r"\unknown{<b>}"])))
+    shown = '<span class="t" dir="auto"><span class="mathematics"><math displaystyle="true"'
+    assert f'{shown} alttext="x_1">' in text
+    assert "$x_1$" not in text
+    assert (
+        '<p class="formula"><span class="mathematics"><math displaystyle="true" alttext="r^2">'
+        in text
+    )
+    assert "<code>\\unknown{&lt;b&gt;}</code>" in text

@@ -155,3 +155,15 @@ def test_counts_show_in_the_api_once_they_are_settled(house: House) -> None:
     assert after == {**before, "Views": str(VIEWS + 1), "Downloads": str(DOWNLOADS + 1)}
     found = house.service.get("/maps?query=garden&order_by=views").json()
     assert found == [after]
+
+
+def test_in_a_private_catalogue_who_is_signed_in_counts(shelf: Shelf) -> None:
+    house = House(shelf, private=True)
+    with house.service:
+        cookie = f"__Host-mapshelf_session={shelf.session()}"
+        house.ask(PAGE, status=303)
+        house.ask(PAGE, Cookie=cookie)
+        house.ask(PAGE, Cookie=cookie)
+        house.ask(f"{PAGE}.md", Cookie=cookie)
+        house.ask(f"{PAGE}.md", status=303)
+        assert house.counted() == (1, 1)

@@ -3,6 +3,6 @@
 They use the query, the snapshot and the errors of the API. The API does not depend on them.
 """
 
-from mapshelf.site.pages import private_routes, site_routes
+from mapshelf.site.routes import site_routes
 
-__all__ = ["private_routes", "site_routes"]
+__all__ = ["site_routes"]

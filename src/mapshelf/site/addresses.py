@@ -5,14 +5,25 @@ other programs (feeds, link previews, embeds) have the configured base URL. Each
 canonical address: that of an owner is ``/owners/…``, not ``/?owner=…``.
 """
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Final
-from urllib.parse import quote, urlencode, urlsplit
+from urllib.parse import quote, unquote, urlencode, urlsplit
 
+from mapshelf.api.http import Request
+from mapshelf.site.responses import quoted_query
 from mapshelf.snapshot.format.records import slug
 
 SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
 """Schemes of links in maps that can be followed; other links are shown as text."""
+
+
+_PATH: Final = re.compile(r"/(?!/)[A-Za-z0-9._~!$&'()*+,;=:@/?%-]*", re.ASCII)
+"""A path with a query, as browsers send it. Two slashes would begin the name of a host, and
+browsers take a backslash for a slash."""
+
+LONGEST_RETURN: Final = 2000
+"""Most characters of an address to return to after signing in."""
 
 
 class Addresses:
@@ -31,6 +42,10 @@ class Addresses:
         """Return the page of a map."""
         return f"{self.root}/mindmaps/{public_id}/{quote(slug(title))}"
 
+    def of_map(self, public_id: str, title: str, page: str) -> str:
+        """Return a page about a map, such as ``edit``."""
+        return f"{self.map(public_id, title)}/{page}"
+
     def topic(self, public_id: str, title: str, topic_id: str) -> str:
         """Return the page of a map, opened at a topic if there is one."""
         return self.map(public_id, title) + (f"#t={quote(topic_id)}" if topic_id else "")
@@ -43,6 +58,10 @@ class Addresses:
     def preview(self, public_id: str, width: int) -> str:
         """Return the preview in the file of a map."""
         return f"{self.root}/thumbnails/{public_id}.png?source=file&w={width}"
+
+    def drawing(self, public_id: str, drawing_format: str) -> str:
+        """Return the address of the drawing of a whole map."""
+        return f"{self.root}/maps/{public_id}/drawing.{drawing_format}"
 
     def map_data(self, public_id: str) -> str:
         """Return the data from which the script draws a map."""
@@ -66,6 +85,60 @@ class Addresses:
     def oembed(self, page: str) -> str:
         """Return what describes how to embed a page."""
         return f"{self.base_url}/oembed?{urlencode({'url': page, 'format': 'json'})}"
+
+    def account(self, page: str = "") -> str:
+        """Return a page of one's account: the first, or one such as ``tokens``."""
+        return f"{self.root}/account" + (f"/{page}" if page else "")
+
+    def report(self, public_id: str) -> str:
+        """Return where a map is reported."""
+        return f"{self.root}/report/{public_id}"
+
+    def own_maps(self, given: Mapping[str, str]) -> str:
+        """Return the list of one's own maps that these parameters select."""
+        return self.account("maps") + (f"?{urlencode(given)}" if given else "")
+
+    def publish(self) -> str:
+        """Return where people choose files to publish."""
+        return f"{self.root}/publish"
+
+    def uploads(self, public_ids: Sequence[str], *, published: bool = False) -> str:
+        """Return where uploaded maps are looked at before they are published, or afterwards."""
+        page = "published" if published else "preview"
+        return f"{self.publish()}/{page}?{urlencode({'maps': ','.join(public_ids)}, safe=',')}"
+
+    def register(self) -> str:
+        """Return where anybody registers, if that is open."""
+        return f"{self.root}/register"
+
+    def of(self, request: Request) -> str:
+        """Return the address of a request."""
+        address = self.root + quote(request.path, safe="/:@!$&'()*+,;=~")
+        query = quoted_query(request.query_string)
+        return f"{address}?{query}" if query else address
+
+    def sign_in(self, returning: str = "") -> str:
+        """Return where to sign in; afterwards one returns to one of our addresses, if given."""
+        own = self.own(returning)
+        return f"{self.root}/signin" + (f"?{urlencode({'next': own})}" if own else "")
+
+    def after(self, returning: str) -> str:
+        """Return where to go after signing in: an address of ours if given, or else the library."""
+        return self.own(returning) or self.library({})
+
+    def by_provider(self, returning: str) -> str:
+        """Return where signing in by the OpenID provider begins; see ``sign_in``."""
+        own = self.own(returning)
+        return f"{self.root}/signin/provider" + (f"?{urlencode({'next': own})}" if own else "")
+
+    def own(self, address: str) -> str:
+        """Return an address that somebody gave us, empty if it may lead away from here."""
+        if len(address) > LONGEST_RETURN or not _PATH.fullmatch(address):
+            return ""
+        path = unquote(address.partition("?")[0])
+        if not path.startswith(f"{self.root}/") or {".", ".."} & set(path.split("/")):
+            return ""
+        return address
 
     @staticmethod
     def _place(given: Mapping[str, str]) -> tuple[str, dict[str, str]]:

@@ -1,6 +1,9 @@
 """A list of maps as an Atom feed (RFC 4287), with the same parameters as the list.
 
 The default order is by date, so that feed readers show new maps.
+
+People pass entries on. So at the secret address of a reader, nothing in a feed is secret: it does
+not have its own address, nor those of pictures, which would have to let in everybody.
 """
 
 from dataclasses import replace

@@ -69,6 +69,7 @@ class Library:
         pages: how many pages there are.
         previous: the address of the previous page, empty on the first.
         following: the address of the next page, empty on the last.
+        last: the address of the last page if this one is beyond it, otherwise empty.
     """
 
     title: str
@@ -86,6 +87,7 @@ class Library:
     pages: int
     previous: str
     following: str
+    last: str
 
 
 def library_page(query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Addresses) -> Library:
@@ -122,10 +124,11 @@ def library_page(query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Ad
         feed=addresses.feed(given),
         page=page,
         pages=pages,
-        previous=addresses.library(given, (min(page, pages + 1) - 2) * PAGE_SIZE)
-        if page > 1
-        else "",
+        previous=addresses.library(given, (page - 2) * PAGE_SIZE) if 1 < page <= pages else "",
         following=addresses.library(given, page * PAGE_SIZE) if page < pages else "",
+        last=addresses.library(given, (pages - 1) * PAGE_SIZE)
+        if hits.total and page > pages
+        else "",
     )
 
 

@@ -18,6 +18,7 @@ from mapshelf.render.contents import Piece, only_text
 from mapshelf.render.contrast import LINE, TEXT, legible
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.fonts import ASCENT, font
+from mapshelf.render.formulas import UNITS, Drawings, drawings, formulas_of
 from mapshelf.render.glyphs import BOX, COLOURS, EDGE, EDGED, MARKS, glyph, mark
 from mapshelf.render.inks import Ink, authors_inks, on_ground, our_inks, valid
 from mapshelf.render.look import (
@@ -33,14 +34,24 @@ from mapshelf.render.look import (
 )
 from mapshelf.render.nodes import Forest, Group, Node, by_id, forest
 from mapshelf.render.themes import DARK, LIGHT, Theme
-from mapshelf.render.visible_topics import whole
+from mapshelf.render.visible_topics import whole, with_formulas
 from mapshelf.writers.plain import one_line
 
 _SIDES: Final = {"left": -1, "right": 1}
 
 
-def map_data(outline: Outline) -> bytes:
-    """Return all sheets of a map as JSON."""
+def large_map_data(outline: Outline) -> bytes:
+    """Return all sheets of a map as JSON, in a confined process that draws its formulas, too."""
+    return map_data(outline, drawings(formulas_of(topic for _, topic in outline.topics())))
+
+
+def map_data(outline: Outline, formulas: Drawings) -> bytes:
+    """Return all sheets of a map as JSON.
+
+    Args:
+        outline: the map.
+        formulas: those in it that can be drawn.
+    """
     glyphs: dict[str, list[Any]] = {}
     return orjson.dumps(
         {
@@ -60,16 +71,20 @@ def map_data(outline: Outline) -> bytes:
             },
             "kinds": [kind._asdict() for kind in PAGE.every_kind],
             "levels": len(PAGE.kinds),
-            "sheets": [_sheet(sheet, glyphs) for sheet in outline.sheets],
+            "sheets": [_sheet(sheet, glyphs, formulas) for sheet in outline.sheets],
             "glyphs": glyphs,
             "glyphBox": BOX,
+            "formulas": {
+                formula: [drawing.path, drawing.height * UNITS]
+                for formula, drawing in formulas.items()
+            },
         }
     )
 
 
-def _sheet(sheet: Sheet, glyphs: dict[str, list[Any]]) -> dict[str, Any]:
+def _sheet(sheet: Sheet, glyphs: dict[str, list[Any]], formulas: Drawings) -> dict[str, Any]:
     leftwards = reads_leftwards(sheet.root)
-    made = forest(whole(sheet), PAGE, right_to_left=leftwards)
+    made = forest(with_formulas(whole(sheet), formulas), PAGE, right_to_left=leftwards)
     numbers = {node: number for number, node in enumerate(made.nodes)}
     styles = _Styles(sheet, made.nodes)
     for node in made.nodes:

@@ -2,15 +2,17 @@
 
 import re
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
 from markupsafe import Markup
 
 from mapshelf.api.map_links import LinkedMap, linked_maps, linking_maps
 from mapshelf.formats.map_links import topic_of
-from mapshelf.model import Outline
+from mapshelf.model import Outline, Visibility
 from mapshelf.query import MapQuery
+from mapshelf.render.formulas import Mathml, formulas_of, mathml
+from mapshelf.render.render_request import DRAWING_FORMATS
 from mapshelf.site.addresses import Addresses, safe_link
 from mapshelf.site.cards import Card, card
 from mapshelf.site.messages import SCRIPT_ENGLISH, counted, say
@@ -71,6 +73,8 @@ class MapPage:
         data: the map as schema.org describes it, for search engines.
         oembed: the address of its oEmbed description.
         messages: the messages of the script.
+        visibility: who sees it.
+        listed: whether it is in lists: others may be told where it is.
     """
 
     card: Card
@@ -90,6 +94,8 @@ class MapPage:
     data: dict[str, Any]
     oembed: str
     messages: dict[str, str]
+    visibility: str
+    listed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,6 +111,7 @@ class Known:
         linked: the maps that its links lead to, by link.
         linking: links of other maps to it, at most one of each map.
         related: other maps.
+        visibility: who sees it.
     """
 
     found: dict[str, str]
@@ -115,13 +122,27 @@ class Known:
     linked: dict[str, LinkedMap]
     linking: list[LinkedMap]
     related: list[Card]
+    visibility: str
+
+
+class PageContent(NamedTuple):
+    """The topics of a map, and its formulas as MathML, by their LaTeX."""
+
+    outline: Outline
+    formulas: Mathml
 
 
 class ReadMaps(Maps, Links, Protocol):
     """What the page of a map needs of a store."""
 
 
-def known_of(record: Record, snapshot: Snapshot, store: ReadMaps, addresses: Addresses) -> Known:
+def known_of(
+    record: Record,
+    snapshot: Snapshot,
+    store: ReadMaps,
+    addresses: Addresses,
+    visibility: Visibility,
+) -> Known:
     """Return the facts about a map.
 
     Raises:
@@ -140,6 +161,7 @@ def known_of(record: Record, snapshot: Snapshot, store: ReadMaps, addresses: Add
         linked=linked_maps(store, snapshot, record.file_id),
         linking=_linking(record, found["ID"], snapshot, store),
         related=_related(record, found, snapshot, addresses),
+        visibility=visibility.value,
     )
 
 
@@ -147,12 +169,13 @@ def large_map_body(
     outline: Outline, known: Known, base_url: str, common: Values, embedded: bool
 ) -> bytes:
     """Return the page of a map, in a process that has no templates yet."""
+    content = PageContent(outline, mathml(formulas_of(topic for _, topic in outline.topics())))
     templates = Templates(common)
-    return map_body(outline, known, Addresses(base_url), templates, embedded=embedded)
+    return map_body(content, known, Addresses(base_url), templates, embedded=embedded)
 
 
 def map_body(
-    outline: Outline | None,
+    content: PageContent | None,
     known: Known,
     addresses: Addresses,
     templates: Templates,
@@ -160,15 +183,16 @@ def map_body(
     embedded: bool,
 ) -> bytes:
     """Return the page of a map as HTML; ``embedded``, as other pages show it."""
-    page = _map_page(known, outline, addresses, embedded=embedded)
+    page = _map_page(known, content, addresses, embedded=embedded)
     values = {"page": page, "absolute": addresses.absolute}
     return templates.text("embed.html" if embedded else "map.html", values).encode()
 
 
 def _map_page(
-    known: Known, outline: Outline | None, addresses: Addresses, *, embedded: bool
+    known: Known, content: PageContent | None, addresses: Addresses, *, embedded: bool
 ) -> MapPage:
     shown = known.card
+    outline = content.outline if content else None
     page = addresses.absolute(shown.address)
     summary = _summary(known.found["Description"], outline)
     return MapPage(
@@ -177,8 +201,8 @@ def _map_page(
         language=outline.language if outline else "",
         facts=_facts(known, outline),
         elsewhere=_elsewhere(known.found["URL"], addresses),
-        downloads=_downloads(known, outline),
-        outline=_outline_html(known, outline, addresses, embedded) if outline else None,
+        downloads=_downloads(known, outline, addresses),
+        outline=_outline_html(known, content, addresses, embedded) if content else None,
         map_data=addresses.map_data(shown.id) if outline else "",
         images=addresses.images(shown.id),
         preview=_preview(shown.id, outline, addresses),
@@ -192,17 +216,21 @@ def _map_page(
         data=_data(known, summary, outline, addresses),
         oembed=addresses.oembed(page),
         messages=dict(SCRIPT_ENGLISH),
+        visibility=known.visibility,
+        listed=known.visibility == Visibility.PUBLISHED.value,
     )
 
 
-def _outline_html(known: Known, outline: Outline, addresses: Addresses, embedded: bool) -> Markup:
+def _outline_html(
+    known: Known, content: PageContent, addresses: Addresses, embedded: bool
+) -> Markup:
     maps = {
         link: PageLink(addresses.topic(other.id, other.title, topic_of(link)), other.title or link)
         for link, other in known.linked.items()
     }
     # Only the page that is made for it may be shown inside another page.
     images = addresses.images(known.card.id)
-    return outline_html(outline, images, maps, apart=embedded)
+    return outline_html(content.outline, images, maps, content.formulas, apart=embedded)
 
 
 def _linking(record: Record, public_id: str, snapshot: Snapshot, store: Links) -> list[LinkedMap]:
@@ -240,7 +268,7 @@ def _elsewhere(url: str, addresses: Addresses) -> str:
     return "" if url.startswith((own, "/mindmaps/")) else address
 
 
-def _downloads(known: Known, outline: Outline | None) -> list[Download]:
+def _downloads(known: Known, outline: Outline | None, addresses: Addresses) -> list[Download]:
     page = known.card.address
     files = []
     if known.has_file:
@@ -248,6 +276,10 @@ def _downloads(known: Known, outline: Outline | None) -> list[Download]:
     if outline:
         files += [
             Download(writer.name, writer.suffix, f"{page}.{writer.suffix}") for writer in WRITERS
+        ]
+        files += [
+            Download(say("map.drawing"), suffix, addresses.drawing(known.card.id, suffix))
+            for suffix in DRAWING_FORMATS
         ]
     return files
 

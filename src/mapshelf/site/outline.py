@@ -15,6 +15,7 @@ from markupsafe import Markup, escape
 
 from mapshelf.model import Outline, Sheet, Topic
 from mapshelf.render.direction import reads_leftwards
+from mapshelf.render.formulas import Mathml
 from mapshelf.site.messages import say
 from mapshelf.site.topic_details import Details, PageLink, anchor, topic_link
 
@@ -34,6 +35,7 @@ def outline_html(
     outline: Outline,
     images: str = "",
     maps: Mapping[str, PageLink] = MappingProxyType({}),
+    formulas: Mathml = MappingProxyType({}),
     *,
     apart: bool = False,
 ) -> Markup:
@@ -43,10 +45,11 @@ def outline_html(
         outline: the map.
         images: address of its pictures, without their digests.
         maps: where links to other maps lead.
+        formulas: its formulas as MathML, by their LaTeX.
         apart: whether those are opened in a window of their own.
     """
     known = {topic.id: topic for _, topic in outline.topics()}
-    details = Details(known, images, maps, apart=apart)
+    details = Details(known, images, maps, formulas, apart=apart)
     opened = "" if outline.topic_count > FOLDED_ABOVE else " open"
     titled = len(outline.sheets) > 1
     pieces: list[str] = []

@@ -25,11 +25,13 @@ _POLICY: Final = (
 )
 
 
-def _safety(frames: str = "'none'", images: str = "") -> Headers:
+def _safety(
+    frames: str = "'none'", images: str = "", referrer: bytes = b"strict-origin-when-cross-origin"
+) -> Headers:
     policy = _POLICY.format(frames=frames, images=images)
     return (
         (b"content-security-policy", policy.encode()),
-        (b"referrer-policy", b"strict-origin-when-cross-origin"),
+        (b"referrer-policy", referrer),
     )
 
 
@@ -40,6 +42,37 @@ _ALONE: Final[Headers] = (
 
 STRICT: Final[Headers] = (*_safety(), *_ALONE)
 """Headers of pages."""
+
+PERSONAL: Final[Headers] = (
+    *_safety(referrer=b"same-origin"),
+    *_ALONE,
+    (b"cache-control", b"no-store"),
+)
+"""Headers of pages about a person."""
+
+SECRET: Final[Headers] = (
+    *_safety(referrer=b"no-referrer"),
+    *_ALONE,
+    (b"cache-control", b"no-store"),
+)
+"""Headers of pages whose address is a secret: nobody is told where a request comes from."""
+
+_OWN_FORMS: Final = b"form-action 'self'"
+
+
+def leading_to(source: str) -> Headers:
+    """Return the headers of a page about a person, whose form leads on to another place.
+
+    Browsers follow a redirect in answer to a form only where the policy of its page lets forms go.
+
+    Args:
+        source: an origin or a scheme with its colon, as a Content-Security-Policy names it.
+    """
+    return tuple(
+        (name, value.replace(_OWN_FORMS, _OWN_FORMS + b" " + source.encode("ascii")))
+        for name, value in PERSONAL
+    )
+
 
 EMBEDDED: Final[Headers] = _safety(frames="*")
 """Headers of pages that other sites may embed."""
@@ -69,7 +102,7 @@ class Templates:
 
     @cached_property
     def _environment(self) -> "Environment":
-        # Loaded with the first page: the first requests of a new worker may not need it.
+        # A process that only makes one kind of page loads no more than it takes.
         from jinja2 import (  # noqa: PLC0415
             Environment,
             PackageLoader,
@@ -88,6 +121,11 @@ class Templates:
         environment.globals.update(self._common, say=say, counted=counted, messages=ENGLISH)
         return environment
 
+    def load(self) -> None:
+        """Compile all templates, which takes a tenth of a second."""
+        for name in self._environment.list_templates():
+            self._environment.get_template(name)
+
     def text(self, name: str, values: Values) -> str:
         """Return a template filled with ``values``."""
         return self._environment.get_template(name).render(values)
@@ -97,12 +135,11 @@ class Templates:
         body = self.text(name, values).encode()
         return page_response(200, body, (*safety, FRESH))
 
-    def error(self, status: int, message: str) -> Response:
+    def error(self, status: int, heading: str, message: str, headers: Headers) -> Response:
         """Return an error page."""
-        body = self.text("error.html", {"status": status, "message": message}).encode()
-        extra = ((b"retry-after", b"1"),) if status == 503 else ()
-        no_store = (b"cache-control", b"no-store")
-        return page_response(status, body, (*STRICT, no_store, *extra))
+        values = {"status": status, "heading": heading, "message": message}
+        body = self.text("error.html", values).encode()
+        return page_response(status, body, (*STRICT, *headers))
 
 
 def page_response(status: int, body: bytes, headers: Headers) -> Response:
@@ -127,12 +164,18 @@ def redirect(address: str, query_string: bytes = b"") -> Response:
     It must not be cached without revalidation: a title may change back.
     """
     if query_string:
-        address = f"{address}?{_quoted_query(query_string)}"
+        address = f"{address}?{quoted_query(query_string)}"
     headers = ((b"location", address.encode()), (b"content-length", b"0"), FRESH)
     return Response(308, headers)
 
 
-def _quoted_query(query_string: bytes) -> str:
+def see_other(address: str, *headers: tuple[bytes, bytes]) -> Response:
+    """Let the browser ask for another page, whatever it asked for."""
+    own = ((b"location", address.encode()), (b"content-length", b"0"))
+    return Response(303, (*own, (b"cache-control", b"no-store"), *headers))
+
+
+def quoted_query(query_string: bytes) -> str:
     """Return an equivalent query string with only the characters of RFC 3986, section 3.4.
 
     Clients send any bytes, some of which would end a header.

@@ -12,9 +12,11 @@ import nh3
 from markupsafe import Markup, escape
 
 from mapshelf.model import Attachment, Image, Task, Topic
+from mapshelf.render.formulas import Mathml
 from mapshelf.render.glyphs import said
 from mapshelf.site.addresses import SAFE_SCHEMES, safe_link
 from mapshelf.site.messages import say
+from mapshelf.writers.facts import is_formula
 
 RELATION: Final = "nofollow noopener noreferrer"
 """The ``rel`` of links in untrusted maps."""
@@ -31,6 +33,8 @@ _PICTURE_WIDTH: Final = 640  # pixels that are asked for
 _MOST_PICTURES: Final = 20  # of a topic
 _ALT: Final = 300  # characters of what a picture shows
 
+_SHORT_FORMULA: Final = 16  # characters of LaTeX that fit the narrowest screen
+
 _NAME: Final = 80  # characters of a topic by which others refer to it
 
 
@@ -41,7 +45,7 @@ def anchor(topic: Topic) -> Markup:
 
 def named(topic: Topic) -> str:
     """Return a topic's text as others refer to it."""
-    text = " ".join(topic.text.split())
+    text = " ".join((topic.text or topic.formula).split())
     return text if len(text) <= _NAME else text[: _NAME - 1].rstrip() + "…"
 
 
@@ -66,6 +70,7 @@ class Details:
         known: Mapping[str, Topic],
         images: str,
         maps: Mapping[str, PageLink],
+        formulas: Mathml,
         *,
         apart: bool,
     ) -> None:
@@ -75,19 +80,23 @@ class Details:
             known: its topics by their ids.
             images: address of its pictures, without their digests.
             maps: where its links to other maps lead.
+            formulas: its formulas as MathML, by their LaTeX.
             apart: whether those are opened in a window of their own.
         """
         self._known = known
         self._images = images
         self._maps = maps
+        self._formulas = formulas
         self._apart = apart
 
     def text(self, topic: Topic) -> str:
         """Return the text of a topic, with its icons and tags in words after it."""
         text = topic.text.strip()
-        if text:
+        if is_formula(topic):
+            shown = f'<span class="t" dir="auto">{self._formula(topic.formula)}</span>'
+        elif text:
             shown = f'<span class="t" dir="auto">{escape(text)}</span>'
-        elif topic.images or topic.formula:
+        elif topic.images:
             shown = f'<span class="t" dir="auto">{escape(_instead(topic))}</span>'
         else:
             shown = f'<span class="t none">{escape(say("map.untitled"))}</span>'
@@ -99,10 +108,11 @@ class Details:
 
     def beside(self, topic: Topic) -> str:
         """Return the pictures, the note, the links and all other facts of a topic."""
-        pieces = [self._picture(image) for image in topic.images[:_MOST_PICTURES]]
+        text = topic.text.strip() or _instead(topic)
+        pieces = [self._picture(image, text) for image in topic.images[:_MOST_PICTURES]]
         pieces.append(_note(topic))
-        if topic.formula and topic.text.strip():
-            pieces.append(f'<p class="formula"><code>{escape(topic.formula)}</code></p>')
+        if topic.formula and not is_formula(topic):
+            pieces.append(f'<p class="formula">{self._formula(topic.formula)}</p>')
         links = [self._link(link) for link in topic.links]
         pieces.append(_list("links", say("links"), links))
         if topic.task:
@@ -117,9 +127,20 @@ class Details:
             pieces.append(_list("attachments", say("attachments"), map(_file, topic.attachments)))
         return "".join(pieces)
 
+    def _formula(self, formula: str) -> str:
+        """Return a formula, as its LaTeX if there is no MathML of it."""
+        written = self._formulas.get(formula)
+        if not written:
+            return f"<code>{escape(formula)}</code>"
+        # A wide one scrolls; those without a mouse need to reach it. A short one is not wide.
+        reach = ""
+        if len(formula) > _SHORT_FORMULA:
+            reach = f' tabindex="0" role="group" aria-label="{escape(say("formula"))}"'
+        return f'<span class="mathematics"{reach}>{written}</span>'
+
     def _link(self, link: str) -> str:
         if link.startswith("#") and link[1:] in self._known:
-            return f'<a href="#t={quote(link[1:])}" dir="auto">{escape(link)}</a>'
+            return topic_link(self._known[link[1:]])
         found = self._maps.get(link)
         if found:
             new = ' target="_blank" rel="noopener"' if self._apart else ""
@@ -132,11 +153,14 @@ class Details:
             return f'<span dir="auto">{escape(link)}</span>'
         return f'<a href="{escape(address)}" rel="{RELATION}" dir="auto">{escape(link)}</a>'
 
-    def _picture(self, image: Image) -> str:
+    def _picture(self, image: Image, text: str) -> str:
+        """Return a picture; ``text`` is right before it, and need not be read twice."""
         alt = image.alt[:_ALT].strip() or say("picture.unnamed")
         if not image.digest or not self._images:
             missing = say("picture.missing", name=alt)
             return f'<p class="lost" dir="auto">{escape(missing)}</p>'
+        if alt == text:
+            alt = ""
         address = f"{self._images}/{quote(image.digest)}.png?w={_PICTURE_WIDTH}"
         return (
             f'<img class="inside" src="{escape(address)}" alt="{escape(alt)}" loading="lazy"'
@@ -147,7 +171,7 @@ class Details:
 def _instead(topic: Topic) -> str:
     """Return what stands for the text of a topic that has none."""
     shown = (image.alt[:_ALT].strip() for image in topic.images)
-    return topic.formula or next(filter(None, shown), "") or say("picture.unnamed")
+    return next(filter(None, shown), "") or say("picture.unnamed")
 
 
 def _list(name: str, label: str, items: Iterable[str]) -> str:
@@ -176,25 +200,28 @@ def _file(attachment: Attachment) -> str:
 
 
 def _note(topic: Topic) -> str:
+    kind = ""
     if topic.note_html:
         inside = nh3.clean(
             topic.note_html,
             tags=_SHOWN,
             attributes={"a": {"href"}},
+            # A wide table scrolls; those without a mouse need to reach it.
+            set_tag_attribute_values={"table": {"tabindex": "0"}},
             url_schemes=set(SAFE_SCHEMES),
             link_rel=RELATION,
             attribute_filter=_followed,
         )
     elif topic.note.strip():
-        inside = f"<p>{escape(topic.note.strip())}</p>"
+        inside, kind = f"<p>{escape(topic.note.strip())}</p>", " plain"
     else:
         return ""
-    return f'<div class="note" dir="auto">{inside}</div>'
+    return f'<div class="note{kind}" dir="auto">{inside}</div>'
 
 
 def _followed(element: str, attribute: str, value: str) -> str | None:
-    """Return the address of a link in a note, ``None`` if it is relative.
+    """Return the value of an attribute in a note, ``None`` if it is a relative link.
 
     Relative links refer to the author's disk; here they would lead to our own addresses.
     """
-    return safe_link(value)
+    return safe_link(value) if attribute == "href" else value

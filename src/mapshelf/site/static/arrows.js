@@ -5,12 +5,29 @@ const SAMPLES = [0.15, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85];
 const CROSSING = 90;
 const LEAST_BEND = 24;
 const MOST_BEND = 160;
+const LOOP = 34;
+const LOOP_HALF = 7;
+const SLACK = 7;
 
 /** The point after so much of a curve. */
 export function along(curve, share) {
   const rest = 1 - share;
   const weights = [rest ** 3, 3 * rest ** 2 * share, 3 * rest * share ** 2, share ** 3];
   return [0, 1].map((axis) => weights.reduce((all, weight, at) => all + weight * curve[at][axis], 0));
+}
+
+/** The part of a curve between two shares of it (de Casteljau). */
+export function part(curve, from, to) {
+  const later = split(curve, from)[1];
+  return from < 1 ? split(later, (to - from) / (1 - from))[0] : later;
+}
+
+function split([a, b, c, d], share) {
+  const mid = (one, other) => [0, 1].map((axis) => one[axis] + (other[axis] - one[axis]) * share);
+  const [ab, bc, cd] = [mid(a, b), mid(b, c), mid(c, d)];
+  const [abc, bcd] = [mid(ab, bc), mid(bc, cd)];
+  const on = mid(abc, bcd);
+  return [[a, ab, abc, on], [on, bcd, cd, d]];
 }
 
 export class Router {
@@ -32,12 +49,10 @@ export class Router {
   curve(start, end, width, boxOf) {
     let best = null;
     let least = Infinity;
-    for (const from of ends(boxOf(start))) {
-      for (const to of ends(boxOf(end))) {
-        const curve = bent(from, to);
-        const cost = this.#cost(curve, start, end, width);
-        if (cost < least) [best, least] = [curve, cost];
-      }
+    const curves = start === end ? loops(boxOf(start), width) : bows(boxOf(start), boxOf(end));
+    for (const curve of curves) {
+      const cost = this.#cost(curve, start, end, width);
+      if (cost < least) [best, least] = [curve, cost];
     }
     return best;
   }
@@ -65,6 +80,23 @@ export class Router {
     return there.filter((node) =>
       node.x < x && x < node.x + node.width && node.y < y && y < node.y + node.height);
   }
+}
+
+function bows(from, to) {
+  return ends(from).flatMap((start) => ends(to).map((end) => bent(start, end)));
+}
+
+function loops(box, width) {
+  return ends(box).map(([[x, y], [right, down]]) => {
+    const side = right ? box[3] - box[1] : box[2] - box[0];
+    const half = Math.min(LOOP_HALF, side / 4);
+    const out = right ? Math.max(LOOP, (width / 2 + SLACK) / 0.75) : LOOP;
+    const [across, beside] = [Math.abs(down), Math.abs(right)];
+    const at = (shift, far) => [
+      x + shift * half * across + far * right, y + shift * half * beside + far * down,
+    ];
+    return [at(-1, 0), at(-3, out), at(3, out), at(1, 0)];
+  });
 }
 
 function ends([x0, y0, x1, y1]) {

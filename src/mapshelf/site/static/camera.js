@@ -6,10 +6,20 @@ const GLIDE = 220; // milliseconds
 const CLICK = 5; // pixels a pointer may move and still click
 
 export class Camera {
-  constructor(stage, world, clicked) {
+  /**
+   * @param stage what the map is seen in.
+   * @param world the map.
+   * @param clicked called with the element that was clicked.
+   * @param covered tells how much of the stage is covered, in pixels from its edges.
+   * @param seen called with the part of the map that is in view: a rectangle, and its scale.
+   */
+  constructor(stage, world, { clicked, covered, seen }) {
     this.stage = stage;
     this.world = world;
+    this.svg = world.ownerSVGElement;
     this.clicked = clicked;
+    this.covered = covered;
+    this.seen = seen;
     this.view = { x: 0, y: 0, scale: 1 };
     this.pointers = new Map();
     this.moved = 0;
@@ -27,8 +37,24 @@ export class Camera {
   }
 
   set(view) {
-    this.view = view;
+    this.#tell(view);
     this.world.setAttribute("transform", `translate(${view.x} ${view.y}) scale(${view.scale})`);
+    this.anchor = view;
+    this.svg.style.transform = "";
+  }
+
+  /** Move what is drawn, without painting it again; `set` is to follow. */
+  #slide(view) {
+    this.#tell(view);
+    const { x, y } = this.anchor;
+    this.svg.style.transform = `translate(${view.x - x}px, ${view.y - y}px)`;
+  }
+
+  #tell(view) {
+    this.view = view;
+    const { x, y, scale } = view;
+    const [width, height] = this.size.map((side) => side / scale);
+    this.seen({ x: -x / scale, y: -y / scale, width, height, scale });
   }
 
   /** Go to a view, gliding there unless the reader wants things to stand still. */
@@ -59,34 +85,51 @@ export class Camera {
     this.go({ x: x - (x - view.x) * by, y: y - (y - view.y) * by, scale }, glide);
   }
 
+  /** The part of the stage that nothing covers, with a margin: its edges, in pixels. */
+  #free(margin, below) {
+    const [w, h] = this.size;
+    const { left, top, right, bottom } = this.covered();
+    return {
+      left: left + margin, right: w - right - margin,
+      top: top + margin, bottom: h - (bottom ? bottom + margin : below),
+    };
+  }
+
   /** The scale at which a rectangle fits the stage. */
   room({ width, height }) {
-    const [w, h] = this.size;
-    return Math.min((w - 40) / width, (h - 124) / height);
+    const { left, right, top, bottom } = this.#free(20, 64);
+    return Math.min((right - left) / width, (bottom - top) / height);
   }
 
   /** Show a rectangle of the map, as large as it goes, but no letter larger than `most` times. */
-  frameAll({ x, y, width, height }, { least = SMALLEST, most = 1.15, glide = true } = {}) {
-    const [w, h] = this.size;
+  frameAll({ x, y, width, height }, { least = 0, most = 1.15, glide = true } = {}) {
+    const { left, right, top, bottom } = this.#free(20, 64);
     const scale = Math.max(least, Math.min(most, this.room({ width, height })));
-    this.go({ x: w / 2 - scale * (x + width / 2), y: h / 2 - scale * (y + height / 2), scale }, glide);
+    this.go({
+      x: (left + right) / 2 - scale * (x + width / 2),
+      y: (top + bottom) / 2 - scale * (y + height / 2),
+      scale,
+    }, glide);
   }
 
-  /** Move just enough that a rectangle is seen. */
+  /** Move just enough that a rectangle is seen, beside what covers the stage. */
   reveal({ x, y, width, height }, { least = 0.6, glide = true } = {}) {
     const [w, h] = this.size;
     const scale = Math.max(this.view.scale, least);
     const by = scale / this.view.scale;
-    let left = w / 2 - (w / 2 - this.view.x) * by;
-    let top = h / 2 - (h / 2 - this.view.y) * by;
-    const fit = (start, length, at, size, before, after) => {
+    const free = this.#free(12, 64);
+    const fit = (start, length, at, first, last) => {
       const [low, high] = [at + start * scale, at + (start + length) * scale];
-      if (low < before || high - low > size - before - after) return at + before - low;
-      return high > size - after ? at - (high - size + after) : at;
+      if (low < first || high - low > last - first) return at + first - low;
+      return high > last ? at - (high - last) : at;
     };
-    left = fit(x, width, left, w, 40, 40);
-    top = fit(y, height, top, h, 70, 90);
-    this.go({ x: left, y: top, scale }, glide);
+    const left = w / 2 - (w / 2 - this.view.x) * by;
+    const top = h / 2 - (h / 2 - this.view.y) * by;
+    this.go({
+      x: fit(x, width, left, free.left, free.right),
+      y: fit(y, height, top, free.top, free.bottom),
+      scale,
+    }, glide);
   }
 
   #spot(event) {
@@ -115,7 +158,7 @@ export class Camera {
     if (!others.length) {
       this.stage.classList.add("panning");
       const { x, y, scale } = this.view;
-      this.set({ x: x + now.x - before.x, y: y + now.y - before.y, scale });
+      this.#slide({ x: x + now.x - before.x, y: y + now.y - before.y, scale });
       return;
     }
     const [, other] = others[0];
@@ -129,6 +172,7 @@ export class Camera {
   #up(event, wanted) {
     if (!this.pointers.delete(event.pointerId)) return;
     this.stage.classList.remove("panning");
+    this.set(this.view);
     if (wanted && this.moved < CLICK && !this.pointers.size) this.clicked(this.target);
   }
 

@@ -7,7 +7,7 @@ const OF_SHEET = [
   "--paper", "--ink", "--quiet", "--centre", "--on-centre", "--on-branch",
   ...Array.from({ length: 8 }, (_, number) => `--m${number}`),
 ];
-const REMEMBERED = "mapshelf-colours";
+const STORAGE_KEY = "mapshelf-colours";
 
 /** Give each sheet the prefix of its classes; return whether any author chose colours. */
 export function addColours(sheets) {
@@ -20,7 +20,8 @@ export function addColours(sheets) {
       dark.push(rule(selector, OF_TOPIC, pair[1]));
     });
     if (sheet.ground) {
-      const selector = `.authors.sheet${number} > svg`;
+      const of = `.authors.sheet${number}`;
+      const selector = `${of} > svg,${of} .page > svg,.paper${of}`;
       light.push(rule(selector, OF_SHEET, sheet.ground[0]));
       dark.push(rule(selector, OF_SHEET, sheet.ground[1]));
     }
@@ -28,7 +29,7 @@ export function addColours(sheets) {
   if (!light.length) return false;
   const style = new CSSStyleSheet();
   style.replaceSync(
-    `${light.join("")}@media (prefers-color-scheme: dark) {${dark.join("")}}`,
+    `${light.join("")}@media screen and (prefers-color-scheme: dark) {${dark.join("")}}`,
   );
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, style];
   return true;
@@ -46,7 +47,7 @@ function rule(selector, names, values) {
 /** Whether this reader wants the colours of authors. */
 export function wantsAuthors() {
   try {
-    return localStorage.getItem(REMEMBERED) !== "ours";
+    return localStorage.getItem(STORAGE_KEY) !== "ours";
   } catch {
     return true; // a browser that keeps nothing
   }
@@ -54,7 +55,7 @@ export function wantsAuthors() {
 
 export function remember(authors) {
   try {
-    localStorage.setItem(REMEMBERED, authors ? "authors" : "ours");
+    localStorage.setItem(STORAGE_KEY, authors ? "authors" : "ours");
   } catch {
     // It is asked again next time.
   }

@@ -5,6 +5,9 @@
 // and the author's, are the style sheets' business.
 
 import { along, Router } from "./arrows.js";
+import {
+  between, clipped, contains, distinct, grown, holding, keep, touches,
+} from "./culling.js";
 import { joint, left, near } from "./layout.js";
 import { pieces } from "./pieces.js";
 import { element, isLeftwards, round } from "./svg.js";
@@ -12,6 +15,15 @@ import { element, isLeftwards, round } from "./svg.js";
 const STROKES = [0, 2.6, 1.7, 1.3, 1.1];
 const COLOURS = 8;
 const HEAD = 7;
+const SLACK = 7; // around the words on an arrow, for its head and their ground
+const DASHES = 8; // length of a dash of an arrow and the gap after it, as in the style sheet
+const LARGE = 1500; // topics: of a larger map only what is near the view is drawn
+const FAR = 0.22; // scale at which letters are but dots: of a large map only lines and boxes are drawn
+const LEAST_LABEL = 0.3; // scale at which words on arrows are but dots
+const READABLE = 0.6; // scale at which they can be read
+const BUSY = 600; // arrows: so many are drawn without words and dashes unless these can be read
+const ARROW = 4; // topics that take as long to draw as one arrow
+const LONG = 2; // heights of what is drawn: longer lines are drawn in part
 
 export function colour(node) {
   return node.main < 0 ? "centre" : `m${node.main % COLOURS}`;
@@ -19,32 +31,119 @@ export function colour(node) {
 
 /** Draws topics; each is made once, when it is first seen. */
 export class Drawer {
-  constructor(data, images) {
+  /**
+   * @param data of the map.
+   * @param images where its pictures are, and what waits until they are seen.
+   * @param decorate called with each topic that is drawn.
+   */
+  constructor(data, images, decorate) {
     this.data = data;
     this.images = images;
+    this.decorate = decorate;
     this.around = element("g", { class: "around" });
     this.lines = element("g", { class: "lines" });
     this.topics = element("g", { class: "topics" });
     this.arrows = element("g", { class: "arrows" });
+    this.view = { x: 0, y: 0, width: 0, height: 0, scale: 1 };
   }
 
   /** Show just these topics, at their places, with what is around and between them. */
   show(nodes, sheet, { boundaries, braces }) {
-    const lines = [];
-    const topics = [];
-    for (const node of nodes) {
-      node.drawn ??= this.#topic(node, sheet);
-      node.drawn.setAttribute("transform", `translate(${round(left(node))} ${round(node.y)})`);
-      this.#count(node);
-      topics.push(node.drawn);
-      if (node.above && !node.summary) lines.push(connection(node, sheet));
-    }
+    this.nodes = nodes;
+    this.sheet = sheet;
     const area = ({ box: [x0, y0, x1, y1] }) => (x1 - x0) * (y1 - y0);
     boundaries.sort((one, other) => area(other) - area(one));
-    this.around.replaceChildren(...boundaries.map((one) => this.#boundary(one, sheet)));
-    this.lines.replaceChildren(...lines, ...braces.map((one) => brace(one, sheet)));
-    this.topics.replaceChildren(...topics);
-    this.arrows.replaceChildren(...this.#arrows(nodes, sheet));
+    this.boundaries = boundaries;
+    this.braces = braces;
+    this.#route(nodes, sheet);
+    for (const node of nodes) node.line = null;
+    this.drawn = null;
+    this.look(this.view);
+  }
+
+  /** Draw what is in view, a rectangle of the map at a scale, unless it is drawn already. */
+  look(view) {
+    this.view = view;
+    if (this.nodes.length + ARROW * this.links.length <= LARGE) {
+      if (!this.drawn) this.#draw({});
+      this.drawn = { whole: true };
+      return;
+    }
+    const detail = [FAR, LEAST_LABEL, READABLE].filter((least) => view.scale < least).length;
+    if (this.drawn?.detail === detail && contains(this.drawn.room, view)) return;
+    const room = grown(view);
+    this.drawn = { detail, room };
+    this.#draw({ room, scale: view.scale });
+  }
+
+  /** Draw everything that is shown, whatever is in view. */
+  drawAll() {
+    this.#draw({});
+    this.drawn = null;
+  }
+
+  /** Whether nothing of the map is in a room. */
+  isEmpty(room) {
+    const touch = (box) => touches(room, box);
+    return !this.nodes.some((node) => touch(boxOf(node)))
+      && !this.boundaries.some(({ box }) => touch(box))
+      && !this.braces.some((one) => touch(roomOfBrace(one)))
+      && !this.nodes.some((node) => node.above && !node.summary && touch(boxOfLine(node))
+        && clipped(stroke(node).curve, room))
+      && !this.links.some(({ box, curve, label }) => (
+        touch(box) && (clipped(curve, room) || (label && touch(label)))
+      ));
+  }
+
+  /** Draw what is in a room, or everything; from far without what could not be told apart. */
+  #draw({ room, scale = 1 }) {
+    const isIn = (box) => !room || touches(room, box);
+    const far = room && scale < FAR;
+    const nodes = this.nodes.filter((node) => isIn(boxOf(node)) && !(far && !node.kind.boxed));
+    for (const node of nodes) {
+      node.drawn ??= this.#topic(node, this.sheet);
+      node.drawn.setAttribute("transform", `translate(${round(left(node))} ${round(node.y)})`);
+      this.#count(node);
+      this.decorate(node);
+    }
+    const drawn = (one, make) => (one.drawn ??= make(one, this.sheet));
+    keep(this.topics, nodes.map((node) => node.drawn));
+    keep(this.around, this.boundaries.filter(({ box }) => isIn(box))
+      .map((one) => drawn(one, (made) => this.#boundary(made, this.sheet))));
+    const lines = this.#lines(room, scale);
+    const braces = this.braces.filter((one) => isIn(roomOfBrace(one)));
+    keep(this.lines, [...(far ? merged(lines) : lines), ...braces.map((one) => drawn(one, brace))]);
+    keep(this.arrows, this.#arrows(room, scale));
+    for (const group of [this.topics, this.around, this.arrows]) fit(group);
+  }
+
+  /** The lines between topics; of the bundles of long ones only those that can be told apart. */
+  #lines(room, scale) {
+    const joined = this.nodes.filter((node) => (
+      node.above && !node.summary && (!room || touches(room, boxOfLine(node)))
+    ));
+    if (!room) return joined.map((node) => (node.line ??= connection(node, this.sheet)));
+    const [top, bottom] = [room.y, room.y + room.height];
+    const lines = [];
+    for (const node of joined) {
+      const { curve, tail } = stroke(node);
+      const heights = [curve[0][1], curve[3][1]].sort((one, other) => one - other);
+      if (heights[1] - heights[0] < LONG * room.height) lines.push({ node });
+      else {
+        const seen = between(curve, Math.max(top, heights[0]), Math.min(bottom, heights[1]));
+        const ends = heights[1] <= bottom && heights[0] >= top;
+        const arrives = touches(room, boxOf(node)) || ends;
+        lines.push({ node, curve: seen, tail: arrives ? tail : "" });
+      }
+    }
+    const pixel = (value) => Math.round(value * scale);
+    const kept = distinct(lines, ({ node, curve, tail }) => (
+      curve && !tail ? `${pixel(curve[0][0])} ${pixel(curve[3][0])} ${widthOf(node)}` : ""
+    ));
+    return kept.map(({ node, curve, tail }) => (
+      curve ? connection(node, this.sheet, { curve, tail })
+        : (node.line ??= connection(node, this.sheet))
+    ));
   }
 
   #topic(node, sheet) {
@@ -80,7 +179,12 @@ export class Drawer {
       const height = letters * this.data.lineHeight;
       const x = node.side >= 0 ? outer + gap : outer - gap - node.countWidth;
       const half = node.plain / 2;
+      const wide = Math.max(26, node.countWidth);
       handle.append(
+        element("rect", {
+          class: "reach", x: round(x + (node.countWidth - wide) / 2), y: round(half - 13),
+          width: round(wide), height: 26,
+        }),
         element("rect", {
           x: round(x), y: round(half - height / 2), width: round(node.countWidth),
           height: round(height), rx: round(height / 2),
@@ -92,7 +196,7 @@ export class Drawer {
       );
     } else {
       handle.append(
-        element("circle", { class: "reach", cx: outer, cy: y, r: 11 }),
+        element("circle", { class: "reach", cx: outer, cy: y, r: 13 }),
         element("circle", { class: "dot", cx: outer, cy: y, r: 3.4 }),
       );
     }
@@ -111,34 +215,55 @@ export class Drawer {
     return drawn;
   }
 
-  #arrows(nodes, sheet) {
-    if (!sheet.arrows?.length) return [];
+  /** Find the curves of the arrows, and note how far they reach. */
+  #route(nodes, sheet) {
+    this.links = [];
     const shown = new Set(nodes);
-    const drawn = [];
-    let router = null;
-    for (const [from, to, text, width, style] of sheet.arrows) {
+    const router = sheet.arrows?.length ? new Router(nodes) : null;
+    for (const [from, to, text, width, style] of sheet.arrows ?? []) {
       const [start, end] = [from, to].map((place) => nearest(sheet.nodes[place], shown));
-      if (start === end) continue;
-      router ??= new Router(nodes);
+      const itself = from === to && start === sheet.nodes[from];
+      if (start === end && !itself) continue;
       const curve = router.curve(start, end, width, boxOf);
-      drawn.push(this.#arrow(curve, text, width, styled(style, sheet)));
+      const [x, y] = along(curve, 0.5);
+      const half = width / 2 + SLACK;
+      const label = text ? [x - half, y - SLACK, x + half, y + SLACK] : null;
+      const box = holding([...curve, [x - half, y - SLACK], [x + half, y + SLACK]]);
+      this.links.push({ curve, text, width, style: styled(style, sheet), box, label });
     }
-    return drawn;
+    this.reached = this.links.map(({ box }) => box);
   }
 
-  #arrow(curve, text, width, style) {
-    const [from, first, second, to] = curve.map((point) => point.map(round).join(" "));
-    const [[x2, y2], [x3, y3]] = curve.slice(2);
+  /** The arrows in a room, or all of them. */
+  #arrows(room, scale) {
+    if (!room) return this.links.map((link) => (link.drawn ??= this.#arrow(link)));
+    const seen = this.links.filter(({ box }) => touches(room, box));
+    const busy = scale < READABLE && seen.length > BUSY;
+    if (scale < LEAST_LABEL || busy) return strokes(seen, room);
+    return seen.map((link) => {
+      const [x0, y0, x1, y1] = link.box;
+      const long = x1 - x0 > LONG * room.width || y1 - y0 > LONG * room.height;
+      if (!long) return (link.drawn ??= this.#arrow(link));
+      const found = clipped(link.curve, room);
+      return found && this.#arrow({ ...link, ...found, whole: link.curve });
+    }).filter(Boolean);
+  }
+
+  /** An arrow; of one that is drawn in part, `curve` is that part of the `whole`. */
+  #arrow({ curve, text, width, style, before = 0, whole = curve }) {
+    const [[x2, y2], [x3, y3]] = whole.slice(2);
     const length = Math.hypot(x2 - x3, y2 - y3) || 1;
     const [right, down] = [((x2 - x3) / length) * HEAD, ((y2 - y3) / length) * HEAD];
     const tip = [[x3, y3], [x3 + right + down / 2, y3 + down - right / 2],
       [x3 + right - down / 2, y3 + down + right / 2]];
+    const line = element("path", { class: "curve", d: written(curve) });
+    if (before) line.setAttribute("stroke-dashoffset", round(before % DASHES));
     const group = element("g", { class: `arrow ${style}` },
-      element("path", { class: "curve", d: `M${from}C${first} ${second} ${to}` }),
+      line,
       element("path", { class: "head", d: `M${tip.map((point) => point.map(round).join(" ")).join("L")}Z` }),
     );
     if (text) {
-      const [x, y] = along(curve, 0.5);
+      const [x, y] = along(whole, 0.5);
       const size = this.data.label;
       group.append(
         element("rect", {
@@ -161,8 +286,39 @@ function nearest(node, shown) {
   return node;
 }
 
-function boxOf(node) {
-  return [node.x, node.y, node.x + node.width, node.y + node.height];
+function boxOf({ x, y, width, height }) {
+  return [x, y, x + width, y + height];
+}
+
+/** The box of the line between a topic and the one above it, and of both. */
+function boxOfLine(node) {
+  const [one, other] = [boxOf(node), boxOf(node.above)];
+  return [
+    Math.min(one[0], other[0]), Math.min(one[1], other[1]),
+    Math.max(one[2], other[2]), Math.max(one[3], other[3]),
+  ];
+}
+
+function roomOfBrace({ x, top, bottom, side, brace: room }) {
+  return holding([[x, top], [x + side * room, bottom]]);
+}
+
+/** A curve as the path of an element. */
+function written(curve) {
+  const [from, first, second, to] = curve.map((point) => point.map(round).join(" "));
+  return `M${from}C${first} ${second} ${to}`;
+}
+
+/** Arrows from far, those of a colour as one line; their dashes and heads could not be seen. */
+function strokes(links, room) {
+  const groups = new Map();
+  for (const { curve, style } of links) {
+    const found = clipped(curve, room);
+    if (found) groups.set(style, `${groups.get(style) ?? ""}${written(found.curve)}`);
+  }
+  return [...groups].map(([style, d]) => (
+    element("g", { class: `arrow ${style}` }, element("path", { class: "curve far", d }))
+  ));
 }
 
 function body(node, corner) {
@@ -209,29 +365,56 @@ function label(text, x, y, width, size, anchor) {
 
 /** Make lines that came out wider than their room fit it: fonts differ beyond our own. */
 export function fit(root) {
-  for (const text of root.querySelectorAll("text[data-width]")) {
+  const texts = [...root.querySelectorAll("text[data-width]")];
+  // All are measured before any is changed: a change makes the browser measure anew.
+  const wide = texts.map((text) => text.getComputedTextLength());
+  texts.forEach((text, at) => {
     const room = Number(text.dataset.width);
     delete text.dataset.width;
-    if (text.getComputedTextLength() > room + 1.5) {
+    if (wide[at] > room + 1.5) {
       text.setAttribute("textLength", room);
       text.setAttribute("lengthAdjust", "spacingAndGlyphs");
     }
-  }
+  });
 }
 
-function connection(node, sheet) {
+/** Lines that look alike as one element, which is drawn much faster. */
+function merged(lines) {
+  const groups = new Map();
+  for (const line of lines) {
+    const key = `${line.getAttribute("class")} ${line.getAttribute("stroke-width")}`;
+    if (groups.has(key)) groups.get(key).push(line);
+    else groups.set(key, [line]);
+  }
+  return [...groups.values()].map((alike) => {
+    const one = alike[0].cloneNode(); // the lines themselves are kept for when they are seen near
+    one.setAttribute("d", alike.map((line) => line.getAttribute("d")).join(""));
+    return one;
+  });
+}
+
+/** The line to a topic: a curve, and what follows it below a topic without a box. */
+function stroke(node) {
   const [start, height] = departure(node, node.above);
   const end = near(node);
   const bend = start + 0.55 * (end - start);
   const to = joint(node);
-  let path = `M${round(start)} ${round(height)}`;
-  path += Math.abs(height - to) > 0.05
-    ? `C${round(bend)} ${round(height)} ${round(bend)} ${round(to)} ${round(end)} ${round(to)}`
-    : `H${round(end)}`;
-  if (!node.kind.boxed) path += `H${round(end + node.side * node.body)}`;
-  const width = STROKES[Math.min(node.depth, STROKES.length - 1)];
+  return {
+    curve: [[start, height], [bend, height], [bend, to], [end, to]],
+    tail: node.kind.boxed ? "" : `H${round(end + node.side * node.body)}`,
+  };
+}
+
+function widthOf(node) {
+  return STROKES[Math.min(node.depth, STROKES.length - 1)];
+}
+
+function connection(node, sheet, { curve, tail } = stroke(node)) {
+  const [[x0, y0], , , [x3, y3]] = curve;
+  const straight = Math.abs(y0 - y3) <= 0.05;
+  const path = straight ? `M${round(x0)} ${round(y0)}H${round(x3)}` : written(curve);
   const classes = `${colour(node)} ${styled(node.more.c, sheet)} ${node.more.n ? "remark" : ""}`;
-  return element("path", { d: path, class: classes.trim(), "stroke-width": width });
+  return element("path", { d: path + tail, class: classes.trim(), "stroke-width": widthOf(node) });
 }
 
 function departure(node, parent) {

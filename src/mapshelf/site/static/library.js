@@ -29,6 +29,8 @@ async function search() {
   list.classList.add("asking");
   try {
     const response = await fetch(`${list.dataset.results}?${given}`, { signal: mine.signal });
+    // The session has ended: the page itself asks to sign in, and leads back to this search.
+    if (response.status === 401) return location.assign(`${list.dataset.root}?${given}`);
     if (!response.ok) throw new Error(response.statusText);
     show(await response.text());
     failed.hidden = true;

@@ -5,12 +5,17 @@
 
 import { Camera } from "./camera.js";
 import { addColours, remember, wantsAuthors } from "./colours.js";
+import { Detail } from "./detail.js";
 import { Drawer, fit } from "./drawing.js";
+import { Finder } from "./find.js";
 import { around } from "./floating.js";
 import { foldAsAuthored, foldToFit, rootsOf } from "./folding.js";
 import { hanging, left, linked, place, taken, unfolded } from "./layout.js";
-import { button, html, lazily, plain } from "./page.js";
+import { button, html, lazily } from "./page.js";
+import { preparePrinting } from "./print.js";
 import { element } from "./svg.js";
+import { Tabs } from "./tabs.js";
+import { textOf } from "./topic.js";
 
 const ICONS = {
   zoomIn: "M10 4v12M4 10h12",
@@ -22,6 +27,8 @@ const ICONS = {
   colours: "M10 3a7 7 0 1 0 0 14c1.6 0 1.4-1.5.8-2.3-.6-1 0-2.2 1.2-2.2h2a3 3 0 0 0 3-3C17 5.600 14 3 10 3zM6.500 9.500h.01M9 6.500h.01M13 7h.01",
 };
 const READABLE = 0.62; // scale at which letters can still be read
+const LEAST_AT_FIRST = 0.42; // scale: a map that would be smaller is shown in part at first
+const LETTERS = 11; // pixels: least height of the letters of a topic that is found, or opened by its address
 
 const said = JSON.parse(document.getElementById("texts").textContent);
 const stage = document.getElementById("stage");
@@ -31,17 +38,37 @@ class MindMap {
     this.data = data;
     this.sheets = data.sheets.map((sheet) => (sheet.nodes = linked(sheet, data)));
     this.coloured = addColours(data.sheets);
-    this.drawer = new Drawer(data, { address: stage.dataset.images, watch: lazily(stage) });
+    this.marked = new Set();
+    const images = { address: stage.dataset.images, watch: lazily(stage) };
+    this.drawer = new Drawer(data, images, (node) => this.#decorate(node));
     const { around: behind, lines, topics, arrows } = this.drawer;
-    this.world = element("g", {}, behind, lines, topics, arrows);
+    this.paper = element("g", { id: "paper", class: "paper" }, behind, lines, topics, arrows);
+    this.world = element("g", {}, this.paper);
     this.svg = element("svg", { "aria-hidden": "true", focusable: "false" }, this.world);
-    this.matches = [];
+    const related = data.sheets.map((sheet) => sheet.arrows ?? []);
+    this.finder = new Finder(this.sheets, related, said, (hit) => this.#found(hit));
+    this.detail = new Detail(stage, said, () => {
+      this.camera.reveal(box(this.current));
+      stage.focus({ preventScroll: true });
+    });
     this.#build();
-    this.camera = new Camera(stage, this.world, (target) => this.#clicked(target));
+    this.camera = new Camera(stage, this.world, {
+      clicked: (target) => this.#clicked(target),
+      covered: () => this.#covered(),
+      seen: (view) => this.drawer.look(view),
+    });
     this.sheets.forEach((nodes, number) => this.#foldAtFirst(nodes, data.sheets[number]));
     this.open(0, { glide: false });
     this.#listen();
     this.follow(false);
+    preparePrinting(stage, {
+      isEmpty: (room) => this.drawer.isEmpty(room),
+      bounds: () => {
+        this.drawer.drawAll();
+        return bounds(this.shown, this.placed, this.drawer.reached);
+      },
+      restore: () => this.draw(),
+    });
     document.fonts?.ready.then(() => fit(this.svg));
   }
 
@@ -50,25 +77,28 @@ class MindMap {
     this.number = number;
     this.nodes = this.sheets[number];
     this.sheet = this.data.sheets[number];
-    stage.classList.remove(...this.sheets.map((_, at) => `sheet${at}`));
-    stage.classList.add(`sheet${number}`);
-    if (this.sheetMenu) this.sheetMenu.value = String(number);
+    for (const { classList } of [stage, this.paper]) {
+      classList.remove(...this.sheets.map((_, at) => `sheet${at}`));
+      classList.add(`sheet${number}`);
+    }
+    this.tabs?.select(number);
     this.current = null;
+    this.detail.hide();
     this.draw();
-    this.fit(glide);
+    this.fit({ glide, least: LEAST_AT_FIRST });
   }
 
   draw() {
     this.shown = unfolded(...rootsOf(this.nodes));
     this.placed = place(this.shown, this.sheet, this.data);
     this.drawer.show(this.shown, this.sheet, this.placed);
-    fit(this.svg);
     this.#mark();
   }
 
-  fit(glide = true) {
-    // What would be too small to read is not made smaller: then the middle of the map is shown.
-    this.camera.frameAll(bounds(this.shown, this.placed), { least: 0.42, most: 1.4, glide });
+  /** Show all that is unfolded; at a scale of `least`, as much of it as there is room for. */
+  fit({ glide = true, least } = {}) {
+    const all = bounds(this.shown, this.placed, this.drawer.reached);
+    this.camera.frameAll(all, { least, most: 1.4, glide });
   }
 
   fold(node, folded = !node.folded) {
@@ -94,7 +124,7 @@ class MindMap {
   }
 
   /** Make a topic the current one, unfolding what hides it. */
-  select(node, { glide = true, address = true } = {}) {
+  select(node, { glide = true, address = true, letters = 0, wanted = "" } = {}) {
     this.current = node;
     if (node) {
       let hidden = false;
@@ -103,10 +133,14 @@ class MindMap {
         above.folded = false;
       }
       if (hidden) this.draw();
-      this.camera.reveal(box(node), { glide });
     }
     this.#mark();
-    this.#tell(node);
+    this.detail.show(node, this.sheet, wanted);
+    this.live.textContent = node ? this.#spoken(node) : "";
+    if (node) {
+      const least = Math.max(0.6, letters / node.kind.size);
+      this.camera.reveal(box(node), { least, glide });
+    }
     if (address) {
       const hash = node ? `#t=${encodeURIComponent(node.id)}` : location.pathname + location.search;
       history.replaceState(null, "", hash);
@@ -126,41 +160,21 @@ class MindMap {
     const number = this.sheets.findIndex((nodes) => nodes.some((node) => node.id === id));
     if (number < 0) return;
     if (number !== this.number) this.open(number, { glide: false });
-    this.select(this.nodes.find((node) => node.id === id), { glide, address: false });
+    const node = this.nodes.find((one) => one.id === id);
+    this.select(node, { glide, address: false, letters: LETTERS });
     // The browser has gone to the topic in the outline, which has the same address.
     stage.scrollIntoView({ block: "nearest" });
     stage.focus({ preventScroll: true });
   }
 
-  search(text) {
-    const wanted = plain(text.trim());
-    this.matches = [];
-    if (wanted) {
-      this.sheets.forEach((nodes, sheet) => {
-        for (const node of nodes) {
-          node.plainText ??= plain(node.lines.map(([line]) => line).join(" "));
-          if (node.plainText.includes(wanted)) this.matches.push({ sheet, node });
-        }
-      });
-    }
-    this.at = -1;
-    if (this.matches.length) this.next(1);
-    else {
-      this.found.textContent = wanted ? said.notFound : "";
+  /** Go to what was found; without anything, take the marks away. */
+  #found(hit) {
+    if (!hit) {
       this.#mark();
+      return;
     }
-  }
-
-  next(step) {
-    const count = this.matches.length;
-    if (!count) return;
-    this.at = (this.at + step + count) % count;
-    const { sheet, node } = this.matches[this.at];
-    if (sheet !== this.number) this.open(sheet, { glide: false });
-    this.select(node);
-    this.found.textContent = said.found
-      .replace("{at}", this.at + 1)
-      .replace("{count}", count);
+    if (hit.sheet !== this.number) this.open(hit.sheet, { glide: false });
+    this.select(hit.node, { wanted: this.finder.wanted, letters: LETTERS });
   }
 
   #foldAtFirst(nodes, sheet) {
@@ -174,12 +188,6 @@ class MindMap {
   // -- what is around the map ------------------------------------------------------------
 
   #build() {
-    this.found = html("output", { class: "found-count" });
-    this.input = html("input", {
-      type: "search", placeholder: said.find, "aria-label": said.find, dir: "auto",
-      autocomplete: "off",
-    });
-    const finder = html("div", { class: "finder control" }, this.input, this.found);
     const tool = (name, act) => button(ICONS[name], said[name], act);
     const tools = html("div", { class: "tools control" },
       tool("zoomIn", () => this.camera.zoom(1.3, undefined, undefined, true)),
@@ -192,14 +200,16 @@ class MindMap {
       tools.append(tool("fullscreen", () => this.#fullscreen()));
     }
     if (this.coloured) tools.append(this.#colourSwitch(tool));
-    this.panel = html("aside", { class: "detail control", hidden: "" });
     this.live = html("p", { class: "unseen", "aria-live": "polite" });
-    const top = html("div", { class: "top" }, finder);
-    if (this.sheets.length > 1) top.append(this.#sheetMenu());
+    this.top = html("div", { class: "top" }, this.finder.control);
+    if (this.sheets.length > 1) {
+      this.tabs = new Tabs(this.#titles(), said.sheet, (number) => this.open(number));
+      this.top.append(this.tabs.control);
+    }
     stage.setAttribute("tabindex", "0");
     stage.setAttribute("role", "application");
     stage.setAttribute("aria-label", said.stage);
-    stage.append(this.svg, top, tools, this.panel, this.live);
+    stage.append(this.svg, this.top, tools, this.detail.panel, this.live);
     stage.classList.add("alive");
   }
 
@@ -207,6 +217,7 @@ class MindMap {
   #colourSwitch(tool) {
     const show = (authors) => {
       stage.classList.toggle("authors", authors);
+      this.paper.classList.toggle("authors", authors);
       made.setAttribute("aria-pressed", String(authors));
     };
     const made = tool("colours", () => {
@@ -218,34 +229,27 @@ class MindMap {
     return made;
   }
 
-  #sheetMenu() {
-    const options = this.sheets.map((nodes, number) => {
-      const option = html("option", { value: number });
-      const title = this.data.sheets[number].title || nodes[0].lines.map(([line]) => line).join(" ");
-      option.textContent = title || `${number + 1}`;
-      return option;
-    });
-    this.sheetMenu = html("select", { "aria-label": said.sheet, class: "control" }, ...options);
-    this.sheetMenu.addEventListener("change", () => this.open(Number(this.sheetMenu.value)));
-    return this.sheetMenu;
+  #titles() {
+    return this.sheets.map((nodes, number) => (
+      this.data.sheets[number].title || textOf(nodes[0]) || String(number + 1)
+    ));
+  }
+
+  /** What of the stage is covered by what is around the map, in pixels from its edges. */
+  #covered() {
+    const { left, top, right, bottom } = this.detail.covered();
+    return { left, top: top + this.top.offsetHeight, right, bottom };
   }
 
   #listen() {
     stage.addEventListener("keydown", (event) => this.#key(event));
-    this.input.addEventListener("input", () => this.search(this.input.value));
-    this.input.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.next(event.shiftKey ? -1 : 1);
-      if (event.key === "Escape") {
-        this.input.value = "";
-        this.search("");
-        stage.focus();
-      }
-      event.stopPropagation();
-    });
+    this.finder.listen(() => stage.focus());
     addEventListener("hashchange", () => this.follow());
     let width = stage.clientWidth;
     new ResizeObserver(() => {
-      if (stage.clientWidth !== width && !this.current) this.fit(false);
+      if (stage.clientWidth !== width && !this.current) {
+        this.fit({ glide: false, least: LEAST_AT_FIRST });
+      }
       width = stage.clientWidth;
     }).observe(stage);
   }
@@ -286,7 +290,7 @@ class MindMap {
       "=": () => this.camera.zoom(1.3, undefined, undefined, true),
       "-": () => this.camera.zoom(1 / 1.3, undefined, undefined, true),
       0: () => this.fit(),
-      "/": () => this.input.focus(),
+      "/": () => this.finder.input.focus(),
       Escape: () => this.select(null),
     };
   }
@@ -311,44 +315,24 @@ class MindMap {
   }
 
   #mark() {
-    const matched = new Set(this.matches.map(({ node }) => node));
-    for (const node of this.shown) {
-      node.drawn.classList.toggle("current", node === this.current);
-      node.drawn.classList.toggle("match", matched.has(node));
-    }
+    this.marked = new Set(this.finder.matches.map(({ node }) => node));
+    for (const node of this.shown) if (node.drawn) this.#decorate(node);
   }
 
-  /** Show what else there is to a topic, out of the outline, where the server has cleaned it. */
-  #tell(node) {
-    this.panel.hidden = true;
-    this.panel.replaceChildren();
-    this.live.textContent = node ? this.#spoken(node) : "";
-    if (!node) return;
-    const written = document.getElementById(`t=${node.id}`);
-    const beside = [...(written?.children ?? [])].filter((one) => one.matches(".note, .more, .formula"));
-    if (!beside.length) return;
-    const title = html("p", { class: "title", dir: "auto" });
-    title.textContent = node.lines.map(([line]) => line).join(" ");
-    const close = html("button", { type: "button", class: "close", "aria-label": said.close });
-    close.textContent = "×";
-    close.addEventListener("click", () => {
-      this.panel.hidden = true;
-      stage.focus();
-    });
-    this.panel.append(close, title, ...beside.map((one) => one.cloneNode(true)));
-    this.panel.hidden = false;
+  #decorate(node) {
+    node.drawn.classList.toggle("current", node === this.current);
+    node.drawn.classList.toggle("match", this.marked.has(node));
   }
 
   #spoken(node) {
-    const text = node.lines.map(([line]) => line).join(" ");
     const level = said.level.replace("{level}", node.depth + 1);
     const folded = node.folded ? `, ${said.folded.replace("{count}", node.below)}` : "";
-    return `${text}, ${level}${folded}`;
+    return `${textOf(node)}, ${level}${folded}`;
   }
 
   #fullscreen() {
     if (document.fullscreenElement) document.exitFullscreen();
-    else stage.requestFullscreen().then(() => this.fit(false));
+    else stage.requestFullscreen().then(() => this.fit({ glide: false }));
   }
 }
 
@@ -356,8 +340,8 @@ function box(node) {
   return { x: node.x, y: node.y, width: node.width, height: node.height };
 }
 
-function bounds(nodes, placed = { boundaries: [] }) {
-  const [x0, y0, x1, y1] = around(taken(nodes, placed));
+function bounds(nodes, placed = { boundaries: [] }, beside = []) {
+  const [x0, y0, x1, y1] = around([...taken(nodes, placed), ...beside]);
   return { x: x0, y: y0, width: x1 - x0, height: y1 - y0 };
 }
 

@@ -1,5 +1,5 @@
-// What is in the box of a topic besides its text: icons, marks, tags and pictures, where the server
-// has measured them. render/pieces.py draws the same.
+// What is in the box of a topic besides its text: icons, marks, tags, pictures and formulas, where
+// the server has measured them. render/pieces.py draws the same.
 
 import { element, round } from "./svg.js";
 
@@ -12,6 +12,7 @@ export function pieces(node, data, images) {
     if (kind === "glyph") return icon(place, data);
     if (kind === "mark") return mark(place, data);
     if (kind === "tag") return tag(place);
+    if (kind === "formula") return formula(place, data);
     return kind === "emoji" ? emoji(place) : picture(place, images);
   });
 }
@@ -53,6 +54,13 @@ function tag({ name, x, y, width, height }) {
   text.dataset.width = width - 10;
   return element("g", { class: "tag", transform: `translate(${x} ${y})` },
     element("rect", { width, height, rx: round(height / 2) }), text);
+}
+
+function formula({ name, x, y, height }, { formulas }) {
+  const [path, high] = formulas[name];
+  return element("g", { class: "formula", transform: `translate(${x} ${y})` },
+    element("title", {}, name),
+    element("path", { d: path, transform: `scale(${(height / high).toFixed(5)})` }));
 }
 
 function emoji({ name, x, y, width, height }) {

@@ -1,0 +1,244 @@
+"""Pages of one's own account: profile, password, sessions, tokens; for administrators invitations.
+
+Every form leads on to a page, so that loading it again does nothing twice. A new token or
+invitation is shown on that page, and never again: only its digest is kept (``shown_once.py``).
+"""
+
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from mapshelf.accounts import sign_in as accounts
+from mapshelf.accounts.feed_addresses import opens_feeds
+from mapshelf.accounts.one_time_links import find_link, link_address, new_invitation
+from mapshelf.accounts.passkeys import relying_party
+from mapshelf.accounts.personal_tokens import (
+    DEFAULT_LIFETIME,
+    LABEL_LENGTH,
+    NewToken,
+    add_own_token,
+    own_tokens,
+    revoke_own_token,
+)
+from mapshelf.api.forms import Form
+from mapshelf.api.http import Request, Response
+from mapshelf.api.people import Session
+from mapshelf.clock import milliseconds
+from mapshelf.errors import NotFound
+from mapshelf.model import LARGEST_ID, AuditEvent, Role
+from mapshelf.query import read_parameters
+from mapshelf.site.account_rows import moment, row_of_invitation, row_of_token
+from mapshelf.site.failures import SHOWN
+from mapshelf.site.personal import Page, Paths, Personal, new_password
+from mapshelf.site.responses import PERSONAL, see_other
+from mapshelf.tokens import DEFAULT_SCOPES, LINK_PREFIX, PREFIX, SCOPES
+
+DONE: Final = ("password", "session", "sessions", "token", "invitation")
+"""What a form may have done: the address of the next page says it, and the page tells it."""
+
+LIFETIMES: Final = (7, 30, DEFAULT_LIFETIME, 365)
+"""Days until a token expires, to choose from."""
+
+NEW_TOKEN: Final = NewToken("", DEFAULT_SCOPES, DEFAULT_LIFETIME)
+"""How the form for a token is filled in at first."""
+
+
+class AccountPages:
+    """The pages of one's own account."""
+
+    def __init__(self, personal: Personal) -> None:
+        """Answer by ``personal``."""
+        self._personal = personal
+        self._address = personal.addresses.account
+        self._settings = personal.context.settings
+
+    def paths(self) -> Paths:
+        """Return the paths of these pages."""
+        shown, done, address = self._personal.shown, self._personal.done, self._address
+        sessions, password = "list and end sessions", "change the password"
+        tokens, invitations = "make, list and revoke tokens", "make, list and withdraw invitations"
+        return {
+            "/account": (
+                shown(sessions, self._show_account),
+                done(sessions, self._end_sessions, address()),
+            ),
+            "/account/password": (
+                shown(password, self._show_password),
+                done(password, self._change_password, address("password")),
+            ),
+            "/account/tokens": (
+                shown(tokens, self._show_tokens),
+                done(tokens, self._change_tokens, address("tokens")),
+            ),
+            "/account/invitations": (
+                shown(invitations, self._show_invitations),
+                done(invitations, self._change_invitations, address("invitations")),
+            ),
+        }
+
+    # -- profile and sessions -------------------------------------------------------------
+
+    async def _show_account(self, request: Request, session: Session) -> Response:
+        user, now = session.user, milliseconds()
+        tokens = await self._personal.ask(request, lambda store: store.sessions(user.id))
+        rows = [row_of_token(token, now, session.token.id) for token in tokens]
+        values = {
+            "user": user,
+            "registered": moment(user.registered),
+            "sessions": [row for row in rows if not row.expired],
+            "private": self._settings.private,
+            "administrator": user.role is Role.ADMINISTRATOR,
+            "reports": await self._open_reports(request, session),
+            "provider": self._settings.provider is not None,
+            "passkeys": relying_party(self._settings.base_url) is not None,
+            "by_proxy": session.by_proxy,
+            "done": _done(request),
+        }
+        return await self._personal.page(Page("account.html", values), session)
+
+    async def _open_reports(self, request: Request, session: Session) -> int:
+        """Return how many maps an administrator has to decide about."""
+        if session.user.role is not Role.ADMINISTRATOR:
+            return 0
+        return await self._personal.ask(request, lambda store: store.count_reported_maps())
+
+    async def _end_sessions(self, request: Request, session: Session, form: Form) -> Response:
+        user, chosen = session.user.id, _id(form.text("session"))
+        if form.text("others"):
+            await self._personal.ask(
+                request, lambda store: store.end_sessions(user, session.token.id)
+            )
+            return see_other(self._after("sessions"))
+        with suppress(NotFound):  # it has ended meanwhile
+            await self._personal.ask(request, lambda store: store.end_session(user, chosen))
+        return see_other(self._after("session"))
+
+    # -- password -------------------------------------------------------------------------
+
+    async def _show_password(self, request: Request, session: Session) -> Response:
+        return await self._password_page(session)
+
+    async def _change_password(self, request: Request, session: Session, form: Form) -> Response:
+        client = self._personal.client(request)
+        change = partial(accounts.change_password, session=session.token, client=client)
+        try:
+            new = new_password(form)
+            await self._personal.hash(
+                request, partial(change, present=form.text("present"), new=new)
+            )
+        except SHOWN as error:
+            return await self._password_page(session, error)
+        return see_other(self._after("password"))
+
+    async def _password_page(self, session: Session, error: Exception | None = None) -> Response:
+        page = Page("change_password.html", {"user": session.user}, error)
+        return await self._personal.page(page, session)
+
+    # -- tokens ---------------------------------------------------------------------------
+
+    async def _show_tokens(self, request: Request, session: Session) -> Response:
+        secret = await self._personal.own_secret(
+            request, session, PREFIX, lambda token: not opens_feeds(token)
+        )
+        return await self._tokens_page(request, session, secret=secret)
+
+    async def _change_tokens(self, request: Request, session: Session, form: Form) -> Response:
+        user, revoked = session.user, form.text("revoke")
+        address = self._personal.client(request).address
+        if revoked:
+            with suppress(NotFound):
+                await self._personal.ask(
+                    request, lambda store: revoke_own_token(store, user, _id(revoked), address)
+                )
+            return see_other(self._after("token", "tokens"))
+        new = NewToken(form.text("name"), tuple(form.texts("scope")), _id(form.text("days")))
+        try:
+            secret = await self._personal.ask(
+                request, lambda store: add_own_token(store, user, new, milliseconds(), address)
+            )
+        except SHOWN as error:
+            return await self._tokens_page(request, session, new=new, error=error)
+        return self._personal.made.on(self._address("tokens"), secret)
+
+    async def _tokens_page(
+        self,
+        request: Request,
+        session: Session,
+        *,
+        secret: str = "",
+        new: NewToken = NEW_TOKEN,
+        error: Exception | None = None,
+    ) -> Response:
+        tokens = await self._personal.ask(request, lambda store: own_tokens(store, session.user))
+        now = milliseconds()
+        values = {
+            "tokens": [row_of_token(token, now) for token in tokens],
+            "secret": secret,
+            "new": new,
+            "scopes": SCOPES,
+            "lifetimes": LIFETIMES,
+            "longest": LABEL_LENGTH,
+            "api": self._settings.base_url,
+            "done": _done(request),
+        }
+        headers = (*PERSONAL, *self._personal.made.cleared(secret))
+        page = Page("tokens.html", values, error, headers, invalid="failure.token")
+        return await self._personal.page(page, session)
+
+    # -- invitations ----------------------------------------------------------------------
+
+    async def _show_invitations(self, request: Request, session: Session) -> Response:
+        secret = self._personal.made.of(request, LINK_PREFIX)
+        if secret:
+            link = await self._personal.ask(
+                request, lambda store: find_link(store, secret, milliseconds())
+            )
+            if link is None or link.created_by != session.user.name:
+                secret = ""
+        return await self._invitations_page(request, session, secret)
+
+    async def _change_invitations(self, request: Request, session: Session, form: Form) -> Response:
+        user, withdrawn = session.user, form.text("withdraw")
+        if withdrawn:
+            with suppress(NotFound, ValueError):  # it has been used meanwhile; it is no digest
+                digest = bytes.fromhex(withdrawn)
+                await self._personal.change(
+                    request,
+                    session,
+                    AuditEvent.INVITATION_WITHDRAWN,
+                    lambda store: store.withdraw_invitation(digest),
+                )
+            return see_other(self._after("invitation", "invitations"))
+        secret = await self._personal.change(
+            request,
+            session,
+            AuditEvent.INVITATION_MADE,
+            lambda store: new_invitation(store, milliseconds(), user),
+        )
+        return self._personal.made.on(self._address("invitations"), secret)
+
+    async def _invitations_page(self, request: Request, session: Session, secret: str) -> Response:
+        found = await self._personal.ask(request, lambda store: store.invitations(milliseconds()))
+        values = {
+            "invitations": [row_of_invitation(link) for link in reversed(found)],
+            "link": link_address(self._settings.base_url, secret) if secret else "",
+            "registration": str(self._settings.registration),
+            "done": _done(request),
+        }
+        headers = (*PERSONAL, *self._personal.made.cleared(secret))
+        page = Page("invitations.html", values, headers=headers)
+        return await self._personal.page(page, session)
+
+    def _after(self, done: str, page: str = "") -> str:
+        return f"{self._address(page)}?done={done}"
+
+
+def _done(request: Request) -> str:
+    done = read_parameters(request.query_string, ("done",)).get("done", "")
+    return done if done in DONE else ""
+
+
+def _id(text: str) -> int:
+    """Return a number that a form names, 0 if it is none."""
+    digits = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST_ID))
+    return min(int(text), LARGEST_ID) if digits else 0

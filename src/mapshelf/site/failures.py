@@ -1,0 +1,118 @@
+"""What forms say when something was wrong, in the words of ``messages.py``."""
+
+from typing import Final
+
+from mapshelf.api.upload_reader import REFUSED
+from mapshelf.errors import (
+    AlreadyExists,
+    BodyTooLarge,
+    CannotWrite,
+    Conflict,
+    CrossSiteRequest,
+    Forbidden,
+    InvalidParameter,
+    LastAdministrator,
+    LastWay,
+    LengthRequired,
+    MalformedRequest,
+    MapHidden,
+    NotFound,
+    Overloaded,
+    ProviderRefusal,
+    ProviderUnavailable,
+    SessionTooOld,
+    StoreUnavailable,
+    TooManyAttempts,
+    TooManyReports,
+    TooManyTokens,
+    TooManyUploads,
+    UnacceptablePassword,
+    UnreadableFile,
+    UnsupportedMediaType,
+    WrongCredentials,
+    WrongPasskey,
+)
+from mapshelf.site.messages import counted, say
+
+SHOWN: Final = (
+    AlreadyExists,
+    Conflict,
+    CrossSiteRequest,
+    InvalidParameter,
+    Overloaded,
+    ProviderRefusal,
+    ProviderUnavailable,
+    StoreUnavailable,
+    TooManyAttempts,
+    WrongCredentials,
+    WrongPasskey,
+)
+"""Errors that are shown above the form, to be tried again."""
+
+UNTAKEN: Final = (
+    *SHOWN,
+    BodyTooLarge,
+    CannotWrite,
+    Forbidden,
+    LengthRequired,
+    MalformedRequest,
+    TooManyUploads,
+    UnreadableFile,
+    UnsupportedMediaType,
+)
+"""Errors of forms with files that are shown above the form."""
+
+MINUTE: Final = 60  # seconds
+
+
+def failure(error: Exception, invalid: str) -> str:
+    """Return what to say of an error: the message ``invalid`` if a value cannot be taken."""
+    if isinstance(error, UnacceptablePassword):
+        return say(f"password.{error.rule}")
+    if isinstance(error, ProviderRefusal | ProviderUnavailable):
+        return _of_provider(error)
+    if isinstance(error, TooManyAttempts | TooManyUploads):
+        key = "attempts" if isinstance(error, TooManyAttempts) else "uploads"
+        return say(f"failure.{key}", wait=_waiting(error.retry_after))
+    if isinstance(error, UnreadableFile):
+        # What is wrong with a file is said by whoever read it.
+        return say("failure.file", reason=_sentence(str(error)))
+    if isinstance(error, Forbidden | MapHidden):
+        return str(error)
+    return say(next((key for kind, key in _MESSAGES if isinstance(error, kind)), invalid))
+
+
+def _waiting(seconds: int) -> str:
+    if seconds < 2 * MINUTE:
+        return counted("seconds", seconds)
+    return counted("minutes", -(-seconds // MINUTE))
+
+
+def _sentence(reason: str) -> str:
+    """Return the reason why a file is refused, without the words that every reason begins with."""
+    text = reason.removeprefix(REFUSED)
+    return text[:1].upper() + text[1:]
+
+
+def _of_provider(error: ProviderRefusal | ProviderUnavailable) -> str:
+    reason = error.reason if isinstance(error, ProviderRefusal) else "away"
+    return say(f"{'provider' if error.provider else 'proxy'}.{reason}", name=error.provider)
+
+
+_MESSAGES: Final[tuple[tuple[type[Exception], str], ...]] = (
+    (WrongCredentials, "failure.credentials"),
+    (SessionTooOld, "failure.session_old"),
+    (LastAdministrator, "failure.last_administrator"),
+    (TooManyReports, "failure.reports"),
+    (WrongPasskey, "failure.passkey"),
+    (AlreadyExists, "failure.name.taken"),
+    (LastWay, "failure.last_way"),
+    (TooManyTokens, "failure.too_many"),
+    (Conflict, "failure.changed"),
+    (CrossSiteRequest, "failure.form"),
+    (BodyTooLarge, "failure.large"),
+    (CannotWrite, "failure.store"),
+    (Overloaded, "failure.busy"),
+    (StoreUnavailable, "failure.store"),
+    (NotFound, "failure.link"),
+)

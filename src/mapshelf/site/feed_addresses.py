@@ -1,0 +1,83 @@
+"""The page on which a reader makes, renews and withdraws the secret address of feeds."""
+
+from typing import Final
+
+from mapshelf.accounts.audit import about_token
+from mapshelf.accounts.feed_addresses import (
+    feed_address,
+    feed_token,
+    new_feed_secret,
+    opens_feeds,
+    withdraw_feed_address,
+)
+from mapshelf.api.forms import Form
+from mapshelf.api.http import Request, Response
+from mapshelf.api.people import Session
+from mapshelf.clock import milliseconds
+from mapshelf.model import AuditEvent
+from mapshelf.query import read_parameters
+from mapshelf.site.account_rows import row_of_token
+from mapshelf.site.personal import Page, Paths, Personal
+from mapshelf.site.responses import PERSONAL, see_other
+from mapshelf.tokens import FEED_PREFIX
+
+PLACE: Final = "feeds"
+"""The page, of those of an account."""
+
+DONE: Final = "feeds"
+"""What the page says after the address was withdrawn."""
+
+
+class FeedAddressPage:
+    """The page about one's own address of feeds."""
+
+    def __init__(self, personal: Personal) -> None:
+        """Answer by ``personal``."""
+        self._personal = personal
+        self._address = personal.addresses.account(PLACE)
+        self._base_url = personal.context.settings.base_url
+
+    def paths(self) -> Paths:
+        """Return the path of this page."""
+        operation = "make and withdraw the address of feeds"
+        return {
+            f"/account/{PLACE}": (
+                self._personal.shown(operation, self._show),
+                self._personal.done(operation, self._change, self._address),
+            )
+        }
+
+    async def _show(self, request: Request, session: Session) -> Response:
+        user, made = session.user, self._personal.made
+        secret = await self._personal.own_secret(request, session, FEED_PREFIX, opens_feeds)
+        token = await self._personal.ask(request, lambda store: feed_token(store, user))
+        done = read_parameters(request.query_string, ("done",)).get("done", "")
+        values = {
+            "present": row_of_token(token, milliseconds()) if token else None,
+            "address": feed_address(self._base_url, secret) if secret else "",
+            "example": feed_address(self._base_url, "…"),
+            "private": self._personal.context.settings.private,
+            "done": done if done == DONE else "",
+        }
+        page = Page("feeds.html", values, headers=(*PERSONAL, *made.cleared(secret)))
+        return await self._personal.page(page, session)
+
+    async def _change(self, request: Request, session: Session, form: Form) -> Response:
+        user = session.user
+        if form.text("withdraw"):
+            await self._personal.change(
+                request,
+                session,
+                AuditEvent.TOKEN_REVOKED,
+                lambda store: withdraw_feed_address(store, user),
+                about_token(PLACE),
+            )
+            return see_other(f"{self._address}?done={DONE}")
+        secret = await self._personal.change(
+            request,
+            session,
+            AuditEvent.TOKEN_MADE,
+            lambda store: new_feed_secret(store, user),
+            about_token(PLACE),
+        )
+        return self._personal.made.on(self._address, secret)

@@ -1,0 +1,143 @@
+"""The fields with which people say something about a map, on pages: as they are, and as typed.
+
+Each value is checked alone, so that every one that cannot be taken has its message beside it, and
+what was typed is kept.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from typing import Any, Final
+
+from mapshelf.api.forms import MULTIPART, Form, FormLimits
+from mapshelf.api.http import BodyRule
+from mapshelf.api.map_details import (
+    DESCRIPTION_LENGTH,
+    FIELDS,
+    NAMES,
+    TITLE_LENGTH,
+    VISIBILITIES,
+    details_of,
+)
+from mapshelf.errors import InvalidParameter
+from mapshelf.model import MOST_TAGS, TAG_LENGTH, Map, MapDetails, Named, Visibility, format_tags
+from mapshelf.site.messages import say
+from mapshelf.store import Store
+
+MOST_MAPS: Final = 10
+"""Maps in one form."""
+
+LIMITS: Final = FormLimits(fields=MOST_MAPS * len(NAMES) + 10, text=131_072)
+BODY: Final = BodyRule(163_840, (MULTIPART,))
+"""What a form about maps may have: as much text as is kept in memory. In parts, because in one line
+a letter may take nine bytes."""
+
+FROM_FILES: Final = ("title", "template")
+"""What the file says of a map in a folder."""
+
+Said = Mapping[str, str]
+"""What a form says about a map, by the names of ``FIELDS``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Choices:
+    """What there is to choose from.
+
+    Attributes:
+        categories: all categories, A to Z.
+        licences: all licence types, A to Z.
+        visibilities: who may see a map.
+        longest: characters of a title at most, and of a description.
+    """
+
+    categories: list[Named]
+    licences: list[Named]
+    visibilities: list[str] = field(default_factory=lambda: [one.value for one in VISIBILITIES])
+    longest: tuple[int, int] = (TITLE_LENGTH, DESCRIPTION_LENGTH)
+
+
+@dataclass(frozen=True, slots=True)
+class MapForm:
+    """The fields about one map.
+
+    Attributes:
+        prefix: begins their names; empty if the form is about one map only.
+        said: their values.
+        failures: messages for those that cannot be taken.
+        from_file: whether title and template come from a file in a folder.
+    """
+
+    prefix: str
+    said: Said
+    failures: Mapping[str, str] = field(default_factory=dict)
+    from_file: bool = False
+
+
+def choices_of(store: Store) -> Choices:
+    """Return what there is to choose from.
+
+    Raises:
+        StoreUnavailable: the store cannot be reached.
+    """
+    return Choices(_sorted(store.categories()), _sorted(store.licence_types()))
+
+
+def form_of(found: Map, visibility: Visibility | None = None) -> Said:
+    """Return what is known of a map as its form says it; ``visibility`` if another is proposed."""
+    licence = found.licence_type_id
+    return {
+        "title": found.title,
+        "description": found.description,
+        "category": str(found.category_id),
+        "licence": "" if licence is None else str(licence),
+        "tags": format_tags(found.tags),
+        "template": str(found.template).lower(),
+        "visibility": (visibility or found.visibility).value,
+    }
+
+
+def said_in(form: Form, prefix: str = "", *, from_file: bool = False) -> Said:
+    """Return what a form says about a map.
+
+    Raises:
+        InvalidParameter: a field is given twice.
+    """
+    left_out = FROM_FILES if from_file else ()
+    said = {name: form.text(prefix + name) for name in NAMES if name not in left_out}
+    if "template" in said:
+        said["template"] = said["template"] or "false"  # browsers leave out an empty box
+    return said
+
+
+def checked(said: Said, store: Store) -> tuple[MapDetails, dict[str, str]]:
+    """Return what is said as a store takes it, and messages for what cannot be taken.
+
+    Raises:
+        StoreUnavailable: the store cannot be reached.
+    """
+    details, failures = MapDetails(), {}
+    for row in FIELDS:
+        text = said.get(row.name)
+        if text is None or (row.name == "licence" and not text):  # a map may have none
+            continue
+        try:
+            found = details_of({row.name: text}, store)
+        except InvalidParameter:
+            failures[row.name] = _message(row.name)
+        else:
+            details = replace(details, **_given(found))
+    return details, failures
+
+
+def _given(details: MapDetails) -> dict[str, Any]:
+    named = {one.name: getattr(details, one.name) for one in fields(details)}
+    return {name: value for name, value in named.items() if value is not None}
+
+
+def _message(name: str) -> str:
+    limits = {"title": TITLE_LENGTH, "description": DESCRIPTION_LENGTH, "tags": MOST_TAGS}
+    most = f"{limits.get(name, 0):,}"
+    return say(f"failure.map.{name}", most=most, longest=TAG_LENGTH)
+
+
+def _sorted(rows: list[Named]) -> list[Named]:
+    return sorted(rows, key=lambda row: (row.name.casefold(), row.id))

@@ -1,0 +1,144 @@
+"""Passkeys on pages: listed, added and removed at one's account, and used to sign in.
+
+Both take a script, which asks for a challenge and sends what the authenticator says in a form.
+Without scripts, browsers offer no passkeys, and the forms stay hidden.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from mapshelf.accounts import passkeys as accounts
+from mapshelf.accounts.passkeys import NAME_LENGTH, RelyingParty, sign_in_with_passkey
+from mapshelf.api.forms import Form
+from mapshelf.api.http import Headers, Request, Response, json_response
+from mapshelf.api.people import Session
+from mapshelf.clock import milliseconds
+from mapshelf.errors import NotFound
+from mapshelf.model import Passkey
+from mapshelf.query import read_parameters
+from mapshelf.site.account_rows import Moment, moment
+from mapshelf.site.failures import SHOWN
+from mapshelf.site.personal import Page, Paths, Personal
+from mapshelf.site.private import for_everybody
+from mapshelf.site.responses import see_other
+from mapshelf.site.sign_in import SignInPages
+
+PAGE: Final = "passkeys"
+SIGN_IN: Final = "/signin/passkey"
+DONE: Final = ("added", "removed")
+NO_STORE: Final[Headers] = ((b"cache-control", b"no-store"),)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A passkey as it is shown."""
+
+    id: str
+    name: str
+    created: Moment
+    used: Moment | None
+
+
+class PasskeyPages:
+    """The pages of passkeys."""
+
+    def __init__(self, personal: Personal, sign_in: SignInPages, party: RelyingParty) -> None:
+        """Answer by ``personal``; who could not be signed in sees the form of ``sign_in``.
+
+        To browsers, we are ``party``.
+        """
+        self._personal = personal
+        self._sign_in = sign_in
+        self._addresses = personal.addresses
+        self._party = party
+
+    def paths(self) -> Paths:
+        """Return the paths of these pages."""
+        operation, page = "add, list and remove passkeys", self._addresses.account(PAGE)
+        return {
+            f"/account/{PAGE}": (
+                self._personal.shown(operation, self._show),
+                self._personal.done(operation, self._change, page),
+            ),
+            SIGN_IN: (for_everybody(self._lead), self._personal.taken(self._use)),
+        }
+
+    # -- signing in -----------------------------------------------------------------------
+
+    async def _lead(self, request: Request) -> Response:
+        return see_other(self._addresses.sign_in())
+
+    async def _use(self, request: Request, form: Form) -> Response:
+        credential, returning = form.text("credential"), form.text("next")
+        party, client = self._party, self._personal.client(request)
+        secret, _ = self._personal.context.people.form_secret(request)
+        try:
+            self._personal.check_form(request, form)
+            if not credential:
+                options = await self._personal.ask(
+                    request,
+                    lambda store: accounts.begin_signing_in(store, party, secret, client.now),
+                )
+                return json_response(200, options.encode(), NO_STORE)
+            session = await self._personal.ask(
+                request,
+                lambda store: sign_in_with_passkey(store, party, secret, credential, client),
+            )
+        except SHOWN as error:
+            return await self._sign_in.form_page(request, returning, error=error)
+        return self._personal.signed_in(session, self._addresses.after(returning))
+
+    # -- at one's account -----------------------------------------------------------------
+
+    async def _show(self, request: Request, session: Session) -> Response:
+        return await self._page(request, session)
+
+    async def _change(self, request: Request, session: Session, form: Form) -> Response:
+        credential, removed = form.text("credential"), form.text("remove")
+        user, party, secret, now = session.user, self._party, session.secret, milliseconds()
+        try:
+            if removed:
+                return await self._remove(request, session, removed)
+            if not credential:
+                options = await self._personal.ask(
+                    request, lambda store: accounts.begin_adding(store, party, user, secret, now)
+                )
+                return json_response(200, options.encode(), NO_STORE)
+            add = partial(accounts.add, party=party, user=user, secret=secret, now=now)
+            name = form.text("name")
+            await self._personal.ask(request, partial(add, credential=credential, name=name))
+        except SHOWN as error:
+            return await self._page(request, session, error)
+        return see_other(self._after("added"))
+
+    async def _remove(self, request: Request, session: Session, removed: str) -> Response:
+        user = session.user.id
+        with suppress(NotFound, ValueError):  # it has been done meanwhile; it is no id
+            passkey = bytes.fromhex(removed)
+            await self._personal.ask(request, lambda store: store.remove_passkey(user, passkey))
+        return see_other(self._after("removed"))
+
+    async def _page(
+        self, request: Request, session: Session, error: Exception | None = None
+    ) -> Response:
+        user = session.user.id
+        found = await self._personal.ask(request, lambda store: store.passkeys(user))
+        done = read_parameters(request.query_string, ("done",)).get("done", "")
+        values = {
+            "passkeys": [row_of(one) for one in found],
+            "longest": NAME_LENGTH,
+            "done": f"passkey.{done}" if done in DONE else "",
+        }
+        page = Page("passkeys.html", values, error, invalid="failure.passkey.name")
+        return await self._personal.page(page, session)
+
+    def _after(self, done: str) -> str:
+        return f"{self._addresses.account(PAGE)}?done={done}"
+
+
+def row_of(passkey: Passkey) -> Row:
+    """Return a passkey as it is shown."""
+    used = None if passkey.last_used is None else moment(passkey.last_used)
+    return Row(passkey.id.hex(), passkey.name, moment(passkey.created), used)

@@ -1,0 +1,290 @@
+"""What all pages about people share: who may see them, their forms, their headers.
+
+Nobody keeps a copy of such a page. A form is taken only with its token and from one of our pages
+(``api/csrf.py``). What was wrong with it is said above the form.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeVar
+
+from mapshelf.accounts.audit import done_by, noted
+from mapshelf.accounts.permissions import PERMISSIONS, allows
+from mapshelf.accounts.sessions import LIFETIME, Client, NewSession
+from mapshelf.api.context import Context, address_of
+from mapshelf.api.csrf import FIELD, form_token
+from mapshelf.api.errors import error_headers, error_row
+from mapshelf.api.forms import URL_ENCODED, Form, FormLimits
+from mapshelf.api.http import BodyRule, Headers, Request, Response, body_response
+from mapshelf.api.people import Session
+from mapshelf.api.routes import Method, Operation
+from mapshelf.api.work_queue import WorkQueue
+from mapshelf.clock import milliseconds
+from mapshelf.errors import UnacceptablePassword, UnknownPath
+from mapshelf.model import AuditEvent, Credential, Token
+from mapshelf.site.failures import UNTAKEN, failure
+from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.responses import HTML, PERSONAL, see_other
+from mapshelf.site.shown_once import ShownOnce
+from mapshelf.site.signed_in import with_publish_link
+from mapshelf.store import Store
+from mapshelf.tokens import is_session_secret, is_valid, token_digest
+
+T = TypeVar("T")
+
+LIMITS: Final = FormLimits(fields=20, text=16_384)
+BODY: Final = BodyRule(32_768, (URL_ENCODED,))
+"""What forms about people may have. A password of 200 characters takes 2,400 bytes at most."""
+
+SECOND: Final = 1000  # milliseconds
+
+Show = Callable[[Request, Session], Awaitable[Response]]
+"""Answers a request of somebody who is signed in."""
+
+Act = Callable[[Request, Session, Form], Awaitable[Response]]
+"""Does what a form of somebody who is signed in asks."""
+
+Paths = Mapping[str, tuple[Operation, Method | None]]
+"""By path, what it shows, and what it does with a form, if it has one."""
+
+Take = Callable[[Request, Form], Awaitable[Response]]
+"""Does what a form of anybody asks."""
+
+Refuse = Callable[[Request, Session, Exception], Awaitable[Response]]
+"""Shows a form again that cannot be taken, with the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormKind:
+    """What a form may have; the usual one has a few short fields.
+
+    Attributes:
+        limits: its fields.
+        body: how it is sent.
+        refuse: shows it again when it cannot be taken, ``None`` if the error gets a page.
+    """
+
+    limits: FormLimits = LIMITS
+    body: BodyRule = BODY
+    refuse: Refuse | None = None
+
+
+USUAL: Final = FormKind()
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A page about people, to be filled in.
+
+    Attributes:
+        template: its template.
+        values: the variables of the template.
+        error: what was wrong with the form that was sent, if anything was.
+        headers: those that make it harmless, and others.
+        invalid: the message for a value that cannot be taken.
+    """
+
+    template: str
+    values: Mapping[str, Any]
+    error: Exception | None = None
+    headers: Headers = PERSONAL
+    invalid: str = "failure.value"
+
+
+class Personal:
+    """Checks requests for pages about people, and answers them.
+
+    Attributes:
+        context: the service.
+        addresses: the addresses on pages.
+        templates: the templates.
+        made: takes new secrets to the pages that show them.
+    """
+
+    def __init__(self, context: Context, maker: PageMaker) -> None:
+        """Make pages with ``maker``."""
+        self.context = context
+        self.addresses = maker.addresses
+        self.templates = maker.templates
+        self.made = ShownOnce(context.settings.base_url)
+
+    # -- who may see them -----------------------------------------------------------------
+
+    def shown(self, operation: str, show: Show, otherwise: str = "") -> Operation:
+        """Return ``show`` for those who may do this operation of ``PERMISSIONS``.
+
+        Who is not signed in is sent to the page ``otherwise``, by default to sign in.
+        """
+
+        async def guard(_: Context, request: Request) -> Response:
+            session = await self._session(operation, request)
+            if session is None:
+                address = otherwise or self.addresses.sign_in(self.addresses.of(request))
+                return see_other(address)
+            return await show(request, session)
+
+        return guard
+
+    def done(self, operation: str, act: Act, page: str, kind: FormKind = USUAL) -> Method:
+        """Return ``act`` for those who may do this operation.
+
+        Its form is on ``page``; if that is empty, at the address to which it is sent.
+        """
+
+        async def guard(context: Context, request: Request) -> Response:
+            session = await self._session(operation, request)
+            if session is None:
+                return see_other(self.addresses.sign_in(page or self.addresses.of(request)))
+            try:
+                async with context.bodies.form(request, kind.limits) as form:
+                    context.people.check_form(request, form.text(FIELD), session.secret)
+                    return await act(request, session, form)
+            except UNTAKEN as error:
+                if kind.refuse is None:
+                    raise
+                return await kind.refuse(request, session, error)
+
+        return Method(guard, None, body=kind.body)
+
+    def taken(self, take: Take) -> Method:
+        """Return ``take`` for anybody; it has to call ``check_form`` itself."""
+
+        async def guard(context: Context, request: Request) -> Response:
+            async with context.bodies.form(request, LIMITS) as form:
+                return await take(request, form)
+
+        return Method(guard, None, body=BODY)
+
+    def check_form(self, request: Request, form: Form) -> None:
+        """Check that a form of somebody who need not be signed in comes from a page of ours.
+
+        Raises:
+            CrossSiteRequest: it does not.
+        """
+        people = self.context.people
+        secret, _ = people.form_secret(request)
+        people.check_form(request, form.text(FIELD), secret)
+
+    async def _session(self, operation: str, request: Request) -> Session | None:
+        """Return who is signed in, ``None`` if nobody is.
+
+        Raises:
+            UnknownPath: somebody is, who may not do this.
+        """
+        session = await self.context.people.session(request)
+        if session is None:
+            return None
+        if not allows(PERMISSIONS[operation], Credential(session.token, session.user)):
+            raise UnknownPath("There is nothing at this address.")
+        return session
+
+    # -- work -----------------------------------------------------------------------------
+
+    async def ask(self, request: Request, work: Callable[[Store], T]) -> T:
+        """Return the result of work with the store.
+
+        Raises:
+            Overloaded: there is too much to do.
+            StoreUnavailable: the store cannot be reached.
+        """
+        return await self._result(self.context.queues.accounts, request, work)
+
+    async def change(
+        self,
+        request: Request,
+        session: Session,
+        event: AuditEvent,
+        work: Callable[[Store], T],
+        target: str = "",
+    ) -> T:
+        """Return the result of work that is noted in the audit log; see ``ask``."""
+        entry = done_by(session.user, self.client(request).address, event, target)
+        return await self.ask(request, partial(noted, entry, work))
+
+    async def hash(self, request: Request, work: Callable[[Store], T]) -> T:
+        """Return the result of work that hashes passwords; see ``ask``."""
+        return await self._result(self.context.queues.passwords, request, work)
+
+    async def ask_provider(self, request: Request, work: Callable[[Store], T]) -> T:
+        """Return the result of work that waits for the OpenID provider; see ``ask``."""
+        return await self._result(self.context.queues.providers, request, work)
+
+    async def _result(self, queue: WorkQueue, request: Request, work: Callable[[Store], T]) -> T:
+        await self.context.people.authenticator()  # once the store is open
+        make = partial(work, self.context.store.get())
+        # Its own key: what two equal requests ask is done twice.
+        return await queue.result(object(), make, request.disconnection)
+
+    async def own_secret(
+        self, request: Request, session: Session, prefix: str, fits: Callable[[Token], bool]
+    ) -> str:
+        """Return the token that a form has just made, empty if there is none.
+
+        It has this prefix, it is valid, and belongs to who is signed in.
+        """
+        secret = self.made.of(request, prefix)
+        if not secret:
+            return ""
+        digest = token_digest(secret)
+        known = await self.ask(request, lambda store: store.find_credentials([digest]))
+        found = known.get(digest)
+        own = found is not None and found.user.id == session.user.id and fits(found.token)
+        return secret if own and found and is_valid(found, milliseconds()) else ""
+
+    def client(self, request: Request) -> Client:
+        """Return the browser that sends a request."""
+        sender, context = request.sender, self.context
+        secret = context.people.session_cookie.read(sender.header(b"cookie"))
+        return Client(
+            milliseconds(),
+            address_of(context.settings.trusted_proxies, sender),
+            sender.header(b"user-agent").decode("latin-1"),
+            token_digest(secret) if is_session_secret(secret) else None,
+        )
+
+    # -- answers --------------------------------------------------------------------------
+
+    async def page(self, page: Page, session: Session) -> Response:
+        """Return a page for somebody who is signed in.
+
+        Raises:
+            Overloaded: there is too much to do.
+        """
+        response = await self._made(page, session.form_token())
+        return with_publish_link(response, self.addresses)
+
+    async def open_page(self, page: Page, request: Request) -> Response:
+        """Return a page for anybody; see ``page``."""
+        secret, cookies = self.context.people.form_secret(request)
+        return await self._made(page, form_token(secret), cookies)
+
+    def signed_in(self, session: NewSession, address: str) -> Response:
+        """Return the response to who has just signed in: the page at ``address``."""
+        cookie = self.context.people.session_cookie
+        return see_other(address, cookie.set(session.secret, LIFETIME // SECOND))
+
+    async def _made(self, page: Page, token: str, cookies: Headers = ()) -> Response:
+        make = partial(self._page, page, token, cookies)
+        return await self.context.queues.accounts.result(object(), make)
+
+    def _page(self, page: Page, token: str, cookies: Headers) -> Response:
+        status, headers, told = 200, (*page.headers, *cookies), ""
+        if page.error is not None:
+            status, told = error_row(page.error).status, failure(page.error, page.invalid)
+            headers += tuple(one for one in error_headers(page.error) if one[0] != b"cache-control")
+        values = {**page.values, "form_token": token, "failure": told}
+        body = self.templates.text(page.template, values).encode()
+        return body_response(status, HTML, body, headers)
+
+
+def new_password(form: Form) -> str:
+    """Return the new password in a form, which was typed twice.
+
+    Raises:
+        UnacceptablePassword: the two differ.
+    """
+    password = form.text("new")
+    if form.text("again") != password:
+        raise UnacceptablePassword("differ", "The two passwords are not the same.")
+    return password

@@ -1,0 +1,98 @@
+"""Pages of a private catalogue: for people who have signed in, and for no cache but their own.
+
+Only sessions open pages; tokens are for the API. Feed readers cannot sign in, so they get an
+address that nobody else knows. Every response of such a page goes through here, so none can be
+forgotten.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from typing import Final
+
+from mapshelf.accounts.permissions import PERMISSIONS, allows
+from mapshelf.api.context import Context
+from mapshelf.api.http import Headers, Request, Response
+from mapshelf.api.routes import Operation
+from mapshelf.errors import InvalidToken, UnknownPath
+from mapshelf.site.addresses import Addresses
+from mapshelf.site.responses import see_other
+from mapshelf.tokens import FEED_PREFIX
+
+Answer = Callable[[Request], Awaitable[Response]]
+"""Answers a request for a page."""
+
+CACHE_CONTROL: Final = (b"cache-control", b"private, no-cache")
+"""Only the browser may keep a copy, and it asks before each use: the reader may have signed out."""
+
+
+NO_REFERRER: Final = (b"referrer-policy", b"no-referrer")
+"""Tells no page where its reader comes from."""
+
+
+def for_everybody(answer: Answer) -> Operation:
+    """Return the operation that answers everybody."""
+
+    async def operation(_: Context, request: Request) -> Response:
+        return await answer(request)
+
+    return operation
+
+
+def for_people(answer: Answer, addresses: Addresses) -> Operation:
+    """Return the operation that answers who is signed in, and lets all others sign in first."""
+
+    async def operation(context: Context, request: Request) -> Response:
+        if await context.people.session(request) is None:
+            return see_other(addresses.sign_in(addresses.of(request)))
+        return private_response(await answer(request))
+
+    return operation
+
+
+def for_scripts(answer: Answer) -> Operation:
+    """Return the operation that answers who is signed in, and tells all others to sign in."""
+
+    async def operation(context: Context, request: Request) -> Response:
+        if await context.people.session(request) is None:
+            raise InvalidToken(sent=False)
+        return private_response(await answer(request))
+
+    return operation
+
+
+def for_feed_readers(answer: Answer) -> Operation:
+    """Return the operation that answers who has a secret address, and does not know any other.
+
+    The address itself lets in, so it must not get about: no page that an entry leads to is told of
+    it, and what is refused looks like any wrong address.
+    """
+    asked = PERMISSIONS["read feeds by a secret address"]
+
+    async def operation(context: Context, request: Request) -> Response:
+        authenticator = await context.people.authenticator()
+        try:
+            found = await authenticator.holder(request.parts["secret"], FEED_PREFIX)
+        except InvalidToken:
+            found = None
+        if not allows(asked, found):
+            raise UnknownPath("There is nothing at this address.")
+        response = private_response(await answer(request))
+        smaller = response.smaller and replace(
+            response.smaller, headers=(*response.smaller.headers, NO_REFERRER)
+        )
+        return replace(response, headers=(*response.headers, NO_REFERRER), smaller=smaller)
+
+    return operation
+
+
+def private_response(response: Response) -> Response:
+    """Return ``response`` as only its reader may keep it."""
+    smaller = response.smaller and private_response(response.smaller)
+    headers = _private(response.headers)
+    return replace(response, headers=headers, smaller=smaller, text_headers=None)
+
+
+def _private(headers: Headers) -> Headers:
+    varying = [value for name, value in headers if name == b"vary"]
+    kept = [one for one in headers if one[0] not in (b"cache-control", b"vary")]
+    return (*kept, CACHE_CONTROL, (b"vary", b", ".join((*varying, b"Cookie"))))

@@ -1,0 +1,182 @@
+"""Signing in by an OpenID provider, and linking accounts to it.
+
+Signing in begins with a link: it changes nothing here. Linking begins with a form, so that no other
+site can begin it; its answer is a page that leads on to the provider, because a policy that lets a
+form lead away would have to name every place to which the provider sends people in turn.
+"""
+
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Final
+
+from mapshelf.accounts.openid.attempt import LIFETIME, Attempt, Purpose, new_attempt, read_attempt
+from mapshelf.accounts.openid.provider import Provider
+from mapshelf.accounts.openid.sign_in import link_to_provider, sign_in_by_provider
+from mapshelf.api.forms import Form
+from mapshelf.api.http import Request, Response
+from mapshelf.api.people import Session
+from mapshelf.api.routes import Operation
+from mapshelf.clock import milliseconds
+from mapshelf.errors import NotFound, ProviderRefusal
+from mapshelf.query import read_parameters
+from mapshelf.settings import ProviderSettings
+from mapshelf.site.account_rows import moment
+from mapshelf.site.failures import SHOWN
+from mapshelf.site.personal import SECOND, Page, Paths, Personal
+from mapshelf.site.private import for_everybody
+from mapshelf.site.responses import PERSONAL, see_other
+from mapshelf.site.sign_in import SignInPages
+
+BEGIN: Final = "/signin/provider"
+COME_BACK: Final = "/signin/callback"
+
+ANSWER: Final = ("state", "code", "iss", "error")
+"""The parameters with which a browser comes back."""
+
+PAGE: Final = "identities"
+DONE: Final = ("linked", "unlinked")
+
+
+class ProviderPages:
+    """The pages of signing in by a provider."""
+
+    def __init__(
+        self, personal: Personal, sign_in: SignInPages, settings: ProviderSettings
+    ) -> None:
+        """Answer by ``personal``; who could not be signed in sees the form of ``sign_in``."""
+        self._personal = personal
+        self._sign_in = sign_in
+        self._addresses = personal.addresses
+        self._settings = settings
+        self._provider = Provider(settings, self._addresses.base_url + COME_BACK)
+
+    def paths(self) -> Paths:
+        """Return the paths of the pages with forms."""
+        operation, page = "link and unlink identities", self._addresses.account(PAGE)
+        shown = self._personal.shown(operation, self._show_identities)
+        done = self._personal.done(operation, self._change_identities, page)
+        return {f"/account/{PAGE}": (shown, done)}
+
+    def ways(self) -> Mapping[str, Operation]:
+        """Return the paths of the way to the provider and back."""
+        return {BEGIN: for_everybody(self._begin), COME_BACK: for_everybody(self._come_back)}
+
+    # -- signing in -----------------------------------------------------------------------
+
+    async def _begin(self, request: Request) -> Response:
+        given = read_parameters(request.query_string, ("next",)).get("next", "")
+        returning = self._addresses.own(given)
+        attempt = new_attempt(Purpose.SIGN_IN, returning, milliseconds())
+        try:
+            address = await self._authorization_address(request, attempt, "")
+        except SHOWN as error:
+            return await self._sign_in.form_page(request, returning, error=error)
+        return see_other(address, self._cookie(attempt))
+
+    async def _come_back(self, request: Request) -> Response:
+        people = self._personal.context.people
+        answer = read_parameters(request.query_string, ANSWER)
+        attempt = read_attempt(people.provider_cookie.read(request.sender.header(b"cookie")))
+        session = await people.session(request)
+        secret = session.secret if session else ""
+        try:
+            if attempt is None or not attempt.is_answered_by(
+                answer.get("state", ""), secret, milliseconds()
+            ):
+                raise ProviderRefusal("attempt", self._settings.name)
+            if attempt.purpose is Purpose.SIGN_IN:
+                response = await self._signed_in(request, attempt, answer)
+            else:
+                assert session is not None, "its secret is part of the state"
+                response = await self._linked(request, session, attempt, answer)
+        except SHOWN as error:
+            if session and attempt and attempt.purpose is Purpose.LINK:
+                response = await self._identities_page(request, session, error)
+            else:
+                returning = self._addresses.own(attempt.returning) if attempt else ""
+                response = await self._sign_in.form_page(request, returning, error=error)
+        return replace(response, headers=(*response.headers, people.provider_cookie.clear()))
+
+    async def _signed_in(
+        self, request: Request, attempt: Attempt, answer: Mapping[str, str]
+    ) -> Response:
+        client, settings, provider = self._personal.client(request), self._settings, self._provider
+        session = await self._personal.ask_provider(
+            request,
+            lambda store: sign_in_by_provider(
+                store, settings, provider.identify(attempt, answer), client
+            ),
+        )
+        return self._personal.signed_in(session, self._addresses.after(attempt.returning))
+
+    # -- identities of an account ---------------------------------------------------------
+
+    async def _show_identities(self, request: Request, session: Session) -> Response:
+        return await self._identities_page(request, session)
+
+    async def _change_identities(self, request: Request, session: Session, form: Form) -> Response:
+        subject = form.text("subject")
+        try:
+            if subject:
+                return await self._unlink(request, session, form.text("issuer"), subject)
+            return await self._begin_linking(request, session)
+        except SHOWN as error:
+            return await self._identities_page(request, session, error)
+
+    async def _unlink(
+        self, request: Request, session: Session, issuer: str, subject: str
+    ) -> Response:
+        user = session.user.id
+        with suppress(NotFound):  # it has been done meanwhile
+            await self._personal.ask(
+                request, lambda store: store.unlink_identity(user, issuer, subject)
+            )
+        return see_other(self._after("unlinked"))
+
+    async def _begin_linking(self, request: Request, session: Session) -> Response:
+        attempt = new_attempt(Purpose.LINK, "", milliseconds())
+        address = await self._authorization_address(request, attempt, session.secret)
+        values = {"address": address, "name": self._settings.name}
+        headers = (*PERSONAL, self._cookie(attempt))
+        return await self._personal.page(Page("leaving.html", values, headers=headers), session)
+
+    async def _linked(
+        self, request: Request, session: Session, attempt: Attempt, answer: Mapping[str, str]
+    ) -> Response:
+        user, settings, provider = session.user, self._settings, self._provider
+        await self._personal.ask_provider(
+            request,
+            lambda store: link_to_provider(
+                store, settings, provider.identify(attempt, answer), user
+            ),
+        )
+        return see_other(self._after("linked"))
+
+    async def _identities_page(
+        self, request: Request, session: Session, error: Exception | None = None
+    ) -> Response:
+        user, issuer = session.user.id, self._settings.issuer
+        found = await self._personal.ask(request, lambda store: store.identities(user))
+        done = read_parameters(request.query_string, ("done",)).get("done", "")
+        values = {
+            "identities": [(one, moment(one.created), one.issuer == issuer) for one in found],
+            "name": self._settings.name,
+            "done": f"identity.{done}" if done in DONE else "",
+        }
+        return await self._personal.page(Page("identities.html", values, error), session)
+
+    # -- both -----------------------------------------------------------------------------
+
+    async def _authorization_address(self, request: Request, attempt: Attempt, session: str) -> str:
+        provider = self._provider
+        return await self._personal.ask_provider(
+            request, lambda _: provider.authorization_address(attempt, session)
+        )
+
+    def _cookie(self, attempt: Attempt) -> tuple[bytes, bytes]:
+        cookie = self._personal.context.people.provider_cookie
+        return cookie.set(attempt.cookie(), LIFETIME // SECOND)
+
+    def _after(self, done: str) -> str:
+        return f"{self._addresses.account(PAGE)}?done={done}"

@@ -1,0 +1,357 @@
+"""Publishing on pages: choose files, look at what is in them, say something about them, publish.
+
+Between the first step and the last, what was uploaded is a private map of its owner. So it is in
+the store, where every node finds it, it counts in the quotas of its owner, it is drawn as every map
+is, and nothing is lost when somebody closes the browser: it is among their maps until they publish
+or remove it. Nothing uploaded is kept in any other place.
+
+Without a script, a form sends the files. With one (``publish.js``), each file is sent alone, and
+what became of it comes back as JSON.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+import orjson
+
+from mapshelf.accounts.audit import about_map, done_by
+from mapshelf.accounts.permissions import may_change
+from mapshelf.api.forms import MULTIPART, Form, FormLimits, Upload
+from mapshelf.api.http import BodyRule, Request, Response, json_response
+from mapshelf.api.people import Session
+from mapshelf.api.quotas import check_uploads
+from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
+from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.formats.outline_codec import decode_outline, is_large
+from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility
+from mapshelf.query import read_parameters
+from mapshelf.site.cards import Card, card
+from mapshelf.site.failures import UNTAKEN, failure
+from mapshelf.site.map_forms import (
+    BODY,
+    LIMITS,
+    MOST_MAPS,
+    Choices,
+    MapForm,
+    checked,
+    choices_of,
+    form_of,
+    said_in,
+)
+from mapshelf.site.messages import PUBLISH_ENGLISH, counted, say
+from mapshelf.site.personal import FormKind, Page, Paths, Personal
+from mapshelf.site.responses import PERSONAL, see_other
+from mapshelf.snapshot.format.records import encode_record, with_base_url
+from mapshelf.snapshot.read import Record
+from mapshelf.store import Store
+
+FILES: Final = "map"
+"""The field with the files."""
+
+TOGETHER: Final = 2 * LARGEST_FILE
+"""Bytes of the files in one form."""
+
+FILES_LIMITS: Final = FormLimits(fields=MOST_MAPS + 5, text=4096, files=(FILES,), file=LARGEST_FILE)
+FILES_BODY: Final = BodyRule(TOGETHER + 16_384, (MULTIPART,))
+
+MEGABYTE: Final = 1 << 20
+
+_IDS: Final = re.compile("[0-9A-Za-z]{1,32}")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A file that was refused.
+
+    Attributes:
+        name: its name.
+        reason: why, for whoever chose it.
+        error: the same, for programs.
+    """
+
+    name: str
+    reason: str
+    error: Exception
+
+
+@dataclass(frozen=True, slots=True)
+class Uploaded:
+    """An uploaded map on the page that shows it before it is published.
+
+    Attributes:
+        card: the map as in lists.
+        contents: what is in it, in words.
+        form: what is said about it.
+        visibility: who sees it now.
+    """
+
+    card: Card
+    contents: str
+    form: MapForm
+    visibility: Visibility
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A form of somebody, and from where it comes."""
+
+    user: User
+    address: str
+    form: Form
+
+    def entry(self, event: AuditEvent, found: Map) -> AuditEntry:
+        """Return what the audit log says of a map in it."""
+        return done_by(self.user, self.address, event, about_map(found.id))
+
+
+class PublishPages:
+    """The pages on which maps are published."""
+
+    def __init__(self, personal: Personal) -> None:
+        """Answer by ``personal``."""
+        self._personal = personal
+        self._addresses = personal.addresses
+        self._context = personal.context
+        self._settings = personal.context.settings
+
+    def paths(self) -> Paths:
+        """Return the paths of these pages."""
+        shown, done, address = self._personal.shown, self._personal.done, self._addresses.publish()
+        publish = "publish a map"
+        files = FormKind(FILES_LIMITS, FILES_BODY, self._refuse_files)
+        said = FormKind(LIMITS, BODY)
+        return {
+            "/publish": (
+                shown(publish, self._show_choice),
+                done(publish, self._take_files, address, files),
+            ),
+            "/publish/preview": (
+                shown(publish, self._show_preview),
+                done(publish, self._publish, address, said),
+            ),
+            "/publish/published": (shown(publish, self._show_published), None),
+        }
+
+    # -- files ----------------------------------------------------------------------------
+
+    async def _show_choice(self, request: Request, session: Session) -> Response:
+        return await self._choice(session)
+
+    async def _choice(
+        self, session: Session, error: Exception | None = None, refused: Sequence[Refusal] = ()
+    ) -> Response:
+        values = {
+            "publish_messages": dict(PUBLISH_ENGLISH),
+            "uploads": self._settings.uploads,
+            "most": MOST_MAPS,
+            "megabytes": LARGEST_FILE // MEGABYTE,
+            "together": TOGETHER // MEGABYTE,
+            "largest": LARGEST_FILE,
+            "refused": refused,
+            "mine": self._addresses.account("maps"),
+        }
+        if refused and error is None:
+            error = refused[0].error
+        page = Page("publish.html", values, error, invalid="failure.files")
+        return await self._personal.page(page, session)
+
+    async def _refuse_files(self, request: Request, session: Session, error: Exception) -> Response:
+        if _is_script(request):
+            return _told([], [_refusal("", error)])
+        return await self._choice(session, error)
+
+    async def _take_files(self, request: Request, session: Session, form: Form) -> Response:
+        check_uploads(self._settings)
+        files = form.files.get(FILES, ())
+        if not files:
+            raise InvalidParameter("Choose a file.")
+        taken: list[Map] = []
+        refused: list[Refusal] = []
+        for file in files:
+            result = await self._draft(request, session.user, file)
+            if isinstance(result, Map):
+                taken.append(result)
+            else:
+                refused.append(result)
+        public_ids = list(dict.fromkeys(found.id for found in taken))
+        if _is_script(request):
+            return _told(public_ids, refused)
+        if not taken:
+            return await self._choice(session, refused=refused)
+        if not refused:
+            return see_other(self._addresses.uploads(public_ids))
+        return await self._preview(request, session, public_ids, refused=refused)
+
+    async def _draft(self, request: Request, user: User, file: Upload) -> Map | Refusal:
+        """Return the private map of an uploaded file, or why there is none."""
+        publisher = Publisher(
+            self._context.store.get(), self._settings, self._context.upload_reader
+        )
+        sent = SentFile(file.name, file.content)
+        address = self._personal.client(request).address
+        work = partial(publisher.publish, sent, DRAFT, user, None, address=address)
+        try:
+            found, _ = await self._context.queues.uploads.result(object(), work, owner=user.id)
+        except UNTAKEN as error:
+            return _refusal(file.name, error)
+        return found
+
+    # -- what is in them ------------------------------------------------------------------
+
+    async def _show_preview(self, request: Request, session: Session) -> Response:
+        return await self._preview(request, session, _asked(request))
+
+    async def _preview(
+        self,
+        request: Request,
+        session: Session,
+        public_ids: Sequence[str],
+        forms: dict[str, MapForm] | None = None,
+        refused: Sequence[Refusal] = (),
+    ) -> Response:
+        look = partial(self._look, session.user, public_ids, forms or {})
+        maps, choices = await self._personal.ask(request, look)
+        if not maps and not refused:
+            return see_other(self._addresses.publish())
+        drafts = [one for one in maps if one.visibility is Visibility.PRIVATE]
+        values = {
+            "drafts": drafts,
+            "others": [one for one in maps if one.visibility is not Visibility.PRIVATE],
+            "choices": choices,
+            "maps": ",".join(one.card.id for one in drafts),
+            "refused": refused,
+        }
+        wrong = any(one.form.failures for one in drafts)
+        error = InvalidParameter("Something in the form cannot be taken.") if wrong else None
+        page = Page("preview.html", values, error, invalid="failure.fields")
+        return await self._personal.page(page, session)
+
+    def _look(
+        self, user: User, public_ids: Sequence[str], forms: dict[str, MapForm], store: Store
+    ) -> tuple[list[Uploaded], Choices]:
+        maps = []
+        for public_id in public_ids:
+            found = store.find_map(public_id)
+            if found is None or not may_change(found, user):
+                continue
+            form = forms.get(public_id) or MapForm(
+                _prefix(public_id), form_of(found, Visibility.PUBLISHED)
+            )
+            record = Record(found.file_id, with_base_url(encode_record(found), b""))
+            maps.append(
+                Uploaded(
+                    card(record, self._addresses, []),
+                    contents_of(store, found),
+                    form,
+                    found.visibility,
+                )
+            )
+        return maps, choices_of(store)
+
+    # -- publishing -----------------------------------------------------------------------
+
+    async def _publish(self, request: Request, session: Session, form: Form) -> Response:
+        public_ids = _ids(form.text("maps"))
+        discarded = form.text("discard")
+        said = _Said(session.user, self._personal.client(request).address, form)
+        work = partial(self._save, said, public_ids, discarded)
+        forms, left = await self._personal.ask(request, work)
+        if discarded and left:
+            return await self._preview(request, session, left, forms)
+        if discarded:
+            return see_other(self._addresses.publish())
+        if any(one.failures for one in forms.values()):
+            return await self._preview(request, session, public_ids, forms)
+        if len(left) == 1:
+            address = await self._personal.ask(request, partial(self._page_of, left[0]))
+            return see_other(address)
+        return see_other(self._addresses.uploads(left, published=True))
+
+    def _save(
+        self, said: "_Said", public_ids: Sequence[str], discarded: str, store: Store
+    ) -> tuple[dict[str, MapForm], list[str]]:
+        """Publish the maps in a form, or keep what it says; return that, and the maps.
+
+        All are checked before any is published. If one is discarded, nothing else is done.
+        """
+        forms: dict[str, MapForm] = {}
+        ready, left = [], []
+        for public_id in public_ids:
+            found = store.find_map(public_id)
+            if found is None or not may_change(found, said.user):
+                continue  # removed meanwhile
+            if public_id == discarded:
+                with store.noting(said.entry(AuditEvent.MAP_REMOVED, found)):
+                    store.remove_map(found.file_id, said.user.id)
+                continue
+            fields = said_in(said.form, _prefix(public_id))
+            details, failures = checked(fields, store)
+            shown = {} if discarded else failures
+            forms[public_id] = MapForm(_prefix(public_id), fields, shown)
+            ready.append((found, details))
+            left.append(public_id)
+        if not discarded and not any(one.failures for one in forms.values()):
+            for found, details in ready:
+                with store.noting(said.entry(AuditEvent.MAP_CHANGED, found)):
+                    store.edit_map(found.file_id, details)
+        return forms, left
+
+    def _page_of(self, public_id: str, store: Store) -> str:
+        found = store.find_map(public_id)
+        if found is None:
+            raise NotFound("This map was removed.")
+        return self._addresses.map(found.id, found.title)
+
+    async def _show_published(self, request: Request, session: Session) -> Response:
+        look = partial(self._look, session.user, _asked(request), {})
+        maps, _ = await self._personal.ask(request, look)
+        if not maps:
+            return see_other(self._addresses.account("maps"))
+        return await self._personal.page(Page("published.html", {"maps": maps}), session)
+
+
+DRAFT: Final = {"visibility": Visibility.PRIVATE.value}
+"""What is said of a map before its author says something."""
+
+
+def contents_of(store: Store, found: Map) -> str:
+    """Return what is in a map, in words; empty if that is not known or takes long to find out."""
+    encoded = store.outline(found.file_id)
+    if not encoded:
+        return ""
+    if is_large(encoded):
+        return say("contents.large")
+    outline = decode_outline(encoded)
+    return f"{counted('topics', outline.topic_count)}, {counted('levels', outline.depth)}"
+
+
+def _prefix(public_id: str) -> str:
+    return f"{public_id}-"
+
+
+def _asked(request: Request) -> list[str]:
+    return _ids(read_parameters(request.query_string, ("maps",)).get("maps", ""))
+
+
+def _ids(text: str) -> list[str]:
+    found = [part for part in text.split(",") if _IDS.fullmatch(part)]
+    return list(dict.fromkeys(found))[:MOST_MAPS]
+
+
+def _is_script(request: Request) -> bool:
+    return request.sender.header(b"accept").startswith(b"application/json")
+
+
+def _refusal(name: str, error: Exception) -> Refusal:
+    return Refusal(name, failure(error, "failure.files"), error)
+
+
+def _told(public_ids: list[str], refused: Sequence[Refusal]) -> Response:
+    """Return what became of files, for the script."""
+    told = [{"name": one.name, "reason": one.reason} for one in refused]
+    body = orjson.dumps({"maps": public_ids, "refused": told})
+    caching = [header for header in PERSONAL if header[0] == b"cache-control"]
+    return json_response(200, body, caching)

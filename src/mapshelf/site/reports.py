@@ -1,0 +1,276 @@
+"""Pages for keeping order: reporting a map, and for administrators what was reported.
+
+Every decision is listed below the reports, with a button that undoes it.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from mapshelf.accounts.audit import about_map, about_user, done_by, noted
+from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.api.forms import Form
+from mapshelf.api.http import Request, Response
+from mapshelf.api.people import Session
+from mapshelf.api.reports import find_reportable, read_report
+from mapshelf.api.visible_maps import no_map
+from mapshelf.errors import AlreadyDecided, Conflict, InvalidParameter, NotFound, TooManyReports
+from mapshelf.model import (
+    LARGEST_ID,
+    NOTE_LENGTH,
+    AuditEvent,
+    Decision,
+    DecisionKind,
+    Map,
+    Reason,
+    Report,
+    ReportedMap,
+    User,
+    Visibility,
+    name_key,
+)
+from mapshelf.query import read_parameters
+from mapshelf.site.account_rows import Moment, moment
+from mapshelf.site.addresses import Addresses
+from mapshelf.site.failures import SHOWN
+from mapshelf.site.personal import Page, Paths, Personal
+from mapshelf.site.responses import see_other
+from mapshelf.store import Store
+
+MAPS_SHOWN: Final = 50
+DECISIONS_SHOWN: Final = 100
+"""Reported maps and decisions on a page."""
+
+EVENTS: Final = {
+    DecisionKind.HIDE: AuditEvent.MAP_HIDDEN,
+    DecisionKind.DELETE: AuditEvent.MAP_DELETED,
+    DecisionKind.DISABLE: AuditEvent.USER_DISABLED,
+    DecisionKind.DISMISS: AuditEvent.REPORTS_DISMISSED,
+}
+"""What is noted of each decision."""
+
+DONE: Final = (*DecisionKind, "undo", "changed")
+"""What a form may have done: the address of the next page says it, and the page tells it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRow:
+    """A report on the page."""
+
+    reason: str
+    note: str
+    created: Moment
+    reporter: str
+
+
+@dataclass(frozen=True, slots=True)
+class MapRow:
+    """A map with reports on the page: ``choices`` are what can be done about it."""
+
+    title: str
+    owner: str
+    address: str
+    hidden: bool
+    choices: tuple[tuple[str, str], ...]
+    reports: tuple[ReportRow, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionRow:
+    """A decision on the page; ``address`` is empty if its map is not there."""
+
+    id: int
+    kind: str
+    title: str
+    address: str
+    user: str
+    decided: Moment
+    decided_by: str
+
+
+class ReportPages:
+    """The pages about reports."""
+
+    def __init__(self, personal: Personal) -> None:
+        """Answer by ``personal``."""
+        self._personal = personal
+        self._addresses = personal.addresses
+
+    def paths(self) -> Paths:
+        """Return the paths of these pages."""
+        shown, done, report = self._personal.shown, self._personal.done, "report a map"
+        decide, page = "decide about reports", self._addresses.account("reports")
+        return {
+            "/report/{id}": (shown(report, self._show_form), done(report, self._report, "")),
+            "/account/reports": (
+                shown(decide, self._show_reports),
+                done(decide, self._decide, page),
+            ),
+        }
+
+    # -- reporting ------------------------------------------------------------------------
+
+    async def _show_form(self, request: Request, session: Session) -> Response:
+        return await self._form_page(request, session)
+
+    async def _report(self, request: Request, session: Session, form: Form) -> Response:
+        said = {"reason": form.text("reason"), "note": form.text("note")}
+        public_id, user = request.parts["id"], session.user
+        address = self._personal.client(request).address
+        entry = done_by(user, address, AuditEvent.MAP_REPORTED, about_map(public_id))
+
+        def report(store: Store) -> None:
+            found = find_reportable(store, public_id, user)
+            store.report_map(found.file_id, user.id, *read_report(said))
+
+        try:
+            await self._personal.ask(request, partial(noted, entry, report))
+        except (*SHOWN, TooManyReports) as error:
+            return await self._form_page(request, session, said, error)
+        return see_other(f"{self._addresses.report(public_id)}?done=reported")
+
+    async def _form_page(
+        self,
+        request: Request,
+        session: Session,
+        said: dict[str, str] | None = None,
+        error: Exception | None = None,
+    ) -> Response:
+        public_id, user = request.parts["id"], session.user
+        found = await self._personal.ask(request, lambda store: visible_map(store, public_id, user))
+        values = {
+            "title": found.title,
+            "map": self._addresses.map(found.id, found.title),
+            "action": self._addresses.report(found.id),
+            "own": owns(found, user),
+            "said": said or {"reason": "", "note": ""},
+            "reasons": [str(reason) for reason in Reason],
+            "longest": NOTE_LENGTH,
+            "done": "reported" if _said(request) == "reported" else "",
+        }
+        page = Page("report.html", values, error, invalid="failure.report")
+        return await self._personal.page(page, session)
+
+    # -- deciding -------------------------------------------------------------------------
+
+    async def _show_reports(self, request: Request, session: Session) -> Response:
+        found, count, decisions = await self._personal.ask(
+            request,
+            lambda store: (
+                store.reported_maps(MAPS_SHOWN),
+                store.count_reported_maps(),
+                store.decisions(DECISIONS_SHOWN),
+            ),
+        )
+        done = _said(request)
+        values = {
+            "maps": [_row_of_map(one, session.user, self._addresses) for one in found],
+            "more": count - len(found),
+            "decisions": [_row_of_decision(one, self._addresses) for one in decisions],
+            "done": f"reports.{done}" if done in DONE else "",
+        }
+        return await self._personal.page(Page("reports.html", values), session)
+
+    async def _decide(self, request: Request, session: Session, form: Form) -> Response:
+        user, undone = session.user, _id(form.text("undo"))
+        address = self._personal.client(request).address
+        if undone:
+            work, done = partial(_undo, undone, user, address), "undo"
+        else:
+            kind, file_id = _choice(form.text("decide"))
+            work, done = partial(_decide, kind, file_id, user, address), str(kind)
+        try:
+            await self._personal.ask(request, work)
+        except (AlreadyDecided, NotFound, Conflict):
+            done = "changed"
+        return see_other(f"{self._addresses.account('reports')}?done={done}")
+
+
+def visible_map(store: Store, public_id: str, user: User) -> Map:
+    """Return a map that a user may see.
+
+    Raises:
+        NotFound: there is none.
+    """
+    found = store.find_map(public_id)
+    if found is None or not may_see(found, user):
+        raise no_map()
+    return found
+
+
+def _decide(kind: DecisionKind, file_id: int, user: User, address: str, store: Store) -> None:
+    found = next(iter(store.maps(file_id - 1, 1)), None)
+    if found is None or found.file_id != file_id:
+        raise no_map()
+    target = about_map(found.id)
+    if kind is DecisionKind.DISABLE:
+        target = f"{about_user(found.owner)}, {target}"
+    with store.noting(done_by(user, address, EVENTS[kind], target)):
+        store.decide(file_id, kind, user.id)
+
+
+def _undo(decision_id: int, user: User, address: str, store: Store) -> None:
+    with suppress(NotFound), store.noting(done_by(user, address, AuditEvent.DECISION_UNDONE)):
+        store.undo_decision(decision_id)
+
+
+def _choice(text: str) -> tuple[DecisionKind, int]:
+    """Return what a button says: what to do, and about which map.
+
+    Raises:
+        InvalidParameter: no button says this.
+    """
+    kind, _, file_id = text.partition(":")
+    if kind not in list(DecisionKind) or not _id(file_id):
+        raise InvalidParameter("There is no such decision.")
+    return DecisionKind(kind), _id(file_id)
+
+
+def _row_of_map(one: ReportedMap, user: User, addresses: Addresses) -> MapRow:
+    can_be_disabled = one.owner_can_be_disabled and name_key(one.map.owner) != name_key(user.name)
+    possible = {
+        DecisionKind.DISMISS: True,
+        DecisionKind.HIDE: not one.hidden,
+        DecisionKind.DELETE: True,
+        DecisionKind.DISABLE: can_be_disabled,
+    }
+    return MapRow(
+        title=one.map.title,
+        owner=one.map.owner,
+        address=addresses.map(one.map.id, one.map.title),
+        hidden=one.hidden,
+        choices=tuple(
+            (str(kind), f"{kind}:{one.map.file_id}") for kind, may in possible.items() if may
+        ),
+        reports=tuple(map(_row_of_report, one.reports)),
+        more=one.count - len(one.reports),
+    )
+
+
+def _row_of_report(report: Report) -> ReportRow:
+    return ReportRow(str(report.reason), report.note, moment(report.created), report.reporter or "")
+
+
+def _row_of_decision(one: Decision, addresses: Addresses) -> DecisionRow:
+    there = one.map.visibility is not Visibility.REMOVED
+    return DecisionRow(
+        id=one.id,
+        kind=str(one.kind),
+        title=one.map.title,
+        address=addresses.map(one.map.id, one.map.title) if there else "",
+        user=one.user or "",
+        decided=moment(one.decided),
+        decided_by=one.decided_by,
+    )
+
+
+def _said(request: Request) -> str:
+    return read_parameters(request.query_string, ("done",)).get("done", "")
+
+
+def _id(text: str) -> int:
+    """Return a number that a form names, 0 if it is none."""
+    digits = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST_ID))
+    return min(int(text), LARGEST_ID) if digits else 0

@@ -1,0 +1,108 @@
+"""The table of all pages, and who they are for.
+
+The pages of the catalogue are public, and the same for everybody, but for what people find in
+addition who are signed in. In a private catalogue, they are for people who have signed in; what
+programs and scripts ask for is refused to all others as the API does. The reference of the API
+contains nothing of the catalogue, and is public always.
+
+Errors are shown as pages. Pages of other origins may read what programs load in a public catalogue,
+and no page.
+"""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Final
+
+from mapshelf.accounts.passkeys import relying_party
+from mapshelf.api.context import Context
+from mapshelf.api.routes import Operation, Route
+from mapshelf.site.account import AccountPages
+from mapshelf.site.feed_addresses import FeedAddressPage
+from mapshelf.site.one_map import OneMapPages
+from mapshelf.site.own_data import OwnDataPages
+from mapshelf.site.own_maps import OwnMapsPages
+from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.pages import Pages
+from mapshelf.site.passkeys import PasskeyPages
+from mapshelf.site.personal import Personal
+from mapshelf.site.private import (
+    Answer,
+    for_everybody,
+    for_feed_readers,
+    for_people,
+    for_scripts,
+)
+from mapshelf.site.programs import ProgramPages
+from mapshelf.site.providers import ProviderPages
+from mapshelf.site.publishing import PublishPages
+from mapshelf.site.reports import ReportPages
+from mapshelf.site.sign_in import SignInPages
+from mapshelf.site.signed_in import for_signed_in
+
+FOR_PROGRAMS: Final = (
+    "/feed.atom",
+    "/oembed",
+    "/site/maps/{id}.json",
+    "/static/{edition}/{asset}",
+)
+"""What programs load, and frames that a page of another site puts into a sandbox."""
+
+
+def site_routes(context: Context) -> Mapping[str, Route]:
+    """Return the routes of all pages."""
+    maker = PageMaker(context.settings.base_url)
+    context.preparations.append(maker.templates.load)
+    pages = Pages(context, maker)
+    personal = Personal(context, maker)
+    map_pages = OneMapPages(personal)
+    signed_in = partial(for_signed_in, addresses=maker.addresses)
+    route = partial(Route, scope=None, error_page=maker.errors.page)
+    to_people: Callable[[Answer], Operation] = for_everybody
+    to_scripts: Callable[[Answer], Operation] = for_everybody
+    if context.settings.private:
+        to_people, to_scripts = partial(for_people, addresses=maker.addresses), for_scripts
+    table: dict[str, Operation] = {
+        "/": signed_in(to_people(pages.library)),
+        "/owners/{name}": signed_in(to_people(pages.library)),
+        "/categories/{name}": signed_in(to_people(pages.library)),
+        "/mindmaps/{id}": to_people(pages.map),
+        "/mindmaps/{id}/{slug}.{format}": to_people(pages.outline),
+        "/mindmaps/{id}/{slug}/original": to_people(pages.original),
+        "/mindmaps/{id}/{slug}": signed_in(to_people(pages.map), make_part=map_pages.part),
+        "/feed.atom": to_scripts(pages.feed),
+        "/feeds/{secret}.atom": for_feed_readers(pages.own_feed),
+        "/oembed": to_scripts(pages.oembed),
+        "/site/search": to_scripts(pages.results),
+        "/site/maps/{id}.json": to_scripts(pages.map_data),
+        "/docs": for_everybody(pages.reference),
+        "/static/{edition}/{asset}": for_everybody(pages.asset),
+    }
+    sign_in = SignInPages(personal)
+    provider, party = context.settings.provider, relying_party(context.settings.base_url)
+    by_provider = ProviderPages(personal, sign_in, provider) if provider else None
+    if by_provider:
+        table.update(by_provider.ways())
+    about_people = {
+        **sign_in.paths(),
+        **(PasskeyPages(personal, sign_in, party).paths() if party else {}),
+        **(by_provider.paths() if by_provider else {}),
+        **AccountPages(personal).paths(),
+        **FeedAddressPage(personal).paths(),
+        **ProgramPages(personal).paths(),
+        **ReportPages(personal).paths(),
+        **OwnDataPages(personal).paths(),
+        **PublishPages(personal).paths(),
+        **OwnMapsPages(personal).paths(),
+        **map_pages.paths(),
+    }
+
+    def shared(path: str) -> bool:
+        return path in FOR_PROGRAMS and not context.settings.private
+
+    return {
+        **{path: route(operation, shared=shared(path)) for path, operation in table.items()},
+        **{
+            path: route(show, POST=act, shared=False) if act else route(show, shared=False)
+            for path, (show, act) in about_people.items()
+        },
+    }

@@ -1,0 +1,199 @@
+"""Pages of those who are not signed in yet: signing in, choosing a password, registering.
+
+Nobody learns from them which names exist, unless somebody registers a name that is taken.
+"""
+
+from contextlib import suppress
+from functools import partial
+from typing import Final
+
+from mapshelf.accounts import sign_in as accounts
+from mapshelf.accounts.one_time_links import find_link
+from mapshelf.accounts.passkeys import relying_party
+from mapshelf.accounts.proxy_sign_in import sign_in_by_proxy
+from mapshelf.api.forms import Form
+from mapshelf.api.http import Request, Response
+from mapshelf.api.people import Session
+from mapshelf.api.routes import Method, Operation
+from mapshelf.clock import milliseconds
+from mapshelf.errors import NotFound
+from mapshelf.model import LinkKind, OneTimeLink
+from mapshelf.query import read_parameters
+from mapshelf.settings import Registration
+from mapshelf.site.failures import SHOWN
+from mapshelf.site.personal import Page, Paths, Personal, new_password
+from mapshelf.site.private import for_everybody
+from mapshelf.site.responses import PERSONAL, SECRET, see_other
+
+FORGET: Final = b'"cache"'
+"""What a browser forgets when somebody signs out of a private catalogue."""
+
+
+PASSWORD: Final = "password"  # noqa: S105 - a way to sign in
+"""The way to sign in that the form offers to whom a proxy would sign in otherwise."""
+
+
+class SignInPages:
+    """The pages of those who are not signed in yet, and signing out."""
+
+    def __init__(self, personal: Personal) -> None:
+        """Answer by ``personal``."""
+        self._personal = personal
+        self._addresses = personal.addresses
+        self._settings = personal.context.settings
+
+    def paths(self) -> Paths:
+        """Return the paths of these pages."""
+        personal, home = self._personal, self._addresses.library({})
+        show_sign_out = personal.shown("sign out", self._sign_out_page, otherwise=home)
+        paths: dict[str, tuple[Operation, Method]] = {
+            "/signin": (for_everybody(self._sign_in_page), personal.taken(self._sign_in)),
+            "/signout": (show_sign_out, personal.done("sign out", self._sign_out, home)),
+            "/link/{secret}": (for_everybody(self._link_page), personal.taken(self._use_link)),
+        }
+        if self._settings.registration is Registration.OPEN:
+            taken = personal.taken(self._register)
+            paths["/register"] = (for_everybody(self._register_page), taken)
+        return paths
+
+    # -- signing in and out ---------------------------------------------------------------
+
+    async def _sign_in_page(self, request: Request) -> Response:
+        given = read_parameters(request.query_string, ("next", "way"))
+        returning, people = given.get("next", ""), self._personal.context.people
+        if await people.session(request):
+            return see_other(self._addresses.after(returning))
+        named = people.proxy_user.name(request.sender)
+        if named and given.get("way") != PASSWORD:
+            return await self._sign_in_by_proxy(request, named, returning)
+        return await self.form_page(request, returning)
+
+    async def _sign_in_by_proxy(self, request: Request, name: str, returning: str) -> Response:
+        client, proxy = self._personal.client(request), self._personal.context.people.proxy_user
+        try:
+            session = await self._personal.ask(
+                request,
+                lambda store: sign_in_by_proxy(store, name, client, auto_create=proxy.auto_create),
+            )
+        except SHOWN as error:
+            return await self.form_page(request, returning, error=error)
+        return self._personal.signed_in(session, self._addresses.after(returning))
+
+    async def _sign_in(self, request: Request, form: Form) -> Response:
+        name, returning = form.text("name"), form.text("next")
+        password, client = form.text("password"), self._personal.client(request)
+        try:
+            self._personal.check_form(request, form)
+            session = await self._personal.hash(
+                request,
+                partial(accounts.sign_in, name=name, password=password, client=client),
+            )
+        except SHOWN as error:
+            return await self.form_page(request, returning, name, error)
+        return self._personal.signed_in(session, self._addresses.after(returning))
+
+    async def form_page(
+        self, request: Request, returning: str, name: str = "", error: Exception | None = None
+    ) -> Response:
+        """Return the page to sign in, with what was wrong before if anything was."""
+        provider = self._settings.provider
+        values = {
+            "next": self._addresses.own(returning),
+            "name": name,
+            "registration": self._settings.registration is Registration.OPEN,
+            "provider": provider.name if provider else "",
+            "passkeys": relying_party(self._settings.base_url) is not None,
+            "by_provider": self._addresses.by_provider(returning),
+        }
+        return await self._personal.open_page(Page("signin.html", values, error), request)
+
+    async def _sign_out_page(self, request: Request, session: Session) -> Response:
+        return await self._personal.page(
+            Page("signout.html", {"user": session.user, "by_proxy": session.by_proxy}), session
+        )
+
+    async def _sign_out(self, request: Request, session: Session, form: Form) -> Response:
+        user, token = session.user.id, session.token.id
+        with suppress(NotFound):  # it has ended meanwhile
+            await self._personal.ask(request, lambda store: store.end_session(user, token))
+        headers = [self._personal.context.people.session_cookie.clear()]
+        # Browsers show pages again without asking when somebody goes back.
+        if self._settings.private and self._settings.base_url.startswith("https:"):
+            headers.append((b"clear-site-data", FORGET))
+        return see_other(self._addresses.library({}), *headers)
+
+    # -- one-time links -------------------------------------------------------------------
+
+    async def _link_page(self, request: Request) -> Response:
+        found = await self._found(request)
+        if found is None:
+            return await self._no_link(request)
+        return await self._link_form(request, found)
+
+    async def _use_link(self, request: Request, form: Form) -> Response:
+        found = await self._found(request)
+        if found is None:
+            return await self._no_link(request)
+        secret, name = request.parts["secret"], form.text("name").strip()
+        client = self._personal.client(request)
+        try:
+            self._personal.check_form(request, form)
+            password = new_password(form)
+            use = partial(accounts.choose_password, secret=secret, password=password)
+            if found.kind is LinkKind.INVITATION:
+                use = partial(accounts.register, secret=secret, name=name, password=password)
+            session = await self._personal.hash(request, partial(use, client=client))
+        except SHOWN as error:
+            return await self._link_form(request, found, name, error)
+        except NotFound:
+            return await self._no_link(request)
+        return self._personal.signed_in(session, self._addresses.account())
+
+    async def _found(self, request: Request) -> OneTimeLink | None:
+        """Return the link that a request is for, ``None`` if it is not good."""
+        secret = request.parts["secret"]
+        found = await self._personal.ask(
+            request, lambda store: find_link(store, secret, milliseconds())
+        )
+        closed = self._settings.registration is Registration.CLOSED
+        return None if found and found.kind is LinkKind.INVITATION and closed else found
+
+    async def _link_form(
+        self, request: Request, found: OneTimeLink, name: str = "", error: Exception | None = None
+    ) -> Response:
+        action = self._addresses.of(request)
+        if found.user is None:
+            values = {"name": name, "action": action}
+            page = Page("register.html", values, error, SECRET, "failure.name")
+        else:
+            page = Page("password.html", {"user": found.user, "action": action}, error, SECRET)
+        return await self._personal.open_page(page, request)
+
+    async def _no_link(self, request: Request) -> Response:
+        error = NotFound("This link is not good, or not any longer.")
+        return await self._personal.open_page(Page("no_link.html", {}, error, SECRET), request)
+
+    # -- registering ----------------------------------------------------------------------
+
+    async def _register_page(self, request: Request) -> Response:
+        return await self._register_form(request)
+
+    async def _register(self, request: Request, form: Form) -> Response:
+        name, client = form.text("name").strip(), self._personal.client(request)
+        try:
+            self._personal.check_form(request, form)
+            register = partial(accounts.register, secret=None, name=name, client=client)
+            session = await self._personal.hash(
+                request, partial(register, password=new_password(form))
+            )
+        except SHOWN as error:
+            return await self._register_form(request, name, error)
+        return self._personal.signed_in(session, self._addresses.account())
+
+    async def _register_form(
+        self, request: Request, name: str = "", error: Exception | None = None
+    ) -> Response:
+        values = {"name": name, "action": self._addresses.register()}
+        return await self._personal.open_page(
+            Page("register.html", values, error, PERSONAL, "failure.name"), request
+        )

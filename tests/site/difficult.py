@@ -1,0 +1,197 @@
+"""Maps that are hard to show: wide formulas, thousands of topics or arrows, loops, odd shapes."""
+
+from dataclasses import replace
+from typing import Final
+
+from mapshelf.formats.outline_codec import encode_outline
+from mapshelf.model import Boundary, MapDraft, Outline, Relationship, Sheet, Topic
+
+LONG: Final = "+".join(f"\\frac{{a_{{{n}}}}}{{b_{{{n}}}}}" for n in range(120))
+"""A formula of several thousand pixels."""
+
+WIDE: Final = MapDraft(
+    id="Wide0001",
+    title="Wide formulas",
+    owner="emmy",
+    category="Science",
+    outline=encode_outline(
+        Outline(
+            (
+                Sheet(
+                    Topic(
+                        "Wide formulas",
+                        "r",
+                        children=[
+                            Topic("", "alone", formula=LONG, children=[Topic("Below", "below")]),
+                            Topic("Beside words", "beside", formula=LONG, note="Look at it."),
+                            Topic("Short", "short", formula="x^2", note="It fits."),
+                            Topic(
+                                "Branch",
+                                "branch",
+                                children=[Topic("", "leaf", formula=LONG, note="A leaf.")],
+                            ),
+                        ],
+                    )
+                ),
+            )
+        )
+    ),
+)
+
+LEVEL_COUNT: Final = 20_000
+
+LEVEL: Final = MapDraft(
+    id="Level001",
+    title="One level",
+    owner="many",
+    category="Science",
+    outline=encode_outline(
+        Outline(
+            (
+                Sheet(
+                    Topic(
+                        "One level",
+                        "r",
+                        children=[Topic(f"Topic {n}", f"t{n}") for n in range(LEVEL_COUNT)],
+                    )
+                ),
+            )
+        )
+    ),
+)
+
+ARROW_COUNT: Final = 5_000
+
+ARROWS: Final = MapDraft(
+    id="Arrows01",
+    title="Arrows",
+    owner="many",
+    category="Science",
+    outline=encode_outline(
+        Outline(
+            (
+                Sheet(
+                    Topic(
+                        "Arrows",
+                        "r",
+                        children=[
+                            Topic(
+                                f"Branch {branch}",
+                                f"b{branch}",
+                                children=[Topic(f"Leaf {n}", f"l{branch}-{n}") for n in range(25)],
+                            )
+                            for branch in range(40)
+                        ],
+                    ),
+                    relationships=tuple(
+                        Relationship(
+                            f"l{n % 40}-{n * 7 % 25}",
+                            f"l{(n * 11 + 3) % 40}-{n * 3 % 25}",
+                            f"Arrow number {n}",
+                        )
+                        for n in range(ARROW_COUNT)
+                    ),
+                    boundaries=tuple(
+                        Boundary((f"b{branch}",), f"Around {branch}") for branch in range(40)
+                    ),
+                ),
+            )
+        )
+    ),
+)
+
+LOOPS: Final = MapDraft(
+    id="Loops001",
+    title="Loops",
+    owner="flora",
+    category="Home",
+    outline=encode_outline(
+        Outline(
+            (
+                Sheet(
+                    Topic(
+                        "Loops",
+                        "r",
+                        children=[
+                            Topic("Again", "again"),
+                            Topic("Once", "once", children=[Topic("Inside", "inside")]),
+                        ],
+                    ),
+                    relationships=(
+                        Relationship("again", "again", "until it works", "#cc00cc"),
+                        Relationship("r", "r", ""),
+                        Relationship("inside", "once", "climbs"),
+                    ),
+                ),
+            )
+        )
+    ),
+)
+"""Relationships from topics to themselves."""
+
+TALL: Final = MapDraft(
+    id="Tall0001",
+    title="Tall",
+    owner="many",
+    category="Home",
+    outline=encode_outline(
+        Outline(
+            (
+                Sheet(
+                    Topic(
+                        "Tall",
+                        "r",
+                        children=[
+                            Topic(
+                                "A branch that holds all there is",
+                                "b",
+                                side="right",
+                                children=[Topic(f"Leaf {n}", f"l{n}") for n in range(150)],
+                            )
+                        ],
+                    )
+                ),
+            )
+        )
+    ),
+)
+"""A narrow map of several pages."""
+
+
+def _chain(length: int) -> Topic:
+    below: list[Topic] = []
+    for number in reversed(range(length)):
+        below = [Topic(f"Link {number} of a long chain", f"c{number}", children=below)]
+    return below[0]
+
+
+CORNERS: Final = MapDraft(
+    id="Corners1",
+    title="Corners",
+    owner="many",
+    category="Home",
+    outline=encode_outline(
+        Outline(
+            (
+                Sheet(
+                    Topic(
+                        "Corners",
+                        "r",
+                        children=[
+                            Topic(
+                                "High",
+                                "b",
+                                side="right",
+                                children=[Topic(f"Leaf {n}", f"l{n}") for n in range(150)],
+                            ),
+                            replace(_chain(16), side="left"),
+                        ],
+                    )
+                ),
+            )
+        )
+    ),
+)
+"""A high branch on one side, a long one on the other: nothing is in two corners."""
+
+DIFFICULT: Final = (WIDE, LEVEL, ARROWS, LOOPS, TALL, CORNERS)

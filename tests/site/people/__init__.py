@@ -1,0 +1,1 @@
+"""People on pages: accounts, forms, and what a browser makes of them."""

@@ -1,0 +1,41 @@
+"""A catalogue with one map, and services over it, for tests about people."""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mapshelf.site import site_routes
+from tests.harness import Service, Shelf, shelf_with
+from tests.site.people.person import Start
+from tests.site.shelves import GARDEN
+
+
+@pytest.fixture(autouse=True)
+def _cheap(cheap: None) -> None:
+    """Hashes cost little."""
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Iterator[Shelf]:
+    with shelf_with(tmp_path, GARDEN) as full:
+        yield full
+
+
+@pytest.fixture
+def start(shelf: Shelf) -> Iterator[Start]:
+    """Start the service with other settings."""
+    with ExitStack() as stack:
+
+        def start(**settings: object) -> Service:
+            changed = replace(shelf.settings, **settings)  # type: ignore[arg-type]
+            return stack.enter_context(Service(changed, "", site_routes))
+
+        yield start
+
+
+@pytest.fixture
+def site(start: Start) -> Service:
+    return start()

@@ -1,0 +1,24 @@
+// Runs the OpenID provider of the npm package oidc-provider, which others made.
+// Its configuration is JSON on standard input; it ends when that is closed.
+import { pathToFileURL } from "node:url";
+
+const [folder] = process.argv.slice(2);
+const { default: Provider } = await import(pathToFileURL(`${folder}/oidc-provider/lib/index.js`));
+
+let input = "";
+process.stdin.on("data", (piece) => {
+  input += piece;
+  if (!input.includes("\n")) return;
+  const given = JSON.parse(input);
+  const provider = new Provider(given.issuer, {
+    clients: given.clients,
+    jwks: given.jwks,
+    cookies: { keys: ["only a test"] },
+    claims: { profile: ["preferred_username"] },
+    async findAccount(_, id) {
+      return { accountId: id, claims: async () => ({ sub: id, preferred_username: `${id}@example` }) };
+    },
+  });
+  provider.listen(given.port, "127.0.0.1");
+});
+process.stdin.on("end", () => process.exit(0));

@@ -1,0 +1,158 @@
+"""Taking one's data along: all of it, and nothing of others."""
+
+import io
+import json
+import zipfile
+import zlib
+from dataclasses import replace
+from typing import Any
+
+import httpx
+import pytest
+
+from mapshelf.accounts import own_data
+from mapshelf.model import MapDetails, MapDraft, Reason, UploadedFile, Visibility, Vote
+from tests.harness import Service, Shelf
+from tests.site.people.person import PASSWORD, Person, member, user_named
+from tests.store.drafts import upload as draft_of
+
+PAGE = "/account/export"
+
+
+def upload(text: str) -> UploadedFile:
+    made = draft_of(text)
+    return replace(made, content=zlib.compress(text.encode() * 50), size=50 * len(text))
+
+
+def exported(person: Person) -> httpx.Response:
+    answer = person.fill(PAGE)
+    assert answer.status_code == 200
+    return answer
+
+
+def unpacked(answer: httpx.Response) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as packed:
+        assert packed.testzip() is None
+        return {name: packed.read(name) for name in packed.namelist()}
+
+
+def lines(content: bytes) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in content.splitlines()]
+
+
+def fill(shelf: Shelf, name: str) -> None:
+    """Do some of everything as somebody; every text has the name in it."""
+    store, user = shelf.store, user_named(shelf, name)
+    for visibility in (Visibility.PUBLISHED, Visibility.PRIVATE, Visibility.PUBLISHED):
+        file = upload(f"{name} {len(store.maps_of(user.id, 0, 10))}")
+        details = MapDetails(title=f"Map of {name}", visibility=visibility)
+        found, _ = store.publish(file, details, user.id, None)
+    store.remove_map(found.file_id, user.id)
+    first = store.maps_of(user.id, 0, 1)[0]
+    store.replace_file(first.file_id, upload(f"{name} again"), user.id)
+    store.put_maps([MapDraft(id=f"x{name}", title="x")])
+    voted = store.find_map(f"x{name}")
+    assert voted
+    store.set_vote(voted.file_id, user.id, Vote.UP)
+    store.report_map(voted.file_id, user.id, Reason.SPAM, f"Note of {name}")
+    shelf.token(name)
+
+
+def test_everything_of_oneself_and_nothing_of_others(site: Service, shelf: Shelf) -> None:
+    ann, bob = member(site, shelf, "ann"), member(site, shelf, "bob")
+    for name in ("ann", "bob"):
+        fill(shelf, name)
+    ann.fill("/account/tokens", name="Token of ann", scope="maps", days="30")
+    bob.fill("/account/tokens", name="Token of bob", scope="maps", days="30")
+    Person(site, "203.0.113.66").sign_in("ann", "not the password")
+    answer = exported(ann)
+    assert answer.headers["Content-Type"] == "application/zip"
+    assert answer.headers["Cache-Control"] == "no-store"
+    assert 'filename="mapshelf-ann.zip"' in answer.headers["Content-Disposition"]
+    found = unpacked(answer)
+    store, user = shelf.store, user_named(shelf, "ann")
+
+    account = json.loads(found["account.json"])
+    assert account["user"]["name"] == "ann"
+    assert account["user"]["role"] == "member"
+    assert [one["label"] for one in account["tokens"]] == ["test", "Token of ann"]
+    assert len(account["sessions"]) == 1
+    assert account["files_left_out"] == 0
+    maps = store.maps_of(user.id, 0, 10)
+    described = lines(found["maps.ndjson"])
+    assert [one["ID"] for one in described] == [one.id for one in maps]
+    assert [one["visibility"] for one in described] == ["published", "private", "removed"]
+    assert [len(one["versions"]) for one in described] == [2, 1, 1]
+    assert lines(found["votes.ndjson"]) == [{"map": "xann", "vote": "up"}]
+    (report,) = lines(found["reports.ndjson"])
+    assert (report["map"], report["note"]) == ("xann", "Note of ann")
+    log = lines(found["audit.ndjson"])
+    assert [one["event"] for one in log] == [
+        *("password.changed", "sign_in", "token.made", "sign_in.failed", "data.exported"),
+    ]
+    files = {name: content for name, content in found.items() if name.startswith("files/")}
+    assert len(files) == len(maps)
+    for one in maps:
+        kept = store.content(one.file_id)
+        assert kept
+        assert files[f"files/{one.id}/{kept.name}"] == zlib.decompress(kept.content)
+
+    everything = b"\n".join(found.values())
+    for word in (b"bob", b"203.0.113.66", PASSWORD.encode(), ann.session.encode(), b"argon2"):
+        assert word not in everything
+    assert not any("bob" in name for name in found)
+
+
+def test_an_account_without_anything(site: Service, shelf: Shelf) -> None:
+    found = unpacked(exported(member(site, shelf, "ann")))
+    assert set(found) == {
+        *("account.json", "maps.ndjson", "votes.ndjson", "reports.ndjson", "audit.ndjson")
+    }
+    assert found["maps.ndjson"] == b""
+
+
+def test_names_of_files_lead_nowhere(site: Service, shelf: Shelf) -> None:
+    ann = member(site, shelf, "ann")
+    user = user_named(shelf, "ann").id
+    for number, name in enumerate(("../../x.mm", "C:\\x\\..", "...", "a\x01b?.mm")):
+        file = replace(upload(f"n{number}"), name=name)
+        shelf.store.publish(file, MapDetails(title="t"), user, None)
+    names = [name for name in unpacked(exported(ann)) if name.startswith("files/")]
+    ends = [name.rpartition("/")[2] for name in names]
+    assert len(names) == 4
+    assert all(name.count("/") == 2 for name in names)
+    assert not {"..", ".", ""} & set(ends)
+
+
+def test_files_beyond_the_limit_are_left_out_and_counted(shelf: Shelf) -> None:
+    shelf.store.add_user("ann")
+    fill(shelf, "ann")
+    sizes = [len(content) for content in unpacked_pieces(shelf, 1 << 30)[1]]
+    account, files = unpacked_pieces(shelf, sizes[0])
+    assert account["files_left_out"] == len(sizes) - len(files) > 0
+
+
+def unpacked_pieces(shelf: Shelf, most: int) -> tuple[dict[str, Any], list[bytes]]:
+    pieces = own_data.own_data(shelf.store, user_named(shelf, "ann"), 0, most)
+    with zipfile.ZipFile(io.BytesIO(b"".join(pieces))) as packed:
+        files = [packed.read(name) for name in packed.namelist() if name.startswith("files/")]
+        return json.loads(packed.read("account.json")), files
+
+
+def test_exports_do_not_stay_on_disk(
+    site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ann = member(site, shelf, "ann")
+    monkeypatch.setattr("mapshelf.site.own_data.KEPT_FOR", 0.1)
+    exported(ann)
+    assert shelf.settings.exports.stat().st_mode & 0o077 == 0
+    site.wait_until(lambda: not list(shelf.settings.exports.glob("*/*")), 5)
+
+
+def test_a_damaged_file_is_left_out(shelf: Shelf) -> None:
+    user = shelf.store.add_user("ann").id
+    for file in (draft_of("damaged"), upload("sound")):
+        shelf.store.publish(file, MapDetails(title="t"), user, None)
+    account, files = unpacked_pieces(shelf, 1 << 30)
+    assert account["files_left_out"] == 1
+    assert files == [b"sound" * 50]

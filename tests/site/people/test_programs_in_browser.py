@@ -1,0 +1,146 @@
+"""A program is let in with a real browser on a small phone: the browser follows the redirect."""
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from urllib.parse import parse_qsl, urlencode, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from mapshelf.accounts import device_requests
+from mapshelf.accounts.programs import Registration, register
+from mapshelf.clock import milliseconds
+from mapshelf.model import Program
+from tests.api.programs import LOCAL, SECRET, VERIFIER, challenge_of, registered
+from tests.harness import Shelf, shelf_with
+from tests.site.browser import Reader, served
+from tests.site.people.person import link_of
+from tests.site.people.test_in_browser import PHONE, check, heading, type_password
+from tests.site.shelves import GARDEN
+
+NAME = "A desktop program with a rather long name of sixty characters"[:60]
+
+
+class Listener(HTTPServer):
+    """What a program on the machine of its user listens with; ``heard`` is what browsers ask."""
+
+    def __init__(self) -> None:
+        self.heard: list[str] = []
+        super().__init__(("127.0.0.1", 0), Answering)
+
+    @property
+    def uri(self) -> str:
+        return f"http://localhost:{self.server_port}/"
+
+
+class Answering(BaseHTTPRequestHandler):
+    """Says that all went well."""
+
+    server: Listener
+
+    def do_GET(self) -> None:
+        if self.path.startswith("/?"):
+            self.server.heard.append(self.path)
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"<title>Back</title>")
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@contextmanager
+def listening() -> Iterator[Listener]:
+    with Listener() as listener:
+        thread = threading.Thread(target=listener.serve_forever)
+        thread.start()
+        yield listener
+        listener.shutdown()
+        thread.join()
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
+    with shelf_with(tmp_path_factory.mktemp("programs"), GARDEN) as full:
+        yield full
+
+
+@pytest.fixture(scope="module")
+def house(shelf: Shelf) -> Iterator[str]:
+    with served(shelf.settings.data) as address:
+        yield address
+
+
+def signed_in(person: Reader, shelf: Shelf, name: str) -> Page:
+    """Let somebody sign in; return the page."""
+    page = person.open(link_of(shelf, name))
+    type_password(page)
+    page.get_by_role("button", name="Save").click()
+    heading(page, name)
+    return page
+
+
+def request_of(program: Program, uri: str) -> str:
+    asked = {
+        "response_type": "code",
+        "client_id": program.id,
+        "redirect_uri": uri,
+        "scope": "account maps maps:write",
+        "code_challenge": challenge_of(VERIFIER),
+        "code_challenge_method": "S256",
+    }
+    return f"/oauth/authorize?{urlencode(asked)}"
+
+
+@pytest.mark.parametrize(("button", "name"), [("Allow", "code"), ("Deny", "error")])
+def test_the_browser_goes_back_to_the_program(
+    shelf: Shelf, house: str, browser: Browser, button: str, name: str
+) -> None:
+    """The policy of the page lets it."""
+    program = registered(shelf.store, NAME, LOCAL, public=True)
+    person = Reader(browser, house, viewport=PHONE, has_touch=True, is_mobile=True)
+    page = signed_in(person, shelf, "ann")
+    with listening() as listener:
+        person.go(page, request_of(program, listener.uri))
+        heading(page, f"Let {NAME} in?")
+        page.get_by_role("button", name=button).click()
+        expect(page).to_have_title("Back")
+    (heard,) = listener.heard
+    found = dict(parse_qsl(urlsplit(heard).query))
+    assert next(iter(found)) == name
+    assert found["iss"] == house
+    person.complaints = [one for one in person.complaints if listener.uri not in one]
+    person.close()
+
+
+def test_the_pages_fit_a_phone_and_everybody_can_use_them(
+    shelf: Shelf, house: str, browser: Browser
+) -> None:
+    program = registered(shelf.store, NAME, LOCAL, public=True)
+    other, _ = register(
+        shelf.store, Registration("Web", ("https://program.example/",), secret=SECRET), 5
+    )
+    person = Reader(browser, house, viewport=PHONE, has_touch=True, is_mobile=True, bypass_csp=True)
+    page = signed_in(person, shelf, "eve")
+    for one, uri in ((program, LOCAL), (other, "https://program.example/")):
+        person.go(page, request_of(one, uri))
+        check(page)
+    code = device_requests.begin(shelf.store, program, "maps", milliseconds()).user_code
+    person.go(page, "/oauth/device")
+    check(page)
+    page.get_by_label("Code").fill("BBBB-BBBB")
+    page.get_by_role("button", name="Continue").click()
+    expect(page.get_by_role("alert")).to_be_visible()
+    check(page)
+    page.get_by_label("Code").fill(code.lower())
+    page.get_by_role("button", name="Continue").click()
+    heading(page, f"Let {NAME} in?")
+    check(page)
+    page.get_by_role("button", name="Allow").click()
+    expect(page.get_by_role("status")).to_contain_text("Go back to your device")
+    check(page)
+    # The browser notes every response that is no success.
+    person.complaints = [one for one in person.complaints if "400" not in one]
+    person.close()

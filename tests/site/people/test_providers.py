@@ -1,0 +1,670 @@
+"""Signing in by an OpenID provider: what a provider may say, and what is believed.
+
+The provider is a small one of our own, because a good one does none of the wrong things. A good
+one, by others, is in ``test_independent_provider.py``.
+"""
+
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+from urllib.parse import parse_qs, urlencode, urlsplit
+
+import httpx
+import pytest
+from joserfc.jwk import ECKey, OctKey, OKPKey, RSAKey
+
+from mapshelf.accounts.openid.attempt import LIFETIME
+from mapshelf.accounts.openid.provider import KEYS_RELOADED_EVERY, RETRIED_AFTER
+from mapshelf.accounts.openid.sign_in import user_name_for
+from mapshelf.clock import milliseconds
+from mapshelf.model import USER_NAME_LENGTH, is_user_name
+from mapshelf.site import site_routes
+from mapshelf.site.messages import say
+from tests.harness import BASE_URL, Service, Shelf, shelf_with
+from tests.site.people.openid_provider import (
+    CLIENT_ID,
+    CLIENT_SECRET,
+    FIRST,
+    SECOND,
+    THIRD,
+    SmallProvider,
+    published,
+    small_provider,
+)
+from tests.site.people.person import (
+    PASSWORD,
+    Person,
+    Start,
+    forms,
+    is_signed_in,
+    member,
+    user_named,
+)
+
+COOKIE = "__Host-mapshelf_provider"
+NAME = "Example ID"
+
+
+@pytest.fixture
+def provider() -> Iterator[SmallProvider]:
+    with small_provider() as running:
+        yield running
+
+
+@pytest.fixture
+def site(start: Start, provider: SmallProvider) -> Service:
+    return start(provider=provider.settings())
+
+
+@pytest.fixture
+def open_site(start: Start, provider: SmallProvider) -> Service:
+    return start(provider=provider.settings(auto_create=True))
+
+
+def begin(person: Person, path: str = "/signin/provider") -> str:
+    """Begin to sign in; return where the browser is sent."""
+    return person.get(path, 303).headers["Location"]
+
+
+def come_back(person: Person, address: str) -> httpx.Response:
+    """Come back from the provider."""
+    assert address.startswith(f"{BASE_URL}/signin/callback?")
+    return person._service.run(person.client.get(address.removeprefix(BASE_URL)))
+
+
+def enter(person: Person, provider: SmallProvider, **said: Any) -> httpx.Response:
+    """Sign in by the provider, which lets everybody in."""
+    return come_back(person, provider.let_in(begin(person), **said))
+
+
+def link(person: Person, provider: SmallProvider, **said: Any) -> httpx.Response:
+    """Link an account of the provider to that of who is signed in."""
+    page = person.send(person.form("/account/identities"))
+    assert page.status_code == 200
+    return come_back(person, provider.let_in(target_of(page), **said))
+
+
+def target_of(page: httpx.Response) -> str:
+    """Return where a page leads on to by itself."""
+    return page.text.partition('content="0;url=')[2].partition('"')[0].replace("&amp;", "&")
+
+
+def refused(answer: httpx.Response, reason: str, status: int = 403) -> None:
+    """Check that somebody is not signed in, and told why, with the form for a password."""
+    assert answer.status_code == status
+    assert say(f"provider.{reason}", name=NAME) in answer.text
+    assert "__Host-mapshelf_session" not in answer.headers.get("Set-Cookie", "")
+    assert 'name="password"' in answer.text
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def pass_time(monkeypatch: pytest.MonkeyPatch, seconds: float) -> None:
+    """Let the clocks of this process be later."""
+    real = time.monotonic
+    monkeypatch.setattr("time.monotonic", lambda: real() + seconds)
+
+
+# -- signing in and linking ---------------------------------------------------------------
+
+
+def test_somebody_links_an_account_and_signs_in_with_it(
+    site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
+    ann = member(site, shelf, "ann")
+    done = link(ann, provider, preferred_username="Ann at work")
+    assert (done.status_code, done.headers["Location"]) == (
+        303,
+        "/account/identities?done=linked",
+    )
+    page = ann.get(done.headers["Location"])
+    assert "Ann at work" in page.text
+    assert say("done.identity.linked") in page.text
+    other = Person(site)
+    form = other.get("/signin?next=%2Faccount%2Ftokens")
+    assert say("signin.provider", name=NAME) in form.text
+    address = begin(other, "/signin/provider?next=%2Faccount%2Ftokens")
+    answer = come_back(other, provider.let_in(address))
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/account/tokens")
+    assert "ann" in other.get("/account").text
+    assert len(shelf.store.sessions(user_named(shelf, "ann").id)) == 2
+
+
+def test_nobody_is_linked_by_a_name_or_an_address(
+    site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
+    member(site, shelf, "ann")
+    person, before = Person(site), shelf.store.users()
+    said = {"preferred_username": "ann", "email": "ann@example.org", "email_verified": True}
+    refused(enter(person, provider, **said), "unlinked")
+    assert not is_signed_in(person)
+    assert shelf.store.users() == before
+
+
+def test_an_account_is_made_if_the_operator_says_so(
+    open_site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
+    first, second, third = (Person(open_site) for _ in range(3))
+    for person, subject in ((first, "1"), (second, "2"), (third, "1")):
+        answer = enter(person, provider, subject=subject, preferred_username="reader")
+        assert answer.status_code == 303, answer.text
+    shown = [person.get("/account").text for person in (first, second, third)]
+    assert "reader-2" in shown[0]
+    assert "reader-3" in shown[1]
+    assert "reader-2" in shown[2]
+    assert shelf.store.password_of("reader-2").encoded is None  # type: ignore[union-attr]
+    assert "reader-4" not in {user.name for user in shelf.store.users()}
+
+
+def test_the_name_comes_from_the_profile_if_the_token_has_none(
+    open_site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
+    provider.profile = {"sub": "7", "preferred_username": "Åsa Öst"}
+    assert enter(Person(open_site), provider, subject="7").status_code == 303
+    assert user_named(shelf, "Åsa Öst")
+    provider.profile = {"sub": "7", "preferred_username": "Eve"}
+    assert enter(Person(open_site), provider, subject="8").status_code == 303
+    assert user_named(shelf, "user")
+    assert "Eve" not in {user.name for user in shelf.store.users()}, "the profile is another's"
+
+
+@pytest.mark.parametrize(
+    ("said", "name"),
+    [
+        ("ann", "ann"),
+        ("ann@example.org", "ann"),
+        ("  Ann   Lee ", "Ann Lee"),
+        ("李雷", "李雷"),
+        ("हिन्दी", "हिन्दी"),
+        ("<script>alert(1)</script>", "scriptalert1script"),
+        ("../../etc/passwd", "etcpasswd"),
+        ("a\u202eb\x00c\nd", "abcd"),
+        ("ＡＮＮ", "ANN"),
+        ("@example.org", "user"),
+        ("\u200b", "user"),
+        ("", "user"),
+        ("x" * 1000, "x" * 92),
+    ],
+)
+def test_usernames_are_made_safe(said: str, name: str) -> None:
+    made = user_name_for(said)
+    assert made == name
+    assert is_user_name(made)
+    assert len(made) < USER_NAME_LENGTH
+
+
+def test_who_is_disabled_does_not_sign_in(
+    open_site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
+    assert enter(Person(open_site), provider, preferred_username="ann").status_code == 303
+    shelf.store.disable_user("ann")
+    refused(enter(Person(open_site), provider), "disabled")
+
+
+def test_an_identity_is_linked_to_one_account(
+    site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
+    assert link(member(site, shelf, "ann"), provider).status_code == 303
+    bob = member(site, shelf, "bob")
+    answer = link(bob, provider)
+    assert answer.status_code == 403
+    assert say("provider.taken", name=NAME) in answer.text
+    assert shelf.store.identities(user_named(shelf, "bob").id) == []
+
+
+def test_unlinking(site: Service, shelf: Shelf, provider: SmallProvider) -> None:
+    ann = member(site, shelf, "ann")
+    link(ann, provider, subject="1")
+    (form, _) = forms(ann.get("/account/identities"))[-2:]
+    ((name, value),) = form.buttons
+    answer = ann.send(form, **{name: value})
+    assert answer.headers["Location"] == "/account/identities?done=unlinked"
+    assert shelf.store.identities(user_named(shelf, "ann").id) == []
+    refused(enter(Person(site), provider, subject="1"), "unlinked")
+
+
+def test_the_only_way_to_sign_in_is_not_unlinked(
+    open_site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
+    person = Person(open_site)
+    enter(person, provider, preferred_username="ann")
+    (form, _) = forms(person.get("/account/identities"))[-2:]
+    ((name, value),) = form.buttons
+    answer = person.send(form, **{name: value})
+    assert answer.status_code == 409
+    assert say("failure.last_way") in answer.text
+    assert len(shelf.store.identities(user_named(shelf, "ann").id)) == 1
+
+
+def test_nobody_unlinks_anothers(site: Service, shelf: Shelf, provider: SmallProvider) -> None:
+    ann, bob = member(site, shelf, "ann"), member(site, shelf, "bob")
+    link(ann, provider, subject="1")
+    form = bob.form("/account/identities")
+    bob.send(form, issuer=provider.issuer, subject="1")
+    assert len(shelf.store.identities(user_named(shelf, "ann").id)) == 1
+
+
+def test_a_session_by_the_provider_replaces_the_one_before(
+    site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
+    ann = member(site, shelf, "ann")
+    link(ann, provider)
+    before = ann.session
+    assert enter(ann, provider).status_code == 303
+    assert ann.session not in ("", before)
+    assert len(shelf.store.sessions(user_named(shelf, "ann").id)) == 1
+
+
+@pytest.mark.parametrize("target", ["https://evil.example/", "//evil.example", "/../x", "/é"])
+def test_one_stays_here(site: Service, shelf: Shelf, provider: SmallProvider, target: str) -> None:
+    link(member(site, shelf, "ann"), provider)
+    person = Person(site)
+    address = begin(person, f"/signin/provider?{urlencode({'next': target})}")
+    assert come_back(person, provider.let_in(address)).headers["Location"] == "/"
+
+
+# -- the browser --------------------------------------------------------------------------
+
+
+def test_what_the_provider_is_asked(site: Service, provider: SmallProvider) -> None:
+    person = Person(site)
+    answers = [person.get("/signin/provider", 303) for _ in range(2)]
+    asked = [parse_qs(urlsplit(one.headers["Location"]).query) for one in answers]
+    for name in ("state", "nonce", "code_challenge"):
+        assert len(asked[0][name][0]) == 43
+        assert asked[0][name] != asked[1][name]
+    assert asked[0]["redirect_uri"] == [f"{BASE_URL}/signin/callback"]
+    cookie, *attributes = answers[0].headers["Set-Cookie"].split("; ")
+    assert cookie.startswith(f"{COOKIE}=")
+    assert set(attributes) == {
+        "Secure", "Path=/", "HttpOnly", "SameSite=Lax", f"Max-Age={LIFETIME // 1000}",
+    }  # fmt: skip
+    assert provider.asked == ["/.well-known/openid-configuration"]
+
+
+def test_an_answer_is_good_in_one_browser_and_once(
+    site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
+    link(member(site, shelf, "ann"), provider)
+    person, other, third = (Person(site) for _ in range(3))
+    address = provider.let_in(begin(person))
+    begin(third)
+    for stranger in (other, third):
+        refused(come_back(stranger, address), "attempt")
+    kept = person.client.cookies[COOKIE]
+    assert come_back(person, address).status_code == 303
+    assert COOKIE not in person.client.cookies
+    refused(come_back(person, address), "attempt")
+    person.client.cookies.set(COOKIE, kept, domain="maps.example.org")
+    asked = provider.asked.count("/token")
+    refused(come_back(person, address), "failed")
+    assert provider.asked.count("/token") == asked + 1, "the provider refused the code"
+
+
+def test_an_attempt_ends(
+    site: Service, shelf: Shelf, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = Person(site)
+    address = provider.let_in(begin(person))
+    now = milliseconds()
+    monkeypatch.setattr("mapshelf.site.providers.milliseconds", lambda: now + LIFETIME)
+    refused(come_back(person, address), "attempt")
+    assert "/token" not in provider.asked
+
+
+@pytest.mark.parametrize("change", ["purpose", "address", "time", "secret", "nonsense"])
+def test_what_the_cookie_says_is_bound_to_the_state(
+    site: Service, shelf: Shelf, provider: SmallProvider, change: str
+) -> None:
+    ann = member(site, shelf, "ann")
+    link(ann, provider)
+    address = provider.let_in(begin(ann))
+    secret, began, _, _ = ann.client.cookies[COOKIE].split(".")
+    changed = {
+        "purpose": f"{secret}.{began}.link.",
+        "address": f"{secret}.{began}.signin.L2FjY291bnQ",
+        "time": f"{secret}.{int(began) + 1}.signin.",
+        "secret": f"x{secret}.{began}.signin.",
+        "nonsense": "...",
+    }
+    ann.client.cookies.set(COOKIE, changed[change], domain="maps.example.org")
+    answer = come_back(ann, address)
+    assert answer.status_code == 403
+    assert say("provider.attempt", name=NAME) in answer.text
+    assert "/token" not in provider.asked[-1]
+
+
+def test_linking_belongs_to_the_session_that_began_it(
+    site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
+    """Nobody makes another's account open to their own identity."""
+    eve, ann = member(site, shelf, "eve"), member(site, shelf, "ann")
+    page = eve.send(eve.form("/account/identities"))
+    address = provider.let_in(target_of(page))
+    planted = eve.client.cookies[COOKIE]
+    ann.client.cookies.set(COOKIE, planted, domain="maps.example.org")
+    nobody = Person(site)
+    nobody.client.cookies.set(COOKIE, planted, domain="maps.example.org")
+    for victim in (ann, nobody):
+        answer = come_back(victim, address)
+        assert answer.status_code == 403
+        assert say("provider.attempt", name=NAME) in answer.text
+    assert shelf.store.user_of_identity(provider.issuer, "248289761001") is None
+
+
+def test_linking_begins_with_a_form_of_ours(
+    site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
+    ann = member(site, shelf, "ann")
+    fields = ann.form("/account/identities").fields
+    for sent, origin in (({}, BASE_URL), (fields, "https://evil.example")):
+        answer = ann.post("/account/identities", sent, Origin=origin, Sec_Fetch_Site="")
+        assert answer.status_code == 403
+        assert COOKIE not in answer.headers.get("Set-Cookie", "")
+    assert Person(site).get("/account/identities", 303).headers["Location"].startswith("/signin")
+
+
+@pytest.mark.parametrize(
+    ("answer", "reason"),
+    [
+        ({"error": "access_denied"}, "denied"),
+        ({"error": "server_error"}, "failed"),
+        ({"error": "access_denied", "iss": "https://evil.example"}, "failed"),
+        ({}, "failed"),
+        ({"code": ""}, "failed"),
+        ({"code": "invented"}, "failed"),
+        ({"code": "invented", "iss": ""}, "failed"),
+    ],
+)
+def test_answers_without_a_good_code(
+    site: Service, provider: SmallProvider, answer: dict[str, str], reason: str
+) -> None:
+    person = Person(site)
+    state = parse_qs(urlsplit(begin(person)).query)["state"][0]
+    given = {"state": state, "iss": provider.issuer, **answer}
+    refused(person._service.run(person.client.get("/signin/callback", params=given)), reason)
+
+
+def test_parameters_given_twice_are_refused(site: Service, provider: SmallProvider) -> None:
+    person = Person(site)
+    address = provider.let_in(begin(person))
+    assert come_back(person, address + "&code=other").status_code == 400
+
+
+def test_the_answer_of_another_provider_is_refused(
+    site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
+    """Mix-up (RFC 9207): a code for another provider goes nowhere."""
+    link(member(site, shelf, "ann"), provider)
+    asked = provider.asked.count("/token")
+    for other in ("https://evil.example", provider.issuer + "/"):
+        person = Person(site)
+        address = provider.let_in(begin(person))
+        here = urlencode({"iss": provider.issuer})
+        refused(come_back(person, address.replace(here, urlencode({"iss": other}))), "failed")
+    person = Person(site)
+    address = provider.let_in(begin(person))
+    refused(come_back(person, address.replace("&" + here, "")), "failed")
+    assert provider.asked.count("/token") == asked
+
+
+def test_a_provider_that_names_itself_nowhere_may_leave_the_issuer_out(
+    site: Service, shelf: Shelf, provider: SmallProvider
+) -> None:
+    provider.metadata = {"authorization_response_iss_parameter_supported": False}
+    link(member(site, shelf, "ann"), provider)
+    person = Person(site)
+    here = urlencode({"iss": provider.issuer})
+    address = provider.let_in(begin(person))
+    assert come_back(person, address.replace("&" + here, "")).status_code == 303
+
+
+def test_a_provider_that_takes_the_secret_in_the_body(
+    open_site: Service, provider: SmallProvider
+) -> None:
+    provider.metadata = {"token_endpoint_auth_methods_supported": ["client_secret_post"]}
+    assert enter(Person(open_site), provider).status_code == 303
+
+
+# -- ID tokens ----------------------------------------------------------------------------
+
+NOW = int(time.time())
+
+
+@pytest.fixture(scope="module")
+def shared(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator[tuple[Shelf, Service, SmallProvider]]:
+    """A service and a provider for tests that change nothing but what ID tokens say."""
+    with small_provider() as provider, shelf_with(tmp_path_factory.mktemp("shared")) as shelf:
+        settings = replace(shelf.settings, provider=provider.settings(auto_create=True))
+        with Service(settings, "", site_routes) as service:
+            yield shelf, service, provider
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"nonce": "another"},
+        {"nonce": None},
+        {"nonce": 1},
+        {"aud": "another"},
+        {"aud": None},
+        {"aud": []},
+        {"aud": ["another", "third"]},
+        {"aud": [CLIENT_ID, "another"]},
+        {"aud": CLIENT_ID.upper()},
+        {"azp": "another"},
+        {"aud": [CLIENT_ID, "another"], "azp": "another"},
+        {"exp": NOW - 61},
+        {"exp": None},
+        {"exp": "tomorrow"},
+        {"iat": None},
+        {"iat": NOW + 3600},
+        {"nbf": NOW + 3600},
+        {"iss": "https://evil.example"},
+        {"iss": None},
+        {"sub": None},
+        {"sub": ""},
+        {"sub": 5},
+        {"sub": "é"},
+        {"sub": "x" * 256},
+        {"sub": "a\nb"},
+    ],
+)
+def test_id_tokens_that_are_not_for_us(
+    shared: tuple[Shelf, Service, SmallProvider], claims: dict[str, Any]
+) -> None:
+    shelf, site, provider = shared
+    provider.claims = claims
+    person, before = Person(site), shelf.store.users()
+    refused(enter(person, provider, subject=str(claims)), "failed")
+    assert shelf.store.users() == before
+    provider.claims = {}
+    assert enter(person, provider).status_code == 303, "that alone was wrong"
+
+
+@pytest.mark.parametrize(
+    "claims",
+    [
+        {"aud": [CLIENT_ID]},
+        {"azp": CLIENT_ID},
+        {"aud": ["another", CLIENT_ID], "azp": CLIENT_ID},
+        {"exp": NOW + 2_000_000_000},
+        {"email": "x", "groups": [1, {}]},
+    ],
+)
+def test_id_tokens_that_are(
+    shared: tuple[Shelf, Service, SmallProvider], claims: dict[str, Any]
+) -> None:
+    _, site, provider = shared
+    provider.claims = claims
+    assert enter(Person(site), provider).status_code == 303
+
+
+EC = ECKey.generate_key("P-256", {"kid": "first"}, auto_kid=False)
+ED = OKPKey.generate_key("Ed25519", {"kid": "first"}, auto_kid=False)
+with warnings.catch_warnings(action="ignore"):  # joserfc knows that it is too small
+    SMALL = RSAKey.generate_key(1024, {"kid": "first"}, auto_kid=False)
+SECRET = OctKey.import_key(CLIENT_SECRET, {"kid": "first"})
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "key", "keys"),
+    [
+        ("none", FIRST, [FIRST]),
+        ("HS256", SECRET, [FIRST]),
+        ("HS256", SECRET, [FIRST, SECRET]),
+        ("HS256", FIRST.as_pem(private=False), [FIRST]),
+        ("RS256", SECOND, [FIRST]),
+        ("RS256", FIRST, []),
+        ("RS256", FIRST, [EC]),
+        ("ES256", EC, [FIRST]),
+        ("RS256", SMALL, [SMALL]),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:Key size")
+def test_signatures_that_prove_nothing(
+    open_site: Service, provider: SmallProvider, algorithm: str, key: Any, keys: list[Any]
+) -> None:
+    provider.header = {"alg": algorithm, "kid": "first"}
+    provider.key, provider.published = key, [one.as_dict(private=False) for one in keys]
+    refused(enter(Person(open_site), provider), "failed")
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"use": "enc"}, {"key_ops": ["encrypt"]}, {"alg": "RS512"}, {"kid": "other"}, {"kty": "X"}],
+)
+def test_keys_that_are_for_something_else(
+    open_site: Service, provider: SmallProvider, changes: dict[str, Any]
+) -> None:
+    provider.published = [{**FIRST.as_dict(private=False), **changes}]
+    refused(enter(Person(open_site), provider), "failed")
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "key"), [("RS256", FIRST), ("PS256", FIRST), ("ES256", EC), ("Ed25519", ED)]
+)
+def test_signatures_that_do(
+    open_site: Service, provider: SmallProvider, algorithm: str, key: Any
+) -> None:
+    provider.header = {"alg": algorithm, "kid": "first"}
+    provider.key, provider.published = key, [{"kty": "X"}, "?", *published(key)]
+    assert enter(Person(open_site), provider).status_code == 303
+
+
+def test_a_token_without_the_name_of_its_key(open_site: Service, provider: SmallProvider) -> None:
+    provider.header = {"alg": "RS256"}
+    assert enter(Person(open_site), provider).status_code == 303
+    provider.published = published(FIRST, SECOND)
+
+
+def test_of_several_keys_one_must_be_named(open_site: Service, provider: SmallProvider) -> None:
+    provider.header, provider.published = {"alg": "RS256"}, published(FIRST, SECOND)
+    refused(enter(Person(open_site), provider), "failed")
+
+
+def test_rotated_keys(
+    open_site: Service, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """New keys are found at once, but a token does not make us ask more than once a minute."""
+    assert enter(Person(open_site), provider).status_code == 303
+    for key, name in ((SECOND, "second"), (THIRD, "third")):
+        provider.key, provider.header = key, {"alg": "RS256", "kid": name}
+        provider.published = published(key)
+        if key is SECOND:
+            assert enter(Person(open_site), provider).status_code == 303
+            assert provider.asked.count("/keys") == 2
+        for _ in range(3 * (key is THIRD)):
+            refused(enter(Person(open_site), provider), "failed")
+    assert provider.asked.count("/keys") == 2
+    pass_time(monkeypatch, KEYS_RELOADED_EVERY)
+    assert enter(Person(open_site), provider).status_code == 303
+    assert provider.asked.count("/keys") == 3
+    provider.key, provider.header = SECOND, {"alg": "RS256", "kid": "second"}
+    refused(enter(Person(open_site), provider), "failed")
+
+
+# -- a provider that is away, or talks nonsense --------------------------------------------
+
+
+def test_people_sign_in_with_passwords_while_the_provider_is_down(
+    start: Start, shelf: Shelf
+) -> None:
+    with small_provider() as gone:
+        settings = gone.settings()
+    site = start(provider=settings)
+    member(site, shelf, "ann")
+    person = Person(site)
+    answer = person.get("/signin/provider?next=%2Faccount", 503)
+    refused(answer, "away", 503)
+    assert answer.headers["Retry-After"]
+    *_, form = forms(answer)
+    done = person.send(form, name="ann", password=PASSWORD)
+    assert (done.status_code, done.headers["Location"]) == (303, "/account")
+    page = person.send(person.form("/account/identities"))
+    assert page.status_code == 503
+    assert say("provider.away", name=NAME) in page.text
+
+
+def test_a_provider_that_fails_on_the_way_back(
+    open_site: Service, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    person = Person(open_site)
+    address = provider.let_in(begin(person))
+    provider.status = 500
+    refused(come_back(person, address), "away", 503)
+    asked = len(provider.asked)
+    provider.status = 200
+    refused(enter(person, provider), "away", 503)
+    assert len(provider.asked) == asked, "it is left alone for a moment"
+    pass_time(monkeypatch, RETRIED_AFTER)
+    assert enter(person, provider).status_code == 303
+
+
+@pytest.mark.parametrize(
+    "metadata",
+    [
+        {"issuer": "https://evil.example"},
+        {"issuer": None},
+        {"authorization_endpoint": None},
+        {"authorization_endpoint": "http://evil.example/authorize"},
+        {"authorization_endpoint": "javascript:alert(1)"},
+        {"token_endpoint": "http://evil.example/token"},
+        {"token_endpoint": "file:///etc/passwd"},
+        {"token_endpoint": "https://user:password@evil.example/token"},
+        {"jwks_uri": "http://10.0.0.1/keys"},
+        {"jwks_uri": ""},
+        {"userinfo_endpoint": "ftp://evil.example/"},
+    ],
+)
+def test_endpoints_that_are_not_asked(
+    site: Service, provider: SmallProvider, metadata: dict[str, Any]
+) -> None:
+    provider.metadata = metadata
+    refused(Person(site).get("/signin/provider", 503), "away", 503)
+    assert provider.asked == ["/.well-known/openid-configuration"]
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308, 404, 500])
+def test_redirects_are_not_followed(site: Service, provider: SmallProvider, status: int) -> None:
+    provider.status = status
+    refused(Person(site).get("/signin/provider", 503), "away", 503)
+    assert provider.asked == ["/.well-known/openid-configuration"]
+
+
+@pytest.mark.parametrize("body", [b"x" * 600_000, b"no JSON", b"[]", b"[" * 100_000, b"\xff"])
+def test_nonsense_is_not_believed(site: Service, provider: SmallProvider, body: bytes) -> None:
+    provider.body = body
+    refused(Person(site).get("/signin/provider", 503), "away", 503)
+
+
+def test_without_a_provider_there_is_no_such_page(start: Start, shelf: Shelf) -> None:
+    site = start()
+    person = member(site, shelf, "ann")
+    for path in ("/signin/provider", "/signin/callback", "/account/identities"):
+        assert person.status(path) == 404
+    assert "/account/identities" not in person.get("/account").text
+    assert "/signin/provider" not in Person(site).get("/signin").text

@@ -1,0 +1,753 @@
+"""Publishing, rating, editing and removing maps on pages, without any script."""
+
+import html
+import re
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import replace
+from typing import Any, Final
+from urllib.parse import quote
+
+import httpx
+import pytest
+
+from mapshelf.accounts.one_time_links import new_invitation
+from mapshelf.api.uploads import LARGEST_FILE
+from mapshelf.clock import milliseconds
+from mapshelf.model import MapDraft, Role, Visibility
+from mapshelf.settings import Registration
+from mapshelf.site.map_forms import MOST_MAPS
+from mapshelf.site.publishing import FILES_BODY
+from tests.harness import BASE_URL, Service, Shelf
+from tests.site.people.person import PASSWORD, Form, Person, Start, forms, member, user_named
+from tests.site.shelves import GARDEN
+
+HOSTILE: Final = (
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "{{ 7 * 7 }}",
+    "<!--publish--> <!--personal-->",
+    "-->'\"&amp;",
+    "</title></textarea>",
+)
+
+PERSONAL: Final = ("<!--personal-->", "<!--/personal-->")
+
+
+def plan(title: str = "Plan", *topics: str) -> bytes:
+    """Return a FreeMind file."""
+    nodes = "".join(f'<node TEXT="{html.escape(topic)}"/>' for topic in topics)
+    return f'<map version="1.0.1"><node TEXT="{html.escape(title)}">{nodes}</node></map>'.encode()
+
+
+@pytest.fixture
+def ann(site: Service, shelf: Shelf) -> Person:
+    return member(site, shelf, "ann")
+
+
+@pytest.fixture
+def bob(site: Service, shelf: Shelf) -> Person:
+    return member(site, shelf, "bob")
+
+
+@pytest.fixture
+def root(site: Service, shelf: Shelf) -> Person:
+    shelf.store.add_user("root", Role.ADMINISTRATOR)
+    return member(site, shelf, "root", Role.ADMINISTRATOR)
+
+
+def choose(
+    person: Person, *files: tuple[str, bytes], headers: Mapping[str, str] | None = None
+) -> httpx.Response:
+    """Choose files on the page for that, and send them."""
+    form = file_form(person.get("/publish"))
+    return person.upload(replace(form, headers=headers or {}), *files)
+
+
+def file_form(page: httpx.Response) -> Form:
+    (found,) = (form for form in forms(page) if form.files)
+    return found
+
+
+def map_form(page: httpx.Response) -> Form:
+    (found,) = (form for form in forms(page) if any("title" in name for name in form.fields))
+    return found
+
+
+def ids_of(answer: httpx.Response) -> list[str]:
+    """Return the maps of which a redirect to the next page tells."""
+    assert answer.status_code == 303, answer.text[:500]
+    return answer.headers["Location"].rpartition("maps=")[2].split(",")
+
+
+def published(person: Person, title: str = "Plan", **values: str) -> str:
+    """Publish a map, and return the address of its page."""
+    answer = choose(person, ("plan.mm", plan(title, *values.values())))
+    (public_id,) = ids_of(answer)
+    form = map_form(person.get(answer.headers["Location"]))
+    said = {f"{public_id}-{name}": value for name, value in values.items()}
+    after = person.upload(form, **said)
+    assert after.status_code == 303, after.text
+    return str(after.headers["Location"])
+
+
+def id_in(address: str) -> str:
+    return address.split("/")[2]
+
+
+def alert(page: httpx.Response) -> str:
+    (found,) = re.findall(r'role="alert">(.*?)</(?:p|section)>', page.text, re.DOTALL)
+    return html.unescape(re.sub(r"\s*<[^>]*>\s*", "\n", found)).strip()
+
+
+def test_those_who_upload_take_turns(
+    site: Service, shelf: Shelf, ann: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The queue knows whose file each is: files of nobody would go before those of others."""
+    owners: list[object] = []
+    queue = site.application.application.context.queues.uploads
+    result = queue.result
+
+    async def noted(key: Hashable, make: Callable[[], Any], **more: Any) -> Any:
+        owners.append(more["owner"])
+        return await result(key, make, **more)
+
+    monkeypatch.setattr(queue, "result", noted)
+    address = published(ann)
+    form = file_form(ann.get(f"{address}/versions"))
+    assert ann.upload(form, ("plan.mm", plan("Other"))).status_code == 303
+    assert owners == [user_named(shelf, "ann").id] * 2
+
+
+def test_a_new_user_goes_from_an_invitation_to_a_published_map(shelf: Shelf, start: Start) -> None:
+    site = start(registration=Registration.INVITE)
+    guest = Person(site)
+    invitation = f"/link/{new_invitation(shelf.store, milliseconds())}"
+    registered = guest.fill(invitation, name="newcomer", new=PASSWORD, again=PASSWORD)
+    account = guest.get(registered.headers["Location"])
+    assert 'href="/publish"' in account.text
+    sent = choose(guest, ("holidays.mm", plan("Holidays", "Sea", "Mountains")))
+    (public_id,) = ids_of(sent)
+    preview = guest.get(sent.headers["Location"])
+    assert "3 topics, 2 levels" in preview.text
+    assert f"/thumbnails/{public_id}.png" in preview.text
+    picture = guest.get(f"/thumbnails/{public_id}.png?w=640")
+    assert picture.headers["Content-Type"] == "image/png"
+    form = map_form(preview)
+    assert form.fields[f"{public_id}-title"] == "Holidays"
+    assert form.fields[f"{public_id}-visibility"] == "published"
+    assert Person(site).status(f"/mindmaps/{public_id}/holidays") == 404
+    science = next(one for one in shelf.store.categories() if one.name == "Science")
+    values = {
+        "title": "Holidays by train",
+        "description": "Where to go\nwithout a car",
+        "category": str(science.id),
+        "licence": "3",
+        "tags": "train, summer",
+        "template": "true",
+    }
+    done = guest.upload(form, **{f"{public_id}-{name}": text for name, text in values.items()})
+    assert done.headers["Location"] == f"/mindmaps/{public_id}/holidays-by-train"
+    page = Person(site).get(done.headers["Location"])
+    assert "Holidays by train" in page.text
+    found = shelf.store.find_map(public_id)
+    assert found is not None
+    assert (found.title, found.description) == ("Holidays by train", "Where to go\nwithout a car")
+    assert (found.category, found.licence_type_id) == ("Science", 3)
+    assert (found.tags, found.template) == (("train", "summer"), True)
+    assert (found.visibility, found.owner) == (Visibility.PUBLISHED, "newcomer")
+    shelf.publish()
+    site.wait_until(lambda: "Holidays by train" in Person(site).get("/").text)
+
+
+def test_who_is_not_signed_in_is_asked_to_and_comes_back(site: Service, shelf: Shelf) -> None:
+    member(site, shelf, "ann")
+    person = Person(site)
+    asked = person.get("/publish", 303)
+    assert asked.headers["Location"] == "/signin?next=%2Fpublish"
+    after = person.sign_in("ann", path=asked.headers["Location"])
+    assert after.headers["Location"] == "/publish"
+    assert person.get("/publish").text.count('href="/publish"') == 1
+
+
+# -- several files, and refused ones -----------------------------------------------------------
+
+
+def test_of_several_files_the_good_ones_are_shown_and_the_others_said_why(ann: Person) -> None:
+    answer = choose(
+        ann,
+        ("a.mm", plan("First")),
+        ("holiday.jpg", b"\xff\xd8\xff\xe0" + bytes(100)),
+        ("broken.mm", b"<map><node TEXT='x'>"),
+        ("b.mm", plan("Second")),
+    )
+    assert answer.status_code == 200
+    told = alert(answer)
+    assert "2 files are refused" in told
+    assert "holiday.jpg" in told
+    assert "broken.mm" in told
+    assert "Not a mind map" in told
+    form = map_form(answer)
+    first, second = form.fields["maps"].split(",")
+    done = ann.upload(form, **{f"{second}-visibility": "unlisted"})
+    assert done.headers["Location"] == f"/publish/published?maps={first},{second}"
+    page = ann.get(done.headers["Location"])
+    assert "First" in page.text
+    assert "Unlisted" in page.text
+
+
+@pytest.mark.parametrize(
+    ("content", "status", "said"),
+    [
+        (b"\xff\xd8\xff\xe0" + bytes(100), 415, "Not a mind map"),
+        (b"<map><node TEXT='x'>", 422, "The file is refused."),
+        (b"", 415, ""),
+        (plan("x" * 10).replace(b"<map", b'<!DOCTYPE map [<!ENTITY a "a">]><map'), 422, "DOCTYPE"),
+        (bytes(LARGEST_FILE + 1), 413, "This is too large."),
+    ],
+)
+def test_a_refused_file_says_why(
+    ann: Person, shelf: Shelf, content: bytes, status: int, said: str
+) -> None:
+    answer = choose(ann, ("plan.mm", content))
+    assert answer.status_code == status, answer.text
+    assert said in alert(answer)
+    assert file_form(answer).action == "/publish"
+    assert "Traceback" not in answer.text
+    (ann_id,) = (one.id for one in shelf.store.users() if one.name == "ann")
+    assert not shelf.store.unpublished_maps(ann_id)
+
+
+def test_a_form_without_a_file_or_with_too_many_says_so(ann: Person) -> None:
+    answer = choose(ann)
+    assert answer.status_code == 400
+    assert alert(answer) == "Choose one file at least, and not more than are allowed."
+    files = [(f"{number}.mm", plan(f"Plan {number}")) for number in range(MOST_MAPS + 10)]
+    answer = choose(ann, *files)
+    assert answer.status_code == 400
+    assert alert(answer) == "Choose one file at least, and not more than are allowed."
+
+
+@pytest.mark.parametrize(
+    ("media_type", "content", "status"),
+    [
+        ("application/json", b"{}", 415),
+        ("application/x-www-form-urlencoded", b"csrf_token=x", 415),
+        ("multipart/form-data", b"--x--\r\n", 400),
+        ("multipart/form-data; boundary=x", b"--x\r\n", 400),
+        ("multipart/form-data; boundary=x", b"--x--\r\n", 403),
+    ],
+)
+@pytest.mark.parametrize("path", ["/publish", "edit", "versions"])
+def test_what_is_no_form_is_refused_on_the_page(
+    ann: Person, path: str, media_type: str, content: bytes, status: int
+) -> None:
+    address = path if path[0] == "/" else f"{published(ann)}/{path}"
+    answer = ann.post(address, {}, Content_Type=media_type)
+    answer = ann._service.run(
+        ann.client.post(
+            address, content=content, headers={"Content-Type": media_type, "Origin": BASE_URL}
+        )
+    )
+    assert answer.status_code == status
+    assert alert(answer)
+    assert any(form.encoding for form in forms(answer))
+    assert answer.headers["Cache-Control"] == "no-store"
+
+
+def test_a_body_that_says_it_is_too_large_is_refused_before_it_is_read(ann: Person) -> None:
+    headers = {
+        "Content-Type": "multipart/form-data; boundary=x",
+        "Content-Length": str(FILES_BODY.most + 1),
+    }
+    answer = ann._service.run(ann.client.post("/publish", content=b"--x", headers=headers))
+    assert (answer.status_code, alert(answer)) == (413, "This is too large.")
+
+
+def test_quotas_say_what_to_do(start: Start, shelf: Shelf) -> None:
+    site = start(uploads_per_hour=2, quota_maps=1)
+    ann = member(site, shelf, "ann")
+    published(ann, "One")
+    answer = choose(ann, ("two.mm", plan("Two")))
+    assert answer.status_code == 403
+    assert "You have 1 uploaded maps" in alert(answer)
+    site = start(uploads_per_hour=1)
+    bob = member(site, shelf, "bob")
+    published(bob, "One of Bob")
+    answer = choose(bob, ("two.mm", plan("Two")))
+    assert answer.status_code == 429
+    assert "within an hour. Try again in 60 minutes." in alert(answer)
+    assert 3500 < int(answer.headers["Retry-After"]) <= 3600
+
+
+def test_a_catalogue_without_uploads_says_so(start: Start, shelf: Shelf) -> None:
+    ann = member(start(uploads=False), shelf, "ann")
+    page = ann.get("/publish")
+    assert "Files cannot be uploaded" in page.text
+    assert not any(form.files for form in forms(page))
+
+
+def test_the_same_file_again_is_the_map_that_is_there(ann: Person, shelf: Shelf) -> None:
+    first = ids_of(choose(ann, ("plan.mm", plan())))
+    assert ids_of(choose(ann, ("plan.mm", plan()))) == first
+    assert ids_of(choose(ann, ("plan.mm", plan()), ("other.mm", plan()))) == first
+    address = published(ann)
+    assert id_in(address) == first[0]
+    again = choose(ann, ("plan.mm", plan()))
+    page = ann.get(again.headers["Location"])
+    assert "You have published these files before" in page.text
+    assert address in page.text
+
+
+def test_a_script_is_told_what_became_of_files(ann: Person) -> None:
+    files = (("a.mm", plan()), ("b.jpg", b"\xff\xd8\xff"))
+    answer = choose(ann, *files, headers={"Accept": "application/json"})
+    assert answer.status_code == 200
+    assert answer.headers["Cache-Control"] == "no-store"
+    told = answer.json()
+    assert len(told["maps"]) == 1
+    assert [one["name"] for one in told["refused"]] == ["b.jpg"]
+    answer = choose(ann, headers={"Accept": "application/json"})
+    assert (answer.status_code, answer.json()["maps"]) == (200, [])
+    assert answer.json()["refused"][0]["reason"]
+
+
+# -- what is typed -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("title", "", "A title has 1 to 500 characters."),
+        ("title", "x" * 501, "A title has 1 to 500 characters."),
+        ("description", "x" * 10_001, "A description has at most 10,000 characters."),
+        ("category", "99999", "There is no such category."),
+        ("licence", "nothing", "There is no such licence."),
+        ("tags", ",".join("abcdefghijklmnopqrstuvwxyz"), "at most 20 tags"),
+        ("visibility", "removed", "Choose who sees the map."),
+        ("template", "perhaps", "A map is a template, or it is none."),
+    ],
+)
+def test_what_cannot_be_taken_is_said_beside_it_and_all_is_kept(
+    ann: Person, shelf: Shelf, field: str, value: str, said: str
+) -> None:
+    first, second = ids_of(choose(ann, ("a.mm", plan("A")), ("b.mm", plan("B"))))
+    form = map_form(ann.get(f"/publish/preview?maps={first},{second}"))
+    typed = {f"{first}-title": "Typed & kept", f"{first}-description": "<b>\n two"}
+    answer = ann.upload(form, **{**typed, f"{second}-{field}": value})
+    assert answer.status_code == 400
+    assert said in html.unescape(answer.text)
+    assert alert(answer).startswith("Something cannot be taken.")
+    again = map_form(answer)
+    assert again.fields[f"{first}-title"] == "Typed & kept"
+    assert again.fields[f"{first}-description"] == "<b>\n two"
+    assert f'id="{second}-{field}-wrong"' in answer.text
+    if field in ("title", "description", "tags"):
+        assert again.fields[f"{second}-{field}"] == value
+    for public_id in (first, second):
+        found = shelf.store.find_map(public_id)
+        assert found is not None
+        assert found.visibility is Visibility.PRIVATE
+
+
+def test_a_map_is_left_out_and_the_others_keep_what_was_typed(ann: Person, shelf: Shelf) -> None:
+    first, second = ids_of(choose(ann, ("a.mm", plan("A")), ("b.mm", plan("B"))))
+    form = map_form(ann.get(f"/publish/preview?maps={first},{second}"))
+    assert form.buttons == [("discard", first), ("discard", second)]
+    answer = ann.upload(form, discard=first, **{f"{second}-title": "Typed"})
+    assert answer.status_code == 200
+    assert map_form(answer).fields[f"{second}-title"] == "Typed"
+    assert shelf.store.find_map(first) is None
+    answer = ann.upload(map_form(answer), discard=second)
+    assert answer.headers["Location"] == "/publish"
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_hostile_names_and_texts_are_texts(site: Service, shelf: Shelf, text: str) -> None:
+    ann = member(site, shelf, text[:100])
+    answer = choose(ann, (text, b"\xff\xd8\xff"), (f"{text}.mm", plan(text, text)))
+    pages = [answer]
+    form = map_form(answer)
+    public_id = form.fields["maps"]
+    said = {f"{public_id}-{name}": text for name in ("title", "description", "tags")}
+    pages.append(ann.upload(form, **said, **{f"{public_id}-category": "0"}))
+    done = ann.upload(map_form(pages[-1]), **said, **{f"{public_id}-category": "1"})
+    address = done.headers["Location"]
+    pages += [ann.get(address), ann.get("/account/maps"), ann.get("/publish")]
+    pages += [ann.get(f"{address}/{last}") for last in ("edit", "versions", "remove", "vote")]
+    pages.append(member(site, shelf, "reading").get(address))
+    ann.fill(f"{address}/remove")
+    pages.append(ann.get("/account/maps"))
+    found = ann.get(f"{address}/edit", 404)
+    pages.append(found)
+    for page in pages:
+        whole = page.text
+        assert text not in whole or text == "{{ 7 * 7 }}", page.url
+        assert "49" not in re.findall(r"<h[12][^>]*>([^<]*)<", whole)
+        assert whole.count("<!--") <= 3
+        assert "<script>alert" not in whole
+        assert "onerror=alert(1)>" not in whole
+
+
+# -- rating ------------------------------------------------------------------------------------
+
+
+def standing(page: httpx.Response) -> str:
+    (found,) = re.findall(r'<div class="standing">(.*?)</div>', page.text, re.DOTALL)
+    return str(found)
+
+
+def pressed(page: httpx.Response) -> list[str]:
+    return re.findall(r'value="(\w+)" aria-pressed="true"', standing(page))
+
+
+def rate(person: Person, address: str, vote: str) -> httpx.Response:
+    (form,) = (one for one in forms(person.get(address)) if one.action.endswith("/vote"))
+    return person.send(form, vote=vote)
+
+
+def test_a_map_is_rated_once_a_person(ann: Person, bob: Person, root: Person) -> None:
+    address = published(ann)
+    for vote, counts in (("up", "1 0"), ("up", "1 0"), ("down", "0 1"), ("none", "0 0")):
+        assert rate(bob, address, vote).headers["Location"] == address
+        page = bob.get(address)
+        assert pressed(page) == ([] if vote == "none" else [vote])
+        found = re.findall(r"</span> (\d+)</button>", standing(page))
+        assert " ".join(found) == counts
+    rate(bob, address, "up")
+    rate(root, address, "up")
+    assert "2 thumbs up" in standing(ann.get(address))
+
+
+def test_nobody_rates_a_map_of_their_own(ann: Person) -> None:
+    address = published(ann)
+    page = ann.get(address)
+    assert "<button" not in standing(page)
+    token = forms(ann.get("/account"))[0].fields["csrf_token"]
+    answer = ann.post(f"{address}/vote", {"vote": "up", "csrf_token": token})
+    assert answer.status_code == 403
+    assert "a map of their own" in answer.text
+    assert ann.post(f"{address}/vote", {"vote": "much", "csrf_token": token}).status_code == 400
+
+
+def test_who_is_not_signed_in_is_led_to_rating(ann: Person, site: Service) -> None:
+    address = published(ann)
+    stranger = Person(site)
+    page = stranger.get(address)
+    assert f'href="{address}/vote"' in page.text
+    asked = stranger.get(f"{address}/vote", 303)
+    assert asked.headers["Location"] == f"/signin?next={quote(address + '/vote', safe='')}"
+    stranger.sign_in("ann", path=asked.headers["Location"])
+    assert "thumbs up" in standing(stranger.get(f"{address}/vote"))
+
+
+# -- editing, files, removing ------------------------------------------------------------------
+
+
+def test_who_may_do_what_with_a_map(ann: Person, bob: Person, root: Person, site: Service) -> None:
+    address = published(ann)
+    for person in (ann, root):
+        page = person.get(address)
+        assert all(f'href="{address}/{last}"' in page.text for last in ("edit", "remove"))
+        person.get(f"{address}/edit")
+    assert f'href="{address}/edit"' not in bob.get(address).text
+    token = forms(bob.get("/account"))[0].fields["csrf_token"]
+    for last in ("edit", "versions", "versions/1", "remove"):
+        bob.get(f"{address}/{last}", 403)
+        Person(site).get(f"{address}/{last}", 303)
+    assert bob.post(f"{address}/remove", {"csrf_token": token}).status_code == 403
+    assert bob.post(f"{address}/versions/1", {"csrf_token": token}).status_code == 403
+    assert ann.status(address) == 200
+
+
+def test_a_map_is_edited(ann: Person, shelf: Shelf) -> None:
+    address = published(ann, "Plan", description="Before", tags="one")
+    form = map_form(ann.get(f"{address}/edit"))
+    assert (form.fields["description"], form.fields["tags"]) == ("Before", "one")
+    wrong = ann.upload(form, title="", tags="two, three")
+    assert wrong.status_code == 400
+    assert "A title has 1 to 500 characters." in wrong.text
+    form = map_form(wrong)
+    assert form.fields["tags"] == "two, three"
+    done = ann.upload(form, title="Better plan", visibility="unlisted")
+    assert done.headers["Location"] == f"/mindmaps/{id_in(address)}/better-plan"
+    found = shelf.store.find_map(id_in(address))
+    assert found is not None
+    assert (found.title, found.tags, found.visibility) == (
+        "Better plan",
+        ("two", "three"),
+        Visibility.UNLISTED,
+    )
+
+
+def test_a_map_of_a_folder_keeps_its_title(root: Person, shelf: Shelf) -> None:
+    address = "/mindmaps/Garden01/a-kitchen-garden"
+    page = root.get(f"{address}/edit")
+    assert "comes from its file" in page.text
+    (form,) = (one for one in forms(page) if "description" in one.fields)
+    assert "title" not in form.fields
+    assert root.upload(form, description="Mine now").status_code == 303
+    found = shelf.store.find_map("Garden01")
+    assert found is not None
+    assert (found.title, found.description) == (GARDEN.title, "Mine now")
+    assert "is in a folder" in root.get(f"{address}/versions").text
+
+
+def test_files_are_replaced_downloaded_and_restored(ann: Person, shelf: Shelf) -> None:
+    address = published(ann)
+    form = file_form(ann.get(f"{address}/versions"))
+    refused = ann.upload(form, ("photo.jpg", b"\xff\xd8\xff"))
+    assert (refused.status_code, "Not a mind map" in alert(refused)) == (415, True)
+    assert ann.upload(form).status_code == 400
+    assert ann.upload(form, ("new.mm", plan("Plan", "new"))).headers["Location"] == address
+    page = ann.get(f"{address}/versions")
+    assert page.text.index("Version 2") < page.text.index("Version 1")
+    one = ann.get(f"{address}/versions/1")
+    assert one.content == plan("Plan")
+    assert one.headers["Cache-Control"] == "no-store"
+    assert 'filename="plan (1).mm"' in one.headers["Content-Disposition"]
+    assert ann.get(f"{address}/versions/2").content == plan("Plan", "new")
+    ann.get(f"{address}/versions/3", 404)
+    (restore,) = (form for form in forms(page) if form.buttons)
+    assert restore.buttons == [("restore", "1")]
+    assert ann.send(restore, restore="1").status_code == 303
+    assert ann.get(f"{address}/versions/3").content == plan("Plan")
+    assert len(shelf.store.versions(shelf.store.find_map(id_in(address)).file_id)) == 3  # type: ignore[union-attr]
+
+
+def test_a_removed_map_is_brought_back(ann: Person, bob: Person) -> None:
+    address = published(ann, visibility="unlisted")
+    assert "Remove this map?" in ann.get(f"{address}/remove").text
+    done = ann.fill(f"{address}/remove")
+    page = ann.get(done.headers["Location"])
+    assert "The map is removed." in page.text
+    assert ann.status(address) == 404
+    (form,) = (one for one in forms(page) if ("restore", id_in(address)) in one.buttons)
+    foreign = forms(bob.get("/account"))[0].fields["csrf_token"]
+    refused = bob.post(form.action, {"csrf_token": foreign, "restore": id_in(address)})
+    assert refused.status_code == 404
+    assert ann.send(form, restore=id_in(address)).headers["Location"] == address
+    assert "This map is unlisted" in ann.get(address).text
+    assert ann.send(form, restore=id_in(address)).status_code == 404
+
+
+def test_what_an_administrator_removed_stays_removed(
+    ann: Person, root: Person, shelf: Shelf, site: Service
+) -> None:
+    address = published(ann)
+    root.fill(f"{address}/remove")
+    page = ann.get("/account/maps")
+    assert "Removed by root" in page.text
+    assert not any(one.buttons for one in forms(page))
+    token = forms(ann.get("/account"))[0].fields["csrf_token"]
+    body = {"csrf_token": token, "restore": id_in(address)}
+    assert ann.post("/account/maps", body).status_code == 403
+    token = forms(root.get("/account"))[0].fields["csrf_token"]
+    assert root.post("/account/maps", {**body, "csrf_token": token}).status_code == 303
+    assert ann.status(address) == 200
+
+
+# -- one's own maps ----------------------------------------------------------------------------
+
+
+def test_ones_own_maps_are_listed_page_by_page(site: Service, shelf: Shelf, ann: Person) -> None:
+    (user,) = (one for one in shelf.store.users() if one.name == "ann")
+    shelf.put(*(MapDraft(id=f"Ann{n:05}", title=f"Plan {n}", owner="ann") for n in range(30)))
+    shelf.publish()
+    published(ann, "Hidden", visibility="private")
+    published(ann, "Half hidden", visibility="unlisted")
+    site.wait_until(lambda: "32 maps" in ann.get("/account/maps").text)
+    page = ann.get("/account/maps")
+    assert page.text.count("<article") == 24
+    assert "Page 1 of 2" in page.text
+    (following,) = re.findall(r'rel="next" href="([^"]*)"', page.text)
+    other = ann.get(html.unescape(following))
+    assert other.text.count("<article") == 8
+    titles = re.findall(r'<h2 class="name"><a href="([^"]*)"', page.text + other.text)
+    assert len(set(titles)) == 32
+    private = ann.get("/account/maps?visibility=private")
+    assert "Hidden" in private.text
+    assert private.text.count("<article") == 1
+    assert ann.get("/account/maps?visibility=published").text.count("<article") == 24
+    ann.get("/account/maps?visibility=nonsense", 400)
+    assert len(shelf.store.unpublished_maps(user.id)) == 2
+    assert "/account/maps" in ann.get("/account").text
+
+
+# -- who sees a map ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("visibility", ["unlisted", "private"])
+def test_a_map_that_is_not_published_says_so_and_leaks_nowhere(
+    site: Service, ann: Person, bob: Person, visibility: str
+) -> None:
+    address = published(ann, "Secret garden", visibility=visibility)
+    page = ann.get(address)
+    assert f"This map is {visibility}" in page.text
+    readers = {"ann": page}
+    if visibility == "unlisted":
+        readers |= {"bob": bob.get(address), "nobody": Person(site).get(address)}
+    else:
+        assert bob.status(address) == Person(site).status(address) == 404
+    for answer in readers.values():
+        assert {"public", "s-maxage"}.isdisjoint(answer.headers["Cache-Control"].split(", "))
+        assert re.search("private|no-store", answer.headers["Cache-Control"])
+        assert answer.headers["X-Robots-Tag"] == "noindex"
+        assert 'name="robots" content="noindex"' in answer.text
+        for told in ("oembed", "ld+json", "og:", "canonical", "&lt;iframe"):
+            assert told not in answer.text, told
+    if visibility == "private":
+        assert page.headers["Cache-Control"] == "no-store"
+        assert "ETag" not in page.headers
+    query = quote(f"{BASE_URL}{address}", safe="")
+    for person in (ann, bob, Person(site)):
+        person.get(f"/oembed?url={query}", 404)
+        for path in (
+            "/",
+            "/feed.atom",
+            "/owners/ann",
+            "/?query=secret",
+            "/site/search?query=secret",
+        ):
+            assert "Secret garden" not in person.get(path).text
+
+
+def test_a_page_with_buttons_is_nobody_elses(site: Service, ann: Person, bob: Person) -> None:
+    address = published(ann)
+    for person in (ann, bob):
+        answer = person.get(address)
+        assert answer.headers["Cache-Control"] == "private, no-cache"
+        assert "Cookie" in answer.headers["Vary"]
+        assert "csrf_token" not in Person(site).get(address).text
+        person.get(address, 304, If_None_Match=answer.headers["ETag"])
+    before = bob.get(address).headers["ETag"]
+    rate(bob, address, "up")
+    bob.get(address, 200, If_None_Match=before)
+
+
+def test_reading_goes_on_when_the_database_is_away(
+    site: Service, ann: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = "/mindmaps/Garden01/a-kitchen-garden"
+    ann.get(address)
+
+    def away(*_: object) -> None:
+        from mapshelf.errors import StoreUnavailable  # noqa: PLC0415
+
+        raise StoreUnavailable("away")
+
+    store = site.application.application.context.store.get()
+    monkeypatch.setattr(type(store), "find_map", away)
+    page = ann.get(address)
+    assert str(GARDEN.title) in page.text
+    assert 'class="standing"' in page.text
+
+
+# -- forms -------------------------------------------------------------------------------------
+
+FOREIGN: Final = {
+    "another site": {"Origin": "https://evil.example"},
+    "a sister site": {"Origin": BASE_URL, "Sec-Fetch-Site": "same-site"},
+    "a hidden page of another site": {"Origin": "null", "Sec-Fetch-Site": "cross-site"},
+}
+
+
+@pytest.mark.parametrize("who", [*FOREIGN, "no token"])
+def test_forms_are_taken_from_our_pages_alone(
+    ann: Person, bob: Person, shelf: Shelf, who: str
+) -> None:
+    headers = FOREIGN.get(who, {})
+    token = {"csrf_token": ""} if who == "no token" else {}
+    mine, other = published(ann, "Mine"), published(bob, "Another's")
+    ann.fill(f"{published(ann, 'Gone')}/remove")
+    choice = replace(file_form(ann.get("/publish")), headers=headers)
+    (draft,) = ids_of(choose(ann, ("draft.mm", plan("Draft"))))
+    preview = replace(map_form(ann.get(f"/publish/preview?maps={draft}")), headers=headers)
+    edit = replace(map_form(ann.get(f"{mine}/edit")), headers=headers)
+    versions = replace(file_form(ann.get(f"{mine}/versions")), headers=headers)
+    (user,) = (one for one in shelf.store.users() if one.name == "ann")
+
+    def everything() -> object:
+        store = shelf.store
+        maps = [store.find_map(id_in(one)) for one in (mine, other)]
+        return (
+            maps,
+            store.unpublished_maps(user.id),
+            store.removed_maps(None),
+            [store.versions(one.file_id) for one in maps if one],
+        )
+
+    before = everything()
+    answers = [
+        ann.upload(choice, ("new.mm", plan("New")), **token),
+        ann.upload(preview, **token),
+        ann.upload(preview, discard=draft, **token),
+        ann.upload(edit, title="Changed", **token),
+        ann.upload(versions, ("new.mm", plan("New")), **token),
+    ]
+    named = {name.replace("-", "_"): value for name, value in headers.items()}
+    gone = shelf.store.removed_maps(user.id)[0].map.id
+    for path, values in (
+        (f"{other}/vote", {"vote": "up"}),
+        (f"{mine}/remove", {}),
+        (f"{mine}/versions/1", {"restore": "1"}),
+        ("/account/maps", {"restore": gone}),
+    ):
+        fields = {**preview.fields, **values, **token}
+        answers.append(ann.post(path, {k: fields[k] for k in ("csrf_token", *values)}, **named))
+    assert [one.status_code for one in answers] == [403] * len(answers)
+    assert all(one.headers["Content-Type"].startswith("text/html") for one in answers)
+    assert everything() == before
+
+
+def test_what_these_pages_say_of_themselves(ann: Person) -> None:
+    address = published(ann)
+    (draft,) = ids_of(choose(ann, ("draft.mm", plan("Draft"))))
+    paths = ["/publish", f"/publish/preview?maps={draft}", f"/publish/published?maps={draft}"]
+    paths += ["/account/maps", *(f"{address}/{last}" for last in ("vote", "edit", "versions"))]
+    for path in (*paths, f"{address}/remove"):
+        answer = ann.get(path)
+        assert answer.headers["Cache-Control"] == "no-store"
+        assert "ETag" not in answer.headers
+        policy = answer.headers["Content-Security-Policy"]
+        assert "script-src 'self'; style-src 'self'" in policy
+        assert "form-action 'self'" in policy
+        assert 'name="robots" content="noindex"' in answer.text
+        assert len(answer.content) == int(answer.headers["Content-Length"])
+
+
+def test_nobody_looks_at_drafts_of_others(ann: Person, bob: Person, root: Person) -> None:
+    (draft,) = ids_of(choose(ann, ("draft.mm", plan("Draft"))))
+    for path in ("preview", "published"):
+        shown = bob.get(f"/publish/{path}?maps={draft}", 303)
+        assert "Draft" not in shown.text
+    assert "Draft" in root.get(f"/publish/preview?maps={draft}").text
+    form = map_form(ann.get(f"/publish/preview?maps={draft}"))
+    token = forms(bob.get("/account"))[0].fields["csrf_token"]
+    bob.upload(form, csrf_token=token, discard=draft)
+    bob.upload(form, csrf_token=token)
+    page = ann.get(f"/publish/preview?maps={draft}")
+    assert map_form(page).fields["maps"] == draft
+
+
+@pytest.mark.parametrize(
+    "maps", ["", "%00", "../..", "a" * 500, ",,,", "Garden01", "%FF", "a&maps=b"]
+)
+def test_previews_of_nothing_lead_to_choosing_files(ann: Person, maps: str) -> None:
+    answer = ann.client.get(f"/publish/preview?maps={maps}")
+    status = ann._service.run(answer).status_code
+    assert status in (303, 400)
+
+
+def test_the_audit_log_has_what_is_done_on_pages(ann: Person, root: Person, shelf: Shelf) -> None:
+    before = len(shelf.store.audit_records(0, 0, 1000))
+    address = published(ann)
+    ann.upload(file_form(ann.get(f"{address}/versions")), ("new.mm", plan("Plan", "new")))
+    ann.fill(f"{address}/remove")
+    (form,) = (one for one in forms(ann.get("/account/maps")) if one.buttons)
+    ann.send(form, restore=id_in(address))
+    noted = [one.entry for one in shelf.store.audit_records(0, 0, 1000)[before:]]
+    events = ["published", "changed", "replaced", "removed", "restored"]
+    assert [one.event.value for one in noted] == [f"map.{event}" for event in events]
+    assert {(one.target, one.user, one.address) for one in noted} == {
+        (f"map {id_in(address)}", "ann", "192.0.2.1")
+    }

@@ -1,0 +1,107 @@
+"""What pages of other origins may read (CORS): the API, and what programs in browsers ask."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from mapshelf.api.oauth import oauth_routes
+from mapshelf.api.operations import api_routes
+from mapshelf.site import site_routes
+from tests.harness import Service, Shelf, shelf_with
+from tests.site.shelves import GARDEN
+
+ORIGIN = "https://editor.example"
+PARTS: dict[str, str | None] = {
+    "id": GARDEN.id,
+    "slug": "a-garden",
+    "name": "1",
+    "format": "md",
+    "asset": "site.css",
+}
+PARTS |= {"drawing": "svg", "picture": "svg", "digest": "0" * 64}
+
+FOR_PROGRAMS = {
+    "/feed.atom",
+    "/oembed",
+    "/site/maps/{id}.json",
+    "/static/{edition}/{asset}",
+}
+"""What programs load of a public catalogue."""
+
+QUERIES = {"/oembed": f"?url=https%3A%2F%2Fmaps.example.org%2Fmindmaps%2F{GARDEN.id}%2Fa-garden"}
+
+NOT_FOR_BROWSERS = {"/oauth/device_authorization"}
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
+    with shelf_with(tmp_path_factory.mktemp("shared"), GARDEN) as full:
+        yield full
+
+
+@pytest.fixture(scope="module", params=[False, True], ids=["public", "private"])
+def site(shelf: Shelf, request: pytest.FixtureRequest) -> Iterator[Service]:
+    settings = replace(shelf.settings, private=bool(request.param))
+    with Service(settings, shelf.token(), site_routes) as running:
+        yield running
+
+
+def value_of(part: re.Match[str]) -> str:
+    """Return what stands in a variable part of a path."""
+    return PARTS.get(part[1]) or "1"
+
+
+def told(site: Service, method: str, path: str) -> set[str]:
+    """Return which headers of CORS are in a response."""
+    answer = site.request(method, path, headers={"Origin": ORIGIN, "Cookie": "a=b"})
+    names = {name for name in answer.headers if name.startswith("access-control-")}
+    assert "access-control-allow-credentials" not in names
+    return names
+
+
+def test_the_api_is_shared_and_no_page_is(site: Service) -> None:
+    context = site.application.application.context
+    private = context.settings.private
+    programs = {path for path in oauth_routes(context) if path not in NOT_FOR_BROWSERS}
+    shared = {*api_routes(private=private), *programs, *(() if private else FOR_PROGRAMS)}
+    table = {**api_routes(private=private), **oauth_routes(context), **site_routes(context)}
+    assert shared < set(table)
+    for template in table:
+        path = re.sub(r"\{(\w+)\}", value_of, template)
+        for method in ("GET", "POST", "DELETE", "OPTIONS"):
+            found = told(site, method, path + QUERIES.get(template, ""))
+            where = (method, template)
+            # What is refused there is told by a page.
+            page = template in FOR_PROGRAMS and method in ("POST", "DELETE")
+            assert bool(found) == (template in shared and not page), where
+            offered = method == "OPTIONS" and template in shared
+            assert ("access-control-allow-methods" in found) == offered, where
+
+
+def test_errors_are_shared_as_what_they_are_about(site: Service) -> None:
+    for path in ("/maps?limit=51", "/nowhere", "/maps/None0000"):
+        assert "access-control-allow-origin" in told(site, "GET", path)
+    for path in ("/mindmaps/None0000", "/link/none", "/?limit=x&offset=x", "/owners/"):
+        kind = site.request("GET", path, signed=False).headers.get("Content-Type", "")
+        assert ("access-control-allow-origin" in told(site, "GET", path)) == ("json" in kind)
+
+
+def test_a_page_that_is_compressed_is_not_shared_either(site: Service) -> None:
+    for encoding in ("gzip", "identity"):
+        answer = site.request("GET", "/docs", headers={"Accept-Encoding": encoding})
+        assert "Access-Control-Allow-Origin" not in answer.headers
+    known = {"If-None-Match": answer.headers["ETag"], "Accept-Encoding": "identity"}
+    answer = site.request("GET", "/docs", headers=known)
+    assert answer.status_code == 304
+    assert "Access-Control-Allow-Origin" not in answer.headers
+
+
+def test_an_operator_may_share_with_one_origin_or_none(shelf: Shelf) -> None:
+    for origin in (ORIGIN, ""):
+        with Service(replace(shelf.settings, cors_origin=origin), "", site_routes) as site:
+            for path in ("/openapi.json", "/oauth/token"):
+                answer = site.request("GET", path, signed=False)
+                assert answer.headers.get("Access-Control-Allow-Origin", "") == origin
+            assert "Access-Control-Allow-Origin" not in site.get("/signin").headers
