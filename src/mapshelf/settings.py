@@ -2,7 +2,8 @@
 
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from ipaddress import AddressValueError, IPv4Network, IPv6Address, IPv6Network, ip_network
 from pathlib import Path
 from typing import Final
@@ -13,12 +14,57 @@ from mapshelf.errors import InvalidSetting
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 
+DEFAULT_QUOTA_MAPS: Final = 1000
+DEFAULT_QUOTA_MEGABYTES: Final = 1024
+DEFAULT_UPLOADS_PER_HOUR: Final = 100
+"""What a member may upload."""
+
 _BASE_URL: Final = re.compile(
     r"https?://(?:\[(?P<ipv6>[^]]*)\]|[a-z0-9._~-]+)(?::(?P<port>[0-9]{1,5}))?"
     r"(?:/(?:[a-z0-9._~!$&'()*+,;=:@/-]|%[0-9a-f]{2})*)?",
     re.IGNORECASE | re.ASCII,
 )
 """A URL of RFC 3986 without user, password, query and fragment."""
+
+
+class Registration(StrEnum):
+    """Who may register an account: nobody, who has an invitation, or everybody."""
+
+    CLOSED = "closed"
+    INVITE = "invite"
+    OPEN = "open"
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderSettings:
+    """An OpenID provider by which people sign in.
+
+    Attributes:
+        issuer: its issuer identifier, a URL.
+        client_id: what it calls us.
+        client_secret: with which we prove that.
+        name: what people call it.
+        auto_create: whether whom it knows gets an account if nobody here is linked to them.
+    """
+
+    issuer: str
+    client_id: str
+    client_secret: str = field(repr=False)
+    name: str
+    auto_create: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class ProxyUserSettings:
+    """A header in which a trusted proxy names the user.
+
+    Attributes:
+        header: its name, in lower case.
+        auto_create: whether a name that is not known gets an account.
+    """
+
+    header: bytes
+    auto_create: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,9 +77,19 @@ class Settings:
         base_url: where clients reach the service, without a slash at the end.
         cors_origin: origin whose pages may call the API, ``*`` for any, empty for none.
         private: whether the catalogue, its pages, feeds and pictures included, is only shown with a
-            token.
+            token, or to those who have signed in.
+        registration: who may register an account.
+        provider: the OpenID provider by which people sign in, if there is one.
+        proxy_user: the header in which trusted proxies name the user, if they do.
         counting: whether visits to pages are counted.
-        trusted_proxies: networks of the proxies that are trusted to name the client's address.
+        trusted_proxies: networks of the proxies that are trusted to name the client's address, and
+            the user.
+        uploads: whether people may upload map files.
+        quota_maps: uploaded maps that a member may have.
+        quota_megabytes: megabytes (1024² bytes) that the files of these, with all their versions,
+            may have.
+        uploads_per_hour: files that a member may upload within an hour.
+        dynamic_registration: whether programs may register themselves.
     """
 
     data: Path
@@ -41,8 +97,16 @@ class Settings:
     base_url: str
     cors_origin: str = "*"
     private: bool = False
+    registration: Registration = Registration.CLOSED
+    provider: ProviderSettings | None = None
+    proxy_user: ProxyUserSettings | None = None
     counting: bool = True
     trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
+    uploads: bool = True
+    quota_maps: int = DEFAULT_QUOTA_MAPS
+    quota_megabytes: int = DEFAULT_QUOTA_MEGABYTES
+    uploads_per_hour: int = DEFAULT_UPLOADS_PER_HOUR
+    dynamic_registration: bool = False
 
     @property
     def lock(self) -> Path:
@@ -68,6 +132,11 @@ class Settings:
     def thumbnails(self) -> Path:
         """The folder of rendered thumbnails."""
         return self.data / "thumbnails"
+
+    @property
+    def exports(self) -> Path:
+        """The folder of what people take along of their data, for minutes."""
+        return self.data / "exports"
 
     @property
     def documents(self) -> Path:

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO, Final
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
-from mapshelf.importer import export_records
+from mapshelf.importer.records import export_records
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
 from mapshelf.tokens import new_token, token_digest

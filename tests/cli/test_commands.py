@@ -17,7 +17,6 @@ from tests.cli.process import CORPUS, Mapshelf
 pytestmark = pytest.mark.process
 
 MAP = '<map version="1.0.1"><node TEXT="{title}"><node TEXT="{topic}"/></node></map>'
-TOKEN = re.compile(r"msh_[0-9A-Za-z]{49}")
 
 
 @pytest.fixture
@@ -283,6 +282,35 @@ def test_import_without_a_terminal_prints_nothing_but_its_report(
     assert done.stderr == ""
 
 
+def test_what_draws_the_progress_bar_is_loaded_for_terminals_only(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
+    words = mapshelf.command("import", write_map(tmp_path / "soil.mm", "Soil"))
+    listing = [words[0], "-X", "importtime", *words[1:]]
+    done = subprocess.run(listing, capture_output=True, text=True, timeout=60, check=True)
+
+    assert "mapshelf.cli.progress_bar" in done.stderr
+    assert "rich" not in {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
+
+
+def test_import_shows_its_progress_on_a_terminal(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    words = mapshelf.command("import", write_map(tmp_path / "soil.mm", "Soil"))
+    screen, terminal = os.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    try:
+        done = subprocess.run(
+            words, stdout=subprocess.PIPE, stderr=terminal, env=environment, timeout=60, check=True
+        )
+        shown = os.read(screen, 1 << 16).decode()
+    finally:
+        os.close(screen)
+        os.close(terminal)
+
+    assert done.stdout == b"added 1, changed 0, unchanged 0, refused 0\n"
+    assert "Reading maps" in shown
+    assert "1/1" in shown
+
+
 def test_import_through_a_link_is_the_same_folder(mapshelf: Mapshelf, tmp_path: Path) -> None:
     write_map(tmp_path / "maps" / "soil.mm", "Soil")
     (tmp_path / "link").symlink_to("maps")
@@ -316,54 +344,6 @@ def test_export_to_a_place_that_cannot_be_written(mapshelf: Mapshelf, tmp_path: 
     assert "cannot be written" in done.stderr
 
 
-# -- users and tokens ---------------------------------------------------------------------------
-
-
-def test_user_add_list_and_disable(mapshelf: Mapshelf) -> None:
-    mapshelf.run("user", "add", "alice")
-    taken = mapshelf.run("user", "add", "ALICE", expect=1)
-    mapshelf.run("user", "disable", "Alice")
-    unknown = mapshelf.run("user", "disable", "bob", expect=1)
-
-    rows = [line.split("\t") for line in mapshelf.lines("user", "list")]
-    assert [(row[1], row[3]) for row in rows] == [("system", "active"), ("alice", "disabled")]
-    assert taken.stderr == "mapshelf: there is a user ALICE already\n"
-    assert unknown.stderr == "mapshelf: there is no user bob\n"
-
-
-def test_token_create_prints_the_token_and_only_it(mapshelf: Mapshelf) -> None:
-    mapshelf.run("user", "add", "alice")
-
-    done = mapshelf.run("token", "create", "alice", "--label", "laptop", "--expires", "30")
-
-    assert TOKEN.fullmatch(done.stdout.removesuffix("\n"))
-    (row,) = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
-    assert row[1:3] == ["laptop", "active"]
-    assert done.stdout.strip() not in "".join(row)
-
-
-def test_token_create_is_refused_for_unknown_and_disabled_users(mapshelf: Mapshelf) -> None:
-    mapshelf.run("user", "add", "alice")
-    mapshelf.run("user", "disable", "alice")
-
-    disabled = mapshelf.run("token", "create", "alice", expect=1)
-    unknown = mapshelf.run("token", "create", "bob", expect=1)
-
-    assert disabled.stderr == "mapshelf: the user alice is disabled\n"
-    assert unknown.stderr == "mapshelf: there is no user bob\n"
-
-
-def test_token_revoke(mapshelf: Mapshelf) -> None:
-    mapshelf.token()
-    (row,) = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
-
-    mapshelf.run("token", "revoke", row[0])
-
-    (row,) = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
-    assert row[2] == "revoked"
-    assert mapshelf.run("token", "revoke", "99", expect=1).stderr.count("\n") == 1
-
-
 # -- usage --------------------------------------------------------------------------------------
 
 
@@ -372,6 +352,9 @@ def test_token_revoke(mapshelf: Mapshelf) -> None:
     [
         ["bogus"],
         ["user", "add", " alice"],
+        ["user", "role", "alice", "king"],
+        ["user", "link", "alice", "--base-url", "ftp://x"],
+        ["token", "create", "alice", "--scope", "read"],
         ["token", "create", "alice", "--expires", "0"],
         ["token", "create", "alice", "--expires", "soon"],
         ["token", "revoke", "msh_secret"],
@@ -429,6 +412,9 @@ def test_a_data_folder_that_cannot_be_one(tmp_path: Path, folder: str) -> None:
         ["export"],
         ["user", "list"],
         ["user", "disable", "alice"],
+        ["user", "enable", "alice"],
+        ["user", "link", "alice"],
+        ["user", "role", "alice", "member"],
         ["token", "list", "system"],
         ["token", "create", "system"],
         ["token", "revoke", "1"],

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.importer import FolderSync
+from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.model import MapDraft, Outcome
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.settings import sqlite_url

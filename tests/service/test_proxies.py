@@ -10,12 +10,16 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import httpx
 import pytest
 
+from mapshelf.api.cookies import SESSION
+from mapshelf.clock import milliseconds
+from mapshelf.model import DAY
+from mapshelf.tokens import SESSION_PREFIX, new_token, token_digest
 from tests.cli.process import (
     PATIENCE,
     REPOSITORY,
@@ -52,6 +56,19 @@ SIGNED = (
     "/users/me",
 )
 """What takes a token in every catalogue."""
+
+PAGES = (
+    "/",
+    "/?query=carried",
+    "/feed.atom",
+    "/mindmaps/{ID}/carried",
+    "/mindmaps/{ID}/carried.md",
+    "/mindmaps/{ID}/carried/original",
+    "/site/maps/{ID}.json",
+    "/site/search?query=carried",
+    "/maps/{ID}/drawing.svg",
+)
+"""What is only for who is signed in, in a private catalogue."""
 
 # What people write around the lines that pass a request on.
 CAREFUL = """
@@ -222,20 +239,39 @@ def public(catalogue: Mapshelf, tmp_path_factory: pytest.TempPathFactory) -> Ite
 
 
 class Client:
-    """Whoever asks, with a token or without."""
+    """Whoever asks, with a token, with the cookie of a session, or with nothing."""
 
     def __init__(self, client: httpx.Client) -> None:
         self._client = client
 
-    def get(self, url: str, token: str = "") -> httpx.Response:
+    def get(self, url: str, token: str = "", session: str = "") -> httpx.Response:
         headers = {"Authorization": f"Bearer {token}"} if token else {}
-        return self._client.get(url, headers=headers)
+        if session:
+            headers["Cookie"] = f"{SESSION}={session}"
+        answer = self._client.get(url, headers=headers)
+        self._client.cookies.clear()
+        return answer
+
+    def post(self, url: str, cookie: str, **fields: str) -> httpx.Response:
+        answer = self._client.post(url, data=fields, headers={"Cookie": cookie})
+        self._client.cookies.clear()
+        return answer
 
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
     with httpx.Client(trust_env=False, timeout=PATIENCE) as client:
         yield Client(client)
+
+
+def new_session(catalogue: Mapshelf) -> str:
+    """Return the secret of a new session."""
+    secret, end = new_token(SESSION_PREFIX), milliseconds() + DAY
+    with closing(catalogue.store()) as store:
+        user = store.password_of("alice")
+        assert user is not None
+        store.add_session(user.user.id, token_digest(secret), "test", end, None)
+    return secret
 
 
 def addresses(proxy: str, service: Service, paths: tuple[str, ...]) -> list[str]:
@@ -259,6 +295,61 @@ def test_a_proxy_gives_nothing_private_without_a_token(
                 assert refused.json()["error"] == "invalid_request"
             after = client.get(url, private.token)
             assert (after.status_code, after.content) == (200, given[0].content), url
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_a_proxy_gives_no_page_of_a_private_catalogue_without_a_session(
+    proxy: str, catalogue: Mapshelf, private: Service, client: Client, tmp_path: Path
+) -> None:
+    session = new_session(catalogue)
+    with PROXIES[proxy](private, tmp_path) as address:
+        for url in addresses(address, private, (*PAGES, *PICTURES)):
+            given = [client.get(url, session=session) for _ in range(2)]
+            assert [one.status_code for one in given] == [200, 200], url
+            for other in ("", new_token(SESSION_PREFIX)):
+                refused = client.get(url, session=other)
+                assert refused.status_code in (303, 401), f"{url} is given to nobody"
+                assert "carried" not in refused.text
+            after = client.get(url, session=session)
+            assert after.status_code == 200, url
+            assert without_form_tokens(after) == without_form_tokens(given[0]), url
+
+
+def without_form_tokens(answer: httpx.Response) -> bytes:
+    """Return a page without what is another in each answer."""
+    return re.sub(rb'name="csrf_token" value="[^"]+"', b"", answer.content)
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_a_proxy_gives_nobody_what_is_about_another(
+    proxy: str, catalogue: Mapshelf, private: Service, client: Client, tmp_path: Path
+) -> None:
+    session = new_session(catalogue)
+    with PROXIES[proxy](private, tmp_path) as address:
+        for path in ("/account", "/account/tokens"):
+            for _ in range(2):
+                assert client.get(address + path, session=session).status_code == 200
+            assert client.get(address + path).status_code == 303
+        cookies = [client.get(f"{address}/signin").headers["Set-Cookie"] for _ in range(3)]
+        assert len(set(cookies)) == 3
+
+
+@pytest.mark.parametrize("proxy", PROXIES)
+def test_people_sign_in_through_a_proxy(
+    proxy: str, catalogue: Mapshelf, private: Service, client: Client, tmp_path: Path
+) -> None:
+    name = f"user of {proxy}"
+    (link,) = catalogue.lines("user", "add", name)
+    path, password = link[link.index("/link/") :], "correct horse battery"
+    with PROXIES[proxy](private, tmp_path) as address:
+        page = client.get(address + path)
+        cookie = page.headers["Set-Cookie"].partition(";")[0]
+        (token,) = re.findall(r'name="csrf_token" value="([^"]+)"', page.text)
+        answer = client.post(address + path, cookie, csrf_token=token, new=password, again=password)
+        assert answer.status_code == 303, answer.text
+        session = answer.headers["Set-Cookie"].partition(";")[0].removeprefix(f"{SESSION}=")
+        account = client.get(address + answer.headers["Location"], session=session)
+        assert name in account.text
 
 
 @pytest.mark.parametrize("proxy", PROXIES)

@@ -20,8 +20,10 @@ COMMANDS: Final = {
     "serve": ("serve", "serve the catalogue, importing the folders given"),
     "import": ("import_command", "import maps into the catalogue, each once"),
     "export": ("export", "write all maps as lines of JSON (NDJSON)"),
-    "user": ("user", "add, list and disable users"),
+    "user": ("user", "add and list users, and change what they may do"),
     "token": ("token", "create, list and revoke access tokens"),
+    "client": ("client", "register, list and remove programs that people may let in"),
+    "audit": ("audit", "show who did what to what, and from where"),
     "migrate": ("migrate", "copy the catalogue into another database"),
     "check": ("check", "verify store, snapshot and settings"),
 }

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.errors import CannotWrite
-from mapshelf.importer import export_records
+from mapshelf.importer.records import export_records
 from mapshelf.store.contract import Maps
 
 

@@ -5,13 +5,14 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from rich.progress import Progress
-
 from mapshelf.cli.argument_types import category_name, user_name
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
-from mapshelf.cli.progress_bar import progress_bar
+from mapshelf.cli.progress_bar import ProgressBar
 from mapshelf.errors import UnreadableFile
-from mapshelf.importer import Attribution, ImportStore, Report, import_maps, import_records, scan
+from mapshelf.importer.map_files import Attribution, ImportStore, import_maps
+from mapshelf.importer.records import import_records
+from mapshelf.importer.report import Report
+from mapshelf.importer.scan import scan
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.store.contract import MapWriter
 
@@ -58,16 +59,16 @@ def _import(
     attribution: Attribution,
     report: Report,
 ) -> None:
-    with progress_bar() as progress:
+    with ProgressBar() as progress:
         for path in records:
             _import_records(store, path, report, progress)
         if maps:
             _import_maps(store, maps, attribution, report, progress)
 
 
-def _import_records(store: MapWriter, path: Path, report: Report, progress: Progress) -> None:
-    task = progress.add_task(path.name, total=None)
-    report.notify = lambda: progress.advance(task)
+def _import_records(store: MapWriter, path: Path, report: Report, progress: ProgressBar) -> None:
+    progress.begin(path.name)
+    report.notify = progress.advance
     import_records(store, path, report)
 
 
@@ -76,14 +77,14 @@ def _import_maps(
     paths: list[Path],
     attribution: Attribution,
     report: Report,
-    progress: Progress,
+    progress: ProgressBar,
 ) -> None:
-    task = progress.add_task("Looking for maps", total=None)
+    progress.begin("Looking for maps")
     with SandboxedReader() as reader:
         candidates = list(scan(paths, report, reader.members))
         reader.expect(len(candidates))
-        progress.update(task, description="Reading maps", total=len(candidates))
-        report.notify = lambda: progress.advance(task)
+        progress.expect("Reading maps", len(candidates))
+        report.notify = progress.advance
         import_maps(store, candidates, reader, attribution, report)
 
 

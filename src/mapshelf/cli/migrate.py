@@ -5,7 +5,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from mapshelf.cli.progress_bar import progress_bar
+from mapshelf.cli.progress_bar import ProgressBar
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
 from mapshelf.store.transfer import differences, export_digest, transfer_catalogue
@@ -46,6 +46,6 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _move(source: Store, target: Store) -> None:
-    with progress_bar() as bar:
-        task = bar.add_task("Moving maps", total=None)
-        transfer_catalogue(source, target, lambda some: bar.advance(task, some))
+    with ProgressBar() as bar:
+        bar.begin("Moving maps")
+        transfer_catalogue(source, target, bar.advance)

@@ -6,7 +6,13 @@ import sys
 from pathlib import Path
 
 from mapshelf.cli.argument_types import whole_number
+from mapshelf.cli.base_url_option import add_base_url_option, base_url
 from mapshelf.cli.catalogue_options import add_catalogue_options
+from mapshelf.cli.sign_in_options import (
+    add_sign_in_options,
+    provider_settings,
+    proxy_user_settings,
+)
 from mapshelf.errors import InvalidSetting
 from mapshelf.service.listening import ListenAddress, resolve_address
 from mapshelf.service.process_setup import set_up_logging
@@ -14,8 +20,11 @@ from mapshelf.service.startup import ServeOptions, serve
 from mapshelf.settings import (
     DEFAULT_HOST,
     DEFAULT_PORT,
+    DEFAULT_QUOTA_MAPS,
+    DEFAULT_QUOTA_MEGABYTES,
+    DEFAULT_UPLOADS_PER_HOUR,
+    Registration,
     Settings,
-    checked_base_url,
     checked_network,
 )
 
@@ -35,9 +44,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         default=os.cpu_count() or 1,
         help="processes that answer requests, default one per processor",
     )
-    parser.add_argument(
-        "--base-url", metavar="URL", help="address under which clients reach the service"
-    )
+    add_base_url_option(parser)
     parser.add_argument(
         "--cors-origin",
         metavar="ORIGIN",
@@ -47,7 +54,20 @@ def define(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--private",
         action="store_true",
-        help="show nothing of the catalogue without a token: no pages, feeds or pictures",
+        help="show nothing of the catalogue but to those who sign in, or have a token",
+    )
+    parser.add_argument(
+        "--dynamic-registration",
+        action="store_true",
+        help="let programs register themselves (RFC 7591)",
+    )
+    parser.add_argument(
+        "--registration",
+        metavar="WHO",
+        choices=[one.value for one in Registration],
+        default=Registration.CLOSED,
+        help="who may register an account: nobody ('closed', the default), who has an invitation "
+        "('invite'), or everybody ('open')",
     )
     parser.add_argument(
         "--no-counting",
@@ -59,8 +79,11 @@ def define(parser: argparse.ArgumentParser) -> None:
         metavar="ADDRESS",
         action="append",
         default=[],
-        help="address or network of a proxy whose X-Forwarded-For is trusted; may be repeated",
+        help="address or network of a proxy that is trusted to say in X-Forwarded-For who asks; "
+        "may be repeated",
     )
+    add_sign_in_options(parser)
+    _add_upload_options(parser)
     parser.add_argument(
         "--drain",
         metavar="SECONDS",
@@ -69,6 +92,27 @@ def define(parser: argparse.ArgumentParser) -> None:
         help="seconds to go on answering before the end, while /readyz says no; default none",
     )
     parser.set_defaults(run=_run)
+
+
+def _add_upload_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--uploads",
+        choices=("on", "off"),
+        default="on",
+        help="whether people may upload map files, default on",
+    )
+    for name, default, what in (
+        ("--quota-maps", DEFAULT_QUOTA_MAPS, "uploaded maps that a member may have"),
+        ("--quota-megabytes", DEFAULT_QUOTA_MEGABYTES, "megabytes that their files may have"),
+        ("--uploads-per-hour", DEFAULT_UPLOADS_PER_HOUR, "files that a member may upload an hour"),
+    ):
+        parser.add_argument(
+            name,
+            metavar="N",
+            type=whole_number(1_000_000_000),
+            default=default,
+            help=f"{what}, default {default:,}",
+        )
 
 
 def _run(given: argparse.Namespace) -> int:
@@ -84,17 +128,24 @@ def _run(given: argparse.Namespace) -> int:
 
 
 def _settings(given: argparse.Namespace, address: ListenAddress) -> Settings:
-    base_url = given.base_url or os.environ.get("MAPSHELF_BASE_URL") or address.url
     if not given.cors_origin.isascii() or not given.cors_origin.isprintable():
         raise InvalidSetting("the CORS origin must be like https://example.org")
     return Settings(
         data=given.data,
         database=given.database,
-        base_url=checked_base_url(base_url),
+        base_url=base_url(given, address.url),
         cors_origin=given.cors_origin,
         private=given.private,
+        registration=Registration(given.registration),
+        provider=provider_settings(given),
+        proxy_user=proxy_user_settings(given),
         counting=not given.no_counting,
         trusted_proxies=tuple(map(checked_network, given.trusted_proxy)),
+        uploads=given.uploads == "on",
+        quota_maps=given.quota_maps,
+        quota_megabytes=given.quota_megabytes,
+        uploads_per_hour=given.uploads_per_hour,
+        dynamic_registration=given.dynamic_registration,
     )
 
 

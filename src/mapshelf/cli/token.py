@@ -1,29 +1,24 @@
 """``mapshelf token``: create, list and revoke the access tokens of the API."""
 
 import argparse
-from typing import Final
 
+from mapshelf.accounts.audit import about_token, about_user, done_by_command
+from mapshelf.accounts.personal_tokens import (
+    DEFAULT_LIFETIME,
+    MAX_LIFETIME,
+    NewToken,
+    add_token,
+    text_of_scopes,
+)
 from mapshelf.cli.argument_types import one_line, user_name, whole_number
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.table_output import print_row
 from mapshelf.clock import milliseconds
 from mapshelf.errors import Conflict
 from mapshelf.formats.ndjson_records import format_date
-from mapshelf.model import LARGEST_ID, Token
+from mapshelf.model import LARGEST_ID, AuditEvent, Token
 from mapshelf.store.contract import Accounts
-from mapshelf.tokens import new_token, token_digest
-
-DEFAULT_LIFETIME: Final = 90
-"""Days until a token expires unless the command says otherwise."""
-
-SCOPES: Final = "read"
-"""The only scope there is so far."""
-
-DAY: Final = 86_400_000
-"""Milliseconds."""
-
-MAX_LIFETIME: Final = 36_500
-"""Days until a token expires at most."""
+from mapshelf.tokens import DEFAULT_SCOPES, SCOPES, scopes_of
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -40,6 +35,15 @@ def define(parser: argparse.ArgumentParser) -> None:
         default=DEFAULT_LIFETIME,
         help=f"days until it expires, default {DEFAULT_LIFETIME}",
     )
+    create.add_argument(
+        "--scope",
+        dest="scopes",
+        metavar="NAME",
+        action="append",
+        choices=SCOPES,
+        help=f"what the token allows, of {', '.join(SCOPES)}; may be repeated;"
+        f" default {' and '.join(DEFAULT_SCOPES)}",
+    )
     create.set_defaults(run=_create)
     listing = actions.add_parser("list", help="show the tokens of a user")
     add_catalogue_options(listing)
@@ -52,17 +56,11 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 
 def _create(given: argparse.Namespace) -> int:
-    now = milliseconds()
-    secret = new_token()
+    new = NewToken(given.label, given.scopes or DEFAULT_SCOPES, given.expires)
     with open_catalogue(given) as store:
         _refuse_disabled(store, given.user)
-        store.add_token(
-            given.user,
-            token_digest(secret),
-            label=given.label,
-            scopes=SCOPES,
-            expires=now + given.expires * DAY,
-        )
+        with store.noting(done_by_command(AuditEvent.TOKEN_MADE, _about(given.user, new.label))):
+            secret = add_token(store, given.user, new, milliseconds())
     print(secret)
     return 0
 
@@ -84,14 +82,22 @@ def _list(given: argparse.Namespace) -> int:
                 f"created {format_date(token.created)}",
                 f"expires {_date(token.expires)}",
                 f"last used {_date(token.last_used)}",
+                text_of_scopes(scopes_of(token.scopes)),
             )
     return 0
 
 
 def _revoke(given: argparse.Namespace) -> int:
     with open_catalogue(given) as store:
-        store.revoke_token(given.token_id)
+        target = f"token {given.token_id}"
+        with store.noting(done_by_command(AuditEvent.TOKEN_REVOKED, target)):
+            store.revoke_token(given.token_id)
     return 0
+
+
+def _about(user: str, label: str) -> str:
+    """Return what to call a token in the audit log."""
+    return f"{about_user(user)}, {about_token(label)}"
 
 
 def _state(token: Token, now: int) -> str:

@@ -1,44 +1,110 @@
-"""``mapshelf user``: add, list and disable users of the API."""
+"""``mapshelf user``: add and list users, let them choose passwords, change what they may do."""
 
 import argparse
+from collections.abc import Callable
 
+from mapshelf.accounts.audit import about_user, done_by_command
+from mapshelf.accounts.one_time_links import link_address, new_password_link
 from mapshelf.cli.argument_types import user_name
+from mapshelf.cli.base_url_option import add_base_url_option, base_url
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.table_output import print_row
+from mapshelf.clock import milliseconds
+from mapshelf.errors import Conflict, NotFound
 from mapshelf.formats.ndjson_records import format_date
+from mapshelf.model import AuditEvent, Role, User
+from mapshelf.store import Store
 
 
 def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-    add = actions.add_parser("add", help="register a user")
-    add_catalogue_options(add)
-    add.add_argument("name", metavar="NAME", type=user_name)
-    add.set_defaults(run=_add)
     listing = actions.add_parser("list", help="show all users")
     add_catalogue_options(listing)
     listing.set_defaults(run=_list)
-    disable = actions.add_parser("disable", help="refuse the tokens of a user")
-    add_catalogue_options(disable)
-    disable.add_argument("name", metavar="NAME", type=user_name)
+    add = _of_one_user(actions, "add", "register a user, and print a link to choose a password")
+    add.add_argument("--admin", action="store_true", help="make the user an administrator")
+    add_base_url_option(add)
+    add.set_defaults(run=_add)
+    link = _of_one_user(actions, "link", "print another link to choose a password")
+    add_base_url_option(link)
+    link.set_defaults(run=_link)
+    role = _of_one_user(actions, "role", "make a user a member or an administrator")
+    role.add_argument(
+        "role", metavar="ROLE", choices=[one.value for one in Role], help=" or ".join(Role)
+    )
+    role.set_defaults(run=_role)
+    disable = _of_one_user(actions, "disable", "refuse the tokens and sessions of a user")
     disable.set_defaults(run=_disable)
+    enable = _of_one_user(actions, "enable", "undo disable")
+    enable.set_defaults(run=_enable)
+
+
+def _of_one_user(
+    actions: "argparse._SubParsersAction[argparse.ArgumentParser]", name: str, purpose: str
+) -> argparse.ArgumentParser:
+    parser = actions.add_parser(name, help=purpose)
+    add_catalogue_options(parser)
+    parser.add_argument("name", metavar="NAME", type=user_name)
+    return parser
 
 
 def _add(given: argparse.Namespace) -> int:
+    address = base_url(given)
+    role = Role.ADMINISTRATOR if given.admin else Role.MEMBER
     with open_catalogue(given, create=True) as store:
-        store.add_user(given.name)
+        event = AuditEvent.USER_ADDED
+        with store.noting(done_by_command(event, about_user(given.name))):
+            user = store.add_user(given.name, role)
+        _print_link(store, user, address)
     return 0
+
+
+def _link(given: argparse.Namespace) -> int:
+    address = base_url(given)
+    with open_catalogue(given) as store:
+        record = store.password_of(given.name)
+        if record is None:
+            raise NotFound(f"there is no user {given.name}")
+        if record.user.disabled:
+            raise Conflict(f"the user {record.user.name} is disabled")
+        _print_link(store, record.user, address)
+    return 0
+
+
+def _print_link(store: Store, user: User, address: str) -> None:
+    with store.noting(done_by_command(AuditEvent.LINK_MADE, about_user(user.name))):
+        secret = new_password_link(store, user, milliseconds())
+    print(link_address(address, secret))
 
 
 def _list(given: argparse.Namespace) -> int:
     with open_catalogue(given) as store:
         for user in store.users():
             state = "disabled" if user.disabled else "active"
-            print_row(user.id, user.name, format_date(user.registered), state)
+            print_row(user.id, user.name, format_date(user.registered), state, user.role)
     return 0
 
 
+def _role(given: argparse.Namespace) -> int:
+    return _noted(given, AuditEvent.USER_ROLE, _giving(given))
+
+
+def _giving(given: argparse.Namespace) -> Callable[[Store], User]:
+    return lambda store: store.set_role(given.name, Role(given.role))
+
+
 def _disable(given: argparse.Namespace) -> int:
-    with open_catalogue(given) as store:
-        store.disable_user(given.name)
+    return _noted(given, AuditEvent.USER_DISABLED, lambda store: store.disable_user(given.name))
+
+
+def _enable(given: argparse.Namespace) -> int:
+    return _noted(given, AuditEvent.USER_ENABLED, lambda store: store.enable_user(given.name))
+
+
+def _noted(given: argparse.Namespace, event: AuditEvent, change: Callable[[Store], User]) -> int:
+    """Change the user that was given."""
+    entry = done_by_command(event, about_user(given.name))
+    with open_catalogue(given) as store, store.noting(entry):
+        change(store)
     return 0

@@ -5,13 +5,16 @@ import os
 import shutil
 import threading
 import time
+from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
 from mapshelf.errors import MapshelfError, StoreUnavailable
 from mapshelf.service.backoff import LoggedBackoff
+from mapshelf.service.order_scheduler import OrderScheduler
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
+from mapshelf.service.removal_scheduler import RemovalScheduler
 from mapshelf.service.visit_count_scheduler import VisitCountScheduler
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
@@ -82,25 +85,37 @@ def _follow_store(
 ) -> None:
     with closing(open_store(settings.database)) as store:
         builder, visit_counts = Builder(store, directory), VisitCountScheduler(store)
+        upkeep = (
+            visit_counts.apply_due,
+            RemovalScheduler(store).purge_due,
+            OrderScheduler(store).do_due,
+        )
         with closing(builder):
             while not stop.is_set():
                 stop.wait(_publish_changes(builder, visit_counts, backoff))
-                _wait_for_work(store, builder, visit_counts, stop)
+                _wait_for_work(store, builder, upkeep, stop)
 
 
 def _wait_for_work(
-    store: ChangeFeed, builder: Builder, visit_counts: VisitCountScheduler, stop: threading.Event
+    store: ChangeFeed,
+    builder: Builder,
+    upkeep: Sequence[Callable[[], None]],
+    stop: threading.Event,
 ) -> None:
     """Wait until there may be changes, the snapshot is lost, or this process is to stop.
 
-    A wasteful snapshot is compacted meanwhile.
+    Meanwhile ``upkeep`` is done as far as it is due, and a wasteful snapshot is compacted.
     """
-    visit_counts.apply_due()
-    interval = _compact(builder)
+    interval = _keep_up(builder, upkeep)
     while not stop.is_set() and not store.wait(builder.revision, interval):
         builder.check()
-        visit_counts.apply_due()
-        interval = _compact(builder)
+        interval = _keep_up(builder, upkeep)
+
+
+def _keep_up(builder: Builder, upkeep: Sequence[Callable[[], None]]) -> float:
+    for due in upkeep:
+        due()
+    return _compact(builder)
 
 
 def _compact(builder: Builder) -> float:

@@ -11,7 +11,7 @@ from typing import Final
 from watchfiles import watch
 
 from mapshelf.errors import StoreError
-from mapshelf.importer import FolderSync
+from mapshelf.importer.folder_sync import FolderSync
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.service.backoff import LoggedBackoff
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event

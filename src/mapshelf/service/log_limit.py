@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from threading import Timer
 from typing import Final, TextIO
 
-LINES: Final = 5
+LINES_PER_PERIOD: Final = 5
 """Lines of one kind in a period."""
 
 PERIOD: Final = 10.0
 """Seconds of a period, which starts with the first line of a kind."""
 
-KINDS: Final = 1000
+MOST_KINDS: Final = 1000
 """Kinds that are counted at a time; when there are more, all counts start again."""
 
 UNLIMITED: Final = "mapshelf.importer"
@@ -41,7 +41,9 @@ class LimitedHandler(logging.StreamHandler[TextIO]):
     wrote them because of the same kind of error.
     """
 
-    def __init__(self, stream: TextIO, lines: int = LINES, period: float = PERIOD) -> None:
+    def __init__(
+        self, stream: TextIO, lines: int = LINES_PER_PERIOD, period: float = PERIOD
+    ) -> None:
         super().__init__(stream)
         self._lines = lines
         self._period = period
@@ -68,7 +70,7 @@ class LimitedHandler(logging.StreamHandler[TextIO]):
         now = time.monotonic()
         period = self._periods.get(kind)
         if period is None or now >= period.began + self._period:
-            if len(self._periods) >= KINDS:
+            if len(self._periods) >= MOST_KINDS:
                 self._periods.clear()
             period = self._periods[kind] = _Period(now)
         return period

@@ -19,6 +19,8 @@ def set_up_logging() -> None:
     handler = LimitedHandler(sys.stderr)
     logging.basicConfig(handlers=[handler], format=LOG_FORMAT, level=logging.WARNING)
     logging.getLogger("mapshelf").setLevel(logging.INFO)
+    # It warns of every form that is not valid, which is the client's affair.
+    logging.getLogger("python_multipart").setLevel(logging.ERROR)
 
 
 def exit_with_parent() -> None:

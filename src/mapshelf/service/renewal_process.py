@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.errors import StoreError
-from mapshelf.importer import renew_outlines
+from mapshelf.importer.renewal import renew_outlines
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.service.backoff import LoggedBackoff
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event

@@ -27,11 +27,9 @@ def _load_application(settings: Settings, *_: Any, **__: Any) -> Any:
     """Create the application in a worker. The web process itself does not need to import it."""
     from mapshelf.api import Application  # noqa: PLC0415
     from mapshelf.api.rsgi import RSGIApplication  # noqa: PLC0415
-    from mapshelf.site import private_routes, site_routes  # noqa: PLC0415
+    from mapshelf.site import site_routes  # noqa: PLC0415
 
     set_up_logging()
     exit_with_parent()
     sys.setswitchinterval(SWITCH_INTERVAL)
-    return RSGIApplication(
-        Application(settings, private_routes if settings.private else site_routes)
-    )
+    return RSGIApplication(Application(settings, site_routes))

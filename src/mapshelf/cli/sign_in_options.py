@@ -1,0 +1,127 @@
+"""The options by which others sign people in: an OpenID provider, or a proxy.
+
+The secret of a provider comes from a file or from the environment: what is on the command line,
+every user of the machine can read.
+"""
+
+import argparse
+import os
+import re
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from mapshelf.accounts.openid.fetching import checked_url
+from mapshelf.cli.argument_types import one_line
+from mapshelf.errors import InvalidSetting
+from mapshelf.settings import ProviderSettings, ProxyUserSettings, Registration
+
+SECRET: Final = "MAPSHELF_OIDC_CLIENT_SECRET"  # noqa: S105 - the name of a variable
+
+_HEADER: Final = re.compile(r"[A-Za-z0-9-]+", re.ASCII)
+_OF_CLIENTS: Final = frozenset(
+    {"authorization", "cookie", "host", "origin", "user-agent", "x-csrf-token", "x-forwarded-for"}
+)
+"""Headers that mean something else."""
+
+
+def add_sign_in_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options."""
+    parser.add_argument(
+        "--oidc-issuer",
+        metavar="URL",
+        type=one_line,
+        help="OpenID provider by which people sign in",
+    )
+    parser.add_argument(
+        "--oidc-client-id", metavar="ID", type=one_line, help="what the provider calls this service"
+    )
+    parser.add_argument(
+        "--oidc-client-secret-file",
+        metavar="FILE",
+        type=Path,
+        help=f"file with the secret that the provider gave out (or {SECRET}, the secret itself)",
+    )
+    parser.add_argument(
+        "--oidc-name",
+        metavar="NAME",
+        type=one_line,
+        help="what the button calls the provider, default its host",
+    )
+    parser.add_argument(
+        "--oidc-auto-create",
+        action="store_true",
+        help="make an account for whomever the provider signs in",
+    )
+    parser.add_argument(
+        "--proxy-user-header",
+        metavar="NAME",
+        help="header in which a --trusted-proxy names the user whom it has signed in",
+    )
+    parser.add_argument(
+        "--proxy-auto-create",
+        action="store_true",
+        help="make an account for whomever the proxy names",
+    )
+
+
+def provider_settings(given: argparse.Namespace) -> ProviderSettings | None:
+    """Return the OpenID provider, ``None`` if there is none.
+
+    Raises:
+        InvalidSetting: an option is wrong or missing.
+    """
+    if given.oidc_issuer is None:
+        for name in ("client_id", "client_secret_file", "name", "auto_create"):
+            if getattr(given, f"oidc_{name}"):
+                option = name.replace("_", "-")
+                raise InvalidSetting(f"--oidc-{option} is of no use without --oidc-issuer")
+        return None
+    if not given.oidc_client_id:
+        raise InvalidSetting("--oidc-issuer needs --oidc-client-id")
+    parts = checked_url(given.oidc_issuer)
+    if parts.query:
+        raise InvalidSetting("the issuer of a provider has no query")
+    return ProviderSettings(
+        issuer=given.oidc_issuer,
+        client_id=given.oidc_client_id,
+        client_secret=_secret(given.oidc_client_secret_file),
+        name=given.oidc_name or urlsplit(given.oidc_issuer).netloc,
+        auto_create=given.oidc_auto_create,
+    )
+
+
+def proxy_user_settings(given: argparse.Namespace) -> ProxyUserSettings | None:
+    """Return the header in which a proxy names the user, ``None`` if none does.
+
+    Raises:
+        InvalidSetting: an option is wrong or missing.
+    """
+    if given.proxy_user_header is None:
+        if given.proxy_auto_create:
+            raise InvalidSetting("--proxy-auto-create is of no use without --proxy-user-header")
+        return None
+    if not given.trusted_proxy:
+        raise InvalidSetting("--proxy-user-header needs --trusted-proxy: others can send it, too")
+    if given.registration == Registration.OPEN:
+        raise InvalidSetting(
+            "--proxy-user-header cannot be used with --registration open: somebody could register"
+            " the name of another"
+        )
+    name = given.proxy_user_header.lower()
+    if not _HEADER.fullmatch(name) or name in _OF_CLIENTS:
+        raise InvalidSetting(f"the header of the user cannot be {given.proxy_user_header!r}")
+    return ProxyUserSettings(name.encode(), given.proxy_auto_create)
+
+
+def _secret(file: Path | None) -> str:
+    if file is None:
+        secret = os.environ.get(SECRET, "")
+    else:
+        try:
+            secret = file.read_text("utf-8").strip()
+        except (OSError, UnicodeDecodeError) as error:
+            raise InvalidSetting(f"the secret of the provider cannot be read: {error}") from error
+    if not secret or not secret.isprintable():
+        raise InvalidSetting(f"--oidc-issuer needs --oidc-client-secret-file, or {SECRET}")
+    return secret

@@ -1,0 +1,46 @@
+"""When removed maps are deleted: once nobody can want to undo that any longer."""
+
+import logging
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from mapshelf.errors import StoreError
+from mapshelf.model import UNDOABLE
+from mapshelf.store.contract import MapEditing
+
+CHECK_INTERVAL: Final = 3600.0
+"""Seconds between looks at whether any are due."""
+
+RETRY_INTERVAL: Final = 60.0
+"""The same after the store could not be reached."""
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(slots=True)
+class RemovalScheduler:
+    """Deletes the uploaded maps of ``store`` that were removed long ago.
+
+    Attributes:
+        store: the store.
+        next_check: when (``time.monotonic``) to look at the store again.
+    """
+
+    store: MapEditing
+    next_check: float = 0.0
+
+    def purge_due(self) -> None:
+        """Delete some maps that are due, unless the store was looked at a moment ago."""
+        if time.monotonic() < self.next_check:
+            return
+        try:
+            deleted = self.store.purge_removed(int(time.time() * 1000) - UNDOABLE)
+        except StoreError as error:
+            log.warning("removed maps are deleted later: %s", error)
+            self.next_check = time.monotonic() + RETRY_INTERVAL
+            return
+        if deleted:
+            log.info("deleted %d maps that were removed long ago", deleted)
+        else:  # there are more as long as any were due
+            self.next_check = time.monotonic() + CHECK_INTERVAL

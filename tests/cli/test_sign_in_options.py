@@ -1,0 +1,53 @@
+"""The options by which others sign people in: what they need, and what is refused."""
+
+from pathlib import Path
+
+import pytest
+
+from mapshelf.cli import main
+from mapshelf.cli.sign_in_options import SECRET
+
+ISSUER = ("--oidc-issuer", "https://id.example")
+CLIENT = ("--oidc-client-id", "mapshelf")
+PROXY = ("--trusted-proxy", "127.0.0.1")
+HEADER = ("--proxy-user-header", "X-Remote-User")
+
+
+@pytest.fixture(autouse=True)
+def _no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(SECRET, raising=False)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (CLIENT, "--oidc-client-id is of no use without --oidc-issuer"),
+        (("--oidc-auto-create",), "--oidc-auto-create is of no use"),
+        (("--oidc-name", "x"), "--oidc-name is of no use"),
+        (("--oidc-client-secret-file", "x"), "--oidc-client-secret-file is of no use"),
+        (ISSUER, "needs --oidc-client-id"),
+        ((*ISSUER, *CLIENT), "needs --oidc-client-secret-file"),
+        ((*ISSUER, *CLIENT, "--oidc-client-secret-file", "/nowhere"), "cannot be read"),
+        ((*ISSUER, *CLIENT, "--oidc-client-secret-file", "/dev/null"), "needs --oidc-client"),
+        (("--oidc-issuer", "http://id.example", *CLIENT), "by https"),
+        (("--oidc-issuer", "ftp://127.0.0.1", *CLIENT), "by https"),
+        (("--oidc-issuer", "https://", *CLIENT), "by https"),
+        (("--oidc-issuer", "https://id.example#x", *CLIENT), "by https"),
+        (("--oidc-issuer", "https://id.example?x=y", *CLIENT), "no query"),
+        (("--oidc-issuer", "https://a:b@id.example", *CLIENT), "by https"),
+        (("--oidc-issuer", "https://id.example:x", *CLIENT), "is not a URL"),
+        (HEADER, "needs --trusted-proxy"),
+        (("--proxy-auto-create",), "is of no use without --proxy-user-header"),
+        ((*HEADER, *PROXY, "--registration", "open"), "--registration open"),
+        (("--proxy-user-header", "Authorization", *PROXY), "cannot be"),
+        (("--proxy-user-header", "X User", *PROXY), "cannot be"),
+        (("--proxy-user-header", "", *PROXY), "cannot be"),
+    ],
+)
+def test_what_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...], said: str
+) -> None:
+    assert main(["serve", "--data", str(tmp_path), "--port", "1", *options]) == 2
+    told = capsys.readouterr().err
+    assert said in told
+    assert len(told.splitlines()) == 1

@@ -1,0 +1,173 @@
+"""``mapshelf user`` and ``mapshelf token`` do what their help says."""
+
+import re
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from mapshelf.accounts.sessions import Client
+from mapshelf.accounts.sign_in import choose_password
+from mapshelf.clock import milliseconds
+from mapshelf.errors import NotFound
+from tests.cli.process import EXAMPLES, Mapshelf
+
+pytestmark = pytest.mark.process
+
+TOKEN = re.compile(r"msh_[0-9A-Za-z]{49}")
+LINK = re.compile(r"(?P<base>https?://\S+)/link/msl_[0-9A-Za-z]{49}\n")
+
+
+@pytest.fixture
+def mapshelf(tmp_path: Path) -> Mapshelf:
+    return Mapshelf(tmp_path / "data")
+
+
+def test_users_are_added_listed_disabled_and_enabled(mapshelf: Mapshelf) -> None:
+    mapshelf.run("user", "add", "alice")
+    mapshelf.run("user", "add", "carl", "--admin")
+    taken = mapshelf.run("user", "add", "ALICE", expect=1)
+    mapshelf.run("user", "disable", "Alice")
+    unknown = mapshelf.run("user", "disable", "bob", expect=1)
+
+    rows = [line.split("\t") for line in mapshelf.lines("user", "list")]
+    assert [(row[1], *row[3:]) for row in rows] == [
+        ("system", "active", "member"),
+        ("alice", "disabled", "member"),
+        ("carl", "active", "administrator"),
+    ]
+    assert taken.stderr == "mapshelf: there is a user ALICE already\n"
+    assert taken.stdout == ""
+    assert unknown.stderr == "mapshelf: there is no user bob\n"
+
+    mapshelf.run("user", "enable", "Alice")
+    mapshelf.run("user", "role", "alice", "administrator")
+    mapshelf.run("user", "role", "CARL", "member")
+    mapshelf.run("user", "enable", "bob", expect=1)
+    mapshelf.run("user", "role", "bob", "member", expect=1)
+    rows = [line.split("\t") for line in mapshelf.lines("user", "list")]
+    assert [row[3:] for row in rows[1:]] == [["active", "administrator"], ["active", "member"]]
+
+
+def test_a_new_user_gets_a_link_that_is_good_once(mapshelf: Mapshelf) -> None:
+    first = mapshelf.run("user", "add", "alice", "--base-url", "https://maps.example.org/x/")
+    second = mapshelf.run("user", "link", "ALICE")
+
+    found = [LINK.fullmatch(done.stdout) for done in (first, second)]
+    assert [link and link["base"] for link in found] == [
+        "https://maps.example.org/x",
+        "http://127.0.0.1:8000",
+    ]
+    assert first.stderr == second.stderr == ""
+    client = Client(milliseconds(), "192.0.2.1")
+    with closing(mapshelf.store()) as store:
+        new = choose_password(store, secret_of(first.stdout), "correct horse", client)
+        assert new.user.name == "alice"
+        for link in (first.stdout, second.stdout):  # a new password spends them all
+            with pytest.raises(NotFound):
+                choose_password(store, secret_of(link), "another horse", client)
+
+
+def secret_of(link: str) -> str:
+    return link.strip().rpartition("/")[2]
+
+
+def test_links_begin_with_the_base_url_of_the_environment(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from mapshelf.cli import main  # noqa: PLC0415 - not as a process, to set its environment
+
+    monkeypatch.setenv("MAPSHELF_DATA", str(tmp_path))
+    monkeypatch.setenv("MAPSHELF_BASE_URL", "https://maps.example.org")
+    assert main(["user", "add", "alice"]) == 0
+    assert main(["user", "link", "alice", "--base-url", "http://[::1]:8001"]) == 0
+    bases = [link["base"] for link in LINK.finditer(capsys.readouterr().out)]
+    assert bases == ["https://maps.example.org", "http://[::1]:8001"]
+
+
+def test_links_are_refused_for_those_who_cannot_sign_in(mapshelf: Mapshelf) -> None:
+    mapshelf.run("user", "add", "alice")
+    mapshelf.run("user", "disable", "alice")
+    said = [
+        mapshelf.run("user", "link", name, expect=1).stderr for name in ("alice", "bob", "system")
+    ]
+    assert said == [
+        "mapshelf: the user alice is disabled\n",
+        "mapshelf: there is no user bob\n",
+        "mapshelf: nobody can sign in as system\n",
+    ]
+
+
+def test_an_owner_that_an_import_registered_can_be_given_a_link(mapshelf: Mapshelf) -> None:
+    mapshelf.run("import", EXAMPLES / "Health", "--owner", "alice")
+    assert LINK.fullmatch(mapshelf.run("user", "link", "alice").stdout)
+
+
+def test_a_wrong_base_url_adds_nobody(mapshelf: Mapshelf) -> None:
+    mapshelf.run("user", "add", "alice", "--base-url", "maps.example.org", expect=2)
+    assert not mapshelf.data.exists()
+
+
+@pytest.mark.parametrize(
+    ("options", "scopes"),
+    [
+        ([], "account maps"),
+        (["--scope", "maps"], "maps"),
+        (["--scope", "maps:write", "--scope", "maps", "--scope", "maps"], "maps maps:write"),
+        (["--scope", "account"], "account"),
+    ],
+    ids=str,
+)
+def test_what_a_token_allows(mapshelf: Mapshelf, options: list[str], scopes: str) -> None:
+    mapshelf.token("alice")  # as tokens were before there were scopes
+    mapshelf.run("token", "create", "alice", *options)
+    rows = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
+    assert [row[-1] for row in rows] == ["account maps", scopes]
+
+
+def test_token_create_prints_the_token_and_only_it(mapshelf: Mapshelf) -> None:
+    mapshelf.run("user", "add", "alice")
+
+    done = mapshelf.run("token", "create", "alice", "--label", "laptop", "--expires", "30")
+
+    assert TOKEN.fullmatch(done.stdout.removesuffix("\n"))
+    (row,) = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
+    assert row[1:3] == ["laptop", "active"]
+    assert done.stdout.strip() not in "".join(row)
+
+
+def test_token_create_is_refused_for_unknown_and_disabled_users(mapshelf: Mapshelf) -> None:
+    mapshelf.run("user", "add", "alice")
+    mapshelf.run("user", "disable", "alice")
+
+    disabled = mapshelf.run("token", "create", "alice", expect=1)
+    unknown = mapshelf.run("token", "create", "bob", expect=1)
+
+    assert disabled.stderr == "mapshelf: the user alice is disabled\n"
+    assert unknown.stderr == "mapshelf: there is no user bob\n"
+
+
+def test_token_revoke(mapshelf: Mapshelf) -> None:
+    mapshelf.token()
+    (row,) = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
+
+    mapshelf.run("token", "revoke", row[0])
+
+    (row,) = [line.split("\t") for line in mapshelf.lines("token", "list", "alice")]
+    assert row[2] == "revoked"
+    assert mapshelf.run("token", "revoke", "99", expect=1).stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (("serve", "--registration", "everybody"), ("closed", "invite", "open")),
+        (("user", "role", "alice", "boss"), ("member", "administrator")),
+    ],
+)
+def test_what_there_is_not_to_choose_is_refused_with_what_there_is(
+    mapshelf: Mapshelf, words: tuple[str, ...], offered: tuple[str, ...]
+) -> None:
+    refused = mapshelf.run(*words, expect=2).stderr.splitlines()[-1]
+    assert all(name in refused for name in offered)
+    assert "<" not in refused
