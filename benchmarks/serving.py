@@ -231,6 +231,6 @@ def new_token_in(url: str) -> str:
     with suppress(AlreadyExists):
         store.add_user("benchmark")
     token = new_token()
-    store.add_token("benchmark", token_digest(token), label="", scopes="", expires=None)
+    store.add_token("benchmark", token_digest(token), label="", scopes="account maps", expires=None)
     store.close()
     return token

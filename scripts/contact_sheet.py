@@ -4,29 +4,38 @@ No test can tell whether pictures of maps are good. This draws those of a folder
 would, side by side, so that a change of the layout can be judged by eye on many maps at once::
 
     python scripts/contact_sheet.py ../shared/corpus/dev sheet.png --count 100
+
+With ``--previews``, only maps whose program put a preview into the file are drawn, each to the
+right of that preview: are they recognisably the same map?
 """
 
 import argparse
 import base64
+import contextlib
 import random
 import sys
 import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import resvg_py
 
 from mapshelf.errors import UnreadableFile
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import Outline
-from mapshelf.readers import READERS, read
-from mapshelf.readers.parsing.limits import Limits
+from mapshelf.readers import Limits, preview_png, read_content
+from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.pictures import image_png
 from mapshelf.render.font_fallback import FOLDERS, SystemFonts
-from mapshelf.render.render_request import WIDTHS, RenderRequest
+from mapshelf.render.render_request import WIDTHS, RenderRequest, height
+from mapshelf.render.render_worker import MOST_PICTURES
 from mapshelf.render.themes import THEMES
-from mapshelf.render.thumbnail import thumbnail
+from mapshelf.render.thumbnail import shown_pictures, thumbnail
 
 GAP: Final = 12
+PICTURE_WIDTH: Final = 320  # pixels
 GROUND: Final = "#cfd6de"
 
 
@@ -35,22 +44,29 @@ def main() -> int:
     given = _arguments()
     fonts = SystemFonts(tuple(given.fonts) or FOLDERS)
     pictures: list[bytes] = []
-    spent = 0.0
+    drawn, spent = 0, 0.0
     for path in _paths(given.paths, given.seed):
-        if len(pictures) == given.count:
+        if drawn == given.count:
             break
-        outline = _outline(path)
-        if outline is None:
+        read_map = _read(path)
+        if read_map is None or (given.previews and not read_map.outline.picture):
             continue
+        if given.previews:
+            preview = _preview(read_map, given.width)
+            if preview is None:
+                continue
+            pictures.append(preview)
         request = RenderRequest(
-            encode_outline(outline), path.stem, "", "", given.width, given.theme, "png"
+            encode_outline(read_map.outline), path.stem, "", "", given.width, given.theme, "png"
         )
         before = time.process_time()
-        pictures.append(thumbnail(request, fonts))
+        shown = tuple(_pictures(read_map, shown_pictures(request)))
+        pictures.append(thumbnail(replace(request, pictures=shown), fonts))
         spent += time.process_time() - before
-        print(f"{len(pictures):4} {path}")
+        drawn += 1
+        print(f"{drawn:4} {path}")
     given.sheet.write_bytes(_sheet(pictures, given.width, given.columns))
-    print(f"{len(pictures)} thumbnails in {spent:.1f} s of processor time")
+    print(f"{drawn} thumbnails in {spent:.1f} s of processor time")
     return 0
 
 
@@ -63,6 +79,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--width", type=int, default=320, choices=WIDTHS)
     parser.add_argument("--theme", default="light", choices=THEMES)
     parser.add_argument("--columns", type=int, default=5)
+    parser.add_argument("--previews", action="store_true", help="beside those in the files")
     parser.add_argument("--fonts", action="append", default=[], help="folder of system fonts")
     return parser.parse_args()
 
@@ -76,29 +93,55 @@ def _paths(given: list[Path], seed: int) -> list[Path]:
     return found
 
 
-def _outline(path: Path) -> Outline | None:
+class ReadMap(NamedTuple):
+    """A map file, its outline, and the pictures in its topics by digest."""
+
+    path: Path
+    data: bytes
+    outline: Outline
+    images: Mapping[str, bytes]
+
+
+def _read(path: Path) -> ReadMap | None:
+    data = path.read_bytes()
     try:
-        return read(path.read_bytes(), Limits(), READERS, path.name)
+        content = Content(data, Limits(), path.name)
+        return ReadMap(path, data, read_content(content), content.images.found)
     except UnreadableFile:
         return None
 
 
+def _preview(read_map: ReadMap, width: int) -> bytes | None:
+    size = (width, height(width))
+    digest = read_map.outline.picture
+    try:
+        return preview_png(read_map.data, digest, Limits(), size, read_map.path.name)
+    except UnreadableFile:
+        return None
+
+
+def _pictures(read_map: ReadMap, shown: list[str]) -> Iterator[tuple[str, bytes]]:
+    for digest in shown[:MOST_PICTURES]:
+        with contextlib.suppress(UnreadableFile):
+            yield digest, image_png(read_map.images[digest], Limits(), PICTURE_WIDTH, PICTURE_WIDTH)
+
+
 def _sheet(pictures: list[bytes], width: int, columns: int) -> bytes:
-    height = width * 3 // 4
+    down = height(width)
     rows = -(-len(pictures) // columns)
     images = []
     for number, picture in enumerate(pictures):
         x = GAP + number % columns * (width + GAP)
-        y = GAP + number // columns * (height + GAP)
+        y = GAP + number // columns * (down + GAP)
         data = base64.b64encode(picture).decode()
         images.append(
-            f'<image x="{x}" y="{y}" width="{width}" height="{height}"'
+            f'<image x="{x}" y="{y}" width="{width}" height="{down}"'
             f' href="data:image/png;base64,{data}"/>'
         )
     return resvg_py.svg_to_bytes(
         svg_string=(
             '<svg xmlns="http://www.w3.org/2000/svg"'
-            f' width="{GAP + columns * (width + GAP)}" height="{GAP + rows * (height + GAP)}">'
+            f' width="{GAP + columns * (width + GAP)}" height="{GAP + rows * (down + GAP)}">'
             f"{''.join(images)}</svg>"
         ),
         background=GROUND,

@@ -15,18 +15,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from corpus_exports import read_map
 from mapshelf.model import Outline, Sheet, Topic
 from mapshelf.readers import Limits, read
-from mapshelf.readers.parsing.sheets import sound_sheets
-from mapshelf.readers.parsing.topic_ids import assign_topic_ids
-from mapshelf.writers import WRITERS
 
 FREEPLANE: Final = Path("/usr/share/freeplane")
 _CORE: Final = FREEPLANE / "core/org.freeplane.core"
 _PROGRAM: Final = Path(__file__).parent / "freeplane/SaveAgain.java"
 _PARTS: Final = (
     *("text", "id", "note", "note_html", "text_html", "links", "kind", "markers", "tags", "task"),
-    *("attributes", "formula", "style", "folded", "position"),
+    *("attributes", "formula", "images", "style", "folded", "position"),
 )
 
 
@@ -132,13 +130,7 @@ def _counts(outline: Outline) -> Counter[str]:
 
 def main(paths: Sequence[str]) -> None:
     """Compare the maps at ``paths`` and print what differs."""
-    write = next(writer.write for writer in WRITERS if writer.suffix == "mm")
-    exports = []
-    for path in map(Path, paths):
-        outline = read(path.read_bytes(), Limits(), name=path.name)
-        assign_topic_ids(outline)
-        outline = sound_sheets(outline)
-        exports.append(write(outline))
+    exports = [read_map(Path(path)).export("mm") for path in paths]
     total: Counter[str] = Counter()
     found: Counter[str] = Counter()
     warned = 0

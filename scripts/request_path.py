@@ -8,6 +8,7 @@ A request that passes through many files is hard to follow. Run it to count them
 import asyncio
 import sys
 import tempfile
+from collections.abc import AsyncIterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -65,6 +66,10 @@ class Protocol:
         """Wait for the client to hang up, which this one never does."""
         await asyncio.Event().wait()
 
+    def __aiter__(self) -> AsyncIterator[bytes]:
+        """Return the pieces of a body, which no request here has."""
+        raise NotImplementedError
+
 
 async def files_passed(application: RSGIApplication, scope: Scope) -> list[str]:
     """Return the files whose code runs for one request, in the order they are reached."""
@@ -91,7 +96,7 @@ async def report(folder: Path) -> None:
     store, token = open_store(settings.database), new_token()
     store.put_maps([MapDraft(title="One")])
     store.add_user("reader")
-    store.add_token("reader", token_digest(token), label="", scopes="", expires=None)
+    store.add_token("reader", token_digest(token), label="", scopes="account maps", expires=None)
     builder = Builder(store, SnapshotDirectory(settings.snapshots))
     builder.advance()
     application = Application(settings)
