@@ -12,13 +12,17 @@ ARGUMENTS ?=
 # The oldest PostgreSQL that is promised, as Debian 12 has it; where it is not installed, test-postgres
 # runs on the newest, as `make test` does.
 OLDEST_POSTGRES := $(wildcard /usr/lib/postgresql/15/bin)
-# What the web server makes of HTTP is the same whatever the database, and takes long to ask.
+# What these test is the same whatever the database: HTTP, the files of a snapshot, queues, packing.
+WITHOUT_DATABASE := %/test_real_server.py %/test_verified_snapshots.py %/test_packing.py \
+	%/test_pace.py %/test_streaming.py %/test_work_queue.py
 POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_transfer.py \
-	$(filter-out %/test_real_server.py, $(wildcard tests/api/test_*.py))
+	$(filter-out $(WITHOUT_DATABASE), $(wildcard tests/api/test_*.py))
 
 # Five for two cores, because many tests wait for something.
 WORKERS ?= 5
-PYTEST = $(RUN)pytest --numprocesses $(WORKERS) --dist worksteal
+# A file runs in one worker, which makes what its tests share (a browser, a server, a catalogue) once;
+# tests/conftest.py lets those come first that take long.
+PYTEST = $(RUN)pytest --numprocesses $(WORKERS) --dist loadfile --no-loadscope-reorder
 
 # Temporary files lie in memory where there is room: no test cuts the power, so none needs a disk.
 MEMORY := $(shell df -Pm /dev/shm 2>/dev/null | awk 'NR > 1 && $$4 >= 4000 { print "/dev/shm" }')
@@ -27,7 +31,10 @@ test test-fast test-postgres test-cluster: export TMPDIR := $(or $(TMPDIR),$(MEM
 # Tests start hundreds of Pythons: what these import is compiled once, whatever the environment says.
 test test-fast test-postgres test-cluster: export PYTHONDONTWRITEBYTECODE =
 
-.PHONY: help demo test test-fast test-postgres test-cluster check format bench clean
+# Tried with Node.js 20.
+OIDC_PROVIDER := 8.8.1
+
+.PHONY: help demo test test-fast test-postgres test-cluster check format bench clean openid-provider
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -66,6 +73,11 @@ bench: .venv/.benched ## measure (ARGUMENTS='--help' tells what can be chosen)
 
 clean: ## remove everything that make has made
 	rm -rf .venv .tools .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+
+openid-provider: .tools/node/node_modules/oidc-provider ## install the OpenID provider of the tests
+
+.tools/node/node_modules/oidc-provider:
+	npm install --silent --no-audit --no-fund --no-save --prefix .tools/node oidc-provider@$(OIDC_PROVIDER)
 
 .venv/.developed: pyproject.toml uv.lock | $(UV)
 	$(UV) sync --locked --quiet

@@ -3,11 +3,14 @@
 import gc
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
 import pytest
+from argon2 import PasswordHasher
 
+from mapshelf.accounts import passwords
 from mapshelf.model import MapDraft
 from tests.cli.process import EXAMPLES, Mapshelf
 from tests.examples import register_profiles
@@ -26,14 +29,34 @@ BY_FIXTURE: Final = {
 """What a test starts that takes one of these fixtures: it gets these markers."""
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what starts something by the fixtures that it takes."""
+LONG: Final = ("browser", "cluster", "postgres", "process", "slow")
+"""Markers of tests that take long, those first that take longest."""
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Mark what starts something by the fixtures that it takes.
+
+    Where files are dealt out to workers, those that take long come first, so that none of them is
+    left to one worker at the end.
+    """
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         for fixture, names in BY_FIXTURE.items():
             if fixture in fixtures:
                 for name in names:
                     item.add_marker(name)
+    if hasattr(config, "workerinput"):
+        _longest_files_first(items)
+
+
+def _longest_files_first(items: list[pytest.Item]) -> None:
+    ranks: dict[Path, int] = {}
+    for item in items:
+        rank = next(
+            (at for at, name in enumerate(LONG) if item.get_closest_marker(name)), len(LONG)
+        )
+        ranks[item.path] = min(rank, ranks.get(item.path, rank))
+    items.sort(key=lambda item: ranks[item.path])
 
 
 def pytest_collection_finish() -> None:
@@ -118,3 +141,11 @@ def serving(tmp_path: Path) -> Iterator[Serving]:
             return stack.enter_context(serve(stack.enter_context(shelf_with(tmp_path, *drafts))))
 
         yield start
+
+
+@pytest.fixture
+def cheap(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make hashes of the least cost."""
+    least = replace(passwords.PARAMETERS, time_cost=1, memory_cost=8)
+    monkeypatch.setattr(passwords, "_HASHER", PasswordHasher.from_parameters(least))
+    monkeypatch.setattr(passwords, "NO_PASSWORD", passwords._encoded_zeros(least))

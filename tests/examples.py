@@ -1,6 +1,6 @@
 """How many examples tests try: few while you work, more where nobody waits.
 
-``--hypothesis-profile`` chooses a profile by its name: ``fast``, ``default``, ``ci`` or, before a
+``--hypothesis-profile`` chooses a profile by its name: ``fast``, ``default``, ``full`` or, before a
 release, ``thorough``. A test that needs another number than the profile's asks ``examples`` for it,
 one over many real files asks ``some``, so that both follow the profile.
 
@@ -15,8 +15,8 @@ from hypothesis import settings
 
 T = TypeVar("T")
 
-PERCENT: Final = {"fast": 10, "default": 25, "ci": 100, "thorough": 1000}
-"""How many examples a profile tries of those that CI tries."""
+PERCENT: Final = {"fast": 10, "default": 25, "full": 100, "thorough": 1000}
+"""How many examples a profile tries of those that ``full`` tries."""
 
 
 def register_profiles() -> None:
@@ -27,11 +27,11 @@ def register_profiles() -> None:
 
 
 def examples(number: int) -> int:
-    """Return how many examples the profile tries where CI tries ``number``."""
-    return max(1, number * settings().max_examples // PERCENT["ci"])
+    """Return how many examples the profile tries where ``full`` tries ``number``."""
+    return max(1, number * settings().max_examples // PERCENT["full"])
 
 
 def some(found: Sequence[T], number: int) -> list[T]:
-    """Return some of ``found``, evenly spread: ``number`` of them in CI."""
+    """Return some of ``found``, evenly spread: ``number`` of them with ``full``."""
     chosen = min(examples(number), len(found))
     return [found[place * len(found) // chosen] for place in range(chosen)]

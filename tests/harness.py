@@ -21,12 +21,12 @@ from mapshelf.api.routes import PageRoutes
 from mapshelf.clock import milliseconds
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import MapDraft, Outline, Topic, Verdict, sheets_of
+from mapshelf.model import DAY, MapDraft, Outline, Topic, Verdict, sheets_of
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
 from mapshelf.store import open_store
-from mapshelf.tokens import new_token, token_digest
+from mapshelf.tokens import ACCOUNT, MAPS, PREFIX, SESSION_PREFIX, new_token, token_digest
 from tests.databases import database_url, give_back
 
 # httpx looks for it with each request, and looking for what is not there takes longer than most.
@@ -83,13 +83,28 @@ class Shelf:
             self._building = Builder(self.store, directory)
         return self._building
 
-    def token(self, user: str = READER, *, expires: int | None = None) -> str:
-        """Return a new token of ``user``."""
-        token = new_token()
+    def token(
+        self,
+        user: str = READER,
+        *,
+        expires: int | None = None,
+        scopes: str = f"{ACCOUNT} {MAPS}",
+        prefix: str = PREFIX,
+    ) -> str:
+        """Return a new token of ``user``, with another prefix if that is given."""
+        token = new_token(prefix)
         self.store.add_token(
-            user, token_digest(token), label="test", scopes="read", expires=expires
+            user, token_digest(token), label="test", scopes=scopes, expires=expires
         )
         return token
+
+    def session(self, user: str = READER, *, expires: int | None = None) -> str:
+        """Return the secret of a new session of ``user``."""
+        (user_id,) = (one.id for one in self.store.users() if one.name == user)
+        secret = new_token(SESSION_PREFIX)
+        end = milliseconds() + DAY if expires is None else expires
+        self.store.add_session(user_id, token_digest(secret), "test", end, None)
+        return secret
 
     def close(self) -> None:
         """Let go of every file."""

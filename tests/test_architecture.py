@@ -11,7 +11,7 @@ DOCUMENT = (REPOSITORY / "ARCHITECTURE.md").read_text("utf-8")
 NAMED = sorted(
     {
         path
-        for path in re.findall(r"(?:[\w.-]+/)+(?:[\w.-]+\.(?:py|js|md|sql|toml))?", DOCUMENT)
+        for path in re.findall(r"(?:[\w.-]+/)+(?:[\w.-]+\.(?:py|js|css|md|sql|toml))?", DOCUMENT)
         if "://" not in path
     }
 )
@@ -42,10 +42,20 @@ def test_every_package_is_a_layer() -> None:
             assert f"`{package.name}`" in layers, package.name
 
 
-@pytest.mark.parametrize(
-    ("name", "path"),
-    re.findall(r"`([A-Z_]+)` in `([\w/]+\.py)`", DOCUMENT),
-)
-def test_a_table_that_is_named_is_there(name: str, path: str) -> None:
+CONSTANTS = [
+    (name, path)
+    for names, path in re.findall(r"((?:`\w+`(?:,| and) )*`\w+`) in `([\w/]+\.py)`", DOCUMENT)
+    for name in re.findall(r"\w+", names.replace(" and ", " "))
+]
+"""Names, and the files that are said to define or import them."""
+
+
+def test_names_joined_by_and_are_all_seen() -> None:
+    assert ("STALLED_AFTER", "api/streaming.py") in CONSTANTS
+    assert ("SLOW_AFTER", "api/streaming.py") in CONSTANTS
+
+
+@pytest.mark.parametrize(("name", "path"), CONSTANTS)
+def test_a_name_is_where_the_document_says(name: str, path: str) -> None:
     source = (REPOSITORY / "src/mapshelf" / path).read_text("utf-8")
-    assert re.search(rf"^{name}\b", source, re.MULTILINE)
+    assert re.search(rf"^ *((class|def|from|import) )?{name}\b", source, re.MULTILINE)
