@@ -95,6 +95,7 @@ class Reader:
         self.address = address
         self.context = browser.new_context(base_url=address, **settings)
         self.context.set_default_timeout(30_000)
+        self.context.set_default_navigation_timeout(90_000)  # a page of 20,000 topics, say
         expect.set_options(timeout=30_000)  # like all else: a busy machine is slow, not wrong
         self.complaints: list[str] = []
         self._scripts = settings.get("java_script_enabled", True)
