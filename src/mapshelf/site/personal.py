@@ -147,10 +147,18 @@ class Personal:
 
         return Method(guard, None, body=kind.body)
 
-    def taken(self, take: Take) -> Method:
-        """Return ``take`` for anybody; it has to call ``check_form`` itself."""
+    def taken(self, take: Take, *, hashing: bool = False) -> Method:
+        """Return ``take`` for anybody; it has to call ``check_form`` itself.
+
+        Args:
+            take: takes the form.
+            hashing: whether a password is hashed for it. While no more can be, the form is not
+                even read: a thousand guesses a second must not delay others.
+        """
 
         async def guard(context: Context, request: Request) -> Response:
+            if hashing:
+                context.queues.passwords.check_room()
             async with context.bodies.form(request, LIMITS) as form:
                 return await take(request, form)
 

@@ -47,12 +47,18 @@ class SignInPages:
         personal, home = self._personal, self._addresses.library({})
         show_sign_out = personal.shown("sign out", self._sign_out_page, otherwise=home)
         paths: dict[str, tuple[Operation, Method]] = {
-            "/signin": (for_everybody(self._sign_in_page), personal.taken(self._sign_in)),
+            "/signin": (
+                for_everybody(self._sign_in_page),
+                personal.taken(self._sign_in, hashing=True),
+            ),
             "/signout": (show_sign_out, personal.done("sign out", self._sign_out, home)),
-            "/link/{secret}": (for_everybody(self._link_page), personal.taken(self._use_link)),
+            "/link/{secret}": (
+                for_everybody(self._link_page),
+                personal.taken(self._use_link, hashing=True),
+            ),
         }
         if self._settings.registration is Registration.OPEN:
-            taken = personal.taken(self._register)
+            taken = personal.taken(self._register, hashing=True)
             paths["/register"] = (for_everybody(self._register_page), taken)
         return paths
 
