@@ -28,6 +28,11 @@ def done_by_command(event: AuditEvent, target: str = "") -> AuditEntry:
     return AuditEntry(event, target, address=COMMAND)
 
 
+def registering(name: str, address: str) -> AuditEntry:
+    """Return what to note of whoever gets an account by signing in, or by registering."""
+    return AuditEntry(AuditEvent.USER_REGISTERED, about_user(name), user=name, address=address)
+
+
 def noted(entry: AuditEntry, work: Callable[[Store], T], store: Store) -> T:
     """Return the result of ``work``, which is noted with what it writes."""
     with store.noting(entry):

@@ -28,9 +28,10 @@ from webauthn.helpers.structs import (
     UserVerificationRequirement,
 )
 
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.errors import Conflict, InvalidParameter, NotFound, WrongPasskey
-from mapshelf.model import Passkey, PasswordRecord, User
+from mapshelf.model import AuditEvent, Passkey, PasswordRecord, User
 from mapshelf.store.contract import Passkeys, SignIn
 
 T = TypeVar("T")
@@ -115,14 +116,14 @@ def begin_adding(store: Passkeys, party: RelyingParty, user: User, secret: str, 
 
 
 def add(  # noqa: PLR0913 - the facts of one passkey
-    store: Passkeys,
+    store: PasskeyStore,
     *,
     party: RelyingParty,
     user: User,
     secret: str,
     credential: str,
     name: str,
-    now: int,
+    client: Client,
 ) -> None:
     """Add the passkey that a browser has made.
 
@@ -133,7 +134,7 @@ def add(  # noqa: PLR0913 - the facts of one passkey
         secret: of the session that began.
         credential: what the browser says of the passkey, as JSON.
         name: what its owner calls it.
-        now: milliseconds since 1970-01-01 UTC.
+        client: the browser.
 
     Raises:
         WrongPasskey: it was not made for us, just now.
@@ -146,7 +147,7 @@ def add(  # noqa: PLR0913 - the facts of one passkey
     if not 0 < len(called) <= NAME_LENGTH or not called.isprintable():
         raise InvalidParameter("A passkey needs a name.")
     made = _translated(lambda: parse_registration_credential_json(credential))
-    challenge = _used_challenge(store, _ADD, secret, made.response.client_data_json, now)
+    challenge = _used_challenge(store, _ADD, secret, made.response.client_data_json, client.now)
     verified = _translated(
         lambda: webauthn.verify_registration_response(
             credential=made,
@@ -160,9 +161,10 @@ def add(  # noqa: PLR0913 - the facts of one passkey
         raise WrongPasskey
     added = Passkey(
         *(verified.credential_id, verified.credential_public_key, verified.sign_count),
-        *(called, now, None),
+        *(called, client.now, None),
     )
-    store.add_passkey(user.id, added)
+    with store.noting(done_by(user, client.address, AuditEvent.PASSKEY_ADDED)):
+        store.add_passkey(user.id, added)
 
 
 def begin_signing_in(store: Passkeys, party: RelyingParty, secret: str, now: int) -> str:

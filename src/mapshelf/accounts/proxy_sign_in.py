@@ -7,6 +7,7 @@ at the proxy, and whoever gets hold of its secret cannot use it without the prox
 from contextlib import suppress
 from typing import Protocol
 
+from mapshelf.accounts.audit import registering
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.errors import AlreadyExists, Conflict, NotFound, ProviderRefusal
 from mapshelf.model import PasswordRecord, User
@@ -35,7 +36,8 @@ def sign_in_by_proxy(
     """
     user = _user(store, name)
     if user is None and auto_create:
-        with suppress(AlreadyExists):  # another request was faster
+        # Another request may be faster.
+        with suppress(AlreadyExists), store.noting(registering(name, client.address)):
             store.add_user(name)
         user = _user(store, name)
     if user is None:

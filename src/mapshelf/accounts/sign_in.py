@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from mapshelf.accounts.audit import about_user, done_by
+from mapshelf.accounts.audit import done_by, registering
 from mapshelf.accounts.passwords import hash_password, verify
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.errors import (
@@ -252,10 +252,7 @@ def register(
     encoded = hash_password(password, name)
     if digest is None:
         _refuse_too_many_registrations(store.note_failure((key,), client.now), key)
-    registering = AuditEntry(
-        AuditEvent.USER_REGISTERED, about_user(name), user=name, address=client.address
-    )
-    with store.noting(registering):
+    with store.noting(registering(name, client.address)):
         user = store.register(digest, name, encoded, client.now)
     return _first_session(store, user, encoded, client)
 

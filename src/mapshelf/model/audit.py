@@ -13,6 +13,11 @@ class AuditEvent(StrEnum):
     SIGN_IN = "sign_in"
     SIGN_IN_FAILED = "sign_in.failed"
     PASSWORD_CHANGED = "password.changed"  # noqa: S105 - an event
+    SESSION_ENDED = "session.ended"
+    PASSKEY_ADDED = "passkey.added"
+    PASSKEY_REMOVED = "passkey.removed"
+    IDENTITY_LINKED = "identity.linked"
+    IDENTITY_UNLINKED = "identity.unlinked"
     LINK_MADE = "link.made"
     INVITATION_MADE = "invitation.made"
     INVITATION_WITHDRAWN = "invitation.withdrawn"

@@ -105,12 +105,20 @@ class AccountPages:
     async def _end_sessions(self, request: Request, session: Session, form: Form) -> Response:
         user, chosen = session.user.id, _id(form.text("session"))
         if form.text("others"):
-            await self._personal.ask(
-                request, lambda store: store.end_sessions(user, session.token.id)
+            await self._personal.change(
+                request,
+                session,
+                AuditEvent.SESSION_ENDED,
+                lambda store: store.end_sessions(user, session.token.id),
             )
             return see_other(self._after("sessions"))
         with suppress(NotFound):  # it has ended meanwhile
-            await self._personal.ask(request, lambda store: store.end_session(user, chosen))
+            await self._personal.change(
+                request,
+                session,
+                AuditEvent.SESSION_ENDED,
+                lambda store: store.end_session(user, chosen),
+            )
         return see_other(self._after("session"))
 
     # -- password -------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from mapshelf.api.http import Headers, Request, Response, json_response
 from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound
-from mapshelf.model import Passkey
+from mapshelf.model import AuditEvent, Passkey
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.failures import SHOWN
@@ -106,7 +106,8 @@ class PasskeyPages:
                     request, lambda store: accounts.begin_adding(store, party, user, secret, now)
                 )
                 return json_response(200, options.encode(), NO_STORE)
-            add = partial(accounts.add, party=party, user=user, secret=secret, now=now)
+            client = self._personal.client(request)
+            add = partial(accounts.add, party=party, user=user, secret=secret, client=client)
             name = form.text("name")
             await self._personal.ask(request, partial(add, credential=credential, name=name))
         except SHOWN as error:
@@ -117,7 +118,12 @@ class PasskeyPages:
         user = session.user.id
         with suppress(NotFound, ValueError):  # it has been done meanwhile; it is no id
             passkey = bytes.fromhex(removed)
-            await self._personal.ask(request, lambda store: store.remove_passkey(user, passkey))
+            await self._personal.change(
+                request,
+                session,
+                AuditEvent.PASSKEY_REMOVED,
+                lambda store: store.remove_passkey(user, passkey),
+            )
         return see_other(self._after("removed"))
 
     async def _page(

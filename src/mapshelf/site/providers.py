@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
+from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.openid.attempt import LIFETIME, Attempt, Purpose, new_attempt, read_attempt
 from mapshelf.accounts.openid.provider import Provider
 from mapshelf.accounts.openid.sign_in import link_to_provider, sign_in_by_provider
@@ -19,6 +20,7 @@ from mapshelf.api.people import Session
 from mapshelf.api.routes import Operation
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound, ProviderRefusal
+from mapshelf.model import AuditEvent
 from mapshelf.query import read_parameters
 from mapshelf.settings import ProviderSettings
 from mapshelf.site.account_rows import moment
@@ -27,6 +29,7 @@ from mapshelf.site.personal import SECOND, Page, Paths, Personal
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import PERSONAL, see_other
 from mapshelf.site.sign_in import SignInPages
+from mapshelf.store import Store
 
 BEGIN: Final = "/signin/provider"
 COME_BACK: Final = "/signin/callback"
@@ -129,8 +132,11 @@ class ProviderPages:
     ) -> Response:
         user = session.user.id
         with suppress(NotFound):  # it has been done meanwhile
-            await self._personal.ask(
-                request, lambda store: store.unlink_identity(user, issuer, subject)
+            await self._personal.change(
+                request,
+                session,
+                AuditEvent.IDENTITY_UNLINKED,
+                lambda store: store.unlink_identity(user, issuer, subject),
             )
         return see_other(self._after("unlinked"))
 
@@ -145,12 +151,15 @@ class ProviderPages:
         self, request: Request, session: Session, attempt: Attempt, answer: Mapping[str, str]
     ) -> Response:
         user, settings, provider = session.user, self._settings, self._provider
-        await self._personal.ask_provider(
-            request,
-            lambda store: link_to_provider(
-                store, settings, provider.identify(attempt, answer), user
-            ),
-        )
+        address = self._personal.client(request).address
+        entry = done_by(user, address, AuditEvent.IDENTITY_LINKED)
+
+        def link(store: Store) -> None:
+            who = provider.identify(attempt, answer)
+            with store.noting(entry):
+                link_to_provider(store, settings, who, user)
+
+        await self._personal.ask_provider(request, link)
         return see_other(self._after("linked"))
 
     async def _identities_page(

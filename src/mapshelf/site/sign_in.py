@@ -17,7 +17,7 @@ from mapshelf.api.people import Session
 from mapshelf.api.routes import Method, Operation
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound
-from mapshelf.model import LinkKind, OneTimeLink
+from mapshelf.model import AuditEvent, LinkKind, OneTimeLink
 from mapshelf.query import read_parameters
 from mapshelf.settings import Registration
 from mapshelf.site.failures import SHOWN
@@ -121,7 +121,12 @@ class SignInPages:
     async def _sign_out(self, request: Request, session: Session, form: Form) -> Response:
         user, token = session.user.id, session.token.id
         with suppress(NotFound):  # it has ended meanwhile
-            await self._personal.ask(request, lambda store: store.end_session(user, token))
+            await self._personal.change(
+                request,
+                session,
+                AuditEvent.SESSION_ENDED,
+                lambda store: store.end_session(user, token),
+            )
         headers = [self._personal.context.people.session_cookie.clear()]
         # Browsers show pages again without asking when somebody goes back.
         if self._settings.private and self._settings.base_url.startswith("https:"):

@@ -197,3 +197,8 @@ def until(site: Service, condition: Callable[[], bool]) -> None:
 def is_signed_in(person: Person) -> bool:
     """Tell whether a browser is."""
     return person.status("/account") == 200
+
+
+def events(shelf: Shelf) -> list[str]:
+    """Return the events in the audit log, oldest first."""
+    return [one.entry.event for one in shelf.store.audit_records(0, 0, 10_000)]

@@ -43,6 +43,19 @@ def test_what_people_do_on_pages(site: Service, shelf: Shelf) -> None:
     ]
 
 
+def test_ended_sessions(site: Service, shelf: Shelf) -> None:
+    ann, other = member(site, shelf, "ann"), Person(site)
+    other.sign_in("ann")
+    before = len(noted(shelf))
+    page = ann.get("/account")
+    ends = [form for form in forms(page) if form.buttons]
+    ((name, value),) = ends[0].buttons
+    for _ in range(2):
+        ann.send(ends[0], **{name: value})
+    ann.fill("/signout")
+    assert [one[:3] for one in noted(shelf)[before:]] == [("session.ended", "ann", "")] * 2
+
+
 def test_failures_name_the_account_and_never_what_was_typed(site: Service, shelf: Shelf) -> None:
     person = member(site, shelf, "ann")
     before = len(noted(shelf))

@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Page, expect
 from mapshelf.site.messages import say
 from tests.harness import Shelf, shelf_with
 from tests.site.browser import Reader, served
-from tests.site.people.person import link_of, user_named
+from tests.site.people.person import events, link_of, user_named
 from tests.site.people.test_in_browser import PHONE, check, type_password
 from tests.site.shelves import GARDEN
 
@@ -106,6 +106,8 @@ def test_adding_using_and_removing(guest: Reader, shelf: Shelf, house: str) -> N
     page.get_by_role("button", name="Remove the passkey Phone").click()
     expect(page.get_by_role("status")).to_contain_text("not good any longer")
     assert shelf.store.passkeys(user_named(shelf, "ann").id) == []
+    noted = events(shelf)
+    assert (noted.count("passkey.added"), noted.count("passkey.removed")) == (1, 1)
     sign_out(page)
     sign_in(page, house)
     expect(page.locator("p.failed:visible")).to_have_text(say("failure.passkey"))

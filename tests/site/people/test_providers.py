@@ -37,6 +37,7 @@ from tests.site.people.person import (
     PASSWORD,
     Person,
     Start,
+    events,
     forms,
     is_signed_in,
     member,
@@ -129,6 +130,7 @@ def test_somebody_links_an_account_and_signs_in_with_it(
     assert (answer.status_code, answer.headers["Location"]) == (303, "/account/tokens")
     assert "ann" in other.get("/account").text
     assert len(shelf.store.sessions(user_named(shelf, "ann").id)) == 2
+    assert events(shelf)[-2:] == ["identity.linked", "sign_in"]
 
 
 def test_nobody_is_linked_by_a_name_or_an_address(
@@ -155,6 +157,8 @@ def test_an_account_is_made_if_the_operator_says_so(
     assert "reader-2" in shown[2]
     assert shelf.store.password_of("reader-2").encoded is None  # type: ignore[union-attr]
     assert "reader-4" not in {user.name for user in shelf.store.users()}
+    made = ["user.registered", "sign_in"]
+    assert events(shelf) == [*made, *made, "sign_in"]
 
 
 def test_the_name_comes_from_the_profile_if_the_token_has_none(
@@ -221,6 +225,7 @@ def test_unlinking(site: Service, shelf: Shelf, provider: SmallProvider) -> None
     answer = ann.send(form, **{name: value})
     assert answer.headers["Location"] == "/account/identities?done=unlinked"
     assert shelf.store.identities(user_named(shelf, "ann").id) == []
+    assert events(shelf)[-1] == "identity.unlinked"
     refused(enter(Person(site), provider, subject="1"), "unlinked")
 
 

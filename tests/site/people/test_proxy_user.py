@@ -12,6 +12,7 @@ from tests.site.people.person import (
     PASSWORD,
     Person,
     Start,
+    events,
     forms,
     is_signed_in,
     link_of,
@@ -90,6 +91,7 @@ def test_an_unknown_name_gets_an_account_if_the_operator_says_so(
     assert (user.role, shelf.store.password_of("newcomer").encoded) == ("member", None)  # type: ignore[union-attr]
     enter(Behind(site, "newcomer"))
     assert len(shelf.store.sessions(user.id)) == 2
+    assert events(shelf) == ["user.registered", "sign_in", "sign_in"]
 
 
 def test_the_header_counts_from_the_proxy_alone(site: Service, shelf: Shelf) -> None:

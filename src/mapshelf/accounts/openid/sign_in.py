@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Iterator
 from typing import Final, Protocol
 
+from mapshelf.accounts.audit import registering
 from mapshelf.accounts.openid.provider import ProviderUser
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.errors import AlreadyExists, Conflict, NotFound, ProviderRefusal
@@ -41,7 +42,7 @@ def sign_in_by_provider(
     """
     user = store.user_of_identity(who.issuer, who.subject)
     if user is None and settings.auto_create:
-        user = _registered(store, who)
+        user = _registered(store, who, client)
     if user is None:
         raise ProviderRefusal("unlinked", settings.name)
     try:
@@ -88,10 +89,13 @@ def _may_be_in_name(letter: str) -> bool:
     return unicodedata.category(letter)[0] in "LMN" or letter in " ._-"
 
 
-def _registered(store: Identities, who: ProviderUser) -> User | None:
+def _registered(store: IdentityStore, who: ProviderUser, client: Client) -> User | None:
     for name in _names(user_name_for(who.name)):
         try:
-            return store.register_by_identity(name, who.issuer, who.subject, shown_name(who.name))
+            with store.noting(registering(name, client.address)):
+                return store.register_by_identity(
+                    name, who.issuer, who.subject, shown_name(who.name)
+                )
         except AlreadyExists:
             continue
     return None
