@@ -32,6 +32,10 @@ ROUNDS = int(os.environ.get("MAPSHELF_KILL_ROUNDS", "3"))
 CODES = 20
 """Codes for a round; as many grants of a user are kept."""
 
+STILL_GOOD = 50.0
+"""Seconds for which codes and replaced tokens are good, and some more. On a machine so busy that a
+restart takes as long, what was on its way is not asked for."""
+
 PATIENCE = 30.0
 """Seconds for the first exchange, which takes far less on a machine that is not busy."""
 
@@ -126,6 +130,7 @@ def test_no_acknowledged_token_is_lost(tmp_path: Path) -> None:
             user = store.add_user(f"user{number}")
         with serving(mapshelf, token=own) as service:
             service.wait_until_ready()
+            made = time.monotonic()
             with closing(mapshelf.store()) as store:
                 codes = [code_of(store, web, user, service.url) for _ in range(CODES)]
                 first = code_of(store, lasting, long_user, service.url)
@@ -151,15 +156,19 @@ def test_no_acknowledged_token_is_lost(tmp_path: Path) -> None:
         with serving(mapshelf, token=own) as service:
             service.wait_until_ready()
             with closing(mapshelf.store()) as store:
-                check(store, service.url, user, exchanging, refreshing)
+                check_acknowledged(store, service.url, user, exchanging, refreshing)
+                if time.monotonic() - made < STILL_GOOD:
+                    check_others(store, service.url, user, exchanging, refreshing)
+                else:
+                    refreshing.refreshed = {}
         exchanged += len(exchanging.granted)
     print(f"{ROUNDS} rounds, {exchanged} codes, {refreshing.refreshes} refreshes")
 
 
-def check(
+def check_acknowledged(
     store: Store, url: str, user: User, exchanging: Exchanging, refreshing: Exchanging
 ) -> None:
-    """Ask for all that was acknowledged, and for what was on its way."""
+    """Ask for all that was acknowledged."""
     grants = len(store.grants(user.id, milliseconds()))
     # At most the last one is there without having been acknowledged.
     assert grants - len(exchanging.granted) in (0, 1)
@@ -167,6 +176,14 @@ def check(
         for found in (*exchanging.granted.values(), refreshing.refreshed):
             headers = {"Authorization": f"Bearer {found['access_token']}"}
             assert client.get("/maps?limit=0", headers=headers).status_code == 200
+
+
+def check_others(
+    store: Store, url: str, user: User, exchanging: Exchanging, refreshing: Exchanging
+) -> None:
+    """Ask for what was on its way."""
+    grants = len(store.grants(user.id, milliseconds()))
+    with httpx.Client(base_url=url, timeout=20) as client:
         # Its last answer may have been lost: what it has is still good, for a minute.
         answer = token(client, refreshing.program, for_refresh(refreshing.refreshed))
         assert answer.status_code == 200, answer.text
