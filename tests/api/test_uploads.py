@@ -354,6 +354,19 @@ def test_quotas(tmp_path: Path) -> None:
             assert people.upload(OTHER, plan("5")).status_code == 201
 
 
+def test_refused_files_count(tmp_path: Path) -> None:
+    with shelf_with(tmp_path) as own:
+        few = replace(own.settings, uploads_per_hour=2)
+        with Service(few, "") as service:
+            people = People(own, service)
+            for status in (415, 415, 429):
+                answer = people.upload(OWNER, b"no map")
+                openapi.check(answer)
+                assert answer.status_code == status, answer.text
+            assert people.upload(OWNER, plan("a good one")).status_code == 429
+            assert people.upload(OTHER, plan("of another")).status_code == 201
+
+
 def test_uploads_at_the_same_moment_do_not_overshoot_a_quota(tmp_path: Path) -> None:
     with shelf_with(tmp_path) as own:
         few = replace(own.settings, quota_maps=3)

@@ -29,7 +29,7 @@ from mapshelf.api.map_writing import (
 from mapshelf.api.quotas import check_quotas, check_uploads
 from mapshelf.api.upload_reader import ReadUpload, UploadReader, digest_of
 from mapshelf.clock import milliseconds
-from mapshelf.errors import Conflict, InvalidParameter
+from mapshelf.errors import Conflict, InvalidParameter, UnreadableFile
 from mapshelf.model import AuditEvent, Map, MapDetails, Role, Usage, User
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.settings import Settings
@@ -139,7 +139,7 @@ class Publisher:
             return known, False
         check = self._quotas(user, len(content), new=True)
         check(self._store.usage(user.id))
-        upload = self._reader.read(file.name, content)
+        upload = self._read(file.name, content, user)
         details = _with_facts(details, upload)
         with self._store.noting(done_by(user, address, AuditEvent.MAP_PUBLISHED)):
             return self._store.publish(upload.file, details, user.id, key, check)
@@ -161,8 +161,15 @@ class Publisher:
             return found
         check = self._quotas(user, len(content), new=False)
         check(self._store.usage(user.id))
-        upload = self._reader.read(file.name or versions[0].name, content)
+        upload = self._read(file.name or versions[0].name, content, user)
         return store.replace_file(found.file_id, upload.file, user.id, check)
+
+    def _read(self, name: str, content: bytes, user: User) -> ReadUpload:
+        try:
+            return self._reader.read(name, content)
+        except UnreadableFile:
+            self._store.note_refused_upload(user.id)
+            raise
 
     def _quotas(self, user: User, size: int, *, new: bool) -> Callable[[Usage], None]:
         """Return what refuses a file of this size, given what the user has uploaded already."""

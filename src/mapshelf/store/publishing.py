@@ -40,6 +40,9 @@ MAPS_AT_ONCE: Final = 100
 FROM_FILES: Final = frozenset({"title", "template"})
 """What the file says of a map in a folder."""
 
+_NO_MAP: Final = 0
+"""What stands for the map of a file that was refused; no map has this id."""
+
 _WRITE_VOTE: Final = VOTES.upsert("?")
 _WRITE_REMOVED: Final = REMOVED.upsert("?")
 
@@ -135,6 +138,12 @@ def replace_file(
     )
     _note_upload(database, file_id, user_id, None)
     return changed
+
+
+def note_refused_upload(database: Transaction, user_id: int) -> None:
+    """See ``contract.Uploads``."""
+    require_user(database, user_id)
+    _note_upload(database, _NO_MAP, user_id, None)
 
 
 def _draft(file: UploadedFile) -> MapDraft:

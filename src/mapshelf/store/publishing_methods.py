@@ -60,6 +60,11 @@ class PublishingMethods(SharedMethods):
         with self._changing() as database:
             return publishing.replace_file(database, file_id, file, user_id, check)
 
+    def note_refused_upload(self, user_id: int) -> None:
+        """See ``Store``."""
+        with self._changing() as database:
+            publishing.note_refused_upload(database, user_id)
+
     def versions(self, file_id: int) -> list[Version]:
         """See ``Store``."""
         return published.versions(self._read, file_id)

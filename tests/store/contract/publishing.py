@@ -290,6 +290,13 @@ class UploadsContract(PeopleSuite):
             store.replace_file(99, upload(), ann)
         assert store.content(found.file_id) == OriginalFile("a.mm", source().digest, b"packed")
 
+    def test_refused_files_count_as_uploads(self, store: Store, ann: int, clock: Clock) -> None:
+        store.note_refused_upload(ann)
+        store.note_refused_upload(ann)
+        assert store.usage(ann) == Usage(maps=0, size=0, recent=2, first=clock.now)
+        with pytest.raises(NotFound):
+            store.note_refused_upload(99)
+
     def test_usage_counts_what_is_there_and_what_was_sent_within_the_hour(
         self, store: Store, ann: int, bob: int, clock: Clock
     ) -> None:

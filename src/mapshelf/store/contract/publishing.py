@@ -100,6 +100,13 @@ class Uploads(Protocol):
             Conflict: the map was not uploaded: its file belongs to a folder.
         """
 
+    def note_refused_upload(self, user_id: int) -> None:
+        """Count a file that was refused as an upload of its author: it was read like any other.
+
+        Raises:
+            NotFound: there is no such user.
+        """
+
     def versions(self, file_id: int) -> list[Version]:
         """Return the files of an uploaded map, newest first; none if it was not uploaded."""
 
