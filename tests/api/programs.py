@@ -151,7 +151,7 @@ def signed_in(mapshelf: Mapshelf, url: str, name: str = "alice") -> Iterator[htt
         record = store.password_of(name)
         assert record is not None
         link = f"/link/{new_password_link(store, record.user, milliseconds())}"
-    with httpx.Client(base_url=url) as browser:
+    with httpx.Client(base_url=url, timeout=60) as browser:
         (form,) = (one for one in forms(browser.get(link)) if "new" in one.fields)
         answer = post(browser, form.action, {**form.fields, "new": PASSWORD, "again": PASSWORD})
         assert answer.status_code == 303

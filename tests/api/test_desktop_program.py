@@ -311,7 +311,7 @@ def test_it_uploads_after_a_refresh_and_opens_the_page_of_the_map(desktop: Deskt
     assert found["Software"].startswith("XMind")
     assert found["url"] == found["map"]
     assert found["url"].startswith(f"{desktop.url}/mindmaps/")
-    assert httpx.get(found["url"]).status_code == 200
+    assert httpx.get(found["url"], timeout=60).status_code == 200
 
 
 def test_an_upload_that_is_sent_once_more_is_the_same_map(desktop: Desktop) -> None:

@@ -76,7 +76,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
     mapshelf.run("import", EXAMPLES)
     with serving(mapshelf, token=mapshelf.token()) as service:
         service.wait_until_ready()
-        found = httpx.get(get_well_known_url(service.url, external=True)).json()
+        found = httpx.get(get_well_known_url(service.url, external=True), timeout=60).json()
         yield Server(mapshelf, service.url, found)
 
 
@@ -105,12 +105,14 @@ def test_code_refresh_and_revocation(server: Server, method: str, options: tuple
         revocation = server.metadata["revocation_endpoint"]
         client.revoke_token(revocation, token=second["refresh_token"])
         answer = httpx.get(
-            f"{server.url}/users/me", headers={"Authorization": f"Bearer {first['access_token']}"}
+            f"{server.url}/users/me",
+            headers={"Authorization": f"Bearer {first['access_token']}"},
+            timeout=60,
         )
         since = time.monotonic()
         while answer.status_code != 401:
-            assert time.monotonic() - since < 3
-            answer = httpx.get(answer.request.url, headers=answer.request.headers)
+            assert time.monotonic() - since < 60, "still good"
+            answer = httpx.get(answer.request.url, headers=answer.request.headers, timeout=60)
 
 
 def test_a_device_is_let_in(server: Server) -> None:

@@ -98,7 +98,7 @@ def wait_for(url: str, token: str, log: Path) -> None:
     headers = {"Authorization": f"Bearer {token}"}
     while True:
         try:
-            if httpx.get(f"{url}/maps", headers=headers).status_code == 200:
+            if httpx.get(f"{url}/maps", headers=headers, timeout=60).status_code == 200:
                 return
         except httpx.TransportError:
             pass
@@ -206,7 +206,7 @@ def test_a_body_that_nobody_reads_does_not_disturb_the_next_request(
 ) -> None:
     authorization = {"Authorization": f"Bearer {server.token}"}
     chunks = [b"x" * size]
-    with httpx.Client(base_url=server.url, headers=authorization) as client:
+    with httpx.Client(base_url=server.url, headers=authorization, timeout=60) as client:
         for content in (b"x" * size, (chunk for chunk in chunks)):
             response = client.request("GET", "/maps?limit=0", content=content)
             too_large = size > 65_536 and "Content-Length" in response.request.headers

@@ -135,7 +135,7 @@ def test_no_acknowledged_token_is_lost(tmp_path: Path) -> None:
                 codes = [code_of(store, web, user, service.url) for _ in range(CODES)]
                 first = code_of(store, lasting, long_user, service.url)
             if not refreshing.refreshed:
-                with httpx.Client(base_url=service.url) as client:
+                with httpx.Client(base_url=service.url, timeout=60) as client:
                     refreshing.refreshed = token(client, lasting, for_code(first)).json()
             exchanging = Exchanging(web, codes)
             refreshes = refreshing.refreshes

@@ -568,10 +568,10 @@ def test_a_private_catalogue_shows_nothing_to_strangers(tmp_path: Path) -> None:
             "/site/maps/Garden01.json",
             "/oembed",
         ):
-            answer = httpx.get(address + path)
+            answer = httpx.get(address + path, timeout=60)
             assert answer.status_code in (303, 401), path
             assert str(GARDEN.title) not in answer.text
         picture = f"{address}/thumbnails/Garden01.png"
-        assert httpx.get(picture).status_code == 401
-        assert httpx.get(picture, headers=signed).status_code == 200
-        assert len(httpx.get(f"{address}/maps", headers=signed).json()) == 4
+        assert httpx.get(picture, timeout=60).status_code == 401
+        assert httpx.get(picture, headers=signed, timeout=60).status_code == 200
+        assert len(httpx.get(f"{address}/maps", headers=signed, timeout=60).json()) == 4

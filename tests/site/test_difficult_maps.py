@@ -141,7 +141,7 @@ def test_an_arrow_from_a_topic_to_itself_is_a_loop(reader: Reader, address: str)
     )
     go_to(page, "again")
     expect(page.locator(".detail .more li")).to_have_text(["↻ Again: until it works"])
-    whole = httpx.get(f"{address}/thumbnails/Loops001.svg").text
+    whole = httpx.get(f"{address}/thumbnails/Loops001.svg", timeout=60).text
     assert whole.count('stroke-dasharray="5 3"') == 3
     assert "until it works" in whole
     page.locator('[data-topic="once"] .handle').click()

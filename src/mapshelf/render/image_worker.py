@@ -25,7 +25,7 @@ MEMORY: Final = 768 << 20
 """Bytes for one picture. The largest that is decoded takes 64 MiB, and again when it is scaled."""
 
 CPU_SECONDS: Final = 3  # of processor time for one picture
-WALL_SECONDS: Final = 6.0  # by the clock; then the child is killed
+WALL_SECONDS: Final = 20.0  # by the clock, on a busy machine; then the child is killed
 
 TRIED_AGAIN_AFTER: Final = 600.0
 """Seconds after which a picture is tried again that took too long by the clock: perhaps the machine
