@@ -6,8 +6,8 @@ from typing import Final
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import Boundary, MapDraft, Outline, Relationship, Sheet, Topic
 
-LONG: Final = "+".join(f"\\frac{{a_{{{n}}}}}{{b_{{{n}}}}}" for n in range(120))
-"""A formula of several thousand pixels."""
+LONG: Final = "+".join(f"\\frac{{a_{{{n:040}}}}}{{b_{{{n}}}}}" for n in range(20))
+"""A formula of several thousand pixels; long numbers make it so with few elements."""
 
 WIDE: Final = MapDraft(
     id="Wide0001",
@@ -38,7 +38,8 @@ WIDE: Final = MapDraft(
     ),
 )
 
-LEVEL_COUNT: Final = 20_000
+LEVEL_COUNT: Final = 5_000
+"""So many topics are some 20,000 elements, far more than may be drawn at once."""
 
 LEVEL: Final = MapDraft(
     id="Level001",
@@ -60,7 +61,8 @@ LEVEL: Final = MapDraft(
     ),
 )
 
-ARROW_COUNT: Final = 5_000
+ARROW_COUNT: Final = 1_500
+"""So many arrows are, with their words, more elements than may be drawn at once."""
 
 ARROWS: Final = MapDraft(
     id="Arrows01",
