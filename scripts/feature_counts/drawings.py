@@ -247,7 +247,7 @@ NOVAMIND: Final = Format(
         Rule("links", "topic/links/link@url, topic/rich-text/hyperlink@url", each(_nova_links)),
         Rule(
             "images",
-            "topic/top-image, bottom-, left-, right-image, adornments/adornment@resource-ref through"
+            "topic/top-image, bottom-, left-, right-image, adornments/adornment@resource-ref by"
             " manifest.xml to Resources/..; an icon (adornment) counts here, for all that the file"
             " has of it is a picture",
             each_in(_nova_images),
