@@ -5,6 +5,7 @@ import json
 import subprocess
 import sys
 import zipfile
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -84,6 +85,10 @@ STYLES = """<hook NAME="MapStyle"><map_styles><stylenode LOCALIZED_TEXT="root" C
             '<node><richcontent TYPE="NODE"><html><body><img src="a.png"/><img src="http://x/y"/>'
             '<a href="http://z">z&nbsp;</a></body></html></richcontent></node>',
             {"images": 1, "links": 1},
+        ),
+        (
+            '<node TEXT="x"><hook NAME="FreeNode"/><node><hook NAME="FreeNode"/></node></node>',
+            {"callouts": 1, "floating": 1},
         ),
         ('<node TEXT="x"><richcontent TYPE="NOTE"><html/></richcontent></node>', {}),
         ('<node TEXT="\\latex x^2"/><node TEXT="=1+1"/><node TEXT="$a_b$"/>', {"formulas": 1}),
@@ -189,11 +194,12 @@ def test_vym() -> None:
     text = (
         '<!DOCTYPE vymmap><vymmap><mapcenter><frame frameType="Cloud"/>'
         '<branch scrolled="yes"><heading textColor="#000000">x</heading></branch><branch>'
-        '<frame frameType="NoFrame"/><frame frameType="Ellipse"/></branch></mapcenter>'
+        '<frame frameType="NoFrame"/><frame frameType="Ellipse" includeChildren="true"/></branch>'
+        "</mapcenter>"
         '<xlink beginID="mc:0,bo:0" endID="mc:0,bo:1"/><xlink beginID="mc:0" endID="mc:0,bo:9"/>'
         "</vymmap>"
     )
-    assert found(text) == {"boundaries": 1, "relationships": 1}
+    assert found(text) == {"boundaries": 1, "relationships": 1, "shapes": 1}
 
 
 def test_opml_counts_visible_lines() -> None:
@@ -203,6 +209,12 @@ def test_opml_counts_visible_lines() -> None:
     assert found(text.format("1", tree)) == {"folded": 1}
     assert found(text.format("1,2", tree)) == {}
     assert found(text.format("", tree)) == {}
+
+
+@pytest.mark.parametrize("target", ["#top", "/", '\\" + url + \\"'])
+def test_places_that_are_not_there_are_no_links_of_opml(target: str) -> None:
+    text = escape(f'<a href="{target}">a</a> <a href="x.html">b</a>', quote=True)
+    assert found(f'<opml><body><outline text="{text}"/></body></opml>') == {"links": 1}
 
 
 def test_mindmeister_defaults_are_nothing() -> None:

@@ -164,7 +164,10 @@ EDRAWMIND: Final = Format(
 # --- NovaMind ----------------------------------------------------------------------------------
 
 _NOVA_NO_TOPICS: Final = frozenset({"Boundary", "LinkLine"})
-_NOVA_IMAGES: Final = ("top-image", "bottom-image", "left-image", "right-image")
+_NOVA_IMAGES: Final = (
+    *("top-image", "bottom-image", "left-image", "right-image"),
+    "adornments/adornment",
+)
 _NOVA_TASK: Final = ("priority", "percentage-complete", "start-time", "end-time", "duration")
 
 
@@ -192,7 +195,7 @@ def _nova_links(node: Element) -> int:
 def _nova_images(opened: RawMap[Element], node: Element) -> int:
     manifest = opened.raw.member_root("manifest.xml")
     resources = [] if manifest is None else manifest.findall("resources/resource")
-    urls = {part.get("id"): part.get("url", "") for part in resources}
+    urls = {part.get("id"): part.get("fallback-url", part.get("url", "")) for part in resources}
     found = [image for name in _NOVA_IMAGES for image in node.findall(f"said/{name}")]
     names = [urls.get(image.get("resource-ref"), "") for image in found]
     return sum(f"Resources/{name}" in opened.raw.members for name in names)
@@ -224,7 +227,9 @@ def _nova_is_coloured(node: Element) -> bool:
         if style is None
         else [*style.findall("fill-style//*[@color]"), *style.findall("line-style[@color]")]
     )
-    return bool(own) or node.find("said/rich-text//text-run[@font-color]") is not None
+    runs = [run for run in node.findall("said/rich-text//text-run") if words_in(run)]
+    inks = {run.get("font-color") for run in runs}
+    return bool(own) or (len(inks) == 1 and None not in inks)
 
 
 NOVAMIND: Final = Format(
@@ -239,16 +244,12 @@ NOVAMIND: Final = Format(
         Rule(
             "notes", "topic/notes with words", each(lambda n: bool(words_in(n.find("said/notes"))))
         ),
-        Rule(
-            "markers",
-            "topic/adornments/adornment",
-            each(lambda n: len(n.findall("said/adornments/adornment"))),
-        ),
         Rule("links", "topic/links/link@url, topic/rich-text/hyperlink@url", each(_nova_links)),
         Rule(
             "images",
-            "topic/top-image, bottom-, left-, right-image@resource-ref through manifest.xml to"
-            " Resources/..",
+            "topic/top-image, bottom-, left-, right-image, adornments/adornment@resource-ref by"
+            " manifest.xml to Resources/..; an icon (adornment) counts here, for all that the file"
+            " has of it is a picture",
             each_in(_nova_images),
         ),
         Rule(
@@ -301,8 +302,9 @@ NOVAMIND: Final = Format(
         ),
         Rule(
             "colours",
-            "color in fill-style or line-style of topic-node-style, font-color of the text; 'C1V0'"
-            " is a colour of the theme chosen for the topic",
+            "color in fill-style or line-style of topic-node-style, font-color of the whole"
+            " text (single words that are coloured are mostly links); 'C1V0' is a colour of the"
+            " theme chosen for the topic",
             each(_nova_is_coloured),
         ),
         Rule("sheets", "maps/map", lambda o: len(o.document.findall("maps/map"))),

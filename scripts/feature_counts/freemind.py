@@ -99,6 +99,17 @@ def _summaries(opened: RawMap[Element]) -> int:
     return sum(not _is_bracket(node) or node.find("node") is not None for node in nodes)
 
 
+def _free(opened: RawMap[Element]) -> int:
+    return sum(node.tag != "node" or "FreeNode" in _hooks(node) for node in opened.topics)
+
+
+def _floating(opened: RawMap[Element]) -> int:
+    beside = [node for node in opened.topics if node.tag != "node"]
+    return len(beside) + sum(
+        "FreeNode" in _hooks(node) for node in opened.document.findall("node/node")
+    )
+
+
 def _is_formula(opened: RawMap[Element], node: Element) -> bool:
     content = _content(opened, node)
     text = content.get("TEXT", "")
@@ -185,8 +196,14 @@ FREEMIND: Final = Format(
         ),
         Rule(
             "floating",
-            "hook FreeNode at any depth; x-coggle-rootnode",
-            each(lambda node: node.tag != "node" or "FreeNode" in _hooks(node)),
+            "hook FreeNode right below the central node; x-coggle-rootnode",
+            _floating,
+        ),
+        Rule(
+            "callouts",
+            "hook FreeNode further down: Freeplane keeps it beside the topic that it belongs to,"
+            " and moves, folds and deletes it together with that",
+            lambda opened: _free(opened) - _floating(opened),
         ),
         Rule(
             "task",

@@ -82,6 +82,12 @@ FEATURES: Final = (
         "colour of text, fill, border or line at the topic itself, or in a style that the topic"
         " names and that exists; not from themes, levels or conditions, and not transparent",
     ),
+    Feature(
+        "shapes",
+        "topics",
+        "a line around the words of one topic, chosen for it; counted where a format calls it by"
+        " the same name as a line around several topics",
+    ),
     Feature("sheets", "things", "sheets with a central topic; 1 where the format has no sheets"),
 )
 

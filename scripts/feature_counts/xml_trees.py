@@ -86,6 +86,9 @@ WISEMAPPING: Final = Format(
 
 _OPML_LINKS: Final = ("url", "htmlUrl", "xmlUrl")
 _LIST: Final = re.compile(r"\d{1,9}")
+_NOWHERE: Final = re.compile(r"#|/$|.*[\"\\]")
+"""Addresses in HTML that lead nowhere from an outline: places in the web page and the top of the
+web site that it was meant for, and pieces of program code (``<a href=\\"" + url + "``)."""
 
 
 def _open_opml(raw: RawFile) -> RawMap[Element] | None:
@@ -103,6 +106,11 @@ def _opml_has_note(outline: Element) -> bool:
     text = outline.get("text") or outline.get("title")
     found = (outline.get(name, "") for name in ("_note", "description"))
     return any(has_words(note) and note != text for note in found)
+
+
+def _opml_links(outline: Element) -> int:
+    written = [link for link in markup(outline.get("text", "")).links if not _NOWHERE.match(link)]
+    return different([*map(outline.get, _OPML_LINKS), *written])
 
 
 def _opml_folded(opened: RawMap[Element]) -> int:
@@ -139,8 +147,9 @@ OPML: Final = Format(
         ),
         Rule(
             "links",
-            "url, htmlUrl, xmlUrl; a href of HTML in text",
-            each(lambda o: different([*map(o.get, _OPML_LINKS), *markup(o.get("text", "")).links])),
+            "url, htmlUrl, xmlUrl; a href of HTML in text, but for places (#..) and the top (/) of"
+            " a web site that is not there, and addresses put together by program code",
+            each(_opml_links),
         ),
         Rule(
             "images",
@@ -296,11 +305,9 @@ def _vym_relationships(opened: RawMap[Element]) -> int:
     return sum(None not in pair and pair[0] is not pair[1] for pair in ends)
 
 
-def _vym_boundaries(branch: Element) -> bool:
+def _vym_framed(branch: Element, *, around_all: bool) -> bool:
     frames = [f for f in branch.findall("frame") if f.get("frameType", "NoFrame") != "NoFrame"]
-    if branch.tag == "mapcenter":  # each centre is drawn in a frame of its own
-        frames = [frame for frame in frames if frame.get("includeChildren") == "true"]
-    return bool(frames)
+    return any((frame.get("includeChildren") == "true") == around_all for frame in frames)
 
 
 def _vym_is_coloured(branch: Element) -> bool:
@@ -328,8 +335,13 @@ VYM: Final = Format(
         ),
         Rule(
             "boundaries",
-            "branches with a frame other than NoFrame; at a mapcenter only with includeChildren",
-            each(_vym_boundaries),
+            "frame other than NoFrame with includeChildren: around the branch with all below it",
+            each(lambda branch: _vym_framed(branch, around_all=True)),
+        ),
+        Rule(
+            "shapes",
+            "frame other than NoFrame without includeChildren: around the words of one topic",
+            each(lambda branch: _vym_framed(branch, around_all=False)),
         ),
         Rule(
             "floating",

@@ -270,10 +270,13 @@ def test_what_there_was_no_time_for_is_drawn_later(
             assert response.status_code == 200
             assert response.headers["Cache-Control"] == "no-store"
             assert "ETag" not in response.headers
+            openapi.check(response)
         complete = [service.get(path) for path in paths]
         for response, before in zip(complete, incomplete, strict=True):
             assert response.headers["Cache-Control"] != "no-store"
             assert response.content != before.content
+            assert "ETag" in response.headers
+            openapi.check(response)
 
 
 def test_what_cannot_be_drawn_is_asked_of_the_child_once(

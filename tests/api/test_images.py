@@ -43,6 +43,7 @@ PICTURES = {
     "png": picture("red", (30, 20)),
     "jpeg": picture("red", (30, 20), "JPEG"),
     "bmp": picture("red", (30, 20), "BMP"),
+    "tiff": picture("red", (30, 20), "TIFF"),
     "ico": picture("red", (32, 32), "ICO"),
     "webp": picture("red", (30, 20), "WEBP"),
     "gif": moving("red", "blue"),

@@ -100,3 +100,34 @@ def test_an_icon_is_a_picture() -> None:
     }
     (root,) = read(archive_of(members), LIMITS).roots
     assert [bool(image.digest) for image in root.children[0].images] == [False, True]
+
+
+def test_a_picture_that_few_programs_show_is_there_a_second_time() -> None:
+    manifest = (
+        '<manifest><resources><resource id="p" url="a.pdf" fallback-url="a.png"/></resources>'
+        "</manifest>"
+    )
+    members: dict[str, str | bytes] = {
+        "manifest.xml": manifest,
+        "Resources/a.pdf": b"%PDF-1.4",
+        "Resources/a.png": as_file(drawn()),
+    }
+    (root,) = read(archive_of({"content.xml": CONTENT, **members}), LIMITS).roots
+    (image,) = root.children[0].images
+    assert (bool(image.digest), image.alt) == (True, "a.png")
+
+
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [("C0V0", "#102030"), ("C1V0", "#ffffff"), ("C1V3", ""), ("C7V0", ""), ("C", "")],
+)
+def test_a_colour_may_be_one_of_the_theme(name: str, expected: str) -> None:
+    colours = "<color>#FF102030</color><color>#FFFFFFFF</color>"
+    sheet = (
+        '<style-sheet><themes><theme id="other"/><theme id="t"><color-set><base-colors>'
+        f"{colours}</base-colors></color-set></theme></themes></style-sheet>"
+    )
+    content = CONTENT.replace("<maps><map>", '<maps><map theme-ref="t">')
+    content = content.replace("#21ECFF01", name)
+    (root,) = read(archive_of({"content.xml": content, "style-sheet.xml": sheet}), LIMITS).roots
+    assert root.children[1].style == (Style(fill=expected) if expected else None)

@@ -69,6 +69,12 @@ def test_inline_markup() -> None:
     assert topic.links == ("https://x/",)
 
 
+def test_places_in_a_web_page_that_is_not_there_are_no_links() -> None:
+    text = '<b>a</b> <a href="#top">up</a>'
+    (topic,) = outline_of(f'<outline text="{escape(text)}"/>').roots
+    assert (topic.text, topic.links) == ("a up", ())
+
+
 def test_links_in_source_text_are_links() -> None:
     text = '<li><a href="https://x/">page</a> <a href="local">other</a></li>'
     (topic,) = outline_of(f'<outline text="{escape(text)}"/>').roots

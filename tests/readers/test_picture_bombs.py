@@ -60,6 +60,13 @@ def svg(content: str = "", attributes: str = 'width="40" height="30"', before: s
     return f"{before}<svg {names} {attributes}>{content}</svg>".encode()
 
 
+def tiff(width: int, height: int) -> bytes:
+    """Return a TIFF that says so of its size, and has one row."""
+    facts = {256: width, 257: height, 258: 8, 259: 1, 262: 1, 273: 8, 277: 1, 278: height, 279: 1}
+    entries = b"".join(struct.pack("<HHII", tag, 4, 1, fact) for tag, fact in facts.items())
+    return b"II*\0" + struct.pack("<IH", 8, len(facts)) + entries + bytes(4)
+
+
 ENTITIES = "".join(f'<!ENTITY e{n} "{f"&e{n - 1};" * 10}">' for n in range(1, 10))
 
 REFUSED: dict[str, Callable[[], bytes]] = {
@@ -79,7 +86,11 @@ REFUSED: dict[str, Callable[[], bytes]] = {
     "PNG cut in its header": lambda: picture()[:20],
     "WebP cut in its header": lambda: picture(kind="WEBP")[:18],
     "JPEG that is cut at once": lambda: b"\xff\xd8\xff",
-    "TIFF": lambda: as_file(Pillow.new("RGB", (4, 4)), "TIFF"),
+    "TIFF that a library of C would decode": lambda: as_file(
+        Pillow.new("RGB", (4, 4)), "TIFF", compression="tiff_lzw"
+    ),
+    "TIFF of 30,000 x 30,000": lambda: tiff(30_000, 30_000),
+    "TIFF cut in its header": lambda: as_file(Pillow.new("RGB", (4, 4)), "TIFF")[:10],
     "cursor": lambda: b"\0\0\2\0" + as_file(Pillow.new("RGB", (16, 16)), "ICO")[4:],
     "HTML": lambda: b"<html><svg/></html>",
     "larger than allowed": lambda: picture() + bytes(LIMITS.picture),

@@ -19,7 +19,7 @@ from mapshelf.model import (
     TopicKind,
 )
 from mapshelf.readers.parsing.limits import Limits
-from mapshelf.readers.parsing.sheets import MOST_RELATIONSHIPS, sound_sheets
+from mapshelf.readers.parsing.sheets import MOST_MEMBERS, MOST_RELATIONSHIPS, sound_sheets
 from mapshelf.readers.parsing.topic_tree import grow
 
 ROOT: Final = Topic("r", id="r", children=[Topic("a", id="a"), Topic("b", id="b")])
@@ -132,3 +132,21 @@ def test_what_is_attached_to_a_topic_is_bounded() -> None:
     (found,) = grow([given], lambda topic: topic, lambda _: (), Limits())
     assert (len(found.tags), len(found.attributes), len(found.images)) == (100, 100, 100)
     assert len(found.attributes[0][1].encode()) <= 4096
+
+
+def test_what_boundaries_and_summaries_name_is_bounded() -> None:
+    children = [Topic(str(number), f"t{number}") for number in range(200)]
+    root = Topic("root", "r", children=children)
+    everything = tuple(child.id for child in children)
+    count = 5 * MOST_MEMBERS // len(children)
+    kept = sound(
+        Sheet(
+            root,
+            boundaries=tuple(Boundary(everything, str(number)) for number in range(count)),
+            summaries=tuple(Summary(everything, Topic(f"{n}", f"s{n}")) for n in range(count)),
+        )
+    )
+    assert len(kept.boundaries) == count // 5
+    assert len(kept.summaries) == count, "the words of all are kept"
+    assert {len(summary.topics) for summary in kept.summaries[: count // 5]} == {200}
+    assert {len(summary.topics) for summary in kept.summaries[count // 5 + 1 :]} == {1}

@@ -4,6 +4,7 @@ import os
 import re
 import time
 import xml.etree.ElementTree as ET
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mapshelf.disk_cache import DiskCache
-from mapshelf.model import Outline, Topic, sheets_of
+from mapshelf.model import Outline, Sheet, Topic, sheets_of
 from mapshelf.render import formula_worker
 from mapshelf.render.formula_markup import ATTRIBUTES, ELEMENTS, LARGEST
 from mapshelf.render.formula_source import plain_latex
@@ -20,11 +21,15 @@ from mapshelf.render.formula_worker import FormulaWorker
 from mapshelf.render.formulas import (
     LONGEST,
     MOST_CHARACTERS,
+    MOST_WORK,
+    FormulaDrawing,
     drawings,
     formulas_of,
     is_drawable,
     mathml,
 )
+from mapshelf.render.map_drawing import map_drawing
+from mapshelf.render.render_request import DrawingRequest
 
 DRAWN: Final = (
     "x",
@@ -220,6 +225,53 @@ def test_formulas_too_long_too_deep_or_too_many_are_left_alone() -> None:
     many = [Topic("", formula=f"{number:05}") for number in range(20_000)]
     assert len(formulas_of([*many, *many])) == MOST_CHARACTERS / 5
     assert formulas_of([Topic("", formula="x"), Topic("y"), Topic("", formula="x")]) == ["x"]
+
+
+def rows(row: str, count: int, at: int) -> str:
+    """Return a formula of several rows, which no other number makes."""
+    inside = (row + r"\\") * count
+    return rf"\begin{{gathered}}{inside}{at}\end{{gathered}}"
+
+
+COSTLY: Final[dict[str, Callable[[int], str]]] = {
+    "thousands of different ones": "{:05}".format,
+    "letters of many lines": lambda at: rows(r"\mathfrak{WWWWWWWWWWWWWWWWWWWW}", 10, at),
+    "too wide to be drawn": lambda at: "@" * 4000 + f"{at:05}",
+    "too many points": lambda at: rows(r"\frak{" + "W" * 90 + "}", 40, at),
+    "unknown commands": lambda at: rf"\unknown{at:05}",
+}
+
+
+@pytest.mark.parametrize("name", COSTLY)
+@pytest.mark.parametrize("make", [drawings, mathml])
+def test_the_work_for_the_formulas_of_a_map_is_bounded(
+    name: str, make: Callable[[Iterable[str]], dict[str, object]]
+) -> None:
+    tried = 0
+
+    def formulas() -> Iterator[str]:
+        nonlocal tried
+        for tried in range(1, 100_000):
+            yield COSTLY[name](tried)
+
+    made = make(formulas())
+    length = len(COSTLY[name](1))
+    assert tried * (500 + 20 * length) < MOST_WORK + 200_000
+    whole = sum(
+        len(one.path if isinstance(one, FormulaDrawing) else str(one)) for one in made.values()
+    )
+    assert whole < MOST_WORK
+
+
+def test_what_comes_after_a_bomb_is_shown_as_its_source() -> None:
+    bomb = [Topic("", f"t{at}", formula=f"{at:05}") for at in range(8000)]
+    outline = Outline(
+        (Sheet(Topic("Bomb", "r", children=[*bomb, Topic("", "end", formula="e^x")])),)
+    )
+    text = map_drawing(outline, DrawingRequest("Bomb", "svg", "light"), {}).decode()
+    assert ">00000<" not in text  # drawn
+    assert ">07999<" in text
+    assert ">e^x<" in text
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,13 @@
 """Maps that are hard to show: wide formulas, thousands of topics or arrows, loops, odd shapes."""
 
 from dataclasses import replace
+from hashlib import sha256
 from typing import Final
 
 from mapshelf.formats.outline_codec import encode_outline
-from mapshelf.model import Boundary, MapDraft, Outline, Relationship, Sheet, Topic
+from mapshelf.model import Boundary, Image, MapDraft, Outline, Relationship, Sheet, Topic
+from tests.readers.illustrated import picture
+from tests.site.shelves import encoded
 
 LONG: Final = "+".join(f"\\frac{{a_{{{n:040}}}}}{{b_{{{n}}}}}" for n in range(20))
 """A formula of several thousand pixels; long numbers make it so with few elements."""
@@ -196,4 +199,39 @@ CORNERS: Final = MapDraft(
 )
 """A high branch on one side, a long one on the other: nothing is in two corners."""
 
-DIFFICULT: Final = (WIDE, LEVEL, ARROWS, LOOPS, TALL, CORNERS)
+_COLUMN: Final = picture("red", (200, 1600))
+_COLUMN_DIGEST: Final = sha256(_COLUMN).hexdigest()
+PICTURED: Final = MapDraft(
+    id="Pictured",
+    title="Pictured",
+    owner="many",
+    category="Home",
+    outline=encoded(
+        Topic(
+            "Pictured",
+            "r",
+            children=[
+                Topic(f"Column {n}", f"c{n}", images=(Image(_COLUMN_DIGEST, 200, 1600, "column"),))
+                for n in range(4)
+            ],
+        )
+    ),
+    images={_COLUMN_DIGEST: _COLUMN},
+)
+"""Pictures that are higher than a page."""
+
+_MARKED: Final = Topic(
+    "a bold word, an italic one, run make",
+    "marked",
+    text_html="a <b>bold</b> word, an <i>italic</i> <u>one</u>, run <code>make</code>",
+)
+MARKED: Final = MapDraft(
+    id="Marked01",
+    title="Marked",
+    owner="many",
+    category="Home",
+    outline=encoded(Topic("Marked", "r", children=[Topic("Branch", "b", children=[_MARKED])])),
+)
+"""A text with all that marks words."""
+
+DIFFICULT: Final = (WIDE, LEVEL, ARROWS, LOOPS, TALL, CORNERS, PICTURED, MARKED)

@@ -233,3 +233,50 @@ def test_each_tile_is_one_page_and_none_is_empty(
     for own_size in (True, False):
         printed = page.pdf(format=paper, prefer_css_page_size=own_size)
         assert len(pages_of(printed)) == tiles, own_size
+
+
+def test_a_picture_higher_than_a_page_is_printed_whole(reader: Reader) -> None:
+    page = reader.open("/mindmaps/Pictured")
+    printed = page.pdf(format="A4")
+    assert len(pages_of(printed)) <= 4, "two of them on a page, after the drawing"
+    page.emulate_media(media="print")
+    pictures = page.locator("#outline .inside")
+    expect(pictures).to_have_count(4)
+    for number in range(4):
+        pictures.nth(number).scroll_into_view_if_needed()
+        box = pictures.nth(number).bounding_box()
+        assert box is not None
+        assert 300 < box["height"] < 450
+        assert box["width"] == pytest.approx(box["height"] / 8, abs=2)
+
+
+def test_marked_words_are_drawn_and_no_wider_than_their_box(reader: Reader) -> None:
+    page = reader.open("/mindmaps/Marked01")
+    words = page.locator('[data-topic="marked"] > text')
+    expect(words).to_have_count(1)
+    looks = words.locator("tspan").evaluate_all(
+        "all => all.map((one) => { const style = getComputedStyle(one);"
+        " return [one.textContent, style.fontWeight, style.fontStyle, style.textDecorationLine]; })"
+    )
+    assert looks == [
+        ["bold", "600", "normal", "none"],
+        ["italic", "400", "italic", "none"],
+        ["one", "400", "normal", "underline"],
+        ["make", "400", "normal", "none"],
+    ]
+    page.evaluate("document.fonts.ready")
+    width = words.evaluate(
+        "one => one.removeAttribute('textLength') ?? one.getComputedTextLength()"
+    )
+    room = page.evaluate(
+        "fetch(document.getElementById('stage').dataset.drawing)"
+        ".then((one) => one.json()).then((data) => data.sheets[0].topics[2][4][0][1])"
+    )
+    assert width == pytest.approx(room, abs=0.5), "measured in the faces it is drawn with"
+    code = page.locator('[data-topic="marked"] rect.code').bounding_box()
+    make = words.locator("tspan").last.bounding_box()
+    assert code is not None
+    assert make is not None
+    assert code["x"] <= make["x"]
+    assert make["x"] + make["width"] <= code["x"] + code["width"]
+    no_faults(page)

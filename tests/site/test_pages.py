@@ -355,7 +355,12 @@ def test_pages_are_checked_before_they_are_shown_again(site: Service) -> None:
 
 def test_files_of_pages_are_kept_for_long(site: Service) -> None:
     (sheet,) = re.findall(r'rel="stylesheet" href="([^"]+)"', get(site, PAGE).text)
-    for name in (*(path.name for path in STATIC.iterdir()), "regular.ttf", "bold.ttf"):
+    for name in (
+        *(path.name for path in STATIC.iterdir()),
+        "regular.ttf",
+        "bold.ttf",
+        "italic.ttf",
+    ):
         address = sheet.replace("site.css", name)
         assert "immutable" in get(site, address).headers["cache-control"]
     assert "immutable" not in get(site, "/static/old/site.css").headers["cache-control"]

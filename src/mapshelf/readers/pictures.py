@@ -31,7 +31,14 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 _SIGNATURES: Final = {b"\x89PNG\r\n\x1a\n": "PNG", b"\xff\xd8\xff": "JPEG"}
-_MORE_SIGNATURES: Final = {b"GIF8": "GIF", b"RIFF": "WEBP", b"BM": "BMP", b"\0\0\1\0": "ICO"}
+_MORE_SIGNATURES: Final = {
+    b"GIF8": "GIF",
+    b"RIFF": "WEBP",
+    b"BM": "BMP",
+    b"\0\0\1\0": "ICO",
+    b"II*\0": "TIFF",
+    b"MM\0*": "TIFF",
+}
 """What pictures in topics may be besides."""
 
 _ICON_HEAD: Final = 6
@@ -39,6 +46,10 @@ _ICON_ENTRY: Final = 16
 _MOST_ICONS: Final = 64
 _LARGEST_ICON: Final = 1024
 """Bytes at the beginning of an ICO and for each icon in it; how many, and pixels across."""
+
+_PLAIN: Final = frozenset({"raw", "packbits"})
+"""The TIFF that is shown: as Macs put pictures on their clipboard. Everything else would be decoded
+by libtiff, a large library with a history of holes."""
 
 _SCAN: Final = b"\xff\xda"
 _MOST_SCANS: Final = 64
@@ -161,11 +172,14 @@ def measure(data: bytes, limits: Limits) -> tuple[int, int]:
             warnings.simplefilter("ignore")
             with Image.open(io.BytesIO(data), formats=(kind,)) as picture:
                 width, height = picture.size
+                plain = kind != "TIFF" or all(tile[0] in _PLAIN for tile in picture.tile)
     except MemoryError:
         raise
     except Exception as error:  # decoders raise whatever comes to hand
         raise BrokenFile("the picture is damaged") from error
     _check_size(width, height, limits)
+    if not plain:
+        raise BrokenFile("the picture is of a kind that is not shown")
     return width, height
 
 

@@ -11,6 +11,7 @@ from typing import Final
 
 from mapshelf.render.arrows import Curve, Link
 from mapshelf.render.contrast import LINE, legible
+from mapshelf.render.direction import first_direction
 from mapshelf.render.drawing_costs import Simpler, illustrated, line_length, simpler
 from mapshelf.render.fonts import ASCENT, BOLD_WEIGHT
 from mapshelf.render.inks import Ink, branch_colour, valid
@@ -26,6 +27,7 @@ from mapshelf.render.look import (
 from mapshelf.render.nodes import Node
 from mapshelf.render.pieces import piece
 from mapshelf.render.svg import ANCHORS, Frame, Place, Style, number, text_line
+from mapshelf.render.wrapping import Line
 from mapshelf.writers.markup import attribute
 
 _STROKES: Final = (0.0, 2.6, 1.7, 1.3, 1.1)
@@ -33,6 +35,10 @@ _STROKES: Final = (0.0, 2.6, 1.7, 1.3, 1.1)
 
 _ROUND: Final = 0.45
 """Radius of the corners of a box of one line, in its heights."""
+
+CODE_ABOVE: Final = 0.98
+CODE_HEIGHT: Final = 1.26
+"""Of the line around code: its upper end above the baseline, and its height, in font sizes."""
 
 _HEAD: Final = 7.0  # length of the head of an arrow
 
@@ -232,8 +238,26 @@ def _text(node: Node, ink: Ink, style: Style) -> Iterable[str]:
         width = line.width * kind.size
         anchor = "middle" if kind.boxed else "end" if node.side < 0 else "start"
         x = node.left + contents.text_left + ANCHORS[anchor] * (node.text_width - width)
-        yield text_line(line.text, Place(x, y, width, anchor), kind.size, style, look)
+        place = Place(x, y, width, anchor)
+        yield from _code(line, place, kind.size, ink)
+        yield text_line(line, place, kind.size, style, look)
         y += height
+
+
+def _code(line: Line, place: Place, size: float, ink: Ink) -> Iterable[str]:
+    """Yield a line around each piece of code in a line of text."""
+    if not any("code" in part.marks for part in line.parts) or first_direction(line.text) == "R":
+        return
+    x = place.x
+    for part in line.parts:
+        if "code" in part.marks:
+            yield (
+                f'<rect x="{number(x - 1.5)}" y="{number(place.y - CODE_ABOVE * size)}"'
+                f' width="{number(part.width * size + 3)}" height="{number(CODE_HEIGHT * size)}"'
+                f' rx="2.5" fill="none" stroke="{ink.text}" stroke-opacity="0.45"'
+                ' stroke-width="0.8"/>\n'
+            )
+        x += part.width * size
 
 
 def _count(node: Node, ink: Ink, style: Style) -> str:

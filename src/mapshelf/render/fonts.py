@@ -18,8 +18,10 @@ FAMILY: Final = "Open Sans"
 FILES: Final = (
     str(ttf_opensans.OPENSANS_REGULAR.path),
     str(ttf_opensans.OPENSANS_SEMIBOLD.path),
+    str(ttf_opensans.OPENSANS_ITALIC.path),
+    str(ttf_opensans.OPENSANS_SEMIBOLDITALIC.path),
 )
-"""The regular and the bold face."""
+"""The regular and the bold face, upright and italic."""
 
 BOLD_WEIGHT: Final = 600
 
@@ -71,9 +73,9 @@ class _Widths(dict[str, float]):
 
 
 @cache
-def font(*, bold: bool) -> Font:
+def font(*, bold: bool, italic: bool = False) -> Font:
     """Return a face, which is read once in a process."""
-    return Font(FILES[bold])
+    return Font(FILES[bold + 2 * italic])
 
 
 def is_invisible(character: str) -> bool:

@@ -62,17 +62,21 @@ class _NotWritten(Exception):
     """What is made of a formula is too deep, or has a command that is not known."""
 
 
-def written(formula: str) -> str | None:
-    """Return a formula as MathML with its LaTeX as alternative text, ``None`` if that fails."""
+def written(formula: str) -> tuple[str | None, int]:
+    """Return a formula as MathML with its LaTeX as alternative text, and the work for it.
+
+    If that fails, it is ``None``.
+    """
     try:
-        made = convert_to_element(_known(plain_latex(formula)), display="block")
-        inside = "".join(piece for child in made for piece in _elements(child, 1))
+        whole = convert_to_element(_known(plain_latex(formula)), display="block")
+        inside = "".join(piece for child in whole for piece in _elements(child, 1))
     except Exception:  # it fails in many ways, all of them for what is no LaTeX
-        return None
+        return None, 0
     if not inside or len(inside) > LARGEST:
-        return None
+        return None, len(inside)
     # In the line of other words, but as large as on a line of its own.
-    return f'<math displaystyle="true"{attribute("alttext", formula)}>{inside}</math>'
+    made = f'<math displaystyle="true"{attribute("alttext", formula)}>{inside}</math>'
+    return made, len(made)
 
 
 def _known(source: str) -> str:

@@ -27,6 +27,9 @@ LARGEST: Final = 200.0
 
 _MOST_POINTS: Final = 50_000
 
+_WORK_IN_VAIN: Final = 100_000
+"""For what is found too late to be no path: as much as for a path of most points."""
+
 _UNSOUND: Final = re.compile(r"\\(?:chemfig|schemestart)(?![A-Za-z])")
 """Structures of chemistry: mathra 1.5 panics on broken ones, which would fill the log."""
 
@@ -54,14 +57,17 @@ class _Place(NamedTuple):
         return self.x + self.scale * point[0], self.y + self.scale * point[1]
 
 
-def drawn(formula: str) -> FormulaDrawing | None:
-    """Return a formula as a path, ``None`` if not everything in it can be drawn."""
+def drawn(formula: str) -> tuple[FormulaDrawing | None, int]:
+    """Return a formula as a path, ``None`` if not everything in it can be drawn, and the work."""
     source = plain_latex(formula)
     svg = "" if _UNSOUND.search(source) else _svg(source)
+    if not svg:
+        return None, 0
     try:
-        return _drawing(parse_xml(svg, Limits())) if svg else None
+        drawing = _drawing(parse_xml(svg, Limits()))
     except (_NotDrawn, UnreadableFile, ValueError, LookupError):
-        return None
+        return None, len(svg) + _WORK_IN_VAIN
+    return drawing, len(svg) + len(drawing.path)
 
 
 def _svg(source: str) -> str:

@@ -24,7 +24,7 @@ MEMORY: Final = 256 << 20
 CPU_SECONDS: Final = 5  # of processor time for the formulas of a map
 WALL_SECONDS: Final = 20.0  # by the clock
 
-_VERSION: Final = 1
+_VERSION: Final = 2
 """Increase it with every change of what is made of a formula."""
 
 _DESCRIPTORS: Final = 64

@@ -12,7 +12,8 @@ from typing import Final
 
 from mapshelf.model import Style, TopicKind
 from mapshelf.render.contents import Contents, Piece, furnished, has_more, only_text
-from mapshelf.render.fonts import Font, font
+from mapshelf.render.emphasis import emphasised, has_bold, marked_runs
+from mapshelf.render.fonts import font
 from mapshelf.render.look import (
     COUNT_GAP,
     COUNT_PADDING,
@@ -308,7 +309,7 @@ class _Builder:
         )
         number = self._look.number(depth, aside=aside)
         kind = self._kinds[number]
-        lines = wrapped(topic.text, _face(topic, kind), kind.width, kind.lines, kind.stretch)
+        lines = _lines(topic, kind)
         padded = _padded(kind, source.style) if source is not None and source.style else kind
         contents = None
         if source is not None and has_more(source):
@@ -337,9 +338,16 @@ class _Builder:
         return node
 
 
-def _face(topic: VisibleTopic, kind: Kind) -> Font:
-    style = topic.source.style if topic.source else None
-    return font(bold=kind.bold or (style is not None and style.bold))
+def _lines(topic: VisibleTopic, kind: Kind) -> tuple[Line, ...]:
+    """Return the text of a topic in lines, with what is bold and so on in them."""
+    source = topic.source
+    style = source.style if source else None
+    bold = kind.bold or (style is not None and style.bold)
+    italic = style is not None and style.italic
+    runs = marked_runs(source) if source else ()
+    face = font(bold=bold or has_bold(runs), italic=italic)
+    lines = wrapped(topic.text, face, kind.width, kind.lines, kind.stretch)
+    return emphasised(lines, runs, bold=bold, italic=italic) if runs else lines
 
 
 def _padded(kind: Kind, style: Style) -> Kind:

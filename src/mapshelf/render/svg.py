@@ -14,22 +14,34 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from mapshelf.render.direction import LEFTWARDS, first_direction
-from mapshelf.render.fonts import FAMILY
+from mapshelf.render.fonts import BOLD_WEIGHT, FAMILY
 from mapshelf.render.formulas import Drawings
 from mapshelf.render.themes import Theme
+from mapshelf.render.wrapping import Line, Part
 from mapshelf.writers.markup import attribute, escaped
 
 FAMILIES: Final = f"'{FAMILY}', 'Noto Sans', system-ui, sans-serif"
 """The fonts that browsers may use."""
 
+_SHAPES: Final = {"bold": f' font-weight="{BOLD_WEIGHT}"', "italic": ' font-style="italic"'}
+_LINES: Final = {"underline": "underline", "struck": "line-through"}
+"""How parts of a line look by their marks."""
+
 ANCHORS: Final = {"start": 0.0, "middle": 0.5, "end": 1.0}
 
 
 class Run(NamedTuple):
-    """A part of a line in one font; ``family`` is empty for the default font."""
+    """A part of a line that looks the same.
+
+    Attributes:
+        text: of it.
+        family: of its font, empty for the default one.
+        marks: what marks it (``wrapping.Part``).
+    """
 
     text: str
     family: str = ""
+    marks: frozenset[str] = frozenset()
 
 
 class FontRuns(NamedTuple):
@@ -125,16 +137,17 @@ class Place(NamedTuple):
     anchor: str = "start"
 
 
-def text_line(text: str, place: Place, size: float, style: Style, look: str) -> str:
+def text_line(line: str | Line, place: Place, size: float, style: Style, look: str) -> str:
     """Return a line of text.
 
     Args:
-        text: the text.
+        line: the text, or that with its parts.
         place: where to draw it.
         size: the font size.
         style: how to draw it.
         look: further attributes, each with a leading blank.
     """
+    text, parts = (line, ()) if isinstance(line, str) else (line.text, line.parts)
     if not text.strip():
         return ""
     font_runs = style.choose_fonts(text)
@@ -143,11 +156,12 @@ def text_line(text: str, place: Place, size: float, style: Style, look: str) -> 
     x = place.x + ANCHORS[place.anchor] * place.width
     if place.anchor != "start":
         look += f' text-anchor="{place.anchor}"'
-    if font_runs.fitted:
+    runs = _marked(font_runs.runs, parts)
+    if font_runs.fitted and (style.choose_fonts is any_font or len(runs) == 1):
         look += f' textLength="{number(place.width)}" lengthAdjust="spacingAndGlyphs"'
     return (
         f'<text x="{number(x)}" y="{number(place.y)}" font-size="{number(size)}"{look}>'
-        f"{_content(text, font_runs.runs)}</text>\n"
+        f"{_content(text, runs)}</text>\n"
     )
 
 
@@ -166,8 +180,30 @@ def _content(text: str, runs: Sequence[Run]) -> str:
     return "".join(map(_run, runs, texts))
 
 
+def _marked(runs: Sequence[Run], parts: Sequence[Part]) -> Sequence[Run]:
+    """Return runs divided where a part ends; unchanged if characters cannot be drawn."""
+    if not parts or "".join(run.text for run in runs) != "".join(part.text for part in parts):
+        return runs
+    divided = []
+    pending = [Run(part.text, marks=part.marks) for part in reversed(parts)]
+    for run in runs:
+        left = run.text
+        while left:
+            part = pending.pop()
+            taken, rest = part.text[: len(left)], part.text[len(left) :]
+            divided.append(Run(taken, run.family, part.marks))
+            left = left[len(taken) :]
+            if rest:
+                pending.append(part._replace(text=rest))
+    return divided
+
+
 def _run(run: Run, text: str) -> str:
-    return f"<tspan{attribute('font-family', run.family)}>{text}</tspan>" if run.family else text
+    look = attribute("font-family", run.family) if run.family else ""
+    look += _SHAPES["bold"] * ("bold" in run.marks) + _SHAPES["italic"] * ("italic" in run.marks)
+    lines = " ".join(line for mark, line in _LINES.items() if mark in run.marks)
+    look += f' text-decoration="{lines}"' if lines else ""
+    return f"<tspan{look}>{text}</tspan>" if look else text
 
 
 def _bar(place: Place, size: float, look: str) -> str:

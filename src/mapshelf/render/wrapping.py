@@ -8,7 +8,7 @@ much more, but topics are short, and tables of that size would be a dependency f
 import re
 from dataclasses import dataclass
 from math import ceil
-from typing import Final
+from typing import Final, NamedTuple
 
 from mapshelf.render.fonts import Font
 
@@ -45,12 +45,27 @@ _EVEN: Final = 1.12
 _CLUSTERS: Final = re.compile(_CLUSTER, re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """A line of text and its width, in font sizes."""
+class Part(NamedTuple):
+    """A piece of a line, its width, in font sizes, and what marks it (``writers.rich_text``)."""
 
     text: str
     width: float
+    marks: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of text.
+
+    Attributes:
+        text: of it.
+        width: of it, in font sizes.
+        parts: the pieces of it that look different; none if all look alike (``emphasis``).
+    """
+
+    text: str
+    width: float
+    parts: tuple[Part, ...] = ()
 
 
 STRETCH: Final = 2.0

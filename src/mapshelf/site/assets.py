@@ -28,6 +28,9 @@ _MEDIA_TYPES: Final = {
 _FOREVER: Final = (b"cache-control", b"public, max-age=31536000, immutable")
 _HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; style-src 'unsafe-inline'")
 
+_FACES: Final = ("regular.ttf", "bold.ttf", "italic.ttf", "bold-italic.ttf")
+"""What the faces of our font are called here, in the order of ``FILES``."""
+
 _VIEWER: Final = {"swagger.css": "swagger_style.css", "swagger.js": "swagger_bundle.js"}
 """Files of Swagger UI: our name → the name in the package ``offapi``."""
 
@@ -69,7 +72,7 @@ def load_assets() -> Assets:
         for entry in files("mapshelf.site").joinpath("static").iterdir()
         if entry.name.rpartition(".")[2] in _MEDIA_TYPES
     }
-    for name, path in zip(("regular.ttf", "bold.ttf"), FILES, strict=True):
+    for name, path in zip(_FACES, FILES, strict=True):
         bodies[name] = Path(path).read_bytes()
     for name, path in _VIEWER.items():
         bodies[name] = (_viewer_folder() / path).read_bytes()

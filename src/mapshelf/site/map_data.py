@@ -35,6 +35,7 @@ from mapshelf.render.look import (
 from mapshelf.render.nodes import Forest, Group, Node, by_id, forest
 from mapshelf.render.themes import DARK, LIGHT, Theme
 from mapshelf.render.visible_topics import whole, with_formulas
+from mapshelf.render.wrapping import Line
 from mapshelf.writers.plain import one_line
 
 _SIDES: Final = {"left": -1, "right": 1}
@@ -118,10 +119,20 @@ def _topic(node: Node, parent: int, styles: "_Styles") -> list[Any]:
         node.topic.id,
         round(node.body, 2),
         round(node.height, 2),
-        [[line.text, round(line.width * node.kind.size, 2)] for line in node.lines],
+        [_line(line, node.kind.size) for line in node.lines],
     ]
     more = _more(node, styles)
     return [*row, more] if more else row
+
+
+def _line(line: Line, size: float) -> list[Any]:
+    """Return a line with its width and, if they differ, its parts with what marks each."""
+    row: list[Any] = [line.text, round(line.width * size, 2)]
+    if line.parts:
+        row.append(
+            [[part.text, round(part.width * size, 2), *sorted(part.marks)] for part in line.parts]
+        )
+    return row
 
 
 def _more(node: Node, styles: "_Styles") -> dict[str, Any]:

@@ -13,6 +13,7 @@ from mapshelf.api.openapi.responses import (
     OF_MAP,
     OF_PICTURE,
     json_content,
+    or_provisional,
     picture_response,
     response,
 )
@@ -133,7 +134,9 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "Export an outline",
             "The topics of a map as a file in the given format. What the format cannot express is "
             "left out.",
-            response("The file.", (*file, "X-Missing-Pictures"), _outlines(writers)),
+            or_provisional(
+                response("The file.", (*file, "X-Missing-Pictures"), _outlines(writers))
+            ),
             ("ID", "format"),
             "MapNotModified",
             errors,
@@ -153,15 +156,17 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "All topics of a sheet, or of a branch, with their complete texts, in the colours of "
             "the author. A PNG has at most 16 million pixels: a larger map is drawn smaller. As "
             "public as the thumbnail of the map, and cached like it.",
-            picture_response(
-                "The drawing.",
-                (
-                    "Content-Disposition",
-                    *OF_PICTURE,
-                    "X-Missing-Pictures",
-                    "Content-Security-Policy",
-                ),
-                _drawings(),
+            or_provisional(
+                picture_response(
+                    "The drawing.",
+                    (
+                        "Content-Disposition",
+                        *OF_PICTURE,
+                        "X-Missing-Pictures",
+                        "Content-Security-Policy",
+                    ),
+                    _drawings(),
+                )
             ),
             ("ID", "drawing", "topic", "sheet", "theme"),
             "PictureNotModified",
@@ -199,7 +204,11 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "title. Needs no token; any cache may keep a copy for "
             f"{MAXIMUM_AGE // 60} minutes. A private catalogue requires a token here too (401 "
             "without), and only the client may keep a copy, which it must revalidate.",
-            picture_response("The picture.", (*OF_PICTURE, "Content-Security-Policy"), _pictures()),
+            or_provisional(
+                picture_response(
+                    "The picture.", (*OF_PICTURE, "Content-Security-Policy"), _pictures()
+                )
+            ),
             ("ID", "picture", *OF_PICTURES),
             "PictureNotModified",
             errors,

@@ -253,6 +253,17 @@ def picture_response(description: str, names: Iterable[str], content: Json | Non
     return found
 
 
+def or_provisional(found: Json) -> Json:
+    """Return a response that has no ETag if a later one may have more pictures."""
+    description, schema = ALWAYS["ETag"]
+    found["headers"]["ETag"] = _header(
+        f"{description} Absent if there was no time for some of the pictures: then `Cache-Control` "
+        "is `no-store`, and the next response has more of them.",
+        schema,
+    )
+    return found
+
+
 def json_content(schema: str) -> Json:
     """Return a body of JSON with a schema of the document."""
     return {"application/json": {"schema": reference("schemas", schema)}}

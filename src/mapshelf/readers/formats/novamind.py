@@ -5,9 +5,14 @@
   a line between two topics, with its words, or a shape without words that shows a picture.
 * The description of the document is added to the note of the first central topic, its tags are
   those of that topic.
-* Pictures are named by the manifest. Presentations and resources of projects are not read.
+* Pictures are named by the manifest, those of a kind that few programs show twice: as they are,
+  and as PNG to fall back on.
+* A colour may be one of ten that the theme of the map names: ``C4V0`` is the fifth. ``V1`` and so
+  on are shades of it that nobody has described, and are not read.
+* Presentations and resources of projects are not read.
 """
 
+import re
 from collections.abc import Iterator
 from typing import Final
 from xml.etree.ElementTree import Element
@@ -37,6 +42,8 @@ from mapshelf.readers.parsing.zip_files import Archive
 
 _MEMBER: Final = "content.xml"
 _META: Final = "meta.xml"
+_STYLES: Final = "style-sheet.xml"
+_OF_THEME: Final = re.compile(r"C(\d)V0")
 _BOUNDARY: Final = "Boundary"
 _PICTURES: Final = (
     *("top-image", "bottom-image", "left-image", "right-image"),
@@ -69,14 +76,22 @@ def read(content: Content) -> Outline:
     centres = document.findall("maps/map/topic-node")
     files = _files(archive, content.limits)
 
+    themes = _themes(archive, content.limits)
+    maps = document.findall("maps/map")
+    palettes = {
+        node: themes.get(map_.get("theme-ref", ""), [])
+        for map_ in maps
+        for node in map_.iter("topic-node")
+    }
+
     def topic_of(node: Element) -> Topic:
         words = said.get(node.get("topic-ref", ""), node)
         topic = _topic(node, words, document if node is centres[0] else None)
+        topic.style = _style(node, words.find("rich-text"), palettes[node])
         topic.images = tuple(_images(words, files, content))
         return topic
 
     roots = grow(centres, topic_of, _children, content.limits)
-    maps = document.findall("maps/map")
     sheets = [
         _sheet(root, map_, said) for root, map_ in zip(roots, _with_centre(maps), strict=True)
     ]
@@ -133,8 +148,25 @@ def _files(archive: Archive, limits: Limits) -> dict[str, str]:
         manifest = parse_xml(decode(archive.read("manifest.xml")), limits)
     except UnreadableFile:
         return {}
-    resources = manifest.findall("resources/resource")
-    return {each.get("id", ""): f"Resources/{each.get('url', '')}" for each in resources}
+    return {
+        each.get("id", ""): f"Resources/{each.get('fallback-url') or each.get('url', '')}"
+        for each in manifest.findall("resources/resource")
+    }
+
+
+def _themes(archive: Archive, limits: Limits) -> dict[str, list[str]]:
+    """Return the ten colours of each theme, by its id."""
+    try:
+        styles = parse_xml(decode(archive.read(_STYLES)), limits)
+    except UnreadableFile:
+        return {}
+    return {
+        theme.get("id", ""): [
+            colour(each.text, alpha_first=True)
+            for each in theme.findall("color-set/base-colors/color")
+        ]
+        for theme in styles.findall("themes/theme")
+    }
 
 
 def _images(topic: Element, files: dict[str, str], content: Content) -> Iterator[Image]:
@@ -158,16 +190,24 @@ def _task(topic: Element) -> Task | None:
     )
 
 
-def _style(node: Element, text: Element | None) -> Style | None:
+def _chosen(name: str, palette: list[str]) -> str:
+    """Return the colour that a topic names, empty if it is none."""
+    found = _OF_THEME.fullmatch(name)
+    if found is None:
+        return colour(name, alpha_first=True)
+    return dict(enumerate(palette)).get(int(found[1]), "")
+
+
+def _style(node: Element, text: Element | None, palette: list[str]) -> Style | None:
     view = node.find("topic-node-view/topic-node-style")
     if view is None:
         view = Element("topic-node-style")
     runs = () if text is None else text.iter("text-run")
     inks = {run.get("font-color", "") for run in runs}
     style = Style(
-        text=colour(inks.pop(), alpha_first=True) if len(inks) == 1 else "",
-        fill=colour(_at(view, "fill-style/solid-color", "color"), alpha_first=True),
-        line=colour(_at(view, "line-style", "color"), alpha_first=True),
+        text=_chosen(inks.pop(), palette) if len(inks) == 1 else "",
+        fill=_chosen(_at(view, "fill-style/solid-color", "color"), palette),
+        line=_chosen(_at(view, "line-style", "color"), palette),
         shape=_SHAPES.get(_at(view, "shape-style/topic-shape-style", "type"), ""),
     )
     return style if style != Style() else None
@@ -188,7 +228,6 @@ def _topic(node: Element, topic: Element, document: Element | None) -> Topic:
         kind=TopicKind.CALLOUT if node.get("type") == "Callout" else TopicKind.ATTACHED,
         tags=_tags(document),
         task=_task(topic),
-        style=_style(node, text),
         folded=_at(node, "topic-node-view", "is-expanded") == "False" and bool(_children(node)),
     )
 

@@ -108,12 +108,19 @@ def _topic(folded: set[Element], node: Element) -> Topic:
         text=html_to_text(text) if rich else text,
         text_html=text if rich else "",
         note=note.plain,
-        links=(*links, *(link for link in _HREF.findall(text) if rich or _ON_WEB.match(link))),
+        links=(*links, *_links_in(text, rich=rich)),
         tags=tuple(node.get("category", "").split(",")),
         task=_STATES.get(node.get("_status", "")),
         folded=node.find("outline") is not None
         and (node.get("collapse") == "true" or node in folded),
     )
+
+
+def _links_in(text: str, *, rich: bool) -> Iterator[str]:
+    """Yield what a text links to; a place in a web page (``#top``) is no topic of this outline."""
+    for link in _HREF.findall(text):
+        if _ON_WEB.match(link) or (rich and not link.startswith("#")):
+            yield link
 
 
 def _notes(node: Element, text: str) -> Iterator[str]:

@@ -99,8 +99,10 @@ class Parts:
             topic.links = (*topic.links, f"#{reference(link[len(_TOPIC) :])}")
         elif not link.startswith(_MEMBER):
             topic.links = (*topic.links, link)
-        elif not (link.lower().endswith(_PICTURES) and self.add_picture(topic, link)):
+        else:
             self.add_attachment(topic, link)
+            if link.lower().endswith(_PICTURES):
+                self.add_picture(topic, link)
 
     def add_attachment(self, topic: Topic, address: str) -> None:
         """Add a file in the archive. Members have made-up names, so the title names the file."""

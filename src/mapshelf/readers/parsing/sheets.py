@@ -6,7 +6,7 @@ are not there. So this runs after every topic has an id of its own
 boundaries and summaries that refer to nothing.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Final, TypeVar
 
@@ -24,6 +24,11 @@ _LONGEST_LABEL: Final = 4096
 
 MOST_RELATIONSHIPS: Final = 10_000
 """On one sheet; the most in a real map are some 200. Boundaries likewise."""
+
+
+MOST_MEMBERS: Final = 100_000
+"""Topics that the boundaries of a sheet name together, and its summaries: fifty thousand summaries
+of a hundred topics each, which a file says in a megabyte, would take half a gigabyte."""
 
 
 def sound_sheets(outline: Outline) -> Outline:
@@ -46,16 +51,30 @@ def _sound(sheet: Sheet) -> Sheet:
             for found in sheet.relationships
             if found.start in ids and found.end in ids
         ),
-        boundaries=_first(
-            Boundary(topics, _label(boundary.text), colour(boundary.colour))
-            for boundary in sheet.boundaries
-            if (topics := _known(boundary.topics, ids))
-        ),
-        summaries=tuple(
-            Summary(_known(summary.topics, ids), summary.topic) for summary in sheet.summaries
-        ),
+        boundaries=_first(_boundaries(sheet, ids)),
+        summaries=tuple(_summaries(sheet, ids)),
         background=colour(sheet.background),
     )
+
+
+def _boundaries(sheet: Sheet, ids: set[str]) -> Iterator[Boundary]:
+    left = MOST_MEMBERS
+    for boundary in sheet.boundaries:
+        topics = _known(boundary.topics, ids)
+        left -= len(topics)
+        if left < 0:
+            return
+        if topics:
+            yield Boundary(topics, _label(boundary.text), colour(boundary.colour))
+
+
+def _summaries(sheet: Sheet, ids: set[str]) -> Iterator[Summary]:
+    left = MOST_MEMBERS
+    for summary in sheet.summaries:
+        # The words of a summary stay; what is too much of it is about its first topic only.
+        topics = _known(summary.topics if left > 0 else summary.topics[:1], ids)
+        left -= len(topics)
+        yield Summary(topics, summary.topic)
 
 
 def _known(topics: Iterable[str], ids: set[str]) -> tuple[str, ...]:

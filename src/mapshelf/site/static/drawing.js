@@ -156,10 +156,11 @@ export class Drawer {
     const corner = kind.boxed ? 0.45 * (line + 2 * kind.down) : 3;
     group.append(body(node, corner));
     const [start, top, width] = more.t ?? [kind.across, kind.down, node.body - 2 * kind.across];
-    node.lines.forEach(([text, wide], row) => {
+    node.lines.forEach(([text, wide, parts = []], row) => {
       if (!text) return;
       const y = top + line * row + line / 2 + (this.data.ascent - 0.62) * kind.size;
-      group.append(words(text, wide, start, width, y, node));
+      group.append(...code(text, wide, parts, start, width, y, node));
+      group.append(words(text, wide, parts, start, width, y, node));
     });
     group.append(...pieces(node, this.data, this.images));
     return group;
@@ -336,19 +337,43 @@ function body(node, corner) {
   return element("rect", { class: "body", width, height, rx: round(rounds[shape] ?? corner) });
 }
 
-function words(text, width, start, room, y, node) {
+/** Where in its room a line stays, whatever its width: 0 is the left end. */
+function anchorOf(node) {
+  return node.kind.boxed ? 0.5 : node.side < 0 ? 1 : 0;
+}
+
+/** A line around each piece of code in a line of text. */
+function code(text, width, parts, start, room, y, node) {
+  if (isLeftwards(text)) return [];
+  const { size } = node.kind;
+  let x = start + anchorOf(node) * (room - width);
+  return parts.map(([, wide, ...marks]) => {
+    const from = x;
+    x += wide;
+    return marks.includes("code") && element("rect", {
+      class: "code", x: round(from - 1.5), y: round(y - 0.98 * size), width: round(wide + 3),
+      height: round(1.26 * size), rx: 2.5,
+    });
+  }).filter(Boolean);
+}
+
+function words(text, width, parts, start, room, y, node) {
   const { kind } = node;
   const backwards = isLeftwards(text);
-  const anchor = kind.boxed ? 0.5 : node.side < 0 ? 1 : 0;
+  const anchor = anchorOf(node);
   // With text that runs leftwards "start" is the right end.
   const name = ["start", "middle", "end"][2 * (backwards ? 1 - anchor : anchor)];
   const made = element("text", {
     x: round(start + anchor * room), y: round(y), "font-size": kind.size, "text-anchor": name,
-  }, text);
+  }, ...(parts.length ? parts.map(marked) : [text]));
   if (backwards) made.setAttribute("direction", "rtl");
   if (kind.bold || node.more.b) made.setAttribute("class", "bold");
   made.dataset.width = width;
   return made;
+}
+
+function marked([text, , ...marks]) {
+  return marks.length ? element("tspan", { class: marks.join(" ") }, text) : text;
 }
 
 function label(text, x, y, width, size, anchor) {

@@ -1,0 +1,133 @@
+"""Mark the bold, italic, underlined and struck words in the lines of a topic, and its code.
+
+Lines are broken as if every word were bold where one is: so nothing gets wider than its line. Then
+each part is measured by its own face, so that boxes are as wide as what is in them. Code keeps the
+letters of the rest, with a line around it: a font with letters of equal width does not come with
+Mapshelf.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from html.parser import HTMLParser
+from itertools import groupby
+from operator import itemgetter
+from typing import Final
+
+from mapshelf.model import Topic
+from mapshelf.render.fonts import Font, font
+from mapshelf.render.wrapping import ELLIPSIS, Line, Part
+from mapshelf.writers.plain import sound
+from mapshelf.writers.rich_text import MARKS, Run
+
+_MARKED: Final = re.compile(rf"<(?:{'|'.join(MARKS)})[\s>]", re.IGNORECASE)
+_LONGEST: Final = 20_000
+"""Characters of HTML: what has more is drawn plain, rather than taken apart for its first lines."""
+
+
+def marked_runs(topic: Topic) -> Sequence[Run]:
+    """Return the pieces of a topic's text, none if no word of it is marked."""
+    source = topic.text_html
+    if not source or len(source) > _LONGEST or not _MARKED.search(source):
+        return ()
+    parser = _Marked()
+    parser.feed(source)
+    parser.close()
+    return _runs(sound(topic.text), parser.letters)
+
+
+def _runs(text: str, letters: Sequence[tuple[str, frozenset[str]]]) -> Sequence[Run]:
+    """Return the pieces of ``text`` with the marks that its letters have in HTML.
+
+    Blanks, line ends and the signs of lists differ between HTML and text: they get the marks around
+    them. If the rest differs, too, nothing is marked: better plain than wrong.
+    """
+    marks: list[frozenset[str]] = []
+    at = 0
+    for char in text:
+        if at < len(letters) and char == letters[at][0]:
+            marks.append(letters[at][1])
+            at += 1
+        else:
+            after = letters[at][1] if at < len(letters) else frozenset()
+            marks.append(marks[-1] & after if marks else frozenset())
+    if at < len(letters):
+        return ()
+    groups = groupby(zip(text, marks, strict=True), key=itemgetter(1))
+    return [Run("".join(char for char, _ in group), some) for some, group in groups]
+
+
+def has_bold(runs: Sequence[Run]) -> bool:
+    """Tell whether a word is bold."""
+    return any("bold" in run.marks for run in runs)
+
+
+def emphasised(
+    lines: Sequence[Line], runs: Sequence[Run], *, bold: bool, italic: bool
+) -> tuple[Line, ...]:
+    """Return lines with their parts, each as wide as it is in its own face.
+
+    Args:
+        lines: of the text that the runs are.
+        runs: see ``marked_runs``.
+        bold: whether all words are bold.
+        italic: whether all words are italic.
+    """
+    whole = "".join(run.text for run in runs)
+    marked, at = [], 0
+    for line in lines:
+        shown, end = line.text, ""
+        start = whole.find(shown, at)
+        if start < 0 and shown.endswith(ELLIPSIS):
+            shown, end = shown.removesuffix(ELLIPSIS), ELLIPSIS
+            start = whole.find(shown, at)
+        if start < 0:  # a formula below the text
+            marked.append(line)
+            continue
+        at = start + len(shown)
+        cut = list(_cut(runs, start, at))
+        if end:
+            cut.append((end, frozenset()))
+        parts = tuple(
+            Part(text, _face(marks, bold=bold, italic=italic).width(text), marks)
+            for text, marks in cut
+        )
+        width = sum(part.width for part in parts)
+        marked.append(Line(line.text, width, parts if any(part.marks for part in parts) else ()))
+    return tuple(marked)
+
+
+def _cut(runs: Sequence[Run], start: int, end: int) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield what is between two places in the text of runs, piece by piece."""
+    at = 0
+    for run in runs:
+        inside = run.text[max(0, start - at) : max(0, end - at)]
+        if inside:
+            yield inside, run.marks
+        at += len(run.text)
+        if at >= end:
+            return
+
+
+def _face(marks: frozenset[str], *, bold: bool, italic: bool) -> Font:
+    return font(bold=bold or "bold" in marks, italic=italic or "italic" in marks)
+
+
+class _Marked(HTMLParser):
+    """Collects the letters of HTML, without blanks, each with its marks."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.letters: list[tuple[str, frozenset[str]]] = []
+        self._open: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in MARKS:
+            self._open.append(MARKS[tag])
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in MARKS and MARKS[tag] in self._open:
+            self._open.remove(MARKS[tag])
+
+    def handle_data(self, data: str) -> None:
+        marks = frozenset(self._open)
+        self.letters += [(char, marks) for char in sound(data) if not char.isspace()]
