@@ -22,6 +22,7 @@ register_profiles()
 BY_FIXTURE: Final = {
     "postgres": ("postgres",),
     "new_url": ("postgres",),
+    "new_catalogue": ("postgres",),
     "own_server": ("postgres",),
     "cluster": ("postgres", "process"),
     "browser": ("browser", "process"),
@@ -101,6 +102,20 @@ def new_url(postgres: Server) -> Iterator[Callable[[], str]]:
     yield new
     for name in names:
         postgres.give_back(name)
+
+
+@pytest.fixture
+def new_catalogue(postgres: Server) -> Iterator[Callable[[int], str]]:
+    """Give the URL of a database with an empty catalogue, made at the time it is called with."""
+    names: list[str] = []
+
+    def new(now: int) -> str:
+        names.append(postgres.new_catalogue(now))
+        return postgres.url(names[-1])
+
+    yield new
+    for name in names:
+        postgres.drop(name)
 
 
 @pytest.fixture(scope="session")

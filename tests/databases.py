@@ -12,6 +12,7 @@ from typing import Final
 
 import apsw
 
+from mapshelf.clock import milliseconds
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store
 from mapshelf.store.postgres.postgres_store import PostgresStore
@@ -27,18 +28,18 @@ MISSING_TABLE: Final = {"sqlite": "no such table", "postgres": "does not exist"}
 _names: dict[Path, str] = {}
 
 
-def database_url(folder: Path) -> str:
+def database_url(folder: Path, clock: Callable[[], int] = milliseconds) -> str:
     """Return the URL of the database of the catalogue in ``folder``, the same each time."""
     if KIND == "sqlite":
         return sqlite_url(folder)
     if folder not in _names:
-        _names[folder] = postgres.shared().new_database()
+        _names[folder] = postgres.shared().new_catalogue(clock())
     return postgres.shared().url(_names[folder])
 
 
 def open_with(folder: Path, clock: Callable[[], int]) -> Store:
     """Open the store of the catalogue in ``folder`` with a clock of the test's."""
-    url = database_url(folder)
+    url = database_url(folder, clock)
     if KIND == "sqlite":
         return SQLiteStore(Path(url.removeprefix("sqlite://")), clock)
     return PostgresStore(url, clock)
@@ -58,7 +59,7 @@ def drop_tokens(folder: Path) -> None:
 def give_back(folder: Path) -> None:
     """Forget the database of the catalogue in ``folder``, if it is one in a server."""
     if folder in _names:
-        postgres.shared().give_back(_names.pop(folder))
+        postgres.shared().drop(_names.pop(folder))
 
 
 def kept_bytes(folder: Path) -> Iterator[bytes]:

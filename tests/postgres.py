@@ -25,6 +25,8 @@ from typing import Any, Final
 
 import psycopg
 
+from mapshelf.store.postgres.postgres_store import PostgresStore
+
 CHOSEN: Final = os.environ.get("MAPSHELF_TEST_POSTGRES_BIN", "")
 """The folder of PostgreSQL's programs, empty for those of the package."""
 
@@ -34,6 +36,9 @@ PATIENCE: Final = 30.0
 
 FAST: Final = {"fsync": "off", "synchronous_commit": "on", "full_page_writes": "off"}
 """For tests that cut no power: nothing waits for the disk."""
+
+TEMPLATE: Final = "catalogue"
+"""The database that new catalogues are copied from."""
 
 _numbers = count(1)
 _ends = ExitStack()
@@ -84,6 +89,7 @@ class Server:
     settings: dict[str, str] = field(default_factory=dict)
     process: "subprocess.Popen[bytes] | None" = None
     _free: list[str] = field(default_factory=list)
+    _has_template: bool = False
 
     def run(self, program: str, *arguments: str) -> None:
         """Run one of PostgreSQL's programs to its end."""
@@ -158,6 +164,29 @@ class Server:
         name = f"test_{next(_numbers)}"
         self.execute(f"CREATE DATABASE {name}")
         return name
+
+    def new_catalogue(self, now: int) -> str:
+        """Return the name of a database with a catalogue that is empty, as if made at ``now``.
+
+        It is a copy: to make a hundred tables takes several times as long.
+        """
+        if not self._has_template:
+            self.execute(f"CREATE DATABASE {TEMPLATE}")
+            PostgresStore(self.url(TEMPLATE), lambda: now).close()
+            self._has_template = True
+        name = f"test_{next(_numbers)}"
+        self.execute(f"CREATE DATABASE {name} TEMPLATE {TEMPLATE} STRATEGY file_copy")
+        self.execute(
+            "UPDATE mapshelf.sequence SET identity = replace(gen_random_uuid()::text, '-', '');"
+            f"UPDATE mapshelf.users SET registered = {now};"
+            f"UPDATE mapshelf.migrations SET applied = {now}",
+            name,
+        )
+        return name
+
+    def drop(self, name: str) -> None:
+        """Remove a database, whoever is still connected to it."""
+        self.execute(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def give_back(self, name: str) -> None:
         """Empty a database that is not needed any more: each takes 8 MB and 300 files."""

@@ -8,18 +8,30 @@ from mapshelf.store import Store
 from mapshelf.store.postgres.postgres_store import PostgresStore
 from tests.store.clock import Clock
 from tests.store.contract import StoreContract
+from tests.store.contract.opening import OpeningContract
 
 
 class TestPostgres(StoreContract):
-    """The contract suite on a database of its own for each test."""
+    """The contract suite on a new catalogue for each test, copied: to make one takes longer."""
+
+    @pytest.fixture
+    def url(self, new_catalogue: Callable[[int], str], clock: Clock) -> str:
+        return new_catalogue(clock.now)
+
+    @pytest.fixture
+    def empty(self, new_catalogue: Callable[[int], str], clock: Clock) -> Callable[[], Store]:
+        return lambda: PostgresStore(new_catalogue(clock.now), clock)
+
+    def connect(self, url: str, clock: Clock) -> Store:
+        return PostgresStore(url, clock)
+
+
+class TestUntouched(OpeningContract):
+    """A store that is made in a database without anything."""
 
     @pytest.fixture
     def url(self, new_url: Callable[[], str]) -> str:
         return new_url()
-
-    @pytest.fixture
-    def empty(self, new_url: Callable[[], str], clock: Clock) -> Callable[[], Store]:
-        return lambda: PostgresStore(new_url(), clock)
 
     def connect(self, url: str, clock: Clock) -> Store:
         return PostgresStore(url, clock)
