@@ -151,3 +151,13 @@ def test_a_shape_lies_where_its_author_put_it() -> None:
     (inside,) = shape.children
     assert (inside.text, inside.kind) == ("B", TopicKind.CALLOUT)
     assert len(sheet.root.children) == 2
+
+
+def test_a_topic_may_have_no_box() -> None:
+    for stroked, expected in (("False", Style(shape="none")), ("True", None)):
+        inside = f'<fill-style draws-fill="False"/><line-style draws-stroke="{stroked}"/>'
+        content = CONTENT.replace(
+            '<fill-style><solid-color color="#21ECFF01"/></fill-style>', inside
+        )
+        (root,) = read(archive_of({"content.xml": content}), LIMITS).roots
+        assert root.children[1].style == expected

@@ -55,6 +55,8 @@ _PICTURES: Final = (
     *("top-image", "bottom-image", "left-image", "right-image"),
     _ADORNMENT,
 )
+_DRAWN: Final = (("fill-style", "draws-fill"), ("line-style", "draws-stroke"))
+"""What says whether there is a box at all."""
 _ICON: Final = 24.0  # pixels high
 _STATES: Final = {"Checked": "done", "Unchecked": "todo"}
 _SHAPES: Final = {"Oval": "ellipse", "Rectangle": "rectangle", "RoundedRectangle": "rounded"}
@@ -222,11 +224,13 @@ def _style(node: Element, text: Element | None, palette: list[str]) -> Style | N
         view = Element("topic-node-style")
     runs = () if text is None else text.iter("text-run")
     inks = {run.get("font-color", "") for run in runs}
+    shape = _at(view, "shape-style/topic-shape-style", "type")
+    bare = all(_at(view, *drawn) == "False" for drawn in _DRAWN)
     style = Style(
         text=_chosen(inks.pop(), palette) if len(inks) == 1 else "",
         fill=_chosen(_at(view, "fill-style/solid-color", "color"), palette),
         line=_chosen(_at(view, "line-style", "color"), palette),
-        shape=_SHAPES.get(_at(view, "shape-style/topic-shape-style", "type"), ""),
+        shape="none" if bare else _SHAPES.get(shape, ""),
     )
     return style if style != Style() else None
 
