@@ -27,6 +27,8 @@ from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import Outline
 from mapshelf.readers import Limits, preview_png, read_content
 from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.sheets import sound_sheets
+from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 from mapshelf.readers.pictures import image_png
 from mapshelf.render.font_fallback import FOLDERS, SystemFonts
 from mapshelf.render.render_request import WIDTHS, RenderRequest, height
@@ -106,9 +108,11 @@ def _read(path: Path) -> ReadMap | None:
     data = path.read_bytes()
     try:
         content = Content(data, Limits(), path.name)
-        return ReadMap(path, data, read_content(content), content.images.found)
+        outline = read_content(content)
     except UnreadableFile:
         return None
+    assign_topic_ids(outline)
+    return ReadMap(path, data, sound_sheets(outline), content.images.found)  # as imports keep it
 
 
 def _preview(read_map: ReadMap, width: int) -> bytes | None:

@@ -212,6 +212,16 @@ def _nova_relationships(opened: RawMap[Element]) -> list[Element]:
     ]
 
 
+def _nova_shapes(opened: RawMap[Element]) -> list[Element]:
+    """Return the shapes that lie beside a central topic."""
+    return opened.document.findall("maps/map/topic-node/sub-topics/topic-node[@type='Shape']")
+
+
+def _nova_floating(opened: RawMap[Element]) -> int:
+    named = sum(node.get("type") == "FloatingTopic" for node in opened.topics)
+    return named + len(_nova_shapes(opened))
+
+
 def _nova_is_task(node: Element) -> bool:
     task = node.find("said/project-task")
     if task is None:
@@ -276,13 +286,16 @@ NOVAMIND: Final = Format(
         ),
         Rule(
             "floating",
-            "topic-node type=FloatingTopic (from XMind's importer)",
-            each(lambda n: n.get("type") == "FloatingTopic"),
+            "topic-node type=FloatingTopic (from XMind's importer), or Shape below the centre",
+            _nova_floating,
         ),
         Rule(
             "callouts",
-            "topic-node type=Callout (from XMind's importer)",
-            each(lambda n: n.get("type") == "Callout"),
+            "topic-node type=Callout (from XMind's importer), or Shape further down",
+            lambda opened: (
+                sum(node.get("type") in {"Callout", "Shape"} for node in opened.topics)
+                - len(_nova_shapes(opened))
+            ),
         ),
         Rule(
             "task",

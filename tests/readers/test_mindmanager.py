@@ -262,6 +262,17 @@ def test_relationships_with_the_topic_that_is_their_label() -> None:
     assert len(outline.roots[0].children) == 2
 
 
+@pytest.mark.parametrize(("usual", "expected"), [("ffff6600", "#ff6600"), ("ff000000", "")])
+def test_relationships_have_the_colour_that_is_usual_in_the_map(usual: str, expected: str) -> None:
+    group = f'<ap:DefaultColor FillColor="00000000" LineColor="{usual}"/>'
+    styles = f"<ap:RelationshipDefaultsGroup>{group}</ap:RelationshipDefaultsGroup>"
+    outline = outline_of(
+        sub_topics("", ""),
+        rest=f"{relationship('t0', 't1')}<ap:StyleGroup>{styles}</ap:StyleGroup>",
+    )
+    assert outline.sheets[0].relationships == (Relationship("t0", "t1", "", expected),)
+
+
 BOUNDARY = '<ap:OneBoundary><ap:Boundary OId="b">{inner}</ap:Boundary></ap:OneBoundary>'
 
 

@@ -5,7 +5,7 @@ import hashlib
 import pytest
 
 from mapshelf.errors import BrokenFile
-from mapshelf.model import Image, Style, Task, Topic
+from mapshelf.model import Image, Style, Task, Topic, TopicKind
 from mapshelf.readers import Limits, read
 from tests.readers.samples import archive_of, as_file, drawn
 
@@ -90,8 +90,8 @@ def test_a_topic_that_is_to_be_ticked_off_is_a_task() -> None:
 
 
 def test_an_icon_is_a_picture() -> None:
-    icon = '<topic id="b"><adornments><adornment resource-ref="i"/></adornments>'
-    content = CONTENT.replace('<topic id="b">', icon)
+    adorned = '<topic id="b"><adornments><adornment resource-ref="i"/></adornments>'
+    content = CONTENT.replace('<topic id="b">', adorned)
     manifest = '<manifest><resources><resource id="i" url="bag.png"/></resources></manifest>'
     members: dict[str, str | bytes] = {
         "content.xml": content,
@@ -99,7 +99,10 @@ def test_an_icon_is_a_picture() -> None:
         "Resources/bag.png": as_file(drawn()),
     }
     (root,) = read(archive_of(members), LIMITS).roots
-    assert [bool(image.digest) for image in root.children[0].images] == [False, True]
+    lost, icon = root.children[0].images
+    assert not lost.digest
+    assert icon.digest
+    assert icon.height == 24.0
 
 
 def test_a_picture_that_few_programs_show_is_there_a_second_time() -> None:
@@ -131,3 +134,30 @@ def test_a_colour_may_be_one_of_the_theme(name: str, expected: str) -> None:
     content = content.replace("#21ECFF01", name)
     (root,) = read(archive_of({"content.xml": content, "style-sheet.xml": sheet}), LIMITS).roots
     assert root.children[1].style == (Style(fill=expected) if expected else None)
+
+
+def test_a_shape_lies_where_its_author_put_it() -> None:
+    view = '<topic-node-view location="-93.5,-57"/>'
+    content = CONTENT.replace(
+        '<topic-node type="Boundary"',
+        f'<topic-node id="s" type="Shape" topic-ref="c">{view}<sub-topics><topic-node id="i"'
+        f' type="Shape" topic-ref="b">{view}</topic-node></sub-topics></topic-node>'
+        '<topic-node type="Boundary"',
+    )
+    (sheet,) = read(archive_of({"content.xml": content}), LIMITS).sheets
+    (shape,) = sheet.floating
+    assert (shape.text, shape.kind) == ("on the line", TopicKind.FLOATING)
+    assert shape.position == (-93.5, -57.0)
+    (inside,) = shape.children
+    assert (inside.text, inside.kind) == ("B", TopicKind.CALLOUT)
+    assert len(sheet.root.children) == 2
+
+
+def test_a_topic_may_have_no_box() -> None:
+    for stroked, expected in (("False", Style(shape="none")), ("True", None)):
+        inside = f'<fill-style draws-fill="False"/><line-style draws-stroke="{stroked}"/>'
+        content = CONTENT.replace(
+            '<fill-style><solid-color color="#21ECFF01"/></fill-style>', inside
+        )
+        (root,) = read(archive_of({"content.xml": content}), LIMITS).roots
+        assert root.children[1].style == expected

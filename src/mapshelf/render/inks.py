@@ -20,6 +20,7 @@ _PAPER: Final = 0xF0
 """A background of which every part is at least as light is paper: in the dark it is ours."""
 
 _WORDS: Final = (LIGHT.text, "#ffffff")  # on what an author filled without a colour for words
+_SEEN: Final = 1.1  # contrast with which a box can just be told from the ground
 _BARE: Final = ("none", "underline")  # shapes that are no box
 
 
@@ -120,4 +121,7 @@ def _ink(node: Node, style: Style, theme: Theme, line: str) -> Ink:
     elif not text:
         text = max(_WORDS, key=lambda colour: contrast(colour, fill))
     words = legible(text or ours.text, fill or theme.ground, TEXT)
-    return Ink(ours.line, fill, border or ours.border, words)
+    border = border or ours.border
+    if node.kind.boxed and not border and contrast(fill, theme.ground) < _SEEN:
+        border = ours.line  # or its lines would end in the void
+    return Ink(ours.line, fill, border, words)

@@ -36,6 +36,9 @@ _NAMESPACE: Final = "schemas.mindjet.com/MindManager"
 _PAPER: Final = "#ffffff"
 """The background of a map whose author chose none."""
 
+_BLACK: Final = "#000000"
+"""The colour of arrows for which neither a map nor its author chose one."""
+
 _BOILERPLATE: Final = re.compile(
     r"\b(?:blank|default|empty)\b.{0,40}\btemplate\b"
     r"|\b(?:leere|standard)\w*[ -]?vorlage|modèle (?:vierge|vide|par défaut)"
@@ -155,6 +158,8 @@ def _relationships(document: Element, reader: TopicReader) -> Iterator[Relations
     places = {
         boundary.get("OId", ""): topic.id for topic, boundary in reader.boundaries if topic.id
     }
+    usual = argb(_at(document, "StyleGroup/RelationshipDefaultsGroup/DefaultColor", "LineColor"))
+    usual = "" if usual == _BLACK else usual  # that of the program
     for found in document.iterfind("Relationships/Relationship"):
         ends = [
             reference(end.get("OIdRef", ""))
@@ -163,7 +168,7 @@ def _relationships(document: Element, reader: TopicReader) -> Iterator[Relations
         if len(ends) == 2:
             start, end = (places.get(end, end) for end in ends)
             words = (text.get("PlainText", "") for text in found.iterfind("FloatingTopics//Text"))
-            colour = argb(_at(found, "Color", "LineColor"))
+            colour = argb(_at(found, "Color", "LineColor")) or usual
             yield Relationship(start, end, "\n".join(filter(None, words)), colour)
 
 

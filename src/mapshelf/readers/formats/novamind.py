@@ -2,7 +2,8 @@
 
 * The tree (``topic-node``) and the texts of its topics (``topic``) are separate, joined by id.
 * What looks like a topic may be something else by its ``type``: a boundary around the topic above,
-  a line between two topics, with its words, or a shape without words that shows a picture.
+  a line between two topics, with its words, or a shape, often a picture without words, that lies
+  where its author put it: beside the central topic it floats, beside others it is a callout.
 * The description of the document is added to the note of the first central topic, its tags are
   those of that topic.
 * Pictures are named by the manifest, those of a kind that few programs show twice: as they are,
@@ -33,9 +34,11 @@ from mapshelf.readers.parsing.colours import colour
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
+from mapshelf.readers.parsing.lifting import Lifted, lift
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.parsing.notes import Note
 from mapshelf.readers.parsing.numbers import number
+from mapshelf.readers.parsing.places import place
 from mapshelf.readers.parsing.topic_tree import grow, reference
 from mapshelf.readers.parsing.xml_files import parse_xml, root_tag
 from mapshelf.readers.parsing.zip_files import Archive
@@ -45,10 +48,16 @@ _META: Final = "meta.xml"
 _STYLES: Final = "style-sheet.xml"
 _OF_THEME: Final = re.compile(r"C(\d)V0")
 _BOUNDARY: Final = "Boundary"
+_SHAPE: Final = "Shape"
+_ADORNMENT: Final = "adornments/adornment"
+"""An icon, without a meaning that is said anywhere."""
 _PICTURES: Final = (
     *("top-image", "bottom-image", "left-image", "right-image"),
-    "adornments/adornment",  # an icon, without a meaning that is said anywhere
+    _ADORNMENT,
 )
+_DRAWN: Final = (("fill-style", "draws-fill"), ("line-style", "draws-stroke"))
+"""What says whether there is a box at all."""
+_ICON: Final = 24.0  # pixels high
 _STATES: Final = {"Checked": "done", "Unchecked": "todo"}
 _SHAPES: Final = {"Oval": "ellipse", "Rectangle": "rectangle", "RoundedRectangle": "rounded"}
 
@@ -78,6 +87,12 @@ def read(content: Content) -> Outline:
 
     themes = _themes(archive, content.limits)
     maps = document.findall("maps/map")
+    beside = {
+        child
+        for centre in centres
+        for child in centre.findall("sub-topics/topic-node")
+        if child.get("type") == _SHAPE
+    }
     palettes = {
         node: themes.get(map_.get("theme-ref", ""), [])
         for map_ in maps
@@ -88,12 +103,15 @@ def read(content: Content) -> Outline:
         words = said.get(node.get("topic-ref", ""), node)
         topic = _topic(node, words, document if node is centres[0] else None)
         topic.style = _style(node, words.find("rich-text"), palettes[node])
+        if node in beside:
+            topic.kind = TopicKind.FLOATING
+            topic.position = place(_at(node, "topic-node-view", "location"))
         topic.images = tuple(_images(words, files, content))
         return topic
 
     roots = grow(centres, topic_of, _children, content.limits)
     sheets = [
-        _sheet(root, map_, said) for root, map_ in zip(roots, _with_centre(maps), strict=True)
+        _sheet(lift(root), map_, said) for root, map_ in zip(roots, _with_centre(maps), strict=True)
     ]
     meta = _meta(archive, content.limits)
     return Outline(
@@ -115,9 +133,10 @@ def _children(node: Element) -> list[Element]:
     return [child for child in children if child.get("type") != _BOUNDARY]
 
 
-def _sheet(root: Topic, map_: Element, said: dict[str, Element]) -> Sheet:
+def _sheet(lifted: Lifted, map_: Element, said: dict[str, Element]) -> Sheet:
     return Sheet(
-        root,
+        lifted.root,
+        floating=lifted.floating,
         relationships=tuple(_relationships(map_, said)),
         boundaries=tuple(_boundaries(map_, said)),
     )
@@ -170,10 +189,11 @@ def _themes(archive: Archive, limits: Limits) -> dict[str, list[str]]:
 
 
 def _images(topic: Element, files: dict[str, str], content: Content) -> Iterator[Image]:
-    for place in _PICTURES:
-        for picture in topic.findall(place):
+    for where in _PICTURES:
+        for picture in topic.findall(where):
             name = files.get(picture.get("resource-ref", ""), "")
-            yield content.images.add(content.member(name), alt=name.rpartition("/")[2])
+            high = _ICON if where == _ADORNMENT else 0.0
+            yield content.images.add(content.member(name), height=high, alt=name.rpartition("/")[2])
 
 
 def _task(topic: Element) -> Task | None:
@@ -204,11 +224,13 @@ def _style(node: Element, text: Element | None, palette: list[str]) -> Style | N
         view = Element("topic-node-style")
     runs = () if text is None else text.iter("text-run")
     inks = {run.get("font-color", "") for run in runs}
+    shape = _at(view, "shape-style/topic-shape-style", "type")
+    bare = all(_at(view, *drawn) == "False" for drawn in _DRAWN)
     style = Style(
         text=_chosen(inks.pop(), palette) if len(inks) == 1 else "",
         fill=_chosen(_at(view, "fill-style/solid-color", "color"), palette),
         line=_chosen(_at(view, "line-style", "color"), palette),
-        shape=_SHAPES.get(_at(view, "shape-style/topic-shape-style", "type"), ""),
+        shape="none" if bare else _SHAPES.get(shape, ""),
     )
     return style if style != Style() else None
 
@@ -225,7 +247,7 @@ def _topic(node: Element, topic: Element, document: Element | None) -> Topic:
         text="" if text is None else _words(text),
         note=note.plain,
         links=tuple(_links(topic)),
-        kind=TopicKind.CALLOUT if node.get("type") == "Callout" else TopicKind.ATTACHED,
+        kind=TopicKind.CALLOUT if node.get("type") in ("Callout", _SHAPE) else TopicKind.ATTACHED,
         tags=_tags(document),
         task=_task(topic),
         folded=_at(node, "topic-node-view", "is-expanded") == "False" and bool(_children(node)),
