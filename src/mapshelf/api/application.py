@@ -216,8 +216,9 @@ class Application:
 
 
 def _is_navigation(request: Request) -> bool:
-    """Tell whether a browser is to show the response: only then do browsers ask for XHTML."""
-    return b"application/xhtml+xml" in request.sender.header(b"accept")
+    """Tell whether a person is to see the response: a page is asked for, and no JSON."""
+    accepted = request.sender.header(b"accept").lower()
+    return b"text/html" in accepted and b"application/json" not in accepted
 
 
 def _check_size(request: Request) -> None:
