@@ -24,12 +24,10 @@ class ImportStatus:
     Attributes:
         done: files that were read, or known already.
         total: all files, 0 while they are being looked for.
-        refused: how many of those that are done were refused.
     """
 
     done: int = 0
     total: int = 0
-    refused: int = 0
 
 
 class StatusFile:
@@ -59,6 +57,6 @@ class StatusFile:
             if time.time() - self._path.stat().st_mtime > STALE:
                 return None
             said = json.loads(self._path.read_text("ascii"))
-            return ImportStatus(*(int(said[name]) for name in ("done", "total", "refused")))
+            return ImportStatus(*(int(said[name]) for name in ("done", "total")))
         except (OSError, ValueError, KeyError, TypeError):
             return None

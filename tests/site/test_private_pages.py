@@ -77,7 +77,7 @@ OPEN_TO_ALL |= {
     for last in ("vote", "edit", "versions", "versions/{number}", "remove")
 }
 
-OF_ADMINISTRATORS: Final = {"/account/invitations", "/account/reports"}
+OF_ADMINISTRATORS: Final = {"/account/invitations", "/account/reports", "/account/imports"}
 
 TO_PEOPLE: Final = [path for paths in PEOPLE.values() for path in paths]
 TO_SCRIPTS: Final = [path for paths in SCRIPTS.values() for path in paths]

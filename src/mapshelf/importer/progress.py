@@ -48,14 +48,14 @@ class ImportProgress:
             self._total = total
             self._bar.expect(description, total)
             self._write(ImportStatus(total=total))
-        report.notify = lambda: self._advance(len(report.refusals))
+        report.notify = self._advance
 
-    def _advance(self, refused: int) -> None:
+    def _advance(self) -> None:
         self._done += 1
         self._bar.advance()
         if time.monotonic() - self._written > WRITTEN_EVERY:
             # The files that could not even be looked at are not among those that were expected.
-            self._write(ImportStatus(min(self._done, self._total), self._total, refused))
+            self._write(ImportStatus(min(self._done, self._total), self._total))
 
     def _write(self, status: ImportStatus) -> None:
         if self._status:

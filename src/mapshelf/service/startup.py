@@ -1,9 +1,9 @@
 """The start of the service: claim port and data folder, then start the processes in order.
 
-Without a snapshot, all processes start at once. With one, the web process starts first: it can
-answer from the snapshot alone, and clients would wait longer if everything started together. The
-store is checked and the other processes start as soon as the service answers, or after
-``HEAD_START``.
+Without a snapshot, all processes but the importer start at once. With one, the web process starts
+first: it can answer from the snapshot alone, and clients would wait longer if everything started
+together. The store is checked and the other processes start as soon as the service answers, or
+after ``HEAD_START``.
 """
 
 import logging
@@ -104,7 +104,9 @@ def _children(options: ServeOptions, listener: socket.socket, others_due: float)
     ]
     if options.folders:
         arguments = (options.settings, options.folders, options.attribution)
-        children.append(Child("importer", folder_import, arguments, due=others_due))
+        # Reading files takes all processors; what answers needs one first.
+        due = max(others_due, time.monotonic() + HEAD_START)
+        children.append(Child("importer", folder_import, arguments, due=due))
     renewal = "mapshelf.service.renewal_process:run_renewal_process"
     children.append(
         Child("renewal", renewal, (options.settings, options.folders), due=others_due, ends=True)

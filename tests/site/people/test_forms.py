@@ -33,7 +33,7 @@ OWN: Final = (
     *("/account/identities", "/account/passkeys", "/account/export", "/account/delete"),
     *PROGRAMS,
 )
-OF_ADMINISTRATORS: Final = ("/account/invitations", "/account/reports")
+OF_ADMINISTRATORS: Final = ("/account/invitations", "/account/reports", "/account/imports")
 OPEN: Final = ("/signin", "/register", "/link/password", "/link/invitation")
 PATHS: Final = (*OWN, *OF_ADMINISTRATORS, *OPEN)
 
@@ -53,6 +53,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     "/account/delete": {"present": PASSWORD, "maps": "remove"},
     "/account/invitations": {},
     "/account/reports": {"decide": "dismiss:1"},
+    "/account/imports": {"dismiss": "00"},
     "/signin": {"name": "ann", "password": PASSWORD},
     "/register": {"name": "guest", "new": PASSWORD, "again": PASSWORD},
     "/link/password": {"new": PASSWORD, "again": PASSWORD},
@@ -295,6 +296,7 @@ def test_the_pages_ask_what_the_table_of_permissions_says() -> None:
         **dict.fromkeys(("/oauth/authorize", "/oauth/auth", "/oauth/device"), "let a program in"),
         "/account/invitations": "make, list and withdraw invitations",
         "/account/reports": "decide about reports",
+        "/account/imports": "see and dismiss refused files",
         "/account/export": "export one's own data",
         "/account/delete": "delete one's own account",
     }
