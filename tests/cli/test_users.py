@@ -36,7 +36,9 @@ def test_users_are_added_listed_disabled_and_enabled(mapshelf: Mapshelf) -> None
         ("alice", "disabled", "member"),
         ("carl", "active", "administrator"),
     ]
-    assert taken.stderr == "mapshelf: there is a user ALICE already\n"
+    assert taken.stderr == (
+        "mapshelf: there is a user ALICE already; mapshelf user link ALICE prints a link\n"
+    )
     assert taken.stdout == ""
     assert unknown.stderr == "mapshelf: there is no user bob\n"
 

@@ -12,7 +12,7 @@ from mapshelf.cli.base_url_option import add_base_url_option, base_url
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.table_output import print_row
 from mapshelf.clock import milliseconds
-from mapshelf.errors import Conflict, NotFound
+from mapshelf.errors import AlreadyExists, Conflict, NotFound
 from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import HOUR, AuditEvent, LinkKind, Role, User
 from mapshelf.store import Store
@@ -60,7 +60,7 @@ def _add(given: argparse.Namespace) -> int:
     with open_catalogue(given, create=True) as store:
         event = AuditEvent.USER_ADDED
         with store.noting(done_by_command(event, about_user(given.name))):
-            user = store.add_user(given.name, role)
+            user = _new_user(store, given.name, role)
         # Scripts take the link from the standard output, so nothing else is written there.
         print(f"mapshelf: added the {role} {user.name}", file=sys.stderr)
         print(
@@ -71,6 +71,13 @@ def _add(given: argparse.Namespace) -> int:
         )
         _print_link(store, user, address)
     return 0
+
+
+def _new_user(store: Store, name: str, role: Role) -> User:
+    try:
+        return store.add_user(name, role)
+    except AlreadyExists as error:  # perhaps an import has named them as an owner
+        raise AlreadyExists(f"{error}; mapshelf user link {name} prints a link") from error
 
 
 def _link(given: argparse.Namespace) -> int:

@@ -31,6 +31,9 @@ from mapshelf.store import open_store
 HEAD_START: Final = 3.0
 """Seconds that the web process has to itself if there is a snapshot, unless it answers before."""
 
+HEAD_START_OF_IMPORT: Final = 10.0
+"""Seconds before folders are imported, unless the web process answers before."""
+
 PROBE_TIMEOUT: Final = 0.5
 """Seconds to wait for the first response before the supervisor looks at its children again."""
 
@@ -105,7 +108,7 @@ def _children(options: ServeOptions, listener: socket.socket, others_due: float)
     if options.folders:
         arguments = (options.settings, options.folders, options.attribution)
         # Reading files takes all processors; what answers needs one first.
-        due = max(others_due, time.monotonic() + HEAD_START)
+        due = max(others_due, time.monotonic() + HEAD_START_OF_IMPORT)
         children.append(Child("importer", folder_import, arguments, due=due))
     renewal = "mapshelf.service.renewal_process:run_renewal_process"
     children.append(

@@ -446,7 +446,7 @@ ENGLISH: Final[Mapping[str, str]] = {
     "done.reports.changed": "This cannot be done: somebody else has decided meanwhile.",
     "imports": "Imports",
     "imports.hint": "Files that an import did not take, with the reason. A file leaves this page "
-    "when it is taken, or gone. What you dismiss comes back only if the file changes, or the reason.",
+    "when it is taken, or gone. What you dismiss comes back only if file or reason change.",
     "imports.refused.one": "{count} refused file",
     "imports.refused.other": "{count} refused files",
     "imports.skipped.one": "{count} skipped file",
