@@ -51,6 +51,7 @@ SCRIPTS: Final = {
     "/feed.atom": ["/feed.atom"],
     "/oembed": [f"/oembed?url=https%3A%2F%2Fmaps.example.org%2Fmindmaps%2F{ID}%2Fplan"],
     "/site/search": ["/site/search?query=plan"],
+    "/site/imports": ["/site/imports"],
     "/site/maps/{id}.json": [f"/site/maps/{ID}.json", "/site/maps/Large001.json"],
 }
 """What people do not open themselves."""

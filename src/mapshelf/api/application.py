@@ -216,9 +216,13 @@ class Application:
 
 
 def _is_navigation(request: Request) -> bool:
-    """Tell whether a person is to see the response: a page is asked for, and no JSON."""
+    """Tell whether a person is to see the response: a page is asked for, and no JSON.
+
+    Programs in Java ask for a page, too, unless they are told otherwise, and for ``*``.
+    """
     accepted = request.sender.header(b"accept").lower()
-    return b"text/html" in accepted and b"application/json" not in accepted
+    kinds = {kind.partition(b";")[0].strip() for kind in accepted.split(b",")}
+    return b"text/html" in kinds and not kinds & {b"application/json", b"*"}
 
 
 def _check_size(request: Request) -> None:

@@ -11,11 +11,11 @@ import orjson
 
 from mapshelf.api.compression import packable
 from mapshelf.api.context import Context
-from mapshelf.api.http import Request, Response, body_response, json_response
+from mapshelf.api.http import Request, Response, body_response
 from mapshelf.api.routes import Operation
 from mapshelf.import_status import ImportStatus, StatusFile
 from mapshelf.site.page_maker import PageMaker
-from mapshelf.site.responses import HTML
+from mapshelf.site.responses import HTML, data_response
 
 MARK: Final = b"<!--importing-->"
 """Where it is put."""
@@ -43,7 +43,7 @@ class Importing:
         """Answer how far the import is, and the revision of what lists show."""
         revision = self._context.snapshot.get().snapshot.revision
         body = orjson.dumps({"html": self._line(self.status()), "revision": revision})
-        return json_response(200, body, (NOT_KEPT,))
+        return data_response(b"application/json", body)
 
     def told(self, answer: Operation) -> Operation:
         """Return ``answer`` with how far the import is."""
