@@ -34,13 +34,18 @@ test test-fast test-postgres test-cluster: export PYTHONDONTWRITEBYTECODE =
 # Tried with Node.js 20.
 OIDC_PROVIDER := 8.8.1
 
-.PHONY: help demo test test-fast test-postgres test-cluster check format bench clean openid-provider
+.PHONY: help demo wheel test test-fast test-postgres test-cluster check format bench clean openid-provider
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
 
 demo: .venv/.installed ## serve the sample maps with a ready token
 	$(RUN)python scripts/demo.py $(ARGUMENTS)
+
+wheel: | $(UV) ## build the package, for pipx, uv tool or pip
+	rm -f dist/mapshelf-*.whl
+	$(UV) build --wheel --quiet
+	@ls dist/mapshelf-*.whl
 
 test: .venv/.developed ## run the tests
 	$(PYTEST) $(ARGUMENTS)
@@ -72,7 +77,7 @@ bench: .venv/.benched ## measure (ARGUMENTS='--help' tells what can be chosen)
 	$(RUN)python -m benchmarks $(ARGUMENTS)
 
 clean: ## remove everything that make has made
-	rm -rf .venv .tools .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf .venv .tools dist .demo .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 openid-provider: .tools/node/node_modules/oidc-provider ## install the OpenID provider of the tests
 

@@ -8,7 +8,8 @@ from typing import Final
 import pytest
 
 from mapshelf.formats.ndjson_records import format_size, size_of
-from mapshelf.importer.map_files import Attribution, import_maps
+from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.report import Report
 from mapshelf.importer.scan import scan
 from mapshelf.model import Verdict

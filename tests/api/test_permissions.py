@@ -95,6 +95,7 @@ FORMS: Final = (
     "/account/invitations",
     "/account/programs",
     "/account/reports",
+    "/account/imports",
     "/account/delete",
     "/account/export",
     "/report/{id}",

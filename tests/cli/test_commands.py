@@ -7,11 +7,13 @@ import re
 import subprocess
 import sys
 import zipfile
+from contextlib import closing, suppress
 from pathlib import Path
 
 import apsw
 import pytest
 
+from mapshelf.model import RefusalKind
 from tests.cli.process import CORPUS, Mapshelf
 
 pytestmark = pytest.mark.process
@@ -128,6 +130,41 @@ def test_import_refuses_what_is_no_map_and_goes_on(mapshelf: Mapshelf, tmp_path:
     assert f"refused {folder}/c.mm: it is a symbolic link" in done.stderr
     assert "Traceback" not in done.stderr
     assert [record["Title"] for record in mapshelf.exported()] == ["Last"]
+
+
+def test_import_writes_a_report_of_what_it_did_not_take(mapshelf: Mapshelf, tmp_path: Path) -> None:
+    folder, report = tmp_path / "maps", tmp_path / "report.tsv"
+    write_map(folder / "soil.mm", "Soil")
+    (folder / "a.mm").write_text("nothing")
+    (folder / "Readme.md").write_text("Only prose.")
+
+    mapshelf.run("import", folder, "--report", report, expect=1)
+
+    rows = [line.split("\t") for line in report.read_text("utf-8").splitlines()]
+    assert [row[:2] for row in rows] == [
+        ["refused", f"{folder}/a.mm"],
+        ["skipped", f"{folder}/Readme.md"],
+    ]
+    assert rows[0][2].startswith("not a mind map")
+    with closing(mapshelf.store()) as store:
+        assert store.count_open_refusals() == {RefusalKind.REFUSED: 1, RefusalKind.SKIPPED: 1}
+    write_map(folder / "a.mm", "Air")
+    (folder / "Readme.md").unlink()
+    mapshelf.run("import", folder, "--report", report)
+    assert report.read_text("utf-8") == ""
+    with closing(mapshelf.store()) as store:
+        assert set(store.count_open_refusals().values()) == {0}
+
+
+def test_import_with_a_report_that_cannot_be_written_imports_nothing(
+    mapshelf: Mapshelf, tmp_path: Path
+) -> None:
+    write_map(tmp_path / "soil.mm", "Soil")
+
+    done = mapshelf.run("import", tmp_path, "--report", tmp_path / "no" / "where", expect=1)
+
+    assert done.stderr == f"mapshelf: {tmp_path}/no/where: No such file or directory\n"
+    assert not mapshelf.data.exists()
 
 
 def test_import_of_a_path_that_is_not_there(mapshelf: Mapshelf, tmp_path: Path) -> None:
@@ -289,7 +326,7 @@ def test_what_draws_the_progress_bar_is_loaded_for_terminals_only(
     listing = [words[0], "-X", "importtime", *words[1:]]
     done = subprocess.run(listing, capture_output=True, text=True, timeout=60, check=True)
 
-    assert "mapshelf.cli.progress_bar" in done.stderr
+    assert "mapshelf.importer.progress_bar" in done.stderr
     assert "rich" not in {line.split("|")[-1].strip() for line in done.stderr.splitlines()}
 
 
@@ -297,18 +334,28 @@ def test_import_shows_its_progress_on_a_terminal(mapshelf: Mapshelf, tmp_path: P
     words = mapshelf.command("import", write_map(tmp_path / "soil.mm", "Soil"))
     screen, terminal = os.openpty()
     environment = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
-    try:
-        done = subprocess.run(
-            words, stdout=subprocess.PIPE, stderr=terminal, env=environment, timeout=60, check=True
-        )
-        shown = os.read(screen, 1 << 16).decode()
-    finally:
-        os.close(screen)
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=terminal, env=environment
+    ) as process:
         os.close(terminal)
+        shown = read_screen(screen)  # while it runs: a terminal holds a few lines only
+        assert process.stdout is not None
+        said = process.stdout.read()
+    os.close(screen)
 
-    assert done.stdout == b"added 1, changed 0, unchanged 0, refused 0\n"
+    assert process.returncode == 0
+    assert said == b"added 1, changed 0, unchanged 0, refused 0\n"
     assert "Reading maps" in shown
     assert "1/1" in shown
+
+
+def read_screen(screen: int) -> str:
+    """Return all that is written to a terminal until nobody has it open."""
+    written = b""
+    with suppress(OSError):  # how Linux tells the end
+        while piece := os.read(screen, 1 << 16):
+            written += piece
+    return written.decode()
 
 
 def test_import_through_a_link_is_the_same_folder(mapshelf: Mapshelf, tmp_path: Path) -> None:

@@ -36,7 +36,9 @@ def test_users_are_added_listed_disabled_and_enabled(mapshelf: Mapshelf) -> None
         ("alice", "disabled", "member"),
         ("carl", "active", "administrator"),
     ]
-    assert taken.stderr == "mapshelf: there is a user ALICE already\n"
+    assert taken.stderr == (
+        "mapshelf: there is a user ALICE already; mapshelf user link ALICE prints a link\n"
+    )
     assert taken.stdout == ""
     assert unknown.stderr == "mapshelf: there is no user bob\n"
 
@@ -58,7 +60,12 @@ def test_a_new_user_gets_a_link_that_is_good_once(mapshelf: Mapshelf) -> None:
         "https://maps.example.org/x",
         "http://127.0.0.1:8000",
     ]
-    assert first.stderr == second.stderr == ""
+    assert first.stderr == (
+        "mapshelf: added the member alice\n"
+        "mapshelf: with this link, alice chooses a password and signs in;"
+        " it is good once, for 24 hours:\n"
+    )
+    assert second.stderr == ""
     client = Client(milliseconds(), "192.0.2.1")
     with closing(mapshelf.store()) as store:
         new = choose_password(store, secret_of(first.stdout), "correct horse", client)

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.importer.map_files import Attribution, import_maps
+from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.renewal import renew_outlines
 from mapshelf.importer.report import Report
 from mapshelf.importer.scan import scan

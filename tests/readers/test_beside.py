@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from mapshelf.formats.outline_codec import decode_outline
-from mapshelf.importer.map_files import Attribution, import_maps
+from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.report import Report
 from mapshelf.importer.scan import scan
 from mapshelf.model import Image

@@ -1,5 +1,6 @@
 """The catalogue stays in step with folders, whatever happens in them, and to the service."""
 
+import logging
 import os
 import plistlib
 import random
@@ -11,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from mapshelf.importer.folder_sync import FolderSync
+from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.folder_sync import FolderSync, SyncOptions
 from mapshelf.model import MapDraft, Outcome
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.settings import sqlite_url
@@ -46,6 +48,57 @@ def old_map(path: Path, title: str) -> Path:
 def contents(store: Store) -> set[tuple[str, str, str]]:
     """Return what the catalogue says of every map but its ids."""
     return {(found.title, found.category, str(found.size)) for found in store.maps(0, 10_000)}
+
+
+def test_owner_and_category_are_given_without_reading_files_again(
+    store: Store, folder: Path
+) -> None:
+    old_map(folder / "a.mm", "A")
+    with SandboxedReader(workers=1) as reader:
+        FolderSync(store, reader, [folder]).sync()
+        assert {found.owner for found in store.maps(0, 10)} == {"system"}
+        old_map(folder / "b.mm", "B")
+        options = SyncOptions(Attribution("ann", "Science"))
+        FolderSync(store, reader, [folder], options).sync()
+    found = [(one.title, one.owner, one.category) for one in store.maps(0, 10)]
+    assert found == [("A", "ann", "Science"), ("B", "ann", "Science")]
+    revision = store.revision()
+    with SandboxedReader(workers=1) as reader:
+        FolderSync(store, reader, [folder], options).sync()
+    assert store.revision() == revision
+
+
+def test_each_refused_file_is_told_once_however_often_the_service_starts(
+    store: Store, folder: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "mapshelf")
+
+    def said() -> list[str]:
+        lines = [record.getMessage() for record in caplog.records]
+        caplog.clear()
+        return [line for line in lines if line.startswith("refused") or "maps in" in line]
+
+    broken = folder / "broken.mm"
+    broken.write_text("nothing")
+    os.utime(broken, (LONG_AGO, LONG_AGO))
+    old_map(folder / "a.mm", "A")
+    options = SyncOptions(page="https://maps.example.org/account/imports")
+    with SandboxedReader(workers=1) as reader:
+        folder_sync = FolderSync(store, reader, [folder], options)
+        folder_sync.sync()
+        refused, summary = said()
+        assert refused.startswith(f"refused {broken}: not a mind map")
+        assert summary == (
+            "maps in the folders: 1; files refused: 1; see https://maps.example.org/account/imports"
+        )
+        folder_sync.sync()
+        assert said() == []
+        FolderSync(store, reader, [folder], options).sync()
+        assert said() == ["maps in the folders: 1; files refused: 1, all known"]
+        broken.unlink()
+        folder_sync.sync()
+    assert said() == []
+    assert store.refusals_below(str(folder), "", 10) == []
 
 
 def test_what_leaves_the_folder_leaves_the_catalogue(store: Store, folder: Path) -> None:

@@ -19,7 +19,8 @@ from PIL import Image
 from playwright.sync_api import Browser, Page, expect
 
 from mapshelf.formats.outline_codec import decode_outline
-from mapshelf.importer.map_files import Attribution, import_maps
+from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.map_files import import_maps
 from mapshelf.importer.report import Report
 from mapshelf.importer.scan import scan
 from mapshelf.model import Map, Outline, Verdict

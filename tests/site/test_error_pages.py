@@ -48,7 +48,11 @@ def test_without_a_snapshot_the_catalogue_is_being_prepared(tmp_path: Path) -> N
     try:
         with serve(bare, site_routes) as site:
             assert told(site, "/", 503) == (say("error.preparing"), say("error.again"))
+            assert "/again.js" in site.request("GET", "/", signed=False).text
             assert "being prepared" in site.get("/maps").text
+            bare.publish()
+            site.wait_until(lambda: site.get("/").status_code == 200)
+            assert "/again.js" not in site.get("/nothing", Accept="text/html").text
     finally:
         bare.close()
 

@@ -377,6 +377,9 @@ REQUESTS: Final[Mapping[tuple[str, str], Callable[[World, str], Asked]]] = {
         statuses=(303,),
         location="/report/",
     ),
+    ("POST", "/account/imports"): done(
+        "/account/imports", "/account/imports?done=one", dismiss="00"
+    ),
     ("POST", "/account/reports"): done("/account/reports", "/account/reports", decide="dismiss:1"),
     ("POST", "/maps/{id}/restore"): lambda world, _: Asked(f"/maps/{world.removed()}/restore"),
     ("POST", "/account/maps"): lambda world, _: Asked(

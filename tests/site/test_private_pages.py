@@ -51,6 +51,7 @@ SCRIPTS: Final = {
     "/feed.atom": ["/feed.atom"],
     "/oembed": [f"/oembed?url=https%3A%2F%2Fmaps.example.org%2Fmindmaps%2F{ID}%2Fplan"],
     "/site/search": ["/site/search?query=plan"],
+    "/site/imports": ["/site/imports"],
     "/site/maps/{id}.json": [f"/site/maps/{ID}.json", "/site/maps/Large001.json"],
 }
 """What people do not open themselves."""
@@ -77,7 +78,7 @@ OPEN_TO_ALL |= {
     for last in ("vote", "edit", "versions", "versions/{number}", "remove")
 }
 
-OF_ADMINISTRATORS: Final = {"/account/invitations", "/account/reports"}
+OF_ADMINISTRATORS: Final = {"/account/invitations", "/account/reports", "/account/imports"}
 
 TO_PEOPLE: Final = [path for paths in PEOPLE.values() for path in paths]
 TO_SCRIPTS: Final = [path for paths in SCRIPTS.values() for path in paths]

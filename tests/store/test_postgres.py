@@ -497,6 +497,7 @@ def test_outlines_that_an_older_node_writes_are_outdated(url: str) -> None:
 
 
 UNDONE = (
+    "DROP TABLE refusals",
     "DROP TABLE identities, passkeys, passkey_challenges",
     "DROP TABLE reports, decisions, audit",
     "ALTER TABLE users DROP COLUMN closed, DROP COLUMN closing",

@@ -259,6 +259,7 @@ UNDONE = (
     "DROP INDEX users_closing",
     "ALTER TABLE users DROP COLUMN closed",
     "ALTER TABLE users DROP COLUMN closing",
+    "DROP TABLE refusals",
     "DROP TABLE identities",
     "DROP TABLE passkeys",
     "DROP TABLE passkey_challenges",

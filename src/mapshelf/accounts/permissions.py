@@ -81,6 +81,7 @@ PERMISSIONS: Final = {
     "let a program in": _OWN_ACCOUNT,
     "list and withdraw programs": _OWN_ACCOUNT,
     "decide about reports": _ADMINISTRATION,
+    "see and dismiss refused files": _ADMINISTRATION,
     "export one's own data": _OWN_ACCOUNT,
     "delete one's own account": _OWN_ACCOUNT,
 }

@@ -216,8 +216,13 @@ class Application:
 
 
 def _is_navigation(request: Request) -> bool:
-    """Tell whether a browser is to show the response: only then do browsers ask for XHTML."""
-    return b"application/xhtml+xml" in request.sender.header(b"accept")
+    """Tell whether a person is to see the response: a page is asked for, and no JSON.
+
+    Programs in Java ask for a page, too, unless they are told otherwise, and for ``*``.
+    """
+    accepted = request.sender.header(b"accept").lower()
+    kinds = {kind.partition(b";")[0].strip() for kind in accepted.split(b",")}
+    return b"text/html" in kinds and not kinds & {b"application/json", b"*"}
 
 
 def _check_size(request: Request) -> None:

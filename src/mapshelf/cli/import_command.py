@@ -2,15 +2,19 @@
 
 import argparse
 import sys
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from mapshelf.cli.argument_types import category_name, user_name
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
-from mapshelf.cli.progress_bar import ProgressBar
 from mapshelf.errors import UnreadableFile
-from mapshelf.importer.map_files import Attribution, ImportStore, import_maps
+from mapshelf.import_status import StatusFile
+from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.map_files import ImportStore, import_maps
+from mapshelf.importer.progress import ImportProgress
 from mapshelf.importer.records import import_records
+from mapshelf.importer.refusals import refusals_of, remember
 from mapshelf.importer.report import Report
 from mapshelf.importer.scan import scan
 from mapshelf.readers.sandboxed_reader import SandboxedReader
@@ -34,6 +38,12 @@ def define(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--category", metavar="NAME", type=category_name, help="category of the maps"
     )
+    parser.add_argument(
+        "--report",
+        metavar="FILE",
+        type=Path,
+        help="write what was refused or skipped, and why, to this file: tab-separated lines",
+    )
     parser.set_defaults(run=_run)
 
 
@@ -44,31 +54,28 @@ def _run(given: argparse.Namespace) -> int:
     records = [path for path in given.paths if path.suffix.lower() == RECORDS and path.is_file()]
     maps = [path for path in given.paths if path not in records]
     report = Report()
-    with open_catalogue(given, create=True) as store:
+    with ExitStack() as stack:
+        file = (
+            stack.enter_context(open(given.report, "w", encoding="utf-8")) if given.report else None
+        )
+        store = stack.enter_context(open_catalogue(given, create=True))
         try:
-            _import(store, records, maps, Attribution(given.owner, given.category), report)
-        finally:
-            _print_report(report)  # also after a failure: what was imported before it stays
+            with ImportProgress(StatusFile(given.data)) as progress:
+                for path in records:
+                    _import_records(store, path, report, progress)
+                if maps:
+                    attribution = Attribution(given.owner, given.category)
+                    _import_maps(store, maps, attribution, report, progress)
+        finally:  # also after a failure: what was imported before it stays
+            _print_report(report)
+            if file:
+                _write_report(report, file)
     return 0 if report.complete else 1
 
 
-def _import(
-    store: ImportStore,
-    records: list[Path],
-    maps: list[Path],
-    attribution: Attribution,
-    report: Report,
-) -> None:
-    with ProgressBar() as progress:
-        for path in records:
-            _import_records(store, path, report, progress)
-        if maps:
-            _import_maps(store, maps, attribution, report, progress)
-
-
-def _import_records(store: MapWriter, path: Path, report: Report, progress: ProgressBar) -> None:
+def _import_records(store: MapWriter, path: Path, report: Report, progress: ImportProgress) -> None:
     progress.begin(path.name)
-    report.notify = progress.advance
+    progress.follow(report)
     import_records(store, path, report)
 
 
@@ -77,15 +84,17 @@ def _import_maps(
     paths: list[Path],
     attribution: Attribution,
     report: Report,
-    progress: ProgressBar,
+    progress: ImportProgress,
 ) -> None:
     progress.begin("Looking for maps")
+    before = len(report.refusals)  # of records, which are no files
     with SandboxedReader() as reader:
         candidates = list(scan(paths, report, reader.members))
         reader.expect(len(candidates))
-        progress.expect("Reading maps", len(candidates))
-        report.notify = progress.advance
+        progress.follow(report, "Reading maps", len(candidates))
         import_maps(store, candidates, reader, attribution, report)
+    of_files = Report(refusals=report.refusals[before:], skipped=report.skipped)
+    remember(store, paths, refusals_of(of_files))
 
 
 def _print_report(report: Report) -> None:
@@ -94,3 +103,8 @@ def _print_report(report: Report) -> None:
         print(f"mapshelf: refused {name}: {reason}", file=sys.stderr)
     for key, count in report.ignored.items():
         print(f"mapshelf: ignored the unknown key {key!r} of {count} records", file=sys.stderr)
+
+
+def _write_report(report: Report, file: TextIO) -> None:
+    for one in refusals_of(report):
+        file.write(f"{one.kind}\t{one.path}\t{one.reason}\n")

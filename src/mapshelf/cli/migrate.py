@@ -5,7 +5,7 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from mapshelf.cli.progress_bar import ProgressBar
+from mapshelf.importer.progress_bar import ProgressBar
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
 from mapshelf.store.transfer import differences, export_digest, transfer_catalogue

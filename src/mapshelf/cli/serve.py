@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from mapshelf.cli.argument_types import whole_number
+from mapshelf.cli.argument_types import category_name, user_name, whole_number
 from mapshelf.cli.base_url_option import add_base_url_option, base_url
 from mapshelf.cli.catalogue_options import add_catalogue_options
 from mapshelf.cli.sign_in_options import (
@@ -14,8 +14,9 @@ from mapshelf.cli.sign_in_options import (
     proxy_user_settings,
 )
 from mapshelf.errors import InvalidSetting
+from mapshelf.importer.attribution import Attribution
 from mapshelf.service.listening import ListenAddress, resolve_address
-from mapshelf.service.process_setup import set_up_logging
+from mapshelf.service.process_setup import line_start, set_up_logging
 from mapshelf.service.startup import ServeOptions, serve
 from mapshelf.settings import (
     DEFAULT_HOST,
@@ -32,7 +33,22 @@ from mapshelf.settings import (
 def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     add_catalogue_options(parser)
-    parser.add_argument("folders", metavar="FOLDER", nargs="*", type=Path)
+    parser.add_argument(
+        "folders",
+        metavar="FOLDER",
+        nargs="*",
+        type=Path,
+        help="a folder to import, and to follow while the service runs",
+    )
+    parser.add_argument(
+        "--owner", metavar="NAME", type=user_name, help="owner of the maps in the folders"
+    )
+    parser.add_argument(
+        "--category",
+        metavar="NAME",
+        type=category_name,
+        help="category of the maps in the folders, default the names of their folders",
+    )
     parser.add_argument("--host", default=DEFAULT_HOST, help=f"default {DEFAULT_HOST}")
     parser.add_argument(
         "--port", default=DEFAULT_PORT, type=whole_number(65_535), help=f"default {DEFAULT_PORT}"
@@ -117,12 +133,21 @@ def _add_upload_options(parser: argparse.ArgumentParser) -> None:
 
 def _run(given: argparse.Namespace) -> int:
     set_up_logging()
+    if (given.owner or given.category) and not given.folders:
+        raise InvalidSetting("--owner and --category are of maps in folders: name a FOLDER")
     for folder in given.folders:
         if not folder.is_dir():
             raise InvalidSetting(f"{folder} is not a folder")
     address = resolve_address(given.host, given.port)
     settings = _settings(given, address)
-    options = ServeOptions(settings, address, given.workers, given.folders, given.drain)
+    options = ServeOptions(
+        settings,
+        address,
+        given.workers,
+        given.folders,
+        given.drain,
+        Attribution(given.owner, given.category),
+    )
     serve(options, lambda: _announce(settings))
     return 0
 
@@ -150,4 +175,4 @@ def _settings(given: argparse.Namespace, address: ListenAddress) -> Settings:
 
 
 def _announce(settings: Settings) -> None:
-    print(f"Mapshelf answers at {settings.base_url}", file=sys.stderr, flush=True)
+    print(f"{line_start()}Mapshelf answers at {settings.base_url}", file=sys.stderr, flush=True)

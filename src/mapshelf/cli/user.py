@@ -1,19 +1,24 @@
 """``mapshelf user``: add and list users, let them choose passwords, change what they may do."""
 
 import argparse
+import sys
 from collections.abc import Callable
+from typing import Final
 
 from mapshelf.accounts.audit import about_user, done_by_command
-from mapshelf.accounts.one_time_links import link_address, new_password_link
+from mapshelf.accounts.one_time_links import LIFETIMES, link_address, new_password_link
 from mapshelf.cli.argument_types import user_name
 from mapshelf.cli.base_url_option import add_base_url_option, base_url
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.table_output import print_row
 from mapshelf.clock import milliseconds
-from mapshelf.errors import Conflict, NotFound
+from mapshelf.errors import AlreadyExists, Conflict, NotFound
 from mapshelf.formats.ndjson_records import format_date
-from mapshelf.model import AuditEvent, Role, User
+from mapshelf.model import HOUR, AuditEvent, LinkKind, Role, User
 from mapshelf.store import Store
+
+LINK_HOURS: Final = LIFETIMES[LinkKind.PASSWORD] // HOUR
+"""How long a link to choose a password is good."""
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -55,9 +60,24 @@ def _add(given: argparse.Namespace) -> int:
     with open_catalogue(given, create=True) as store:
         event = AuditEvent.USER_ADDED
         with store.noting(done_by_command(event, about_user(given.name))):
-            user = store.add_user(given.name, role)
+            user = _new_user(store, given.name, role)
+        # Scripts take the link from the standard output, so nothing else is written there.
+        print(f"mapshelf: added the {role} {user.name}", file=sys.stderr)
+        print(
+            f"mapshelf: with this link, {user.name} chooses a password and signs in;"
+            f" it is good once, for {LINK_HOURS} hours:",
+            file=sys.stderr,
+            flush=True,
+        )
         _print_link(store, user, address)
     return 0
+
+
+def _new_user(store: Store, name: str, role: Role) -> User:
+    try:
+        return store.add_user(name, role)
+    except AlreadyExists as error:  # perhaps an import has named them as an owner
+        raise AlreadyExists(f"{error}; mapshelf user link {name} prints a link") from error
 
 
 def _link(given: argparse.Namespace) -> int:

@@ -8,13 +8,18 @@ import logging
 import os
 import time
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from mapshelf.importer.map_files import Attribution, ImportStore, import_maps
-from mapshelf.importer.report import Report
+from mapshelf.import_status import StatusFile
+from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.map_files import ImportStore, attribute, import_maps
+from mapshelf.importer.progress import ImportProgress
+from mapshelf.importer.refusals import refusals_of, remember
+from mapshelf.importer.report import Report, printable
 from mapshelf.importer.scan import Candidate, is_gone, resolve_path, scan
-from mapshelf.model import Verdict
+from mapshelf.model import Refusal, RefusalKind, Verdict
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 
 MIN_AGE: Final = 1.0
@@ -26,10 +31,34 @@ PAGE_SIZE: Final = 1000
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class SyncOptions:
+    """How folders are synchronized.
+
+    Attributes:
+        attribution: owner and category of the maps.
+        status: where progress is told.
+        page: the address where people read which files were refused, and why.
+        briefly: whether to log how many files were refused, and not each of them.
+    """
+
+    attribution: Attribution = field(default_factory=Attribution)
+    status: StatusFile | None = None
+    page: str = ""
+    briefly: bool = False
+
+
 class FolderSync:
     """Synchronizes ``store`` with ``folders``, in one direction."""
 
-    def __init__(self, store: ImportStore, reader: SandboxedReader, folders: list[Path]) -> None:
+    def __init__(
+        self,
+        store: ImportStore,
+        reader: SandboxedReader,
+        folders: list[Path],
+        options: SyncOptions | None = None,
+    ) -> None:
+        self._options = options or SyncOptions()
         self._store = store
         self._reader = reader
         self._folders = [Path(resolve_path(folder)) for folder in folders]
@@ -37,6 +66,8 @@ class FolderSync:
         self._imported: set[Candidate] = set()
         self._devices: dict[str, int] = {}
         self._logged: set[tuple[str, str]] = set()
+        self._refused: dict[str, Refusal] = {}
+        self._remembered: set[Refusal] | None = None
 
     def sync(self) -> bool:
         """Synchronize once; tell whether a file is still being written.
@@ -45,12 +76,17 @@ class FolderSync:
             StoreError: the store failed; the next run catches up.
         """
         reachable = [folder for folder in self._folders if os.access(folder, os.R_OK | os.X_OK)]
-        report = Report()
-        present = set(scan(reachable, report))
-        self._log_refusals(report)
-        complete = {candidate for candidate in present if self._is_complete(candidate)}
-        self._import(complete - self._imported)
+        first, scanned = self._remembered is None, Report()
+        with ImportProgress(self._options.status) as progress:
+            if first:
+                progress.begin("Looking for maps")
+            present = set(scan(reachable, scanned))
+            complete = {candidate for candidate in present if self._is_complete(candidate)}
+            report = self._import(complete - self._imported, progress)
+        self._attribute(reachable)
         self._imported = complete
+        new = self._remember(reachable, scanned, {printable(one.path) for one in complete})
+        self._tell(report, new, first=first)
         self._last_scan = present
         self._devices |= {candidate.path: candidate.device for candidate in present}
         self._delete_missing(reachable, {candidate.path for candidate in present})
@@ -63,23 +99,57 @@ class FolderSync:
         age = time.time() - candidate.modified / 1e9
         return candidate in self._last_scan or age > MIN_AGE
 
-    def _import(self, candidates: set[Candidate]) -> None:
-        """Import files that are new or changed since the last run, and log the result."""
-        if not candidates:
-            return
+    def _import(self, candidates: set[Candidate], progress: ImportProgress) -> Report:
+        """Import files that are new or changed since the last run; return what became of them."""
         report = Report()
+        if not candidates:
+            return report
         ordered = sorted(candidates, key=lambda candidate: candidate.path)
-        import_maps(self._store, ordered, self._reader, Attribution(), report)
-        self._log_refusals(report)
-        if report.counts[Verdict.ADDED] or report.counts[Verdict.CHANGED]:
-            log.info("imported: %s", report.summary())
+        if self._remembered is not None:
+            progress.begin("Reading maps")
+        progress.follow(report, "Reading maps", len(ordered))
+        attribution = self._options.attribution
+        import_maps(self._store, ordered, self._reader, attribution, report, read_unchanged=False)
+        for candidate in ordered:
+            self._refused.pop(printable(candidate.path), None)
+        self._refused |= {one.path: one for one in refusals_of(report)}
+        return report
 
-    def _log_refusals(self, report: Report) -> None:
-        """Log what was refused, each file and reason once."""
-        for name, reason in report.refusals:
-            if (name, reason) not in self._logged:
-                log.warning("refused %s: %s", name, reason)
-        self._logged |= set(report.refusals)
+    def _attribute(self, reachable: list[Path]) -> None:
+        """Once, give owner and category to maps that were imported without them."""
+        if self._remembered is None:
+            for folder in reachable:
+                attribute(self._store, os.fsencode(folder), self._options.attribution)
+
+    def _remember(
+        self, reachable: list[Path], scanned: Report, complete: set[str]
+    ) -> list[Refusal]:
+        """Have the store know what was not taken; return what is new to it."""
+        self._refused = {path: one for path, one in self._refused.items() if path in complete}
+        now = {*self._refused.values(), *refusals_of(scanned)}
+        if now == self._remembered:
+            return []
+        new = remember(self._store, reachable, now)
+        self._remembered = now
+        return new
+
+    def _tell(self, report: Report, new: list[Refusal], *, first: bool) -> None:
+        """Log what an import did: the first in a line of its own, whatever there was to do."""
+        refused = [one for one in new if one.kind is RefusalKind.REFUSED]
+        if not self._options.briefly:
+            for one in refused:
+                log.warning("refused %s: %s", one.path, one.reason)
+        where = f"; see {self._options.page}" if refused and self._options.page else ""
+        if first:
+            log.info(
+                "maps in the folders: %d; files refused: %d%s%s",
+                report.maps,
+                report.counts[Verdict.REFUSED],
+                "" if refused or report.complete else ", all known",
+                where,
+            )
+        elif report.counts[Verdict.ADDED] or report.counts[Verdict.CHANGED] or refused:
+            log.info("imported: %s%s", report.summary(), where)
 
     def _delete_missing(self, reachable: list[Path], present: set[str]) -> None:
         """Delete the maps whose files were missing in the scan, and still are.

@@ -8,11 +8,12 @@ from itertools import islice
 from typing import Final, Protocol
 
 from mapshelf.formats.ndjson_records import size_of
+from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.report import Report, printable
 from mapshelf.importer.scan import Candidate, folder_of, is_gone, storable_time
 from mapshelf.model import UNCATEGORISED, MapDraft, Source, Verdict, name_key
 from mapshelf.readers.sandboxed_reader import ReadFile, RefusedFile, SandboxedReader
-from mapshelf.store.contract import Maps, MapWriter, Sources
+from mapshelf.store.contract import Imports, Maps, MapWriter, Sources
 
 LOOKUP_SIZE: Final = 500
 """Files looked up in the store at a time."""
@@ -30,43 +31,66 @@ UNREAD: Final = -1
 """Modification time of a source whose file must be read again: no file has it."""
 
 
-class ImportStore(Maps, MapWriter, Sources, Protocol):
+class ImportStore(Maps, MapWriter, Sources, Imports, Protocol):
     """What importing files needs of a store."""
 
 
-@dataclass(frozen=True, slots=True)
-class Attribution:
-    """Owner and category that the operator gives to all maps of an import, or ``None``."""
-
-    owner: str | None = None
-    category: str | None = None
-
-
-def import_maps(
+def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of it
     store: ImportStore,
     candidates: Iterable[Candidate],
     reader: SandboxedReader,
     attribution: Attribution,
     report: Report,
+    *,
+    read_unchanged: bool = True,
 ) -> None:
     """Import ``candidates`` into ``store``, and note the result of each in ``report``.
 
     Without a category of its own, a new map gets the one with the name of its folder, if there is
     one. A file that was renamed or moved remains the same map: its content identifies it.
 
+    An attribution changes a map even if its file is unchanged, so all files are read; without
+    ``read_unchanged``, it is left to the caller (``attribute``).
+
     Raises:
         StoreError: the store failed; what was noted as added or changed before is stored.
     """
-    _Import(store, attribution, report).run(candidates, reader)
+    read_all = read_unchanged and attribution != Attribution()
+    _Import(store, attribution, report, read_all=read_all).run(candidates, reader)
+
+
+def attribute(store: ImportStore, folder: bytes, attribution: Attribution) -> int:
+    """Give the maps of a folder owner and category without reading files; return how many changed.
+
+    Raises:
+        StoreError: the store failed; the maps before are changed.
+    """
+    if attribution == Attribution():
+        return 0
+    changed, after = 0, 0
+    while page := store.maps_attributed_otherwise(
+        folder, attribution.owner, attribution.category, after, LOOKUP_SIZE
+    ):
+        drafts = [
+            MapDraft(id=found.id, owner=attribution.owner, category=attribution.category)
+            for found in page
+        ]
+        outcomes = store.put_maps(drafts)
+        changed += sum(outcome.verdict is Verdict.CHANGED for outcome in outcomes)
+        after = page[-1].file_id
+    return changed
 
 
 class _Import:
     """One import: the files that are being read, and the maps that are not written yet."""
 
-    def __init__(self, store: ImportStore, attribution: Attribution, report: Report) -> None:
+    def __init__(
+        self, store: ImportStore, attribution: Attribution, report: Report, *, read_all: bool
+    ) -> None:
         self._store = store
         self._attribution = attribution
         self._report = report
+        self._read_all = read_all
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
         self._drafts: dict[str, MapDraft] = {}
@@ -89,13 +113,11 @@ class _Import:
     def _to_read(self, candidates: Iterable[Candidate]) -> Iterator[str]:
         """Yield the paths of files to read; note the others as unchanged."""
         pending = iter(candidates)
-        # A new attribution changes a map even if its file is unchanged.
-        attributed = self._attribution != Attribution()
         while page := list(islice(pending, LOOKUP_SIZE)):
             sources = self._store.sources([os.fsencode(candidate.path) for candidate in page])
             for candidate in page:
                 source = sources.get(os.fsencode(candidate.path))
-                if attributed or not candidate.is_unchanged(source):
+                if self._read_all or not candidate.is_unchanged(source):
                     known = source is not None and source.modified != UNREAD
                     reading = _Reading(candidate.name, known, candidate.folder)
                     self._reading[candidate.path] = reading

@@ -15,6 +15,7 @@ class Report:
     Attributes:
         counts: how many files or records got each verdict.
         refusals: what was refused, and why.
+        skipped: files that might have been maps and are none, and why; they are not counted.
         ignored: unknown keys of records, and how often they occurred.
         notify: called after each file or record, to show progress.
     """
@@ -22,6 +23,7 @@ class Report:
     notify: Callable[[], None] = lambda: None
     counts: Counter[Verdict] = field(default_factory=Counter)
     refusals: list[tuple[str, str]] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
     ignored: Counter[str] = field(default_factory=Counter)
 
     def note(self, verdict: Verdict, name: str, reason: str = "") -> None:
@@ -30,6 +32,15 @@ class Report:
         if verdict is Verdict.REFUSED:
             self.refusals.append((name, reason))
         self.notify()
+
+    def skip(self, name: str, reason: str) -> None:
+        """Note a file that is no map, and need not be one."""
+        self.skipped.append((name, reason))
+
+    @property
+    def maps(self) -> int:
+        """How many maps the import has read or found unchanged."""
+        return self.counts.total() - self.counts[Verdict.REFUSED]
 
     def note_all(self, names: Iterable[str], outcomes: Iterable[Outcome]) -> None:
         """Count a batch that was written."""

@@ -2,7 +2,7 @@
 
 In folders, only files with the extension of a map format are candidates, because folders hold much
 else. Some extensions are also used for other things (Markdown, PlantUML): such a file must also
-begin like a map, or it is skipped without a message. A file that was named is always a candidate.
+begin like a map, or it is skipped. A file that was named is always a candidate.
 What a candidate really is, a reader decides by its content.
 
 Some documents are folders that look like files (on a Mac). Such a document is represented by the
@@ -122,6 +122,8 @@ def _files(path: Path, report: Report) -> Iterator[str]:
         for name in main or sorted(names):
             found = Path(folder, name)
             if not main and not _looks_like_a_map(name, found):
+                if _is_shared(name):
+                    report.skip(printable(str(found)), "it does not begin like a map")
                 continue
             if found.is_symlink():
                 report.note(Verdict.REFUSED, printable(str(found)), "it is a symbolic link")
@@ -199,6 +201,11 @@ def _looks_like_a_map(name: str, path: Path) -> bool:
     return lowered.endswith(SUFFIXES) or (
         lowered.endswith(SHARED_SUFFIXES) and _begins_like_a_map(path, lowered)
     )
+
+
+def _is_shared(name: str) -> bool:
+    """Tell whether a name is like those of maps, and of other files."""
+    return not name.startswith(".") and name.lower().endswith(SHARED_SUFFIXES)
 
 
 def _begins_like_a_map(path: Path, name: str) -> bool:

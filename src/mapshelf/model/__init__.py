@@ -3,7 +3,7 @@
 All other layers exchange these types, so none needs to know how another stores them. ``catalogue``
 has what the catalogue holds, ``accounts`` who uses it, ``programs`` what they let in,
 ``publishing`` what people do with maps, ``moderation`` how order is kept, ``audit`` what is noted
-of what people do, ``outline`` what is in a map.
+of what people do, ``imports`` which files were not taken, ``outline`` what is in a map.
 """
 
 from mapshelf.model.accounts import (
@@ -51,6 +51,7 @@ from mapshelf.model.catalogue import (
     is_user_name,
     name_key,
 )
+from mapshelf.model.imports import NotedRefusal, Refusal, RefusalKind
 from mapshelf.model.moderation import (
     NOTE_LENGTH,
     Decision,
@@ -145,6 +146,7 @@ __all__ = [
     "Marker",
     "Named",
     "NewTokens",
+    "NotedRefusal",
     "OneTimeLink",
     "OriginalFile",
     "Outcome",
@@ -154,6 +156,8 @@ __all__ = [
     "PasswordRecord",
     "Program",
     "Reason",
+    "Refusal",
+    "RefusalKind",
     "Relationship",
     "RemovedMap",
     "Renewal",

@@ -1,6 +1,7 @@
 """The importer: the process that synchronizes the catalogue with the folders of ``serve``."""
 
 import logging
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -11,7 +12,9 @@ from typing import Final
 from watchfiles import watch
 
 from mapshelf.errors import StoreError
-from mapshelf.importer.folder_sync import FolderSync
+from mapshelf.import_status import StatusFile
+from mapshelf.importer.attribution import Attribution
+from mapshelf.importer.folder_sync import FolderSync, SyncOptions
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.service.backoff import LoggedBackoff
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
@@ -31,15 +34,24 @@ DEBOUNCE: Final = 200
 log = logging.getLogger(__name__)
 
 
-def run_folder_import_process(settings: Settings, folders: list[Path]) -> None:
+def run_folder_import_process(
+    settings: Settings, folders: list[Path], attribution: Attribution
+) -> None:
     """Synchronize the catalogue with ``folders`` until asked to stop."""
     set_up_logging()
     exit_with_parent()
     stop, backoff = stop_event(), LoggedBackoff("importing")
+    options = SyncOptions(
+        attribution,
+        StatusFile(settings.data),
+        f"{settings.base_url}/account/imports",
+        # There, somebody watches a bar; a log is searched later.
+        briefly=sys.stderr.isatty(),
+    )
     while not stop.is_set():
         try:
             with closing(open_store(settings.database)) as store, SandboxedReader() as reader:
-                _follow(FolderSync(store, reader, folders), folders, stop, backoff)
+                _follow(FolderSync(store, reader, folders, options), folders, stop, backoff)
         except StoreError as error:
             stop.wait(backoff.record_failure(str(error)))
 

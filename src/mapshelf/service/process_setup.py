@@ -17,10 +17,19 @@ LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 def set_up_logging() -> None:
     """Log to standard error: all our own lines, and warnings of libraries."""
     handler = LimitedHandler(sys.stderr)
-    logging.basicConfig(handlers=[handler], format=LOG_FORMAT, level=logging.WARNING)
+    form = line_start() + LOG_FORMAT
+    logging.basicConfig(handlers=[handler], format=form, level=logging.WARNING)
     logging.getLogger("mapshelf").setLevel(logging.INFO)
     # It warns of every form that is not valid, which is the client's affair.
     logging.getLogger("python_multipart").setLevel(logging.ERROR)
+
+
+def line_start() -> str:
+    """Return what begins a line on standard error.
+
+    In a terminal, that replaces the progress bar of the importer, which draws it again below.
+    """
+    return "\r\x1b[K" if sys.stderr.isatty() else ""
 
 
 def exit_with_parent() -> None:

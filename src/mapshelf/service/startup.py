@@ -1,9 +1,9 @@
 """The start of the service: claim port and data folder, then start the processes in order.
 
-Without a snapshot, all processes start at once. With one, the web process starts first: it can
-answer from the snapshot alone, and clients would wait longer if everything started together. The
-store is checked and the other processes start as soon as the service answers, or after
-``HEAD_START``.
+Without a snapshot, all processes but the importer start at once. With one, the web process starts
+first: it can answer from the snapshot alone, and clients would wait longer if everything started
+together. The store is checked and the other processes start as soon as the service answers, or
+after ``HEAD_START``.
 """
 
 import logging
@@ -11,13 +11,15 @@ import socket
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final
 
 from mapshelf.errors import StoreUnavailable
+from mapshelf.import_status import ImportStatus, StatusFile
+from mapshelf.importer.attribution import Attribution
 from mapshelf.service.data_folder_lock import lock_data_folder
 from mapshelf.service.descriptors import raise_descriptor_limit
 from mapshelf.service.listening import ListenAddress, bind_socket, listen, local_address
@@ -28,6 +30,9 @@ from mapshelf.store import open_store
 
 HEAD_START: Final = 3.0
 """Seconds that the web process has to itself if there is a snapshot, unless it answers before."""
+
+HEAD_START_OF_IMPORT: Final = 10.0
+"""Seconds before folders are imported, unless the web process answers before."""
 
 PROBE_TIMEOUT: Final = 0.5
 """Seconds to wait for the first response before the supervisor looks at its children again."""
@@ -45,6 +50,7 @@ class ServeOptions:
         workers: how many processes answer requests.
         folders: folders to synchronize the catalogue with.
         drain_seconds: how long to go on answering after the request to stop.
+        attribution: owner and category of the maps in the folders.
     """
 
     settings: Settings
@@ -52,6 +58,7 @@ class ServeOptions:
     workers: int
     folders: list[Path]
     drain_seconds: float
+    attribution: Attribution = field(default_factory=Attribution)
 
 
 def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
@@ -73,6 +80,7 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
         startup = _Startup(settings, local_address(listener), announce)
         children = _children(options, listener, startup.others_due)
         settings.draining.unlink(missing_ok=True)
+        _mark_importing(options)
         supervisor = Supervisor(
             children,
             drain_seconds=options.drain_seconds,
@@ -83,6 +91,7 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
         try:
             supervisor.run(startup.is_complete)
         finally:
+            StatusFile(settings.data).clear()
             with suppress(OSError):
                 settings.draining.unlink(missing_ok=True)
 
@@ -97,13 +106,24 @@ def _children(options: ServeOptions, listener: socket.socket, others_due: float)
         Child("web", web, (options.settings, listener, options.workers)),
     ]
     if options.folders:
-        arguments = (options.settings, options.folders)
-        children.append(Child("importer", folder_import, arguments, due=others_due))
+        arguments = (options.settings, options.folders, options.attribution)
+        # Reading files takes all processors; what answers needs one first.
+        due = max(others_due, time.monotonic() + HEAD_START_OF_IMPORT)
+        children.append(Child("importer", folder_import, arguments, due=due))
     renewal = "mapshelf.service.renewal_process:run_renewal_process"
     children.append(
         Child("renewal", renewal, (options.settings, options.folders), due=others_due, ends=True)
     )
     return children
+
+
+def _mark_importing(options: ServeOptions) -> None:
+    """Have the first page say that its maps are coming, before the importer itself has begun."""
+    status = StatusFile(options.settings.data)
+    if options.folders:
+        status.write(ImportStatus())
+    else:
+        status.clear()
 
 
 def _mark_draining(settings: Settings) -> None:

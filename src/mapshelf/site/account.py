@@ -25,7 +25,7 @@ from mapshelf.api.http import Request, Response
 from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound
-from mapshelf.model import LARGEST_ID, AuditEvent, Role
+from mapshelf.model import LARGEST_ID, AuditEvent, RefusalKind, Role
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import moment, row_of_invitation, row_of_token
 from mapshelf.site.failures import SHOWN
@@ -89,6 +89,7 @@ class AccountPages:
             "private": self._settings.private,
             "administrator": user.role is Role.ADMINISTRATOR,
             "reports": await self._open_reports(request, session),
+            "refused": await self._refused_files(request, session),
             "provider": self._settings.provider is not None,
             "passkeys": relying_party(self._settings.base_url) is not None,
             "by_proxy": session.by_proxy,
@@ -101,6 +102,13 @@ class AccountPages:
         if session.user.role is not Role.ADMINISTRATOR:
             return 0
         return await self._personal.ask(request, lambda store: store.count_reported_maps())
+
+    async def _refused_files(self, request: Request, session: Session) -> int:
+        """Return how many refused files an administrator has not dismissed."""
+        if session.user.role is not Role.ADMINISTRATOR:
+            return 0
+        counts = await self._personal.ask(request, lambda store: store.count_open_refusals())
+        return counts[RefusalKind.REFUSED]
 
     async def _end_sessions(self, request: Request, session: Session, form: Form) -> Response:
         user, chosen = session.user.id, _id(form.text("session"))

@@ -18,6 +18,8 @@ from mapshelf.api.context import Context
 from mapshelf.api.routes import Operation, Route
 from mapshelf.site.account import AccountPages
 from mapshelf.site.feed_addresses import FeedAddressPage
+from mapshelf.site.importing import Importing
+from mapshelf.site.imports import ImportPages
 from mapshelf.site.one_map import OneMapPages
 from mapshelf.site.own_data import OwnDataPages
 from mapshelf.site.own_maps import OwnMapsPages
@@ -54,6 +56,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     context.preparations.append(maker.templates.load)
     pages = Pages(context, maker)
     personal = Personal(context, maker)
+    importing = Importing(context, maker)
     map_pages = OneMapPages(personal)
     signed_in = partial(for_signed_in, addresses=maker.addresses)
     route = partial(Route, scope=None, error_page=maker.errors.page)
@@ -62,9 +65,9 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     if context.settings.private:
         to_people, to_scripts = partial(for_people, addresses=maker.addresses), for_scripts
     table: dict[str, Operation] = {
-        "/": signed_in(to_people(pages.library)),
-        "/owners/{name}": signed_in(to_people(pages.library)),
-        "/categories/{name}": signed_in(to_people(pages.library)),
+        "/": signed_in(importing.told(to_people(pages.library))),
+        "/owners/{name}": signed_in(importing.told(to_people(pages.library))),
+        "/categories/{name}": signed_in(importing.told(to_people(pages.library))),
         "/mindmaps/{id}": to_people(pages.map),
         "/mindmaps/{id}/{slug}.{format}": to_people(pages.outline),
         "/mindmaps/{id}/{slug}/original": to_people(pages.original),
@@ -73,6 +76,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/feeds/{secret}.atom": for_feed_readers(pages.own_feed),
         "/oembed": to_scripts(pages.oembed),
         "/site/search": to_scripts(pages.results),
+        "/site/imports": to_scripts(importing.show_status),
         "/site/maps/{id}.json": to_scripts(pages.map_data),
         "/docs": for_everybody(pages.reference),
         "/static/{edition}/{asset}": for_everybody(pages.asset),
@@ -90,6 +94,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         **FeedAddressPage(personal).paths(),
         **ProgramPages(personal).paths(),
         **ReportPages(personal).paths(),
+        **ImportPages(personal, importing).paths(),
         **OwnDataPages(personal).paths(),
         **PublishPages(personal).paths(),
         **OwnMapsPages(personal).paths(),

@@ -204,11 +204,12 @@ NOT_TRANSFERRED: Final = (
     "refresh_tokens",
     "device_requests",
     "audit",
+    "refusals",
 )
 """Tables that a transfer leaves out: pending counts are applied before, visits, salts, failures and
 uploads are forgotten soon, and every catalogue has its own version of the tokens. Links are good
 for one catalogue only, like sessions and refresh tokens: in two, each could be used twice. The
-audit log stays where things happened."""
+audit log stays where things happened, and so does what was said of files."""
 
 BOOLEANS: Final = ("disabled", "template", "legacy")
 """Columns of booleans, which SQLite keeps as integers."""

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import Any, Final
 
 import httpx
@@ -13,7 +14,7 @@ from mapshelf.accounts.permissions import PERMISSIONS
 from mapshelf.api.csrf import FIELD, form_token
 from mapshelf.clock import milliseconds
 from mapshelf.errors import AlreadyExists
-from mapshelf.model import LinkKind, MapDraft, Passkey, Reason, Role
+from mapshelf.model import LinkKind, MapDraft, Passkey, Reason, Refusal, RefusalKind, Role
 from mapshelf.settings import ProviderSettings, Registration
 from mapshelf.site import site_routes
 from mapshelf.tokens import SCOPES, SESSION_PREFIX, new_token
@@ -24,6 +25,8 @@ from tests.site.people.person import OTHER, PASSWORD, Person, link_of, member, u
 ISSUER: Final = "https://id.example"
 PASSKEY: Final = Passkey(b"one", b"key", 0, "Phone", 1, None)
 
+REFUSAL: Final = Refusal("/maps/a.mm", "not a mind map", RefusalKind.REFUSED)
+
 SESSION_COOKIE: Final = "__Host-mapshelf_session"
 FORM_COOKIE: Final = "__Host-mapshelf_form"
 
@@ -33,7 +36,7 @@ OWN: Final = (
     *("/account/identities", "/account/passkeys", "/account/export", "/account/delete"),
     *PROGRAMS,
 )
-OF_ADMINISTRATORS: Final = ("/account/invitations", "/account/reports")
+OF_ADMINISTRATORS: Final = ("/account/invitations", "/account/reports", "/account/imports")
 OPEN: Final = ("/signin", "/register", "/link/password", "/link/invitation")
 PATHS: Final = (*OWN, *OF_ADMINISTRATORS, *OPEN)
 
@@ -53,6 +56,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     "/account/delete": {"present": PASSWORD, "maps": "remove"},
     "/account/invitations": {},
     "/account/reports": {"decide": "dismiss:1"},
+    "/account/imports": {"dismiss": sha256(REFUSAL.path.encode()).hexdigest()},
     "/signin": {"name": "ann", "password": PASSWORD},
     "/register": {"name": "guest", "new": PASSWORD, "again": PASSWORD},
     "/link/password": {"new": PASSWORD, "again": PASSWORD},
@@ -126,7 +130,8 @@ def everything(shelf: Shelf) -> list[Any]:
     reports, log = store.count_reported_maps(), len(store.audit_records(0, 0, 10_000))
     grants = [store.grants(user.id, now) for user in users]
     ways = [(store.identities(user.id), store.passkeys(user.id)) for user in users]
-    return [users, passwords, tokens, sessions, store.invitations(now), reports, log, grants, ways]
+    kept = [store.invitations(now), store.count_open_refusals()]
+    return [users, passwords, tokens, sessions, reports, log, grants, ways, kept]
 
 
 @pytest.fixture(scope="module")
@@ -156,6 +161,9 @@ def address_of(shelf: Shelf, path: str, asking: Asking) -> str:
     if path == "/account/reports":
         (reader,) = (user.id for user in shelf.store.users() if user.name == READER)
         shelf.store.report_map(1, reader, Reason.SPAM, "")
+    if path == "/account/imports":
+        shelf.store.forget_refusals([REFUSAL.path])  # dismissed before, perhaps
+        shelf.store.note_refusals([REFUSAL])
     return path
 
 
@@ -295,6 +303,7 @@ def test_the_pages_ask_what_the_table_of_permissions_says() -> None:
         **dict.fromkeys(("/oauth/authorize", "/oauth/auth", "/oauth/device"), "let a program in"),
         "/account/invitations": "make, list and withdraw invitations",
         "/account/reports": "decide about reports",
+        "/account/imports": "see and dismiss refused files",
         "/account/export": "export one's own data",
         "/account/delete": "delete one's own account",
     }

@@ -11,6 +11,7 @@ from tests.store.contract.change_feed import ChangeFeedContract
 from tests.store.contract.concurrency import ConcurrencyContract
 from tests.store.contract.identities import IdentitiesContract
 from tests.store.contract.images import ImagesContract, RenewalContract
+from tests.store.contract.imports import ImportsContract
 from tests.store.contract.links import LinksContract
 from tests.store.contract.map_editing import MapEditingContract, VotingContract
 from tests.store.contract.map_writer import MapWriterContract
@@ -42,6 +43,7 @@ class StoreContract(
     LinksContract,
     RenewalContract,
     SourcesContract,
+    ImportsContract,
     UploadsContract,
     VisibilityContract,
     MapEditingContract,

@@ -5,6 +5,7 @@ const form = document.querySelector("form.search");
 const input = document.getElementById("query");
 const said = document.getElementById("said");
 const failed = document.getElementById("failed");
+const importing = document.getElementById("importing");
 
 const PAUSE = 160; // milliseconds without a keystroke before asking
 
@@ -42,16 +43,39 @@ async function search() {
   }
 }
 
-function show(html) {
+function place(html) {
   // Made by our own templates, where every text is escaped; scripts in it would not run anyway.
   const parsed = new DOMParser().parseFromString(html, "text/html");
   const fresh = parsed.querySelector(".library");
   list.replaceChildren(document.adoptNode(fresh));
+  return fresh;
+}
+
+function show(html) {
+  const fresh = place(html);
   asked = input.value.trim();
   // A part of the page that was there before, or screen readers would not tell of it.
   said.textContent = fresh.querySelector(".total").textContent;
   document.title = fresh.dataset.title;
   history.replaceState(null, "", fresh.dataset.address);
+}
+
+/** Gets the same list anew; tells whether it could, without disturbing whoever reads it. */
+async function refresh() {
+  const busy = () =>
+    input.value.trim() !== asked || list.contains(document.activeElement) || scrollY > innerHeight / 2;
+  if (busy()) return false;
+  const address = location.href;
+  const response = await fetch(address);
+  if (!response.ok || busy() || address !== location.href) return false;
+  const total = place(await response.text()).querySelector(".total").textContent;
+  if (!importing.firstElementChild) said.textContent = total; // once, at the end
+  return true;
+}
+
+const isEmpty = () => list.querySelector(".library[data-empty]") !== null;
+if (importing.firstElementChild || isEmpty()) {
+  import("./importing.js").then(({ follow }) => follow(importing, isEmpty, refresh));
 }
 
 input.addEventListener("input", () => {

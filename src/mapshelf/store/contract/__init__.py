@@ -17,6 +17,7 @@ from typing import Protocol
 from mapshelf.store.contract.accounts import Accounts, Credentials
 from mapshelf.store.contract.change_feed import ChangeFeed
 from mapshelf.store.contract.identities import Identities
+from mapshelf.store.contract.imports import Imports
 from mapshelf.store.contract.links import Links
 from mapshelf.store.contract.maps import Maps, MapWriter
 from mapshelf.store.contract.order import AuditLog, ClosedAccounts, Moderation, Order, OwnData
@@ -50,6 +51,7 @@ __all__ = [
     "DeviceRequests",
     "Grants",
     "Identities",
+    "Imports",
     "Links",
     "MapEditing",
     "MapWriter",
@@ -82,6 +84,7 @@ class Store(
     Links,
     Publishing,
     Sources,
+    Imports,
     RenewableOutlines,
     Accounts,
     Credentials,

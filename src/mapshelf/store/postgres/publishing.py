@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mapshelf.model import MapDraft
+from mapshelf.store.imports import ImportMethods
 from mapshelf.store.order_methods import OrderMethods
 from mapshelf.store.pending_notes import PendingNotes
 from mapshelf.store.postgres.batch_rows import PostgresBatchRows
@@ -17,8 +18,8 @@ from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.publishing_methods import PublishingMethods
 
 
-class PostgresPublishing(PublishingMethods, OrderMethods, DatabaseUser):
-    """See ``contract.Publishing`` and ``contract.Order``."""
+class PostgresPublishing(PublishingMethods, OrderMethods, ImportMethods, DatabaseUser):
+    """See ``contract.Publishing``, ``contract.Order`` and ``contract.Imports``."""
 
     def _now(self) -> int:
         return self._clock()

@@ -24,6 +24,7 @@ MIGRATIONS: Final = (
     "sqlite_0007.sql",
     "sqlite_0008.sql",
     "sqlite_0009.sql",
+    "sqlite_0010.sql",
 )
 """Scripts in the order they were added; ``user_version`` says how many a database has had."""
 

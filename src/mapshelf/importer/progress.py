@@ -1,0 +1,63 @@
+"""The progress of an import, as a bar in the terminal and in the file that pages are made from."""
+
+import time
+from types import TracebackType
+from typing import Final, Self
+
+from mapshelf.import_status import ImportStatus, StatusFile
+from mapshelf.importer.progress_bar import ProgressBar
+from mapshelf.importer.report import Report
+
+WRITTEN_EVERY: Final = 0.3
+"""Seconds between two writes of the file."""
+
+
+class ImportProgress:
+    """Shows the progress of an import while in the context."""
+
+    def __init__(self, status: StatusFile | None = None) -> None:
+        """Write to ``status``, if that is given."""
+        self._status = status
+        self._bar = ProgressBar()
+        self._done = self._total = 0
+        self._written = 0.0
+
+    def __enter__(self) -> Self:
+        self._bar.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self._bar.__exit__(kind, error, traceback)
+        if self._status:
+            self._status.clear()
+
+    def begin(self, description: str) -> None:
+        """Begin a task of unknown length."""
+        self._done = self._total = 0
+        self._bar.begin(description)
+        self._write(ImportStatus())
+
+    def follow(self, report: Report, description: str = "", total: int = 0) -> None:
+        """Follow what is noted in ``report``: ``total`` files, if that is known."""
+        if total:
+            self._total = total
+            self._bar.expect(description, total)
+            self._write(ImportStatus(total=total))
+        report.notify = self._advance
+
+    def _advance(self) -> None:
+        self._done += 1
+        self._bar.advance()
+        if time.monotonic() - self._written > WRITTEN_EVERY:
+            # The files that could not even be looked at are not among those that were expected.
+            self._write(ImportStatus(min(self._done, self._total), self._total))
+
+    def _write(self, status: ImportStatus) -> None:
+        if self._status:
+            self._status.write(status)
+        self._written = time.monotonic()

@@ -1,0 +1,131 @@
+"""What imports did not take: the rules and the statements that both databases share."""
+
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+
+from mapshelf.model import Map, NotedRefusal, Refusal, RefusalKind, name_key
+from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
+from mapshelf.store.published import Read
+from mapshelf.store.publishing import Transaction
+from mapshelf.store.shared_methods import SharedMethods
+
+
+class ImportMethods(SharedMethods):
+    """See ``contract.Imports``; each method is one transaction."""
+
+    def note_refusals(self, refusals: Sequence[Refusal]) -> list[Refusal]:
+        """See ``Store``."""
+        with self._adding() as database:
+            return list(_note(database, refusals))
+
+    def refusals_below(self, folder: str, after: str, limit: int) -> list[Refusal]:
+        """See ``Store``."""
+        # "0" is the character after the slash: all paths below the folder lie in between.
+        rows = self._read(
+            "SELECT path, reason, kind, modified FROM refusals WHERE path > ?"
+            " AND (path = ? OR (path > ? AND path < ?)) ORDER BY path LIMIT ?",
+            (after, folder, f"{folder}/", f"{folder}0", limit),
+        )
+        return [
+            Refusal(path, reason, RefusalKind(kind), modified)
+            for path, reason, kind, modified in rows
+        ]
+
+    def forget_refusals(self, paths: Sequence[str]) -> None:
+        """See ``Store``."""
+        with self._adding() as database:
+            for path in paths:
+                database.execute("DELETE FROM refusals WHERE digest = ?", (_digest(path),))
+
+    def open_refusals(self, kind: RefusalKind, limit: int) -> list[NotedRefusal]:
+        """See ``Store``."""
+        rows = self._read(
+            "SELECT digest, path, reason, noted FROM refusals WHERE kind = ?"
+            " AND dismissed IS NULL ORDER BY noted DESC, path LIMIT ?",
+            (kind.value, limit),
+        )
+        return [
+            NotedRefusal(bytes(digest), path, reason, noted) for digest, path, reason, noted in rows
+        ]
+
+    def count_open_refusals(self) -> dict[RefusalKind, int]:
+        """See ``Store``."""
+        rows = self._read(
+            "SELECT kind, count(*) FROM refusals WHERE dismissed IS NULL GROUP BY kind", ()
+        )
+        found = {RefusalKind(kind): int(count) for kind, count in rows}
+        return {kind: found.get(kind, 0) for kind in RefusalKind}
+
+    def dismiss_refusal(self, digest: bytes) -> None:
+        """See ``Store``."""
+        with self._adding() as database:
+            database.execute(
+                "UPDATE refusals SET dismissed = ? WHERE digest = ? AND dismissed IS NULL",
+                (database.now, digest),
+            )
+
+    def dismiss_refusals(self, kind: RefusalKind, until: int) -> int:
+        """See ``Store``."""
+        with self._adding() as database:
+            rows = database.rows(
+                "UPDATE refusals SET dismissed = ? WHERE kind = ? AND noted <= ?"
+                " AND dismissed IS NULL RETURNING digest",
+                (database.now, kind.value, until),
+            )
+            return len(rows)
+
+    def maps_attributed_otherwise(
+        self, folder: bytes, owner: str | None, category: str | None, after: int, limit: int
+    ) -> list[Map]:
+        """See ``Store``."""
+        return _attributed_otherwise(self._read, folder, (owner, category), after, limit)
+
+
+def _note(database: Transaction, refusals: Sequence[Refusal]) -> Iterator[Refusal]:
+    """Write refusals; yield those that are new."""
+    for one in refusals:
+        digest, said = _digest(one.path), (one.reason, one.kind.value, one.modified)
+        known = database.rows(
+            "SELECT reason, kind, modified FROM refusals WHERE digest = ?", (digest,)
+        )
+        if known == [said]:
+            continue
+        database.execute(
+            "INSERT INTO refusals (digest, path, reason, kind, modified, noted, dismissed)"
+            " VALUES (?, ?, ?, ?, ?, ?, NULL) ON CONFLICT (digest) DO UPDATE SET"
+            " reason = excluded.reason, kind = excluded.kind, modified = excluded.modified,"
+            " noted = excluded.noted, dismissed = NULL",
+            (digest, one.path, *said, database.now),
+        )
+        yield one
+
+
+def _attributed_otherwise(
+    read: Read, folder: bytes, attribution: tuple[str | None, str | None], after: int, limit: int
+) -> list[Map]:
+    owner, category = attribution
+    differs, given = [], []
+    if owner is not None:
+        differs.append("u.name_key <> ?")
+        given.append(name_key(owner))
+    if category is not None:
+        # For PostgreSQL, %% stands for one percent sign; to LIKE, both mean the same.
+        differs.append(
+            "(m.set_by_people NOT LIKE '%%category%%' AND m.category_id <>"
+            " coalesce((SELECT c.id FROM categories AS c WHERE c.name_key = ?), -1))"
+        )
+        given.append(name_key(category))
+    if not differs:
+        return []
+    rows = read(
+        f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.file_id > ? AND m.visibility <> 'removed'"
+        " AND EXISTS (SELECT 1 FROM sources AS f WHERE f.file_id = m.file_id"
+        f" AND f.path > ? AND f.path < ?) AND ({' OR '.join(differs)})"
+        " ORDER BY m.file_id LIMIT ?",
+        (after, folder + b"/", folder + b"0", *given, limit),
+    )
+    return [map_of_row(row) for row in rows]
+
+
+def _digest(path: str) -> bytes:
+    return sha256(path.encode()).digest()
