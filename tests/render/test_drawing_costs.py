@@ -11,6 +11,7 @@ from typing import Any, Final
 import pytest
 from PIL import Image as Pillow
 
+from mapshelf.errors import NotFound
 from mapshelf.model import Boundary, Image, Outline, Relationship, Sheet, Topic
 from mapshelf.render import arrows, drawing_costs, layout, map_drawing, png
 from mapshelf.render.render_request import DrawingRequest
@@ -152,3 +153,21 @@ def test_a_boundary_costs_the_same_however_many_topics_there_are() -> None:
         for topics in (300, 1500)
     )
     assert many < 1.5 * few
+
+
+@pytest.mark.parametrize("kind", ["png", "pdf"])
+def test_a_map_that_is_too_large_is_refused_before_it_is_converted(
+    monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    picture = dot()
+    outline = wide(40)
+    outline.sheets[0].root.images = (Image("d", 3, 3),)
+    svg = map_drawing.map_drawing(outline, DrawingRequest("Wide", "svg", "light"), {})
+    monkeypatch.setattr(map_drawing, "MOST_CONVERTED", len(svg) // 2)
+    request = DrawingRequest("Wide", kind, "light")
+    with pytest.raises(NotFound, match=f"too large to be drawn as {kind.upper()}; the SVG has all"):
+        map_drawing.map_drawing(outline, request, {})
+    assert map_drawing.map_drawing(outline, DrawingRequest("Wide", "svg", "light"), {}) == svg
+    monkeypatch.setattr(map_drawing, "MOST_CONVERTED", 2 * len(svg))
+    heavy = picture + bytes(3 * len(svg))  # pictures do not count
+    assert map_drawing.map_drawing(outline, request, {"d": heavy})

@@ -4,6 +4,7 @@ Thumbnails show as much as fits a size (``thumbnail``); this is as large as the 
 as on the page of the map, in the colours of its author.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import islice
@@ -32,9 +33,15 @@ LONGEST_SIDE: Final = 16_000
 LEAST_SCALE: Final = 0.05
 """With fewer pixels for each unit a PNG would show nothing but a stripe."""
 
+MOST_CONVERTED: Final = 10_000_000
+"""Characters of an SVG, without its pictures, that is made into a PNG or PDF: some 40,000 topics.
+That takes 80 bytes of memory for each, and the process has a gibibyte (``api.documents``)."""
+
 _LOOK: Final = replace(PAGE, kinds=tuple(kind._replace(lines=10_000) for kind in PAGE.kinds))
 """As on the page of a map, but no text is cut for having too many lines."""
 
+_PICTURE: Final = re.compile(r'href="data:[^"]*"')
+_TOO_LARGE: Final = "This map is too large to be drawn as {}; the SVG has all of it."
 _MARGIN: Final = 24.0
 _SAMPLE: Final = 300  # topics that tell which languages a map is in
 
@@ -71,6 +78,8 @@ def map_drawing(outline: Outline, request: DrawingRequest, pictures: Mapping[str
     text = svg.document(title, drawn.frame, drawn.theme, drawn.content)
     if fonts is None:
         return text.encode()
+    if _without_pictures(text) > MOST_CONVERTED:
+        raise NotFound(_TOO_LARGE.format(request.format.upper()))
     if pixels:
         from mapshelf.render.png import COLOURS, rasterised  # noqa: PLC0415
 
@@ -81,6 +90,11 @@ def map_drawing(outline: Outline, request: DrawingRequest, pictures: Mapping[str
         return as_pdf(text, title, (drawn.frame.width, drawn.frame.height), fonts.files)
     except BrokenFile as error:
         raise NotFound("This map cannot be drawn as PDF; the SVG has all of it.") from error
+
+
+def _without_pictures(text: str) -> int:
+    """Return how many characters an SVG has besides the pictures in it."""
+    return len(text) - sum(found.end() - found.start() for found in _PICTURE.finditer(text))
 
 
 def _is_seen(text: str) -> bool:
@@ -140,7 +154,7 @@ def _scaled_frame(placed: Layout) -> svg.Frame:
         LONGEST_SIDE / max(frame.width, frame.height),
     )
     if scale < LEAST_SCALE:
-        raise NotFound("This map is too large to be drawn as PNG; the SVG has all of it.")
+        raise NotFound(_TOO_LARGE.format("PNG"))
     return svg.Frame(
         max(1, round(frame.width * scale)),
         max(1, round(frame.height * scale)),
