@@ -33,7 +33,7 @@ LONGEST_SIDE: Final = 16_000
 LEAST_SCALE: Final = 0.05
 """With fewer pixels for each unit a PNG would show nothing but a stripe."""
 
-MOST_CONVERTED: Final = 10_000_000
+MOST_CONVERTED: Final = 8_000_000
 """Characters of an SVG, without its pictures, that is made into a PNG or PDF: some 40,000 topics.
 That takes 80 bytes of memory for each, and the process has a gibibyte (``api.documents``)."""
 
