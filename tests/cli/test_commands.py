@@ -424,6 +424,7 @@ def test_export_to_a_place_that_cannot_be_written(mapshelf: Mapshelf, tmp_path: 
         ["serve", "--base-url", "http://:80"],
         ["serve", "--base-url", "http://x/%zz"],
         ["serve", "--base-url", "http://x/\n"],
+        ["serve", "--owner", "ann"],
         ["serve", "--base-url", "http://me:secret@x"],
         ["token", "create", "alice", "--label", "x\ty\nz"],
         ["check", "--database", "mysql://localhost/maps"],
