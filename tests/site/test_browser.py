@@ -6,7 +6,6 @@ from pathlib import Path
 
 import httpx
 import pytest
-from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import Page, Route, expect
 
 from mapshelf.formats.outline_codec import decode_outline
@@ -20,6 +19,7 @@ from mapshelf.render.themes import DARK, LIGHT
 from mapshelf.render.visible_topics import whole, with_formulas
 from tests.harness import shelf_with
 from tests.render.tour import PICTURE
+from tests.site.accessibility import faults, faults_in_both_schemes
 from tests.site.browser import Reader, served, settled
 from tests.site.conftest import ReaderWith
 from tests.site.shelves import ARABIC, CHINESE, GARDEN, STRIKES, TOUR, filler
@@ -293,15 +293,7 @@ def test_nothing_is_wider_than_the_screen(reader: Reader, path: str) -> None:
 )
 def test_axe_finds_no_serious_fault(reader_with: ReaderWith, path: str) -> None:
     reader = reader_with(bypass_csp=True)
-    page = reader.open(path)
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        serious = [
-            (fault["id"], [node["html"][:200] for node in fault["nodes"][:3]])
-            for fault in Axe().run(page)["violations"]
-            if fault["impact"] in ("serious", "critical")
-        ]
-        assert not serious, scheme
+    assert not faults_in_both_schemes(reader.open(path), serious=True)
     reader.complaints = [one for one in reader.complaints if "404" not in one]
 
 
@@ -465,12 +457,7 @@ def test_words_can_be_read_whatever_colours_the_author_chose(
         )
         behind = ground if body == "rgba(0, 0, 0, 0)" else hexadecimal(body)
         assert contrast(hexadecimal(text), behind) >= 4.5, name
-    serious = [
-        fault["id"]
-        for fault in Axe().run(page)["violations"]
-        if fault["impact"] in ("serious", "critical")
-    ]
-    assert not serious
+    assert not faults(page, serious=True)
 
 
 def hexadecimal(colour: str) -> str:

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 
 import httpx
 import pytest
-from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import FloatRect, Page, expect
 
 from tests.harness import shelf_with
+from tests.site.accessibility import faults
 from tests.site.browser import Reader, served, settled
 from tests.site.conftest import ReaderWith
 from tests.site.difficult import ARROW_COUNT, DIFFICULT, LEVEL_COUNT
@@ -39,11 +39,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         yield running
 
 
-def no_faults(page: Page) -> None:
-    faults = Axe().run(page)["violations"]
-    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in faults] == []
-
-
 # -- formulas ---------------------------------------------------------------------------------
 
 
@@ -66,7 +61,7 @@ def test_a_wide_formula_scrolls_by_itself(reader_with: ReaderWith, width: int) -
         panel = page.locator(".detail")
         if panel.is_visible():
             assert panel.evaluate("one => one.scrollWidth <= one.clientWidth"), topic
-    no_faults(page)
+    assert not faults(page)
 
 
 # -- many topics and arrows -------------------------------------------------------------------
@@ -279,4 +274,4 @@ def test_marked_words_are_drawn_and_no_wider_than_their_box(reader: Reader) -> N
     assert make is not None
     assert code["x"] <= make["x"]
     assert make["x"] + make["width"] <= code["x"] + code["width"]
-    no_faults(page)
+    assert not faults(page)

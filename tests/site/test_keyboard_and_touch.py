@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 
 import pytest
-from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.harness import shelf_with
 from tests.readers.illustrated import picture
+from tests.site.accessibility import faults
 from tests.site.browser import Reader, served
 from tests.site.conftest import ReaderWith
 from tests.site.linked import linking
@@ -68,11 +68,6 @@ def find(page: Page, words: str, topic: str) -> None:
     page.keyboard.press("Escape")
 
 
-def no_faults(page: Page) -> None:
-    faults = Axe().run(page)["violations"]
-    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in faults] == []
-
-
 def test_relationships_by_keyboard(keyboard: Reader) -> None:
     with_pictures(keyboard)
     page = keyboard.open(TOUR_PAGE)
@@ -84,7 +79,7 @@ def test_relationships_by_keyboard(keyboard: Reader) -> None:
     expect(page.locator("#stage .current")).to_have_attribute("data-topic", "one")
     expect(page.locator("#stage")).to_be_focused()
     expect(panel).to_contain_text("→ Urgent: depends on")
-    no_faults(page)
+    assert not faults(page)
 
 
 def test_a_relationship_leads_into_what_is_folded(keyboard: Reader) -> None:
@@ -105,20 +100,20 @@ def test_pictures_formulas_and_sheets_by_keyboard(keyboard: Reader) -> None:
     large = page.locator(".detail img")
     expect(large).to_have_attribute("alt", "A daisy")
     assert large.evaluate("one => one.complete && one.naturalWidth > 0")
-    no_faults(page)
+    assert not faults(page)
     find(page, "\\frac", "root")
     expect(page.locator('[data-topic="root"] .formula')).to_be_visible()
     tab_to(page, page.get_by_role("tab", name="Tour"))
     page.keyboard.press("ArrowRight")
     expect(page.locator('[data-topic="second-canvas"]')).to_be_visible()
-    no_faults(page)
+    assert not faults(page)
 
 
 def test_links_between_maps_by_keyboard(keyboard: Reader) -> None:
     page = keyboard.open("/mindmaps/Linker01")
     find(page, "links", "t")
     tab_to(page, page.locator(".detail").get_by_role("link", name="There"))
-    no_faults(page)
+    assert not faults(page)
     page.keyboard.press("Enter")
     page.wait_for_url("**/mindmaps/Linked01/there")
 
@@ -138,7 +133,7 @@ def test_all_of_it_by_touch(finger: Reader) -> None:
     expect(panel).to_be_hidden()
     page.locator('[data-topic="a-flower"] image').tap()
     expect(panel.locator("img")).to_have_attribute("alt", "A daisy")
-    no_faults(page)
+    assert not faults(page)
     page.get_by_role("tab", name="Another").tap()
     expect(page.locator('[data-topic="second-canvas"]')).to_be_visible()
     finger.go(page, "/mindmaps/Linker01#t=t")

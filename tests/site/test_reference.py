@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from tests.api.openapi import DOCUMENT
 from tests.harness import shelf_with
+from tests.site.accessibility import faults
 from tests.site.browser import Reader, served
 from tests.site.shelves import CHINESE, GARDEN
 
@@ -128,9 +128,7 @@ def test_it_fits_the_screen_and_axe_finds_no_fault_of_ours(
     page = reader.open("/docs")
     page.locator(".opblock-summary-control").first.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    found = Axe().run(page, context={"exclude": [[VIEWER]]})["violations"]
-    faults = [fault["id"] for fault in found if fault["impact"] in ("serious", "critical")]
-    assert not faults
+    assert not faults(page, serious=True, left_out=VIEWER)
     reader.close()
 
 

@@ -5,11 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from axe_core_python.sync_playwright import Axe
 from playwright.sync_api import Browser, Page, expect
 
 from mapshelf.model import Role
 from tests.harness import Shelf, shelf_with
+from tests.site.accessibility import faults_in_both_schemes
 from tests.site.browser import Reader, served
 from tests.site.people.person import OTHER, PASSWORD, PROMISE, link_of, user_named
 from tests.site.shelves import GARDEN
@@ -40,13 +40,7 @@ def guest(browser: Browser, house: str) -> Iterator[Reader]:
 def check(page: Page) -> None:
     """See that a page fits the screen and that axe finds nothing, in light and in dark."""
     assert page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
-    for scheme in ("light", "dark"):
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
-        found = [
-            (fault["id"], [node["html"][:200] for node in fault["nodes"][:3]])
-            for fault in Axe().run(page)["violations"]
-        ]
-        assert not found, (page.url, scheme)
+    assert not faults_in_both_schemes(page), page.url
 
 
 def shown_secret(page: Page) -> str:
