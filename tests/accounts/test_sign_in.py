@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from mapshelf.accounts.one_time_links import LIFETIMES, new_invitation, new_password_link
+from mapshelf.accounts.own_account import change_password
 from mapshelf.accounts.passwords import hash_password, verify
 from mapshelf.accounts.sessions import LIFETIME, Client, NewSession
 from mapshelf.accounts.sign_in import (
     REGISTRATION_WAIT,
     REGISTRATIONS,
-    change_password,
     choose_password,
     register,
     sign_in,

@@ -266,6 +266,10 @@ ENGLISH: Final[Mapping[str, str]] = {
     "password.choose": "Choose a password",
     "password.of": "For the account",
     "password.change": "Change the password",
+    "password.first.hint": "You have no password yet. With one, you can sign in in another "
+    "way, too. This takes a session that has begun within 15 minutes.",
+    "password.proxy": "The server in front of this catalogue signs you in, so you need no "
+    "password.",
     "password.change.hint": "All your other sessions end. Tokens of programs stay good.",
     "password.present": "Present password",
     "password.new": "New password",
@@ -500,8 +504,7 @@ ENGLISH: Final[Mapping[str, str]] = {
     "failure.attempts": "This was tried too often. Try again in {wait}.",
     "failure.name": "A username has 1 to 100 characters on one line.",
     "failure.name.taken": "Somebody has this username already. Choose another.",
-    "failure.last_way": "Without this you could not sign in any longer. Let an "
-    "administrator give you a link to choose a password first.",
+    "failure.last_way": "Without this you could not sign in any longer. Choose a password first.",
     "provider.away": "{name} does not answer at the moment. Try again soon, or sign in with a "
     "password.",
     "provider.denied": "{name} did not let you in.",
