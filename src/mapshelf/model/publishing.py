@@ -38,7 +38,8 @@ SETTABLE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 class MapDetails:
     """What somebody says about a map; ``None`` means that nothing is said.
 
-    The fields are those of ``Map``. ``category_id`` is the id of a known category.
+    The fields are those of ``Map``. ``category_id`` is the id of a known category. ``no_licence``
+    says that the map has no licence type, since ``None`` says nothing.
     """
 
     title: str | None = None
@@ -49,6 +50,7 @@ class MapDetails:
     tags: tuple[str, ...] | None = None
     template: bool | None = None
     visibility: Visibility | None = None
+    no_licence: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -94,8 +94,7 @@ def publish(  # noqa: PLR0913, PLR0917 - those of the contract
         database.notes.drop()
         return known, False
     check(usage(database.rows, owner_id, database.now))
-    said = {one.name: getattr(details, one.name) for one in fields(MapDetails)}
-    draft = replace(_draft(file), **said, owner=owner.name)
+    draft = replace(_draft(file), **_said(details), owner=owner.name)
     with database.batch(draft) as rows:
         _require_category(rows, details)
         new = _put(rows, draft, database.now)
@@ -191,11 +190,9 @@ def _note_upload(database: Transaction, file_id: int, user_id: int, key: bytes |
 def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
     """See ``contract.MapEditing``."""
     found = require_map(database, file_id)
-    given: dict[str, Any] = {
-        one.name: value
-        for one in fields(MapDetails)
-        if (value := getattr(details, one.name)) is not None
-    }
+    given = _said(details)
+    if details.no_licence:
+        given["licence_type_id"] = None
     _refuse_removal(details)
     if given.get("visibility", found.visibility) is not found.visibility:
         _refuse_hidden(database, file_id)
@@ -275,6 +272,13 @@ def _refuse_hidden(database: Transaction, file_id: int) -> None:
 def _refuse_removal(details: MapDetails) -> None:
     if details.visibility is Visibility.REMOVED:
         raise Conflict("a map is not removed by its visibility")
+
+
+def _said(details: MapDetails) -> dict[str, Any]:
+    """Return what ``details`` give, by the fields of ``Map``."""
+    given = {one.name: getattr(details, one.name) for one in fields(MapDetails)}
+    del given["no_licence"]
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _of_file(found: Map) -> dict[str, Any]:

@@ -468,15 +468,22 @@ def test_a_map_is_edited(ann: Person, shelf: Shelf) -> None:
     assert "A title has 1 to 500 characters." in wrong.text
     form = map_form(wrong)
     assert form.fields["tags"] == "two, three"
-    done = ann.upload(form, title="Better plan", visibility="unlisted")
+    done = ann.upload(form, title="Better plan", visibility="unlisted", licence="3")
     assert done.headers["Location"] == f"/mindmaps/{id_in(address)}/better-plan"
     found = shelf.store.find_map(id_in(address))
     assert found is not None
+    assert found.licence_type_id == 3
     assert (found.title, found.tags, found.visibility) == (
         "Better plan",
         ("two", "three"),
         Visibility.UNLISTED,
     )
+    form = map_form(ann.get(f"{address}/edit"))
+    assert form.fields["licence"] == "3"
+    assert ann.upload(form, licence="").status_code == 303
+    found = shelf.store.find_map(id_in(address))
+    assert found is not None
+    assert found.licence_type_id is None
 
 
 def test_a_map_of_a_folder_keeps_its_title(root: Person, shelf: Shelf) -> None:
