@@ -8,6 +8,7 @@ from mapshelf.accounts import own_account
 from mapshelf.accounts.own_account import YOUNG, choose_first_password, delete_account
 from mapshelf.accounts.passwords import hash_password
 from mapshelf.accounts.sessions import Client
+from mapshelf.accounts import sign_in as signing_in
 from mapshelf.accounts.sign_in import sign_in
 from mapshelf.errors import SessionTooOld, UnacceptablePassword, WrongCredentials
 from mapshelf.model import AuditEvent, MapsOfClosedAccount, PasswordRecord, Token, User
@@ -44,7 +45,7 @@ def test_a_password_that_changes_meanwhile_keeps_the_account(
     store: Store, cat: User, session: Token, home: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store.set_password(cat.id, hash_password(PASSWORD, "cat"), keep=session.id)
-    check = own_account.verified
+    check = signing_in.verified
 
     def verified(store: Store, name: str, password: str, client: Client) -> PasswordRecord:
         record = check(store, name, password, client)

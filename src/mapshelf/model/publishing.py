@@ -77,6 +77,11 @@ class UploadedFile:
     links: Sequence[MapLink] = ()
     software: str = ""
 
+    @property
+    def kept(self) -> int:
+        """Bytes that it counts as, see ``Usage``."""
+        return max(self.size, sum(map(len, self.images.values())))
+
 
 @dataclass(frozen=True, slots=True)
 class Version:
@@ -120,18 +125,23 @@ class Votes(NamedTuple):
 class Usage:
     """What a user has uploaded.
 
+    The bytes of a map are those of the files of all its versions. Where its pictures unpack to more
+    than the file they came in, what is more counts, too.
+
     Attributes:
         maps: uploaded maps that are there.
-        size: bytes of the files of all their versions.
+        size: their bytes.
         recent: files uploaded within the last hour, of removed maps, too.
         first: when the first of these was uploaded (milliseconds since 1970-01-01 UTC), ``None`` if
             there are none.
+        removed: bytes of removed maps, which are kept for a time.
     """
 
     maps: int
     size: int
     recent: int
     first: int | None
+    removed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

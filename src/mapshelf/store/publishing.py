@@ -142,6 +142,7 @@ def replace_file(
 def note_refused_upload(database: Transaction, user_id: int) -> None:
     """See ``contract.Uploads``."""
     require_user(database, user_id)
+    database.notes.drop()  # what was to be done with the file is not done
     _note_upload(database, _NO_MAP, user_id, None)
 
 
@@ -221,7 +222,7 @@ def remove_map(database: Transaction, file_id: int, user_id: int) -> None:
     database.execute(_WRITE_REMOVED, (file_id, found.visibility.value, database.now, user_id))
 
 
-def undo_removal(database: Transaction, file_id: int) -> Map:
+def undo_removal(database: Transaction, file_id: int, check: CheckUsage | None = None) -> Map:
     """See ``contract.MapEditing``."""
     rows = database.rows("SELECT visibility FROM removed WHERE file_id = ?", (file_id,))
     if not rows:
@@ -232,7 +233,11 @@ def undo_removal(database: Transaction, file_id: int) -> Map:
         raise MapDeleted("An administrator has deleted this map.")
     database.execute("DELETE FROM removed WHERE file_id = ?", (file_id,))
     found = find_removed_too(database, file_id)
-    return _write(database, replace(found, visibility=Visibility(rows[0][0])))
+    back = _write(database, replace(found, visibility=Visibility(rows[0][0])))
+    if check is not None:
+        owner = database.rows("SELECT owner_id FROM maps WHERE file_id = ?", (file_id,))
+        check(usage(database.rows, owner[0][0], database.now))
+    return back
 
 
 def purge_removed(database: Transaction, before: int) -> int:

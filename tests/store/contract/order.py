@@ -244,6 +244,19 @@ class DecisionsContract(PeopleSuite):
         assert store.count_reported_maps() == 1
         assert store.revision() == revision
 
+    def test_of_each_user_one_report_is_open_when_a_decision_is_undone(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        found, cat = published(store, ann), store.add_user("cat").id
+        store.report_map(found.file_id, bob, Reason.SPAM, "old")
+        store.report_map(found.file_id, cat, Reason.SPAM, "of cat")
+        decision = store.decide(found.file_id, DISMISS, ann)
+        store.report_map(found.file_id, bob, Reason.ILLEGAL, "new")
+        store.undo_decision(decision.id)
+        (reported,) = store.reported_maps(10)
+        assert [one.note for one in reported.reports] == ["of cat", "new"]
+        assert store.check() == []
+
     def test_old_decisions_are_forgotten_unless_they_are_in_force(
         self, store: Store, ann: int, bob: int, clock: Clock
     ) -> None:
@@ -379,6 +392,39 @@ class AuditContract(PeopleSuite):
         assert found[0].target == "kept"
         assert 50 <= len(found) - 1 < 150
         assert found[-1].address == "a259"
+
+    def test_one_user_drives_out_only_what_the_same_user_did(
+        self, store: Store, ann: int, bob: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("mapshelf.store.audit.MOST_OF_USER", 50)
+        store.note(AuditEntry(AuditEvent.TOKEN_MADE, "kept", bob))
+        for number in range(260):
+            store.note(AuditEntry(AuditEvent.TOKEN_MADE, f"t{number}", ann))
+        found = entries(store)
+        assert found[0].target == "kept"
+        assert 50 <= len(found) - 1 < 150
+        assert found[-1].target == "t259"
+
+    def test_removing_and_bringing_back_in_turns_is_two_entries(
+        self, store: Store, ann: int
+    ) -> None:
+        mine = published(store, ann)
+        for _ in range(3):
+            with store.noting(AuditEntry(AuditEvent.MAP_REMOVED, "it", ann)):
+                store.remove_map(mine.file_id, ann)
+            with store.noting(AuditEntry(AuditEvent.MAP_RESTORED, "it", ann)):
+                store.undo_removal(mine.file_id)
+        records = store.audit_records(0, 0, 10)
+        assert [(one.entry.event, one.count) for one in records] == [
+            (AuditEvent.MAP_REMOVED, 3),
+            (AuditEvent.MAP_RESTORED, 3),
+        ]
+
+    def test_a_refused_file_is_no_new_file(self, store: Store, ann: int) -> None:
+        with store.noting(AuditEntry(AuditEvent.MAP_REPLACED, "it", ann)):
+            store.note_refused_upload(ann)
+        assert entries(store) == []
+        assert store.usage(ann).recent == 1
 
     def test_old_records_are_deleted(
         self, store: Store, ann: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
