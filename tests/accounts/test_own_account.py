@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from mapshelf.accounts import own_account
+from mapshelf.accounts import sign_in as signing_in
 from mapshelf.accounts.own_account import YOUNG, choose_first_password, delete_account
 from mapshelf.accounts.passwords import hash_password
 from mapshelf.accounts.sessions import Client
-from mapshelf.accounts import sign_in as signing_in
 from mapshelf.accounts.sign_in import sign_in
 from mapshelf.errors import SessionTooOld, UnacceptablePassword, WrongCredentials
 from mapshelf.model import AuditEvent, MapsOfClosedAccount, PasswordRecord, Token, User
