@@ -457,3 +457,25 @@ def test_what_quotas_count(tmp_path: Path) -> None:
         with pytest.raises(TooManyUploads) as caught:
             check_quotas(settings, Usage(0, 0, 2, first), 1, now, new=True)
         assert caught.value.retry_after == seconds
+
+
+def test_what_replaces_the_file_of_a_hidden_map_is_never_shown(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Until there is a new snapshot, readers see the map, and its outline comes from the store.
+    public_id = people.published(OWNER, plan("for everybody"), title="Open")
+    people.shelf.publish()
+    people.service.wait_until(lambda: "Open" in people.get(OTHER, "/maps?query=open").text)
+    assert people.edit(OWNER, public_id, visibility="private").status_code == 200
+    monkeypatch.setattr("mapshelf.api.visible_maps.HIDDEN_WITHIN", 0.1)
+    file = {"map": ("a.mm", plan("for nobody"))}
+    path = f"/maps/{public_id}"
+    refused = people.send(OWNER, "PUT", f"{path}/file", files=file)
+    openapi.check(refused)
+    assert refused.status_code == 503
+    assert "for everybody" in people.get(OTHER, f"{path}/outline.txt").text
+    monkeypatch.undo()
+    people.shelf.publish()
+    assert people.send(OWNER, "PUT", f"{path}/file", files=file).status_code == 200
+    assert people.get(OTHER, f"{path}/outline.txt").status_code == 404
+    assert people.send(OWNER, "POST", f"{path}/versions/1/restore").status_code == 200

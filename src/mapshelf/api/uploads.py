@@ -29,6 +29,7 @@ from mapshelf.api.map_writing import (
 )
 from mapshelf.api.quotas import check_quotas, check_uploads
 from mapshelf.api.upload_reader import ReadUpload, UploadReader, digest_of
+from mapshelf.api.visible_maps import until_hidden
 from mapshelf.clock import milliseconds
 from mapshelf.errors import Conflict, InvalidParameter, NotFound, StoreDamaged, UnreadableFile
 from mapshelf.model import AuditEvent, Map, MapDetails, Role, Usage, User
@@ -77,6 +78,7 @@ async def replace_map_file(context: Context, request: Request) -> Response:
     """Give a map another file."""
     check_uploads(context.settings)
     async with _sent_file(context, request) as file:
+        await until_hidden(context, request)
         publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
         replace_file = partial(publisher.replace, file)
         event = AuditEvent.MAP_REPLACED

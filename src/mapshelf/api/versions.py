@@ -8,6 +8,7 @@ from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response, json_response
 from mapshelf.api.map_writing import NOT_KEPT, map_response, with_map
 from mapshelf.api.uploads import Publisher
+from mapshelf.api.visible_maps import until_hidden
 from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import AuditEvent, Map, User, Version
 from mapshelf.store import Store
@@ -22,6 +23,7 @@ async def list_versions(context: Context, request: Request) -> Response:
 
 async def restore_version(context: Context, request: Request) -> Response:
     """Give a map a file that it had, as a new version."""
+    await until_hidden(context, request)
     publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
     restore = partial(publisher.restore, int(request.parts["number"]))
     event = AuditEvent.MAP_REPLACED

@@ -18,7 +18,7 @@ from mapshelf.api.map_writing import Change, change_map, noted_change, only_owne
 from mapshelf.api.people import Session
 from mapshelf.api.quotas import check_uploads
 from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
-from mapshelf.api.visible_maps import no_map
+from mapshelf.api.visible_maps import no_map, until_hidden
 from mapshelf.api.votes import VOTES, set_vote
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import InvalidParameter, NotFound
@@ -222,6 +222,7 @@ class OneMapPages:
         upload = form.upload(FILE)
         if upload is None:
             raise InvalidParameter("Choose a file.")
+        await until_hidden(self._context, request)
         context = self._context
         publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
         replace = partial(publisher.replace, SentFile(upload.name, upload.content))
@@ -235,6 +236,7 @@ class OneMapPages:
         restore = partial(publisher.restore, int(request.parts["number"]))
         queue, event = context.queues.uploads, AuditEvent.MAP_REPLACED
         try:
+            await until_hidden(context, request)
             found = await self._changed(request, session, queue, restore, event=event)
         except UNTAKEN as error:
             return await self._versions(request, session, error)
