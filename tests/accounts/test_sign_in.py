@@ -179,7 +179,7 @@ def test_a_password_changed_meanwhile_is_not_changed_by_who_knows_the_former(
         store.set_password(ann.id, changed, keep=None)
         return hash_password(password, name)
 
-    monkeypatch.setattr("mapshelf.accounts.sign_in.hash_password", slow)
+    monkeypatch.setattr("mapshelf.accounts.own_account.hash_password", slow)
     with pytest.raises(WrongCredentials):
         change_password(store, thief, PASSWORD, "of the thief's choice", home)
     record = store.password_of("ann")
