@@ -215,7 +215,17 @@ class OAuthRefusal(MapshelfError):
 
 
 class Forbidden(MapshelfError):
-    """The user may see something, but not do this with it; the message is for the client."""
+    """The user may see something, but not do this with it; the message is for the client.
+
+    Attributes:
+        reason: what pages say instead of the message: the end of a key of ``site.messages``.
+        facts: the numbers in it.
+    """
+
+    def __init__(self, reason: str, message: str, **facts: int) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.facts = facts
 
 
 class TooManyUploads(MapshelfError):

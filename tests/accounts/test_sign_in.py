@@ -7,12 +7,12 @@ from dataclasses import replace
 import pytest
 
 from mapshelf.accounts.one_time_links import LIFETIMES, new_invitation, new_password_link
+from mapshelf.accounts.own_account import change_password
 from mapshelf.accounts.passwords import hash_password, verify
 from mapshelf.accounts.sessions import LIFETIME, Client, NewSession
 from mapshelf.accounts.sign_in import (
     REGISTRATION_WAIT,
     REGISTRATIONS,
-    change_password,
     choose_password,
     register,
     sign_in,
@@ -179,7 +179,7 @@ def test_a_password_changed_meanwhile_is_not_changed_by_who_knows_the_former(
         store.set_password(ann.id, changed, keep=None)
         return hash_password(password, name)
 
-    monkeypatch.setattr("mapshelf.accounts.sign_in.hash_password", slow)
+    monkeypatch.setattr("mapshelf.accounts.own_account.hash_password", slow)
     with pytest.raises(WrongCredentials):
         change_password(store, thief, PASSWORD, "of the thief's choice", home)
     record = store.password_of("ann")

@@ -202,6 +202,9 @@ def test_each_detail_is_changed_by_itself(people: People) -> None:
         ({"category": "mathematics"}, {"Category": "Mathematics", "CategoryID": "17"}),
         ({"licence": 3}, {"LicenceTypeID": "3"}),
         ({"licence": "CC BY-SA"}, {"LicenceTypeID": "4"}),
+        ({"licence": None}, {"LicenceTypeID": ""}),
+        ({"licence": 3}, {"LicenceTypeID": "3"}),
+        ({"licence": ""}, {"LicenceTypeID": ""}),
         ({"tags": ["a", "b c"]}, {}),
         ({"tags": "x, y"}, {}),
         ({"template": True}, {}),
@@ -224,6 +227,7 @@ def test_each_detail_is_changed_by_itself(people: People) -> None:
     [
         {"title": ""},
         {"title": " \n "},
+        {"title": "\u200b\u3164\ufe0f"},
         {"title": "x" * 501},
         {"title": None},
         {"title": 5},

@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from mapshelf.api import uploads
-from mapshelf.api.quotas import check_quotas
+from mapshelf.api.quotas import check_quotas, check_restored
 from mapshelf.errors import Forbidden, TooManyUploads
 from mapshelf.model import HOUR, MAP_KEYS, Usage
 from mapshelf.readers.parsing.limits import Limits
@@ -406,6 +406,29 @@ def test_uploads_can_be_turned_off(people: People, shelf: Shelf) -> None:
         assert closed.edit(OWNER, public_id, title="Still").status_code == 200
 
 
+def test_nobody_gets_round_quotas_by_restoring(tmp_path: Path) -> None:
+    with shelf_with(tmp_path) as own:
+        few = replace(own.settings, quota_maps=1, uploads_per_hour=4)
+        with Service(few, "") as service:
+            people = People(own, service)
+            first = people.published(OWNER, plan("1"))
+            people.send(OWNER, "DELETE", f"/maps/{first}")
+            second = people.published(OWNER, plan("2"))
+            back = people.send(OWNER, "POST", f"/maps/{first}/restore")
+            openapi.check(back)
+            assert (back.status_code, back.json()["error"]) == (403, "forbidden")
+            assert people.get(OWNER, f"/maps/{first}").status_code == 404
+            file = {"map": ("a.mm", plan("3"))}
+            assert people.send(OWNER, "PUT", f"/maps/{second}/file", files=file).status_code == 200
+            again = f"/maps/{second}/versions/{{}}/restore"
+            assert people.send(OWNER, "POST", again.format(1)).status_code == 200
+            fast = people.send(OWNER, "POST", again.format(2))
+            openapi.check(fast)
+            assert fast.status_code == 429, "its file is read again, as any upload"
+            assert people.send(OWNER, "POST", again.format(3)).status_code == 200, "it is that one"
+            assert people.send(ADMINISTRATOR, "POST", again.format(2)).status_code == 200
+
+
 def test_what_quotas_count(tmp_path: Path) -> None:
     settings = Settings(
         data=tmp_path,
@@ -418,10 +441,41 @@ def test_what_quotas_count(tmp_path: Path) -> None:
     now = 10 * HOUR
     check_quotas(settings, Usage(2, 0, 1, now - 5), 1 << 20, now, new=True)
     check_quotas(settings, Usage(3, 0, 1, now - 5), 1 << 20, now, new=False)
-    for usage, size in ((Usage(3, 0, 0, None), 1), (Usage(0, 1, 0, None), 1 << 20)):
+    check_quotas(settings, Usage(0, 0, 0, None, removed=1 << 20), 1 << 20, now, new=True)
+    check_restored(settings, Usage(3, 1 << 20, 9, now))
+    for usage in (Usage(4, 0, 0, None), Usage(1, (1 << 20) + 1, 0, None)):
+        with pytest.raises(Forbidden):
+            check_restored(settings, usage)
+    for usage, size in (
+        (Usage(3, 0, 0, None), 1),
+        (Usage(0, 1, 0, None), 1 << 20),
+        (Usage(0, 0, 0, None, removed=(1 << 20) + 1), 1 << 20),
+    ):
         with pytest.raises(Forbidden):
             check_quotas(settings, usage, size, now, new=True)
     for first, seconds in ((now - HOUR + 1500, 2), (now - HOUR + 1, 1), (now, 3600)):
         with pytest.raises(TooManyUploads) as caught:
             check_quotas(settings, Usage(0, 0, 2, first), 1, now, new=True)
         assert caught.value.retry_after == seconds
+
+
+def test_what_replaces_the_file_of_a_hidden_map_is_never_shown(
+    people: People, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Until there is a new snapshot, readers see the map, and its outline comes from the store.
+    public_id = people.published(OWNER, plan("for everybody"), title="Open")
+    people.shelf.publish()
+    people.service.wait_until(lambda: "Open" in people.get(OTHER, "/maps?query=open").text)
+    assert people.edit(OWNER, public_id, visibility="private").status_code == 200
+    monkeypatch.setattr("mapshelf.api.visible_maps.HIDDEN_WITHIN", 0.1)
+    file = {"map": ("a.mm", plan("for nobody"))}
+    path = f"/maps/{public_id}"
+    refused = people.send(OWNER, "PUT", f"{path}/file", files=file)
+    openapi.check(refused)
+    assert refused.status_code == 503
+    assert "for everybody" in people.get(OTHER, f"{path}/outline.txt").text
+    monkeypatch.undo()
+    people.shelf.publish()
+    assert people.send(OWNER, "PUT", f"{path}/file", files=file).status_code == 200
+    assert people.get(OTHER, f"{path}/outline.txt").status_code == 404
+    assert people.send(OWNER, "POST", f"{path}/versions/1/restore").status_code == 200

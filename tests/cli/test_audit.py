@@ -64,5 +64,13 @@ def test_some_of_the_log_for_programs(mapshelf: Mapshelf) -> None:
         "address": "192.0.2.1",
     }
     assert len(mapshelf.lines("audit", "--since", "1")) == 4
+    # A name with a comma in it is not somebody else.
+    mapshelf.run("user", "add", "ann, map x")
+    with closing(mapshelf.store()) as store:
+        for name in ("ann", "anna, user ann"):
+            target = f"map Abc12345, user {name}"
+            store.note(AuditEntry(AuditEvent.USER_DISABLED, target, 4, "root", "192.0.2.1"))
+    found = [json.loads(line) for line in mapshelf.lines("audit", "--user", "ann", "--json")]
+    assert [one["target"] for one in found[2:]] == ["token x", "map Abc12345, user ann"]
     mapshelf.run("audit", "--since", "0", expect=2)
     mapshelf.run("audit", "--since", "91", expect=2)

@@ -68,6 +68,7 @@ def test_title_is_one_line_and_falls_back_to_the_file_name() -> None:
     assert summary.title(Outline(sheets_of((Topic("a\n  b"),))), "/x/file.mm") == "a b"
     assert summary.title(Outline(sheets_of((Topic(""),))), "/x/my file.mm") == "my file"
     assert summary.title(Outline(sheets_of((Topic(""),))), "/x/\udcff.mm") == "Untitled"
+    assert summary.title(Outline(sheets_of((Topic("\u200b\u3164"),))), "/x/plan.mm") == "plan"
     assert len(summary.title(Outline(sheets_of((Topic("x" * 900),))), "f")) == summary.MAX_TITLE
 
 

@@ -59,7 +59,7 @@ def test_deleted_accounts_are_finished(store: SQLiteStore, monkeypatch: pytest.M
     ann = store.add_user("ann").id
     for name in "abc":
         store.publish(upload(name), MapDetails(title=name), ann, None)
-    store.close_account(ann, MapsOfClosedAccount.REMOVE)
+    store.close_account(ann, MapsOfClosedAccount.REMOVE, None)
     scheduler = OrderScheduler(store)
     for _ in range(6):
         scheduler.do_due()

@@ -15,7 +15,18 @@ from typing import Any, Final, TypeVar
 import orjson
 
 from mapshelf.formats.ndjson_records import format_date, format_record
-from mapshelf.model import AuditEvent, AuditRecord, Grant, Map, Token, User, Version
+from mapshelf.model import (
+    AuditEvent,
+    AuditRecord,
+    Grant,
+    Identity,
+    Map,
+    OriginalFile,
+    Passkey,
+    Token,
+    User,
+    Version,
+)
 from mapshelf.store import Store
 
 T = TypeVar("T")
@@ -89,8 +100,9 @@ def own_data(store: Store, user: User, now: int, most: int = MOST_BYTES) -> Iter
                     file.write(orjson.dumps(line) + b"\n")
                     yield sink.taken()
         for found in _owned(store, user):
-            _put_file(packed, store, found, files)
-            yield sink.taken()
+            for path, kept in _files(store, found):
+                _put_file(packed, path, kept, files)
+                yield sink.taken()
         packed.writestr("account.json", _account(store, user, now, files))
     yield sink.taken()
 
@@ -108,6 +120,8 @@ def _account(store: Store, user: User, now: int, files: _Files) -> bytes:
         "tokens": [_token(token) for token in store.tokens(user.name)],
         "sessions": [_token(token) for token in store.sessions(user.id)],
         "programs": [_program(grant) for grant in store.grants(user.id, now)],
+        "passkeys": [_passkey(one) for one in store.passkeys(user.id)],
+        "identities": [_identity(one) for one in store.identities(user.id)],
         "files_left_out": files.left_out,
     }
     return orjson.dumps(facts, option=orjson.OPT_INDENT_2)
@@ -162,10 +176,17 @@ def _audit(store: Store, user: User) -> Iterator[Mapping[str, Any]]:
         }
 
 
-def _put_file(packed: zipfile.ZipFile, store: Store, found: Map, files: _Files) -> None:
-    kept = store.content(found.file_id)
-    if kept is None:
-        return
+def _files(store: Store, found: Map) -> Iterator[tuple[str, OriginalFile]]:
+    """Yield the file of a map and its earlier versions, each with the folder that it is in."""
+    folder = f"files/{found.id}"
+    if kept := store.content(found.file_id):
+        yield folder, kept
+    for version in store.versions(found.file_id):
+        if not version.current and (kept := store.version_file(found.file_id, version.number)):
+            yield f"{folder}/versions/{version.number}", kept
+
+
+def _put_file(packed: zipfile.ZipFile, folder: str, kept: OriginalFile, files: _Files) -> None:
     try:
         content = zlib.decompress(kept.content)
     except zlib.error:  # one damaged file keeps nobody from having the others
@@ -176,7 +197,7 @@ def _put_file(packed: zipfile.ZipFile, store: Store, found: Map, files: _Files) 
         return
     files.room -= len(content)
     name = _UNSAFE.sub("_", kept.name.replace("\\", "/").rpartition("/")[2]).strip(". ")
-    packed.writestr(f"files/{found.id}/{name[-200:] or 'map'}", content)
+    packed.writestr(f"{folder}/{name[-200:] or 'map'}", content)
 
 
 def _version(version: Version) -> Mapping[str, Any]:
@@ -208,6 +229,23 @@ def _program(grant: Grant) -> Mapping[str, Any]:
         "created": format_date(grant.created),
         "expires": format_date(grant.expires),
         "last_used": _date(grant.last_used),
+    }
+
+
+def _passkey(passkey: Passkey) -> Mapping[str, Any]:
+    return {
+        "name": passkey.name,
+        "created": format_date(passkey.created),
+        "last_used": _date(passkey.last_used),
+    }
+
+
+def _identity(identity: Identity) -> Mapping[str, Any]:
+    return {
+        "issuer": identity.issuer,
+        "subject": identity.subject,
+        "name": identity.name,
+        "created": format_date(identity.created),
     }
 
 

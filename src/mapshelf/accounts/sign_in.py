@@ -1,4 +1,4 @@
-"""Signing in with a password, choosing one, and registering.
+"""Signing in with a password, choosing one by a link, and registering.
 
 Guessing is slowed down by refusing: after some failures, further attempts are refused for a time
 that doubles with each failure. What counts are failures
@@ -29,7 +29,6 @@ from mapshelf.errors import (
     Conflict,
     InvalidParameter,
     NotFound,
-    SessionTooOld,
     StoreError,
     TooManyAttempts,
     WrongCredentials,
@@ -39,14 +38,12 @@ from mapshelf.model import (
     AuditEvent,
     Failures,
     LinkKind,
-    MapsOfClosedAccount,
     PasswordRecord,
-    Token,
     User,
     is_user_name,
     name_key,
 )
-from mapshelf.store.contract import SignIn, Store
+from mapshelf.store.contract import SignIn
 from mapshelf.tokens import LINK_PREFIX, is_well_formed, token_digest
 
 SECOND: Final = 1000
@@ -78,12 +75,6 @@ REGISTRATION_WAIT: Final = 60 * MINUTE
 
 log = logging.getLogger(__name__)
 
-
-YOUNG: Final = 15 * MINUTE
-"""The age of a session that shows who somebody is."""
-
-PIECES_AT_ONCE: Final = 20
-"""Pieces of deleting an account that are done at once; the rest follows."""
 
 _INVISIBLE: Final = re.compile(
     "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
@@ -122,72 +113,35 @@ def sign_in(store: SignIn, name: str, password: str, client: Client) -> NewSessi
         Overloaded: there is not enough memory now.
         StoreUnavailable: the store cannot be reached.
     """
-    record = _verified(store, name, password, client)
+    record = verified(store, name, password, client)
     try:
         return begin_session(store, record, client)
     except (NotFound, Conflict) as error:  # changed or disabled in this moment
         raise WrongCredentials from error
 
 
-def change_password(store: SignIn, session: Token, present: str, new: str, client: Client) -> None:
-    """Change the password of a user who is signed in; all other sessions end.
-
-    Args:
-        store: keeps passwords, sessions and failures.
-        session: the one in which it is done, which goes on.
-        present: what was given as the present password.
-        new: the new one.
-        client: the browser.
+def verified(store: SignIn, name: str, password: str, client: Client) -> PasswordRecord:
+    """Return the user with this name if the password is right.
 
     Raises:
-        UnacceptablePassword: the new password breaks a rule.
-        WrongCredentials: the present password is not right.
-        TooManyAttempts: see ``sign_in``.
+        WrongCredentials: the name or the password is not right, or the user may not sign in.
+        TooManyAttempts: it failed too often; this attempt was not looked at.
         Overloaded: there is not enough memory now.
         StoreUnavailable: the store cannot be reached.
     """
-    record = _verified(store, session.user, present, client)
-    user, encoded = record.user, hash_password(new, record.user.name)
-    try:
-        with store.noting(done_by(user, client.address, AuditEvent.PASSWORD_CHANGED)):
-            store.set_password(user.id, encoded, keep=session.id, checked=record.encoded)
-    except (NotFound, Conflict) as error:  # changed or disabled in this moment
-        raise WrongCredentials from error
-
-
-def delete_account(
-    store: Store, session: Token, password: str, maps: MapsOfClosedAccount, client: Client
-) -> None:
-    """Delete the account of a user who is signed in.
-
-    Who has no password shows by a young session who it is.
-
-    Args:
-        store: keeps all of it.
-        session: the one in which it is done.
-        password: what was given as the password.
-        maps: what becomes of the maps that the user uploaded.
-        client: the browser.
-
-    Raises:
-        WrongCredentials: the password is not right.
-        SessionTooOld: there is no password, and the session is not young.
-        TooManyAttempts: see ``sign_in``.
-        LastAdministrator: there would be no administrator left.
-        Overloaded: there is not enough memory now.
-        StoreUnavailable: the store cannot be reached.
-    """
-    record = store.password_of(session.user)
-    if record is None or record.encoded is not None:
-        record = _verified(store, session.user, password, client)
-    elif client.now - session.created > YOUNG:
-        raise SessionTooOld("This takes a session that has just begun; sign in again.")
-    user = record.user
-    with store.noting(done_by(user, client.address, AuditEvent.ACCOUNT_DELETED)):
-        store.close_account(user.id, maps)
-    for _ in range(PIECES_AT_ONCE):
-        if not store.finish_closing():
-            break
+    now, keys = client.now, _keys(name, client)
+    known = store.is_known_address(keys.pair, now)
+    _refuse_too_many(store.failures((keys.pair, *keys.others), now), keys, now, known=known)
+    before = store.note_failure((keys.pair, *keys.others), now)
+    _refuse_too_many(before, keys, now, known=known)
+    record = _record(store, name)
+    usable = record is not None and not record.user.disabled
+    right = verify(password, record.encoded if record and usable else None)
+    if record is None or not right:
+        _note_failure(store, record.user if record else None, client)
+        raise WrongCredentials
+    store.note_success(keys.pair, keys.others, now)
+    return record
 
 
 def choose_password(store: SignIn, secret: str, password: str, client: Client) -> NewSession:
@@ -271,23 +225,6 @@ def _first_session(store: SignIn, user: User, encoded: str, client: Client) -> N
     keys = _keys(user.name, client)
     store.note_success(keys.pair, (), client.now)
     return begin_session(store, PasswordRecord(user, encoded), client)
-
-
-def _verified(store: SignIn, name: str, password: str, client: Client) -> PasswordRecord:
-    """Return the user with this name if the password is right; see ``sign_in``."""
-    now, keys = client.now, _keys(name, client)
-    known = store.is_known_address(keys.pair, now)
-    _refuse_too_many(store.failures((keys.pair, *keys.others), now), keys, now, known=known)
-    before = store.note_failure((keys.pair, *keys.others), now)
-    _refuse_too_many(before, keys, now, known=known)
-    record = _record(store, name)
-    usable = record is not None and not record.user.disabled
-    right = verify(password, record.encoded if record and usable else None)
-    if record is None or not right:
-        _note_failure(store, record.user if record else None, client)
-        raise WrongCredentials
-    store.note_success(keys.pair, keys.others, now)
-    return record
 
 
 def _note_failure(store: SignIn, user: User | None, client: Client) -> None:

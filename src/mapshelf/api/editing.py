@@ -18,11 +18,14 @@ from mapshelf.api.map_writing import (
     signed,
     with_map,
 )
+from mapshelf.api.quotas import check_restored
 from mapshelf.api.visible_maps import no_map
 from mapshelf.clock import milliseconds
 from mapshelf.errors import Conflict, Forbidden, MapDeleted, MapHidden, NotFound
 from mapshelf.model import UNDOABLE, AuditEvent, Map, RemovedMap, Role, User
+from mapshelf.settings import Settings
 from mapshelf.store import Store
+from mapshelf.store.contract.publishing import unlimited
 
 CHANGES: Final = BodyRule(65_536, ("application/json", "application/merge-patch+json"))
 """The body of a change."""
@@ -48,31 +51,41 @@ async def restore_map(context: Context, request: Request) -> Response:
     """Undo the removal of a map."""
     public_id, user = request.parts["id"], signed(request)
     address = sender_address(context, request)
-    undo = partial(undo_removal, context.store.get(), public_id, user, address)
+    undo = partial(undo_removal, context.store.get(), public_id, user, address, context.settings)
     found = await context.queues.writing.result(object(), undo)
     context.map_finder.forget(found.id)
     return map_response(found, context.base_url)
 
 
-def undo_removal(store: Store, public_id: str, user: User, address: str) -> Map:
-    """Undo the removal of a map, and return it; ``address`` is that of the client.
+def undo_removal(store: Store, public_id: str, user: User, address: str, settings: Settings) -> Map:
+    """Undo the removal of a map, and return it.
+
+    Args:
+        store: has it.
+        public_id: the map.
+        user: who asks.
+        address: of the client.
+        settings: what members may have.
 
     Raises:
         NotFound: no map of the user was removed that has this ID, or longer ago than 30 days.
-        Forbidden: somebody else removed it.
+        Forbidden: somebody else removed it, or the user has too much without it.
     """
     now = milliseconds()
     found = [one for one in removed_maps(store, user, now) if one.map.id == public_id]
     if not found:
         raise no_map()
     if not may_undo(found[0], user, now):
-        raise Forbidden("An administrator removed this map, and only they can bring it back.")
+        raise Forbidden(
+            "removed", "An administrator removed this map, and only they can bring it back."
+        )
+    check = unlimited if user.role is Role.ADMINISTRATOR else partial(check_restored, settings)
     entry = done_by(user, address, AuditEvent.MAP_RESTORED, about_map(public_id))
     try:
         with store.noting(entry):
-            return store.undo_removal(found[0].map.file_id)
+            return store.undo_removal(found[0].map.file_id, check)
     except MapDeleted as error:
-        raise Forbidden(str(error)) from error
+        raise Forbidden("deleted", str(error)) from error
     except NotFound as error:  # it was deleted, or undone, meanwhile
         raise no_map() from error
 

@@ -21,7 +21,7 @@ from mapshelf.model import (
     name_key,
     parse_tags,
 )
-from mapshelf.readers.parsing.text_cleaning import clean, one_line
+from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line
 from mapshelf.store.contract import Maps
 
 TITLE_LENGTH: Final = 500
@@ -106,6 +106,8 @@ def details_of(said: Mapping[str, str], store: Maps) -> MapDetails:
 def _as_text(name: str, value: object) -> str:
     if isinstance(value, str):
         return value
+    if name == "licence" and value is None:
+        return ""
     if name == "template" and isinstance(value, bool):
         return str(value).lower()
     if name in ("category", "licence") and type(value) is int:
@@ -119,7 +121,7 @@ def _as_text(name: str, value: object) -> str:
 
 def _title(text: str, store: Maps) -> dict[str, Any]:
     title = one_line(clean(text))
-    if not 0 < len(title) <= TITLE_LENGTH:
+    if not is_visible(title) or len(title) > TITLE_LENGTH:
         raise ValueError
     return {"title": title}
 
@@ -136,6 +138,8 @@ def _category(text: str, store: Maps) -> dict[str, Any]:
 
 
 def _licence(text: str, store: Maps) -> dict[str, Any]:
+    if not text.strip():
+        return {"no_licence": True}
     return {"licence_type_id": _id_in(store.licence_types(), text)}
 
 
@@ -168,6 +172,7 @@ def _id_in(rows: Sequence[Named], text: str) -> int:
 
 _TEXT: Final = {"type": "string"}
 _ID_OR_NAME: Final = {"type": ["string", "integer"]}
+_ID_OR_NAME_OR_NONE: Final = {"type": ["string", "integer", "null"]}
 
 FIELDS: Final = (
     Field(
@@ -184,7 +189,13 @@ FIELDS: Final = (
         blank=True,
     ),
     Field("category", "the id or the name of a category", _category, _ID_OR_NAME),
-    Field("licence", "the id or the name of a licence type", _licence, _ID_OR_NAME),
+    Field(
+        "licence",
+        "the id or the name of a licence type, or empty",
+        _licence,
+        _ID_OR_NAME_OR_NONE,
+        blank=True,
+    ),
     Field(
         "tags",
         f"up to {MOST_TAGS} tags with commas between them, each printable and of up to {TAG_LENGTH}"

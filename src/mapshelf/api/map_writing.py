@@ -108,13 +108,18 @@ def published_response(found: Map, base_url: bytes, *, new: bool) -> Response:
     return json_response(201 if new else 200, body, (location, *NOT_KEPT))
 
 
+def only_owner() -> Forbidden:
+    """Return the error for a map that somebody may see, but not change."""
+    return Forbidden("owner", "Only its owner and administrators may do this with a map.")
+
+
 def change_map(store: Store, public_id: str, user: User, work: Change[T], own: bool) -> T:
     """Return the result of ``work`` with a map, in a thread; see ``with_map``."""
     found = store.find_map(public_id)
     if found is None or not may_see(found, user):
         raise no_map()
     if own and not may_change(found, user):
-        raise Forbidden("Only its owner and administrators may do this with a map.")
+        raise only_owner()
     try:
         return work(store, found, user)
     except NotFound as error:

@@ -2,6 +2,9 @@
 
 Asked twice: before a file is read, which takes long, and in the transaction that keeps it. Of
 several uploads at the same moment, only as many as are allowed get that far.
+
+What somebody removes is kept for 30 days, so it counts for something, or uploading and removing in
+turns would fill the disk: together with what is there, it may be twice as much.
 """
 
 from typing import Final
@@ -11,6 +14,9 @@ from mapshelf.model import HOUR, Usage
 from mapshelf.settings import Settings
 
 MEGABYTE: Final = 1 << 20
+
+WITH_REMOVED: Final = 2
+"""How many times the bytes that a member may have there may be with those of removed maps."""
 
 
 def check_quotas(settings: Settings, usage: Usage, size: int, now: int, *, new: bool) -> None:
@@ -31,13 +37,28 @@ def check_quotas(settings: Settings, usage: Usage, size: int, now: int, *, new: 
         first = now if usage.first is None else usage.first
         raise TooManyUploads(max(1, -((now - HOUR - first) // 1000)))
     if new and usage.maps >= settings.quota_maps:
+        raise _too_many_maps(settings)
+    most = settings.quota_megabytes * MEGABYTE
+    if usage.size + size > most:
+        raise _too_many_bytes(settings)
+    if usage.size + usage.removed + size > WITH_REMOVED * most:
         raise Forbidden(
-            f"You have {usage.maps} uploaded maps, which is as many as you may have; remove some."
+            "kept",
+            "The maps that you removed are kept for 30 days, and they are too large for another"
+            " file; try again later.",
         )
-    if usage.size + size > settings.quota_megabytes * MEGABYTE:
-        raise Forbidden(
-            f"Your files may have {settings.quota_megabytes} megabytes together; remove some maps."
-        )
+
+
+def check_restored(settings: Settings, usage: Usage) -> None:
+    """Check that a member may have what ``usage`` says, with a map that was removed.
+
+    Raises:
+        Forbidden: the member would have more maps or bytes than a member may have.
+    """
+    if usage.maps > settings.quota_maps:
+        raise _too_many_maps(settings)
+    if usage.size > settings.quota_megabytes * MEGABYTE:
+        raise _too_many_bytes(settings)
 
 
 def check_uploads(settings: Settings) -> None:
@@ -47,4 +68,21 @@ def check_uploads(settings: Settings) -> None:
         Forbidden: they may not.
     """
     if not settings.uploads:
-        raise Forbidden("Files cannot be uploaded to this catalogue.")
+        raise Forbidden("uploads", "Files cannot be uploaded to this catalogue.")
+
+
+def _too_many_maps(settings: Settings) -> Forbidden:
+    return Forbidden(
+        "maps",
+        f"You have {settings.quota_maps} uploaded maps, which is as many as you may have; remove"
+        " some.",
+        count=settings.quota_maps,
+    )
+
+
+def _too_many_bytes(settings: Settings) -> Forbidden:
+    return Forbidden(
+        "megabytes",
+        f"Your files may have {settings.quota_megabytes} megabytes together; remove some maps.",
+        count=settings.quota_megabytes,
+    )

@@ -60,15 +60,18 @@ def find_reportable(store: Store, public_id: str, user: User) -> Map:
     found = store.find_map(public_id)
     if found is None or not may_see(found, user):
         raise no_map()
-    if owns(found, user):
-        raise Forbidden("Nobody can report a map of their own.")
+    _refuse_own(found, user)
     return found
 
 
 def _report(reason: Reason, note: str, store: Store, found: Map, user: User) -> None:
-    if owns(found, user):
-        raise Forbidden("Nobody can report a map of their own.")
+    _refuse_own(found, user)
     store.report_map(found.file_id, user.id, reason, note)
+
+
+def _refuse_own(found: Map, user: User) -> None:
+    if owns(found, user):
+        raise Forbidden("report", "Nobody can report a map of their own.")
 
 
 def _printable(line: str) -> str:

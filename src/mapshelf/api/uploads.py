@@ -6,6 +6,7 @@ arrived.
 """
 
 import re
+import zlib
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -28,8 +29,9 @@ from mapshelf.api.map_writing import (
 )
 from mapshelf.api.quotas import check_quotas, check_uploads
 from mapshelf.api.upload_reader import ReadUpload, UploadReader, digest_of
+from mapshelf.api.visible_maps import until_hidden
 from mapshelf.clock import milliseconds
-from mapshelf.errors import Conflict, InvalidParameter, UnreadableFile
+from mapshelf.errors import Conflict, InvalidParameter, NotFound, StoreDamaged, UnreadableFile
 from mapshelf.model import AuditEvent, Map, MapDetails, Role, Usage, User
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.settings import Settings
@@ -76,6 +78,7 @@ async def replace_map_file(context: Context, request: Request) -> Response:
     """Give a map another file."""
     check_uploads(context.settings)
     async with _sent_file(context, request) as file:
+        await until_hidden(context, request)
         publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
         replace_file = partial(publisher.replace, file)
         event = AuditEvent.MAP_REPLACED
@@ -137,9 +140,8 @@ class Publisher:
         known = self._store.uploaded(digest_of(content), user.id, key)
         if known is not None:
             return known, False
-        check = self._quotas(user, len(content), new=True)
-        check(self._store.usage(user.id))
-        upload = self._read(file.name, content, user)
+        upload = self._read(file.name, content, user, new=True)
+        check = self._quotas(user, upload.file.kept, new=True)
         details = _with_facts(details, upload)
         with self._store.noting(done_by(user, address, AuditEvent.MAP_PUBLISHED)):
             return self._store.publish(upload.file, details, user.id, key, check)
@@ -156,15 +158,41 @@ class Publisher:
         versions = store.versions(found.file_id)
         if not versions:
             raise Conflict("This map was not uploaded: its file belongs to a folder.")
-        content = file.content.read()
+        return self._replaced(file.name or versions[0].name, file.content.read(), found, user)
+
+    def restore(self, number: int, store: Store, found: Map, user: User) -> Map:
+        """Give a map the file of a version that it had, and return the map.
+
+        It is read again, so it counts as an upload: what was read from it then may have been less
+        than is found today.
+
+        Raises:
+            NotFound: it has no such version.
+            UnreadableFile: the file is refused by now.
+            Forbidden: the user has uploaded too much.
+            TooManyUploads: the user uploads too fast.
+            StoreDamaged: it cannot be unpacked.
+        """
+        kept = store.version_file(found.file_id, number)
+        if kept is None:
+            raise NotFound("This map has no such version.")
+        try:
+            content = zlib.decompress(kept.content)
+        except zlib.error as error:
+            raise StoreDamaged("a file in the store cannot be unpacked") from error
+        return self._replaced(kept.name, content, found, user)
+
+    def _replaced(self, name: str, content: bytes, found: Map, user: User) -> Map:
+        versions = self._store.versions(found.file_id)
         if any(one.current and one.digest == digest_of(content) for one in versions):
             return found
-        check = self._quotas(user, len(content), new=False)
-        check(self._store.usage(user.id))
-        upload = self._read(file.name or versions[0].name, content, user)
-        return store.replace_file(found.file_id, upload.file, user.id, check)
+        upload = self._read(name, content, user, new=False)
+        check = self._quotas(user, upload.file.kept, new=False)
+        return self._store.replace_file(found.file_id, upload.file, user.id, check)
 
-    def _read(self, name: str, content: bytes, user: User) -> ReadUpload:
+    def _read(self, name: str, content: bytes, user: User, *, new: bool) -> ReadUpload:
+        """Read a file, unless the user has uploaded too much already."""
+        self._quotas(user, len(content), new=new)(self._store.usage(user.id))
         try:
             return self._reader.read(name, content)
         except UnreadableFile:

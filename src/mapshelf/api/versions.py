@@ -1,9 +1,5 @@
-"""``GET /maps/{ID}/versions`` and ``POST /maps/{ID}/versions/{N}/restore``: files a map has had.
+"""``GET /maps/{ID}/versions`` and ``POST /maps/{ID}/versions/{N}/restore``: files a map has had."""
 
-Restoring reads the file again: what was read from it then may have been less than is found today.
-"""
-
-import zlib
 from functools import partial
 
 import orjson
@@ -11,8 +7,8 @@ import orjson
 from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response, json_response
 from mapshelf.api.map_writing import NOT_KEPT, map_response, with_map
-from mapshelf.api.upload_reader import UploadReader
-from mapshelf.errors import NotFound, StoreDamaged
+from mapshelf.api.uploads import Publisher
+from mapshelf.api.visible_maps import until_hidden
 from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import AuditEvent, Map, User, Version
 from mapshelf.store import Store
@@ -27,7 +23,9 @@ async def list_versions(context: Context, request: Request) -> Response:
 
 async def restore_version(context: Context, request: Request) -> Response:
     """Give a map a file that it had, as a new version."""
-    restore = partial(restored, context.upload_reader, request.parts["number"])
+    await until_hidden(context, request)
+    publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
+    restore = partial(publisher.restore, int(request.parts["number"]))
     event = AuditEvent.MAP_REPLACED
     found = await with_map(context, request, context.queues.uploads, restore, event=event)
     return map_response(found, context.base_url)
@@ -35,24 +33,6 @@ async def restore_version(context: Context, request: Request) -> Response:
 
 def _versions(store: Store, found: Map, user: User) -> list[Version]:
     return store.versions(found.file_id)
-
-
-def restored(reader: UploadReader, number: str, store: Store, found: Map, user: User) -> Map:
-    """Give a map the file of a version that it had, and return the map.
-
-    Raises:
-        NotFound: it has no such version.
-        UnreadableFile: the file is refused by now.
-        StoreDamaged: it cannot be unpacked.
-    """
-    kept = store.version_file(found.file_id, int(number))
-    if kept is None:
-        raise NotFound("This map has no such version.")
-    try:
-        content = zlib.decompress(kept.content)
-    except zlib.error as error:
-        raise StoreDamaged("a file in the store cannot be unpacked") from error
-    return store.replace_file(found.file_id, reader.read(kept.name, content).file, user.id)
 
 
 def _described(version: Version) -> dict[str, object]:

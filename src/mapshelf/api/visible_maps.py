@@ -5,6 +5,8 @@ that a map is at its address at once when it is published, and that unlisted and
 there for those who may see them. For everybody else, such a map is not there at all.
 """
 
+import asyncio
+import time
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -14,11 +16,16 @@ from mapshelf.api.current_snapshot import CachedSnapshot, Deferred, Make
 from mapshelf.api.http import Request, Response
 from mapshelf.api.people import People
 from mapshelf.api.work_queue import WorkQueue
-from mapshelf.errors import InsufficientScope, InvalidToken, NotFound
+from mapshelf.errors import InsufficientScope, InvalidToken, NotFound, Overloaded
 from mapshelf.model import User, Visibility
 from mapshelf.snapshot.format.records import encode_record, with_base_url
 from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.tokens import MAPS, scopes_of
+
+HIDDEN_WITHIN: Final = 5.0
+"""Seconds in which a map disappears from the snapshots of a large catalogue."""
+
+LOOK_AGAIN_AFTER: Final = 0.05
 
 NO_INDEX: Final = (b"x-robots-tag", b"noindex")
 """Says to search engines that a map is not theirs to list."""
@@ -105,6 +112,27 @@ async def find_map(
             raise no_map()
     record = Record(found.file_id, with_base_url(encode_record(found), base_url))
     return FoundMap(record, found.visibility, current, is_cached=False)
+
+
+async def until_hidden(context: Context, request: Request) -> None:
+    """Wait until no snapshot shows the map in a path any longer, unless the map is published.
+
+    Outlines and files come from the store. So as long as a snapshot shows a map that its owner has
+    just hidden, everybody could read what the owner gives it next.
+
+    Raises:
+        Overloaded: that takes too long now.
+        StoreUnavailable: the store cannot be reached.
+    """
+    public_id = request.parts["id"]
+    found = await context.map_finder.find(public_id, request.disconnection)
+    if found is None or found.visibility is Visibility.PUBLISHED:
+        return
+    deadline = time.monotonic() + HIDDEN_WITHIN
+    while context.snapshot.get().snapshot.find(public_id, b"") is not None:
+        if time.monotonic() > deadline:
+            raise Overloaded("Readers still see this map; try again soon.")
+        await asyncio.sleep(LOOK_AGAIN_AFTER)
 
 
 async def user_if_any(people: People, request: Request) -> User | None:

@@ -6,13 +6,13 @@ from typing import Final
 
 import orjson
 
-from mapshelf.accounts.audit import KEPT, about_user
+from mapshelf.accounts.audit import KEPT, about_map, about_user
 from mapshelf.cli.argument_types import user_name, whole_number
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.table_output import print_row
 from mapshelf.clock import milliseconds
 from mapshelf.formats.ndjson_records import format_date
-from mapshelf.model import DAY, AuditRecord, name_key
+from mapshelf.model import DAY, AuditEvent, AuditRecord, name_key
 from mapshelf.store.contract import AuditLog
 
 AT_ONCE: Final = 1000
@@ -60,7 +60,10 @@ def _is_about(record: AuditRecord, name: str) -> bool:
     entry, key = record.entry, name_key(name)
     about = name_key(about_user(name))
     target = name_key(entry.target)
-    return name_key(entry.user) == key or target == about or target.startswith(f"{about},")
+    if entry.target.startswith(about_map("")):
+        _, _, target = target.partition(", ")
+    of_user = entry.event is AuditEvent.TOKEN_MADE and target.startswith(f"{about}, ")
+    return name_key(entry.user) == key or target == about or of_user
 
 
 def _print_line(record: AuditRecord) -> None:

@@ -38,7 +38,8 @@ SETTABLE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
 class MapDetails:
     """What somebody says about a map; ``None`` means that nothing is said.
 
-    The fields are those of ``Map``. ``category_id`` is the id of a known category.
+    The fields are those of ``Map``. ``category_id`` is the id of a known category. ``no_licence``
+    says that the map has no licence type, since ``None`` says nothing.
     """
 
     title: str | None = None
@@ -49,6 +50,7 @@ class MapDetails:
     tags: tuple[str, ...] | None = None
     template: bool | None = None
     visibility: Visibility | None = None
+    no_licence: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,11 @@ class UploadedFile:
     images: Mapping[str, bytes] = field(default_factory=dict)
     links: Sequence[MapLink] = ()
     software: str = ""
+
+    @property
+    def kept(self) -> int:
+        """Bytes that it counts as, see ``Usage``."""
+        return max(self.size, sum(map(len, self.images.values())))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +125,23 @@ class Votes(NamedTuple):
 class Usage:
     """What a user has uploaded.
 
+    The bytes of a map are those of the files of all its versions. Where its pictures unpack to more
+    than the file they came in, what is more counts, too.
+
     Attributes:
         maps: uploaded maps that are there.
-        size: bytes of the files of all their versions.
+        size: their bytes.
         recent: files uploaded within the last hour, of removed maps, too.
         first: when the first of these was uploaded (milliseconds since 1970-01-01 UTC), ``None`` if
             there are none.
+        removed: bytes of removed maps, which are kept for a time.
     """
 
     maps: int
     size: int
     recent: int
     first: int | None
+    removed: int = 0
 
 
 @dataclass(frozen=True, slots=True)

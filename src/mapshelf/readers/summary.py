@@ -9,7 +9,7 @@ from pathlib import PurePath
 from typing import Final
 
 from mapshelf.model import Outline
-from mapshelf.readers.parsing.text_cleaning import clean, one_line
+from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line
 from mapshelf.text.language_detection import SAMPLE_LENGTH, guess_language
 
 MAX_TITLE: Final = 500
@@ -29,7 +29,8 @@ def title(outline: Outline, path: str) -> str:
     """
     # File names are bytes: surrogate escapes in them stand for what is no text, and go.
     name = one_line(clean(PurePath(path).stem))
-    return _shorten(one_line(outline.roots[0].text) or name or "Untitled", MAX_TITLE)
+    texts = one_line(outline.roots[0].text), name
+    return _shorten(next(filter(is_visible, texts), "Untitled"), MAX_TITLE)
 
 
 def description(outline: Outline) -> str:

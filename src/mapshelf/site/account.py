@@ -8,9 +8,9 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from mapshelf.accounts import sign_in as accounts
 from mapshelf.accounts.feed_addresses import opens_feeds
 from mapshelf.accounts.one_time_links import find_link, link_address, new_invitation
+from mapshelf.accounts.own_account import change_password, choose_first_password
 from mapshelf.accounts.passkeys import relying_party
 from mapshelf.accounts.personal_tokens import (
     DEFAULT_LIFETIME,
@@ -24,7 +24,7 @@ from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
-from mapshelf.errors import NotFound
+from mapshelf.errors import NotFound, SessionTooOld, WrongCredentials
 from mapshelf.model import LARGEST_ID, AuditEvent, RefusalKind, Role
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import moment, row_of_invitation, row_of_token
@@ -132,23 +132,41 @@ class AccountPages:
     # -- password -------------------------------------------------------------------------
 
     async def _show_password(self, request: Request, session: Session) -> Response:
-        return await self._password_page(session)
+        return await self._password_page(request, session)
 
     async def _change_password(self, request: Request, session: Session, form: Form) -> Response:
         client = self._personal.client(request)
-        change = partial(accounts.change_password, session=session.token, client=client)
+        present = form.text("present")
         try:
+            if not present and session.by_proxy:
+                # The proxy says who it is with each request, however long ago that was shown.
+                raise WrongCredentials
             new = new_password(form)
+            if present or await self._has_password(request, session):
+                change = partial(change_password, present=present)
+            else:
+                change = partial(choose_first_password)
             await self._personal.hash(
-                request, partial(change, present=form.text("present"), new=new)
+                request, partial(change, session=session.token, new=new, client=client)
             )
-        except SHOWN as error:
-            return await self._password_page(session, error)
+        except (*SHOWN, SessionTooOld) as error:
+            return await self._password_page(request, session, error)
         return see_other(self._after("password"))
 
-    async def _password_page(self, session: Session, error: Exception | None = None) -> Response:
-        page = Page("change_password.html", {"user": session.user}, error)
-        return await self._personal.page(page, session)
+    async def _password_page(
+        self, request: Request, session: Session, error: Exception | None = None
+    ) -> Response:
+        values = {
+            "user": session.user,
+            "has_password": await self._has_password(request, session),
+            "by_proxy": session.by_proxy,
+        }
+        return await self._personal.page(Page("change_password.html", values, error), session)
+
+    async def _has_password(self, request: Request, session: Session) -> bool:
+        name = session.user.name
+        record = await self._personal.ask(request, lambda store: store.password_of(name))
+        return record is None or record.encoded is not None
 
     # -- tokens ---------------------------------------------------------------------------
 

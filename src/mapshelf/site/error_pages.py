@@ -12,6 +12,7 @@ from mapshelf.api.errors import FAULT, error_headers, error_row
 from mapshelf.api.http import Headers, Response
 from mapshelf.errors import (
     CrossSiteRequest,
+    Forbidden,
     InvalidParameter,
     InvalidRequest,
     InvalidToken,
@@ -22,6 +23,7 @@ from mapshelf.errors import (
     StoreUnavailable,
     UnknownPath,
 )
+from mapshelf.site.failures import forbidden
 from mapshelf.site.messages import say
 from mapshelf.site.responses import Templates
 
@@ -57,6 +59,8 @@ class ErrorPages:
         texts = (_TEXTS[kind] for kind in type(error).__mro__ if kind in _TEXTS)
         heading, hint = next(texts, other)
         message = say(hint) if hint else row.message or str(error)
+        if isinstance(error, Forbidden):
+            message = forbidden(error)
         key = (row.status, say(heading), message, error_headers(error))
         page = self._pages.get(key)
         if page is None:

@@ -16,12 +16,14 @@ from mapshelf.errors import (
     LengthRequired,
     MalformedRequest,
     MapHidden,
+    NotAMap,
     NotFound,
     Overloaded,
     ProviderRefusal,
     ProviderUnavailable,
     SessionTooOld,
     StoreUnavailable,
+    TooLarge,
     TooManyAttempts,
     TooManyReports,
     TooManyTokens,
@@ -75,10 +77,9 @@ def failure(error: Exception, invalid: str) -> str:
         key = "attempts" if isinstance(error, TooManyAttempts) else "uploads"
         return say(f"failure.{key}", wait=_waiting(error.retry_after))
     if isinstance(error, UnreadableFile):
-        # What is wrong with a file is said by whoever read it.
-        return say("failure.file", reason=_sentence(str(error)))
-    if isinstance(error, Forbidden | MapHidden):
-        return str(error)
+        return _of_file(error)
+    if isinstance(error, Forbidden):
+        return forbidden(error)
     return say(next((key for kind, key in _MESSAGES if isinstance(error, kind)), invalid))
 
 
@@ -88,10 +89,16 @@ def _waiting(seconds: int) -> str:
     return counted("minutes", -(-seconds // MINUTE))
 
 
-def _sentence(reason: str) -> str:
-    """Return the reason why a file is refused, without the words that every reason begins with."""
-    text = reason.removeprefix(REFUSED)
-    return text[:1].upper() + text[1:]
+def forbidden(error: Forbidden) -> str:
+    """Return what to say to somebody who may not do something."""
+    facts = {name: f"{number:,}" for name, number in error.facts.items()}
+    return say(f"forbidden.{error.reason}", **facts)
+
+
+def _of_file(error: UnreadableFile) -> str:
+    """Return what is wrong with a file, and what to do; the reader's own words stand behind it."""
+    key = next((key for kind, key in _FILES if isinstance(error, kind)), "failure.file.broken")
+    return say(key, reason=str(error).removeprefix(REFUSED).removesuffix("."))
 
 
 def _of_provider(error: ProviderRefusal | ProviderUnavailable) -> str:
@@ -99,9 +106,15 @@ def _of_provider(error: ProviderRefusal | ProviderUnavailable) -> str:
     return say(f"{'provider' if error.provider else 'proxy'}.{reason}", name=error.provider)
 
 
+_FILES: Final[tuple[tuple[type[UnreadableFile], str], ...]] = (
+    (NotAMap, "failure.file.no_map"),
+    (TooLarge, "failure.file.too_large"),
+)
+
 _MESSAGES: Final[tuple[tuple[type[Exception], str], ...]] = (
     (WrongCredentials, "failure.credentials"),
     (SessionTooOld, "failure.session_old"),
+    (MapHidden, "failure.hidden"),
     (LastAdministrator, "failure.last_administrator"),
     (TooManyReports, "failure.reports"),
     (WrongPasskey, "failure.passkey"),

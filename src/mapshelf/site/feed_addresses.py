@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from mapshelf.accounts.audit import about_token
 from mapshelf.accounts.feed_addresses import (
     feed_address,
     feed_token,
@@ -14,7 +13,6 @@ from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
-from mapshelf.model import AuditEvent
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import row_of_token
 from mapshelf.site.personal import Page, Paths, Personal
@@ -63,21 +61,13 @@ class FeedAddressPage:
         return await self._personal.page(page, session)
 
     async def _change(self, request: Request, session: Session, form: Form) -> Response:
-        user = session.user
+        user, client = session.user, self._personal.client(request).address
         if form.text("withdraw"):
-            await self._personal.change(
-                request,
-                session,
-                AuditEvent.TOKEN_REVOKED,
-                lambda store: withdraw_feed_address(store, user),
-                about_token(PLACE),
+            await self._personal.ask(
+                request, lambda store: withdraw_feed_address(store, user, client)
             )
             return see_other(f"{self._address}?done={DONE}")
-        secret = await self._personal.change(
-            request,
-            session,
-            AuditEvent.TOKEN_MADE,
-            lambda store: new_feed_secret(store, user),
-            about_token(PLACE),
+        secret = await self._personal.ask(
+            request, lambda store: new_feed_secret(store, user, client)
         )
         return self._personal.made.on(self._address, secret)

@@ -117,7 +117,7 @@ def checked(said: Said, store: Store) -> tuple[MapDetails, dict[str, str]]:
     details, failures = MapDetails(), {}
     for row in FIELDS:
         text = said.get(row.name)
-        if text is None or (row.name == "licence" and not text):  # a map may have none
+        if text is None:
             continue
         try:
             found = details_of({row.name: text}, store)

@@ -238,7 +238,26 @@ ENGLISH: Final[Mapping[str, str]] = {
     "failure.fields": "Something cannot be taken. It says what beside it; all else is as you typed "
     "it.",
     "failure.files": "Choose one file at least, and not more than are allowed.",
-    "failure.file": "The file is refused. {reason}",
+    "failure.file.no_map": "This is no mind map, or none of a program whose files can be read "
+    "here. Choose the file that your program saves. ({reason})",
+    "failure.file.broken": "This file cannot be read. Open it in the program that made it, and "
+    "save it once more. ({reason})",
+    "failure.file.too_large": "There is more in this file than can be read here. Save it as "
+    "several smaller maps. ({reason})",
+    "failure.hidden": "An administrator has hidden this map, so you cannot choose who sees it.",
+    "forbidden.maps": "You have {count} uploaded maps, and cannot have more. Remove some that "
+    "you do not need.",
+    "forbidden.megabytes": "All your files may have {count} megabytes together, with their "
+    "earlier versions. Remove some maps that you do not need.",
+    "forbidden.kept": "The maps that you removed can be brought back for 30 days. Until then they "
+    "take the place that this file needs. Try again later.",
+    "forbidden.uploads": "Files cannot be uploaded to this catalogue.",
+    "forbidden.owner": "Only its owner and administrators may do this with a map.",
+    "forbidden.vote": "You cannot rate a map of your own.",
+    "forbidden.report": "You cannot report a map of your own.",
+    "forbidden.removed": "An administrator removed this map, and only administrators can bring it "
+    "back.",
+    "forbidden.deleted": "An administrator has deleted this map.",
     "failure.large": "This is too large.",
     "failure.uploads": "You uploaded as many files as one may within an hour. Try again in {wait}.",
     "account": "Account",
@@ -266,6 +285,10 @@ ENGLISH: Final[Mapping[str, str]] = {
     "password.choose": "Choose a password",
     "password.of": "For the account",
     "password.change": "Change the password",
+    "password.first.hint": "You have no password yet. With one, you can sign in in another "
+    "way, too. This takes a session that has begun within 15 minutes.",
+    "password.proxy": "The server in front of this catalogue signs you in, so you need no "
+    "password.",
     "password.change.hint": "All your other sessions end. Tokens of programs stay good.",
     "password.present": "Present password",
     "password.new": "New password",
@@ -500,8 +523,7 @@ ENGLISH: Final[Mapping[str, str]] = {
     "failure.attempts": "This was tried too often. Try again in {wait}.",
     "failure.name": "A username has 1 to 100 characters on one line.",
     "failure.name.taken": "Somebody has this username already. Choose another.",
-    "failure.last_way": "Without this you could not sign in any longer. Let an "
-    "administrator give you a link to choose a password first.",
+    "failure.last_way": "Without this you could not sign in any longer. Choose a password first.",
     "provider.away": "{name} does not answer at the moment. Try again soon, or sign in with a "
     "password.",
     "provider.denied": "{name} did not let you in.",

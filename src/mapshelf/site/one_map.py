@@ -14,15 +14,14 @@ from mapshelf.api.content_disposition import attachment, split_name
 from mapshelf.api.documents import Kind
 from mapshelf.api.forms import MULTIPART, Form, FormLimits
 from mapshelf.api.http import BodyRule, Request, Response
-from mapshelf.api.map_writing import Change, change_map, noted_change
+from mapshelf.api.map_writing import Change, change_map, noted_change, only_owner
 from mapshelf.api.people import Session
 from mapshelf.api.quotas import check_uploads
 from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
-from mapshelf.api.versions import restored
-from mapshelf.api.visible_maps import no_map
+from mapshelf.api.visible_maps import no_map, until_hidden
 from mapshelf.api.votes import VOTES, set_vote
 from mapshelf.api.work_queue import WorkQueue
-from mapshelf.errors import Forbidden, InvalidParameter, NotFound
+from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.model import AuditEvent, KeptFile, Map, User, Version
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
@@ -223,6 +222,7 @@ class OneMapPages:
         upload = form.upload(FILE)
         if upload is None:
             raise InvalidParameter("Choose a file.")
+        await until_hidden(self._context, request)
         context = self._context
         publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
         replace = partial(publisher.replace, SentFile(upload.name, upload.content))
@@ -231,9 +231,12 @@ class OneMapPages:
         return see_other(self._addresses.map(found.id, found.title))
 
     async def _restore(self, request: Request, session: Session, form: Form) -> Response:
-        restore = partial(restored, self._context.upload_reader, request.parts["number"])
-        queue, event = self._context.queues.uploads, AuditEvent.MAP_REPLACED
+        context = self._context
+        publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
+        restore = partial(publisher.restore, int(request.parts["number"]))
+        queue, event = context.queues.uploads, AuditEvent.MAP_REPLACED
         try:
+            await until_hidden(context, request)
             found = await self._changed(request, session, queue, restore, event=event)
         except UNTAKEN as error:
             return await self._versions(request, session, error)
@@ -333,7 +336,7 @@ def _standing_of(
         raise no_map()
     may = may_change(found, user)
     if own and not may:
-        raise Forbidden("Only its owner and administrators may do this with a map.")
+        raise only_owner()
     return Standing(
         found=found,
         address=addresses.map(found.id, found.title),

@@ -6,8 +6,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Final
 
-from mapshelf.accounts import sign_in as accounts
 from mapshelf.accounts.audit import done_by
+from mapshelf.accounts.own_account import delete_account
 from mapshelf.accounts.own_data import MOST_BYTES, own_data
 from mapshelf.api.content_disposition import attachment
 from mapshelf.api.forms import Form
@@ -104,7 +104,7 @@ class OwnDataPages:
         try:
             maps = _choice(chosen)
             delete = partial(
-                accounts.delete_account,
+                delete_account,
                 session=session.token,
                 password=password,
                 maps=maps,

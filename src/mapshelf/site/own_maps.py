@@ -105,6 +105,7 @@ class OwnMapsPages:
             public_id=form.text("restore"),
             user=session.user,
             address=self._personal.client(request).address,
+            settings=self._context.settings,
         )
         try:
             found = await self._personal.ask(request, undo)

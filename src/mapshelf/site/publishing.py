@@ -11,7 +11,7 @@ what became of it comes back as JSON.
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
@@ -24,7 +24,7 @@ from mapshelf.api.http import BodyRule, Request, Response, json_response
 from mapshelf.api.people import Session
 from mapshelf.api.quotas import check_uploads
 from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
-from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.errors import InvalidParameter, MapHidden, NotFound
 from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility
 from mapshelf.query import read_parameters
@@ -295,8 +295,12 @@ class PublishPages:
             left.append(public_id)
         if not discarded and not any(one.failures for one in forms.values()):
             for found, details in ready:
-                with store.noting(said.entry(AuditEvent.MAP_CHANGED, found)):
-                    store.edit_map(found.file_id, details)
+                try:
+                    with store.noting(said.entry(AuditEvent.MAP_CHANGED, found)):
+                        store.edit_map(found.file_id, details)
+                except MapHidden as error:
+                    failures = {"visibility": failure(error, "failure.fields")}
+                    forms[found.id] = replace(forms[found.id], failures=failures)
         return forms, left
 
     def _page_of(self, public_id: str, store: Store) -> str:

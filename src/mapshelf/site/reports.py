@@ -206,7 +206,8 @@ def _decide(kind: DecisionKind, file_id: int, user: User, address: str, store: S
         raise no_map()
     target = about_map(found.id)
     if kind is DecisionKind.DISABLE:
-        target = f"{about_user(found.owner)}, {target}"
+        # In this order: a name may have a comma in it, and an ID has none.
+        target = f"{target}, {about_user(found.owner)}"
     with store.noting(done_by(user, address, EVENTS[kind], target)):
         store.decide(file_id, kind, user.id)
 

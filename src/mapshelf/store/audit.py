@@ -1,7 +1,8 @@
 """The audit log: the statements that both databases share.
 
 The log is bounded, whoever writes to it: what anybody can repeat at will is counted in one row for
-an hour, only the newest failures of signing in are kept, and all of it only for a time.
+an hour, of failures of signing in and of what one user does only the newest are kept, and all of it
+only for a time. So nobody can drive out of it what others did.
 """
 
 from typing import Final
@@ -13,8 +14,12 @@ from mapshelf.store.tables import Row
 REPEATED: Final = frozenset(
     {
         AuditEvent.SIGN_IN_FAILED,
+        AuditEvent.TOKEN_MADE,
+        AuditEvent.TOKEN_REVOKED,
         AuditEvent.MAP_CHANGED,
         AuditEvent.MAP_REPLACED,
+        AuditEvent.MAP_REMOVED,
+        AuditEvent.MAP_RESTORED,
         AuditEvent.MAP_REPORTED,
         AuditEvent.DATA_EXPORTED,
     }
@@ -24,14 +29,17 @@ REPEATED: Final = frozenset(
 MOST_FAILURES: Final = 10_000
 """Rows of failures of signing in that are kept, and up to a hundred more."""
 
+MOST_OF_USER: Final = 50_000
+"""Rows of what one user does that are kept, and up to a hundred more."""
+
 MOST_RECORDS: Final = 1_000_000
 """Rows that are kept of all."""
 
 ROWS_AT_ONCE: Final = 10_000
 """Rows deleted in one transaction, so that other writers get their turn."""
 
-_FAILURES_CHECKED: Final = 100
-"""After how many new rows the failures are counted."""
+_CHECKED: Final = 100
+"""After how many new rows those of their kind are counted."""
 
 _COLUMNS: Final = "id, at, last, count, event, target, user_id, user_name, address"
 
@@ -51,8 +59,12 @@ def write_entry(read: Read, at: int, entry: AuditEntry) -> None:
         " VALUES (?, ?, ?, ?, ?, ?, ?, 1) RETURNING id",
         (*facts, entry.user, at, at),
     )
-    if entry.event is AuditEvent.SIGN_IN_FAILED and rows[0][0] % _FAILURES_CHECKED == 0:
+    if rows[0][0] % _CHECKED:
+        return
+    if entry.event is AuditEvent.SIGN_IN_FAILED:
         _forget_failures(read)
+    elif entry.user_id is not None:
+        _forget_excess(read, entry.user_id)
 
 
 def audit_records(read: Read, since: int, after: int, limit: int) -> list[AuditRecord]:
@@ -97,6 +109,15 @@ def _forget_failures(read: Read) -> None:
     )
     for (last,) in oldest:
         read(f"DELETE FROM audit WHERE {failed} AND id <= ? RETURNING id", (last,))
+
+
+def _forget_excess(read: Read, user_id: int) -> None:
+    oldest = read(
+        "SELECT id FROM audit WHERE user_id = ? ORDER BY id DESC LIMIT 1 OFFSET ?",
+        (user_id, MOST_OF_USER),
+    )
+    for (last,) in oldest:
+        read("DELETE FROM audit WHERE user_id = ? AND id <= ? RETURNING id", (user_id, last))
 
 
 def _record(row: Row) -> AuditRecord:

@@ -9,7 +9,7 @@ other people's maps may refer to it, and its id is never given again.
 from dataclasses import replace
 from typing import Final
 
-from mapshelf.errors import LastAdministrator, NotFound
+from mapshelf.errors import Conflict, LastAdministrator
 from mapshelf.model import (
     SYSTEM_USER,
     MapDraft,
@@ -49,17 +49,21 @@ OF_ACCOUNT: Final = (
 """What ends at once with an account: with a table that lets people in, a statement comes here."""
 
 
-def close_account(database: Transaction, user_id: int, maps: MapsOfClosedAccount) -> None:
+def close_account(
+    database: Transaction, user_id: int, maps: MapsOfClosedAccount, checked: str | None
+) -> None:
     """See ``contract.ClosedAccounts``."""
     user = refuse_system(require_user(database, user_id))
     # Whoever begins a session waits for this, and finds the user disabled.
     closed = database.rows(
         "UPDATE users SET disabled = (1 = 1), password = NULL, role = 'member', closed = ?,"
-        " closing = ? WHERE id = ? AND closed IS NULL RETURNING id",
-        (database.now, maps.value, user_id),
+        " closing = ? WHERE id = ? AND closed IS NULL AND password IS NOT DISTINCT FROM ?"
+        " RETURNING id",
+        (database.now, maps.value, user_id, checked),
     )
     if not closed:
-        raise NotFound("there is no such user")
+        require_user(database, user_id)
+        raise Conflict("the password has been changed meanwhile")
     if user.role is Role.ADMINISTRATOR and not database.rows(
         "SELECT 1 FROM users WHERE role = 'administrator' AND NOT (disabled = (1 = 1)) LIMIT 1"
     ):

@@ -158,7 +158,14 @@ def undo_decision(database: Transaction, decision_id: int) -> Map:
     if not rows:
         raise NotFound("there is no such decision")
     ((file_id, kind, user_id, visibility, noted),) = rows
-    database.execute("UPDATE reports SET decision_id = NULL WHERE decision_id = ?", (decision_id,))
+    # Of somebody who reported the map again meanwhile, the newer words stay; the older ones go with
+    # the decision.
+    database.execute(
+        "UPDATE reports SET decision_id = NULL WHERE decision_id = ? AND NOT EXISTS (SELECT 1"
+        " FROM reports AS r WHERE r.file_id = reports.file_id AND r.user_id = reports.user_id"
+        " AND r.decision_id IS NULL)",
+        (decision_id,),
+    )
     database.execute("DELETE FROM decisions WHERE id = ?", (decision_id,))
     if kind == DecisionKind.HIDE:
         _undo_hiding(database, file_id, Visibility(visibility), noted=bool(noted))

@@ -53,10 +53,10 @@ class OrderMethods(SharedMethods):
         with self._adding() as database:
             return moderation.purge_decisions(database, before)
 
-    def close_account(self, user_id: int, maps: MapsOfClosedAccount) -> None:
+    def close_account(self, user_id: int, maps: MapsOfClosedAccount, checked: str | None) -> None:
         """See ``Store``."""
         with self._changing() as database:
-            closing.close_account(database, user_id, maps)
+            closing.close_account(database, user_id, maps, checked)
 
     def finish_closing(self) -> bool:
         """See ``Store``."""

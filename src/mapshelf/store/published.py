@@ -10,6 +10,17 @@ from mapshelf.store.tables import Row
 REPEATED: Final = DAY
 """How long the same upload gives the map that is there, in milliseconds."""
 
+_USED: Final = (
+    "SELECT gone, count(*), sum(size + CASE WHEN pictures > present THEN pictures - present ELSE 0"
+    " END) FROM (SELECT CASE WHEN m.visibility = 'removed' THEN 1 ELSE 0 END AS gone,"
+    " sum(v.size) AS size, max(CASE WHEN v.content IS NULL THEN v.size ELSE 0 END) AS present,"
+    " (SELECT coalesce(sum(length(i.content)), 0) FROM images AS i WHERE i.file_id = m.file_id)"
+    " AS pictures FROM maps AS m JOIN versions AS v ON v.file_id = m.file_id"
+    " WHERE m.owner_id = ? GROUP BY m.file_id, m.visibility) AS used GROUP BY gone"
+)
+"""How many uploaded maps a user has, and their bytes (``Usage``): those there, and those removed.
+Neither database reads a picture for its length."""
+
 Read = Callable[[str, Row], list[Row]]
 """Returns the rows of a statement with ``?`` for each parameter."""
 
@@ -45,17 +56,14 @@ def removed_maps(read: Read, owner_id: int | None) -> list[RemovedMap]:
 
 def usage(read: Read, user_id: int, now: int) -> Usage:
     """See ``contract.MapsOfPeople``."""
-    ((maps, size),) = read(
-        "SELECT count(DISTINCT v.file_id), coalesce(sum(v.size), 0) FROM maps AS m"
-        " JOIN versions AS v ON v.file_id = m.file_id"
-        " WHERE m.owner_id = ? AND m.visibility <> 'removed'",
-        (user_id,),
-    )
+    counted = {bool(gone): (maps, int(size)) for gone, maps, size in read(_USED, (user_id,))}
+    maps, size = counted.get(False, (0, 0))
+    _, removed = counted.get(True, (0, 0))
     ((recent, first),) = read(
         "SELECT count(*), min(created) FROM uploads WHERE user_id = ? AND created > ?",
         (user_id, now - HOUR),
     )
-    return Usage(maps, int(size), recent, first)
+    return Usage(maps, size, recent, first, removed)
 
 
 def uploaded(read: Read, now: int, digest: bytes, owner_id: int, key: bytes | None) -> Map | None:

@@ -94,8 +94,7 @@ def publish(  # noqa: PLR0913, PLR0917 - those of the contract
         database.notes.drop()
         return known, False
     check(usage(database.rows, owner_id, database.now))
-    said = {one.name: getattr(details, one.name) for one in fields(MapDetails)}
-    draft = replace(_draft(file), **said, owner=owner.name)
+    draft = replace(_draft(file), **_said(details), owner=owner.name)
     with database.batch(draft) as rows:
         _require_category(rows, details)
         new = _put(rows, draft, database.now)
@@ -143,6 +142,7 @@ def replace_file(
 def note_refused_upload(database: Transaction, user_id: int) -> None:
     """See ``contract.Uploads``."""
     require_user(database, user_id)
+    database.notes.drop()  # what was to be done with the file is not done
     _note_upload(database, _NO_MAP, user_id, None)
 
 
@@ -191,11 +191,9 @@ def _note_upload(database: Transaction, file_id: int, user_id: int, key: bytes |
 def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
     """See ``contract.MapEditing``."""
     found = require_map(database, file_id)
-    given: dict[str, Any] = {
-        one.name: value
-        for one in fields(MapDetails)
-        if (value := getattr(details, one.name)) is not None
-    }
+    given = _said(details)
+    if details.no_licence:
+        given["licence_type_id"] = None
     _refuse_removal(details)
     if given.get("visibility", found.visibility) is not found.visibility:
         _refuse_hidden(database, file_id)
@@ -224,7 +222,7 @@ def remove_map(database: Transaction, file_id: int, user_id: int) -> None:
     database.execute(_WRITE_REMOVED, (file_id, found.visibility.value, database.now, user_id))
 
 
-def undo_removal(database: Transaction, file_id: int) -> Map:
+def undo_removal(database: Transaction, file_id: int, check: CheckUsage | None = None) -> Map:
     """See ``contract.MapEditing``."""
     rows = database.rows("SELECT visibility FROM removed WHERE file_id = ?", (file_id,))
     if not rows:
@@ -235,7 +233,11 @@ def undo_removal(database: Transaction, file_id: int) -> Map:
         raise MapDeleted("An administrator has deleted this map.")
     database.execute("DELETE FROM removed WHERE file_id = ?", (file_id,))
     found = find_removed_too(database, file_id)
-    return _write(database, replace(found, visibility=Visibility(rows[0][0])))
+    back = _write(database, replace(found, visibility=Visibility(rows[0][0])))
+    if check is not None:
+        owner = database.rows("SELECT owner_id FROM maps WHERE file_id = ?", (file_id,))
+        check(usage(database.rows, owner[0][0], database.now))
+    return back
 
 
 def purge_removed(database: Transaction, before: int) -> int:
@@ -275,6 +277,13 @@ def _refuse_hidden(database: Transaction, file_id: int) -> None:
 def _refuse_removal(details: MapDetails) -> None:
     if details.visibility is Visibility.REMOVED:
         raise Conflict("a map is not removed by its visibility")
+
+
+def _said(details: MapDetails) -> dict[str, Any]:
+    """Return what ``details`` give, by the fields of ``Map``."""
+    given = {one.name: getattr(details, one.name) for one in fields(MapDetails)}
+    del given["no_licence"]
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _of_file(found: Map) -> dict[str, Any]:

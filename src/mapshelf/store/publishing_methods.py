@@ -83,10 +83,10 @@ class PublishingMethods(SharedMethods):
         with self._changing() as database:
             publishing.remove_map(database, file_id, user_id)
 
-    def undo_removal(self, file_id: int) -> Map:
+    def undo_removal(self, file_id: int, check: CheckUsage = unlimited) -> Map:
         """See ``Store``."""
         with self._changing() as database:
-            return publishing.undo_removal(database, file_id)
+            return publishing.undo_removal(database, file_id, check)
 
     def purge_removed(self, before: int) -> int:
         """See ``Store``."""

@@ -61,6 +61,18 @@ def refuse_changed(user: User, password: str | None, checked: str | None) -> Non
         raise Conflict("the password has been changed meanwhile")
 
 
+def refuse_second(user: User, password: str | None) -> None:
+    """Refuse to give a user a first password who has one, whose encoded hash is ``password``.
+
+    Raises:
+        Conflict: the user is disabled, or has a password.
+    """
+    if user.disabled:
+        raise Conflict(f"the user {user.name} is disabled")
+    if password is not None:
+        raise Conflict(f"the user {user.name} has a password")
+
+
 def refuse_another(user: User, count: int, most: int) -> None:
     """Refuse to give a user who has ``count`` identities, or passkeys, another one.
 

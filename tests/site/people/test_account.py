@@ -52,6 +52,26 @@ def test_sessions_are_listed_and_ended(site: Service, shelf: Shelf) -> None:
     assert is_signed_in(desk)
 
 
+def test_who_signs_in_without_a_password_chooses_one(
+    site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf.store.add_user("cat")
+    cat = Person(site)
+    cat.client.cookies.set("__Host-mapshelf_session", shelf.session("cat"))
+    assert 'name="present"' not in cat.get("/account/password").text
+    assert cat.fill("/account/password", new=OTHER, again=OTHER, present="guess").status_code == 403
+    monkeypatch.setattr("mapshelf.accounts.own_account.YOUNG", -1_000_000)
+    answer = cat.fill("/account/password", new=OTHER, again=OTHER)
+    assert (answer.status_code, say("failure.session_old") in answer.text) == (403, True)
+    monkeypatch.undo()
+    answer = cat.fill("/account/password", new=OTHER, again=OTHER)
+    assert answer.headers["Location"] == "/account?done=password"
+    assert is_signed_in(cat)
+    assert Person(site).sign_in("cat", OTHER).status_code == 303
+    assert 'name="present"' in cat.get("/account/password").text
+    assert cat.fill("/account/password", new=PASSWORD, again=PASSWORD).status_code == 403
+
+
 def test_a_changed_password_ends_all_other_sessions_and_no_token(
     site: Service, shelf: Shelf
 ) -> None:

@@ -71,7 +71,7 @@ def test_who_has_no_password_needs_a_young_session(
     cat = Person(site)
     cat.client.cookies.set("__Host-mapshelf_session", shelf.session("cat"))
     assert 'name="present"' not in cat.get(PAGE).text
-    monkeypatch.setattr("mapshelf.accounts.sign_in.YOUNG", -1_000_000)
+    monkeypatch.setattr("mapshelf.accounts.own_account.YOUNG", -1_000_000)
     assert "Sign out and in again" in cat.fill(PAGE, maps="remove").text
     assert user_named(shelf, "cat") == user
     monkeypatch.undo()

@@ -11,7 +11,7 @@ import httpx
 import pytest
 
 from mapshelf.accounts import own_data
-from mapshelf.model import MapDetails, MapDraft, Reason, UploadedFile, Visibility, Vote
+from mapshelf.model import MapDetails, MapDraft, Passkey, Reason, UploadedFile, Visibility, Vote
 from tests.harness import Service, Shelf
 from tests.site.people.person import PASSWORD, Person, member, user_named
 from tests.store.drafts import upload as draft_of
@@ -91,6 +91,9 @@ def test_everything_of_oneself_and_nothing_of_others(site: Service, shelf: Shelf
         *("password.changed", "sign_in", "token.made", "sign_in.failed", "data.exported"),
     ]
     files = {name: content for name, content in found.items() if name.startswith("files/")}
+    (before,) = (name for name in files if "/versions/" in name)
+    assert before == f"files/{maps[0].id}/versions/1/ann 0"
+    assert files.pop(before) == b"ann 0" * 50
     assert len(files) == len(maps)
     for one in maps:
         kept = store.content(one.file_id)
@@ -101,6 +104,21 @@ def test_everything_of_oneself_and_nothing_of_others(site: Service, shelf: Shelf
     for word in (b"bob", b"203.0.113.66", PASSWORD.encode(), ann.session.encode(), b"argon2"):
         assert word not in everything
     assert not any("bob" in name for name in found)
+
+
+def test_the_ways_to_sign_in(site: Service, shelf: Shelf) -> None:
+    ann, user = member(site, shelf, "ann"), user_named(shelf, "ann")
+    shelf.store.link_identity(user.id, "https://id.example.org", "subject-1", "Ann at work")
+    shelf.store.add_passkey(user.id, Passkey(b"key-1", b"public", 0, "Phone", 0, None))
+    account = json.loads(unpacked(exported(ann))["account.json"])
+    (identity,), (passkey,) = account["identities"], account["passkeys"]
+    assert identity.pop("created")
+    assert identity == {
+        "issuer": "https://id.example.org",
+        "subject": "subject-1",
+        "name": "Ann at work",
+    }
+    assert (passkey["name"], passkey["last_used"]) == ("Phone", None)
 
 
 def test_an_account_without_anything(site: Service, shelf: Shelf) -> None:

@@ -7,6 +7,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from mapshelf.model import AuditEvent
 from mapshelf.site.messages import say
 from mapshelf.tokens import FEED_PREFIX, SCOPES, new_token
 from tests.harness import BASE_URL, Service, Shelf
@@ -69,6 +70,8 @@ def test_an_address_is_made_renewed_and_withdrawn(site: Service, shelf: Shelf, a
     assert ann.post(PAGE, {**ann.form(PAGE).fields, "withdraw": "1"}).status_code == 303
     assert [one.scopes for one in shelf.store.tokens("ann")] == ["feeds", "feeds"]
     assert all(one.revoked is not None for one in shelf.store.tokens("ann"))
+    noted = [(one.entry.event, one.count) for one in shelf.store.audit_records(0, 0, 100)]
+    assert noted[-2:] == [(AuditEvent.TOKEN_MADE, 2), (AuditEvent.TOKEN_REVOKED, 2)]
 
 
 def test_it_takes_the_parameters_of_lists(site: Service, ann: Person) -> None:

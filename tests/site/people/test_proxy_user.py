@@ -211,3 +211,18 @@ def test_a_session_by_the_proxy_ends_with_the_setting(
     assert not is_signed_in(without)
     shelf.store.end_sessions(user_named(shelf, "ann").id, None)
     until(site, lambda: not is_signed_in(person))
+
+
+def test_whom_a_proxy_signs_in_chooses_no_password(site: Service, shelf: Shelf) -> None:
+    # The proxy signs in again and again, so a session that has just begun shows nothing.
+    ann = Behind(site, "ann")
+    enter(ann)
+    page = ann.get("/account/password")
+    assert say("password.proxy") in page.text
+    assert 'name="new"' not in page.text
+    token = forms(ann.get("/account/tokens"))[-1].fields["csrf_token"]
+    fields = {"csrf_token": token, "new": PASSWORD, "again": PASSWORD}
+    assert ann.post("/account/password", fields).status_code == 403
+    record = shelf.store.password_of("ann")
+    assert record
+    assert record.encoded is None

@@ -13,9 +13,10 @@ import pytest
 from mapshelf.accounts.one_time_links import new_invitation
 from mapshelf.api.uploads import LARGEST_FILE
 from mapshelf.clock import milliseconds
-from mapshelf.model import MapDraft, Role, Visibility
+from mapshelf.model import DecisionKind, MapDraft, Role, Visibility
 from mapshelf.settings import Registration
 from mapshelf.site.map_forms import MOST_MAPS
+from mapshelf.site.messages import say
 from mapshelf.site.publishing import FILES_BODY
 from tests.harness import BASE_URL, Service, Shelf
 from tests.site.people.person import PASSWORD, Form, Person, Start, forms, member, user_named
@@ -185,7 +186,7 @@ def test_of_several_files_the_good_ones_are_shown_and_the_others_said_why(ann: P
     assert "2 files are refused" in told
     assert "holiday.jpg" in told
     assert "broken.mm" in told
-    assert "Not a mind map" in told
+    assert "This is no mind map" in told
     form = map_form(answer)
     first, second = form.fields["maps"].split(",")
     done = ann.upload(form, **{f"{second}-visibility": "unlisted"})
@@ -198,8 +199,8 @@ def test_of_several_files_the_good_ones_are_shown_and_the_others_said_why(ann: P
 @pytest.mark.parametrize(
     ("content", "status", "said"),
     [
-        (b"\xff\xd8\xff\xe0" + bytes(100), 415, "Not a mind map"),
-        (b"<map><node TEXT='x'>", 422, "The file is refused."),
+        (b"\xff\xd8\xff\xe0" + bytes(100), 415, "This is no mind map"),
+        (b"<map><node TEXT='x'>", 422, "This file cannot be read."),
         (b"", 415, ""),
         (plan("x" * 10).replace(b"<map", b'<!DOCTYPE map [<!ENTITY a "a">]><map'), 422, "DOCTYPE"),
         (bytes(LARGEST_FILE + 1), 413, "This is too large."),
@@ -269,7 +270,7 @@ def test_quotas_say_what_to_do(start: Start, shelf: Shelf) -> None:
     published(ann, "One")
     answer = choose(ann, ("two.mm", plan("Two")))
     assert answer.status_code == 403
-    assert "You have 1 uploaded maps" in alert(answer)
+    assert "You have 1 uploaded maps, and cannot have more." in alert(answer)
     site = start(uploads_per_hour=1)
     bob = member(site, shelf, "bob")
     published(bob, "One of Bob")
@@ -277,6 +278,23 @@ def test_quotas_say_what_to_do(start: Start, shelf: Shelf) -> None:
     assert answer.status_code == 429
     assert "within an hour. Try again in 60 minutes." in alert(answer)
     assert 3500 < int(answer.headers["Retry-After"]) <= 3600
+
+
+def test_publishing_several_maps_says_which_one_is_hidden(
+    ann: Person, root: Person, shelf: Shelf
+) -> None:
+    first, second = ids_of(choose(ann, ("a.mm", plan("A")), ("b.mm", plan("B"))))
+    form = map_form(ann.get(f"/publish/preview?maps={first},{second}"))
+    found = shelf.store.find_map(first)
+    assert found is not None
+    shelf.store.decide(found.file_id, DecisionKind.HIDE, user_named(shelf, "root").id)
+    answer = ann.upload(form)
+    assert answer.status_code == 400
+    assert say("failure.hidden") in html.unescape(answer.text)
+    assert f'id="{first}-visibility-wrong"' in answer.text
+    other = shelf.store.find_map(second)
+    assert other is not None
+    assert other.visibility is Visibility.PUBLISHED
 
 
 def test_a_catalogue_without_uploads_says_so(start: Start, shelf: Shelf) -> None:
@@ -468,15 +486,22 @@ def test_a_map_is_edited(ann: Person, shelf: Shelf) -> None:
     assert "A title has 1 to 500 characters." in wrong.text
     form = map_form(wrong)
     assert form.fields["tags"] == "two, three"
-    done = ann.upload(form, title="Better plan", visibility="unlisted")
+    done = ann.upload(form, title="Better plan", visibility="unlisted", licence="3")
     assert done.headers["Location"] == f"/mindmaps/{id_in(address)}/better-plan"
     found = shelf.store.find_map(id_in(address))
     assert found is not None
+    assert found.licence_type_id == 3
     assert (found.title, found.tags, found.visibility) == (
         "Better plan",
         ("two", "three"),
         Visibility.UNLISTED,
     )
+    form = map_form(ann.get(f"{address}/edit"))
+    assert form.fields["licence"] == "3"
+    assert ann.upload(form, licence="").status_code == 303
+    found = shelf.store.find_map(id_in(address))
+    assert found is not None
+    assert found.licence_type_id is None
 
 
 def test_a_map_of_a_folder_keeps_its_title(root: Person, shelf: Shelf) -> None:
@@ -496,7 +521,7 @@ def test_files_are_replaced_downloaded_and_restored(ann: Person, shelf: Shelf) -
     address = published(ann)
     form = file_form(ann.get(f"{address}/versions"))
     refused = ann.upload(form, ("photo.jpg", b"\xff\xd8\xff"))
-    assert (refused.status_code, "Not a mind map" in alert(refused)) == (415, True)
+    assert (refused.status_code, "This is no mind map" in alert(refused)) == (415, True)
     assert ann.upload(form).status_code == 400
     assert ann.upload(form, ("new.mm", plan("Plan", "new"))).headers["Location"] == address
     page = ann.get(f"{address}/versions")

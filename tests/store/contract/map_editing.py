@@ -62,6 +62,14 @@ class MapEditingContract(PeopleSuite):
             assert store.revision() == revision + 1
             before = after
 
+    def test_a_licence_is_taken_back_and_no_import_gives_it_again(self, store: Store) -> None:
+        put(store, complete(licence_type_id=3))
+        found = present(store)["Complete"]
+        edited = store.edit_map(found.file_id, MapDetails(no_licence=True))
+        assert edited == replace(found, licence_type_id=None, set_by_people=frozenset({"licence"}))
+        assert verdicts(store.put_maps([complete(licence_type_id=3)])) == [UNCHANGED]
+        assert present(store)["Complete"] == edited
+
     def test_what_is_set_already_is_noted_once(self, store: Store, ann: int) -> None:
         found = published(store, ann)
         revision = store.revision()

@@ -244,6 +244,19 @@ class DecisionsContract(PeopleSuite):
         assert store.count_reported_maps() == 1
         assert store.revision() == revision
 
+    def test_of_each_user_one_report_is_open_when_a_decision_is_undone(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        found, cat = published(store, ann), store.add_user("cat").id
+        store.report_map(found.file_id, bob, Reason.SPAM, "old")
+        store.report_map(found.file_id, cat, Reason.SPAM, "of cat")
+        decision = store.decide(found.file_id, DISMISS, ann)
+        store.report_map(found.file_id, bob, Reason.ILLEGAL, "new")
+        store.undo_decision(decision.id)
+        (reported,) = store.reported_maps(10)
+        assert [one.note for one in reported.reports] == ["of cat", "new"]
+        assert store.check() == []
+
     def test_old_decisions_are_forgotten_unless_they_are_in_force(
         self, store: Store, ann: int, bob: int, clock: Clock
     ) -> None:
@@ -380,6 +393,39 @@ class AuditContract(PeopleSuite):
         assert 50 <= len(found) - 1 < 150
         assert found[-1].address == "a259"
 
+    def test_one_user_drives_out_only_what_the_same_user_did(
+        self, store: Store, ann: int, bob: int, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("mapshelf.store.audit.MOST_OF_USER", 50)
+        store.note(AuditEntry(AuditEvent.TOKEN_MADE, "kept", bob))
+        for number in range(260):
+            store.note(AuditEntry(AuditEvent.TOKEN_MADE, f"t{number}", ann))
+        found = entries(store)
+        assert found[0].target == "kept"
+        assert 50 <= len(found) - 1 < 150
+        assert found[-1].target == "t259"
+
+    def test_removing_and_bringing_back_in_turns_is_two_entries(
+        self, store: Store, ann: int
+    ) -> None:
+        mine = published(store, ann)
+        for _ in range(3):
+            with store.noting(AuditEntry(AuditEvent.MAP_REMOVED, "it", ann)):
+                store.remove_map(mine.file_id, ann)
+            with store.noting(AuditEntry(AuditEvent.MAP_RESTORED, "it", ann)):
+                store.undo_removal(mine.file_id)
+        records = store.audit_records(0, 0, 10)
+        assert [(one.entry.event, one.count) for one in records] == [
+            (AuditEvent.MAP_REMOVED, 3),
+            (AuditEvent.MAP_RESTORED, 3),
+        ]
+
+    def test_a_refused_file_is_no_new_file(self, store: Store, ann: int) -> None:
+        with store.noting(AuditEntry(AuditEvent.MAP_REPLACED, "it", ann)):
+            store.note_refused_upload(ann)
+        assert entries(store) == []
+        assert store.usage(ann).recent == 1
+
     def test_old_records_are_deleted(
         self, store: Store, ann: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -404,7 +450,7 @@ class ClosedAccountsContract(PeopleSuite):
         store.add_link(LinkKind.PASSWORD, b"l" * 32, ann, 2**50, None)
         store.add_link(LinkKind.INVITATION, b"i" * 32, None, 2**50, ann)
         version = store.tokens_version()
-        store.close_account(ann, REMOVE)
+        store.close_account(ann, REMOVE, "encoded")
         assert store.tokens_version() != version
         assert store.find_credentials([b"t" * 32, b"s" * 32]) == {}
         assert store.link(b"l" * 32, 0) is store.link(b"i" * 32, 0) is None
@@ -415,10 +461,23 @@ class ClosedAccountsContract(PeopleSuite):
             store.add_session(ann, b"n" * 32, "", 2**50, None)
         assert "ann" not in [one.name for one in store.users()]
         with pytest.raises(NotFound):
-            store.close_account(ann, REMOVE)
+            store.close_account(ann, REMOVE, None)
+
+    @pytest.mark.parametrize("checked", ["former", None])
+    def test_a_password_that_is_not_the_present_one_deletes_nothing(
+        self, store: Store, ann: int, checked: str | None
+    ) -> None:
+        store.set_password(ann, "encoded", keep=None)
+        store.add_token("ann", b"t" * 32, label="", scopes="maps", expires=None)
+        with pytest.raises(Conflict):
+            store.close_account(ann, REMOVE, checked)
+        record = store.password_of("ann")
+        assert record
+        assert (record.user.disabled, record.encoded) == (False, "encoded")
+        assert store.find_credentials([b"t" * 32])
 
     def test_nobody_comes_back_by_being_enabled(self, store: Store, ann: int) -> None:
-        store.close_account(ann, REMOVE)
+        store.close_account(ann, REMOVE, None)
         store.enable_user("ann")
         store.set_role("ann", Role.ADMINISTRATOR)
         record = store.password_of("ann")
@@ -430,7 +489,7 @@ class ClosedAccountsContract(PeopleSuite):
         kept = published(store, bob, upload("c"))
         folder = put(store, title("t", owner="ann", source=source()))
         store.remove_map(second.file_id, ann)
-        store.close_account(ann, REMOVE)
+        store.close_account(ann, REMOVE, None)
         finish(store)
         assert present(store) == {
             kept.id: kept,
@@ -445,7 +504,7 @@ class ClosedAccountsContract(PeopleSuite):
         first, second = (published(store, ann, upload(name)) for name in "ab")
         private = published(store, ann, upload("c"), visibility=Visibility.PRIVATE)
         store.remove_map(second.file_id, ann)
-        store.close_account(ann, PASS_ON)
+        store.close_account(ann, PASS_ON, None)
         finish(store)
         assert present(store) == {
             one.id: replace(one, owner=SYSTEM_USER) for one in (first, private)
@@ -463,7 +522,7 @@ class ClosedAccountsContract(PeopleSuite):
         store.set_vote(down.file_id, ann, Vote.DOWN)
         store.set_vote(up.file_id, bob, Vote.UP)
         store.remove_map(gone.file_id, bob)
-        store.close_account(ann, PASS_ON)
+        store.close_account(ann, PASS_ON, None)
         finish(store)
         now = present(store)
         assert now[up.id] == replace(up, thumbs_up=6)
@@ -478,7 +537,7 @@ class ClosedAccountsContract(PeopleSuite):
         monkeypatch.setattr("mapshelf.store.closing.MAPS_AT_ONCE", 2)
         for number in range(5):
             published(store, ann, upload(f"n{number}"))
-        store.close_account(ann, REMOVE)
+        store.close_account(ann, REMOVE, None)
         left = []
         while store.finish_closing():
             left.append(len(present(store)))
@@ -487,7 +546,7 @@ class ClosedAccountsContract(PeopleSuite):
 
     def test_the_name_is_free_when_no_map_bears_it(self, store: Store, ann: int) -> None:
         published(store, ann)
-        store.close_account(ann, PASS_ON)
+        store.close_account(ann, PASS_ON, None)
         for name in ("ann", "ANN"):
             with pytest.raises(AlreadyExists):
                 store.add_user(name)
@@ -499,13 +558,13 @@ class ClosedAccountsContract(PeopleSuite):
     def test_reports_stay_without_a_name(self, store: Store, ann: int, bob: int) -> None:
         found = published(store, ann)
         store.report_map(found.file_id, bob, Reason.SPAM, "")
-        store.close_account(bob, REMOVE)
+        store.close_account(bob, REMOVE, None)
         (reported,) = store.reported_maps(10)
         assert reported.reports[0].reporter is None
 
     def test_what_was_on_its_way_changes_nothing(self, store: Store, ann: int, bob: int) -> None:
         found = published(store, bob)
-        store.close_account(ann, REMOVE)
+        store.close_account(ann, REMOVE, None)
         for _ in range(2):
             for late in (
                 lambda: store.set_vote(found.file_id, ann, Vote.UP),
@@ -523,14 +582,14 @@ class ClosedAccountsContract(PeopleSuite):
             store.set_role(name, Role.ADMINISTRATOR)
         store.disable_user("bob")
         with pytest.raises(LastAdministrator):
-            store.close_account(ann, REMOVE)
+            store.close_account(ann, REMOVE, None)
         assert not next(one.disabled for one in store.users() if one.id == ann)
         store.enable_user("bob")
-        store.close_account(ann, REMOVE)
+        store.close_account(ann, REMOVE, None)
         with pytest.raises(LastAdministrator):
-            store.close_account(bob, REMOVE)
+            store.close_account(bob, REMOVE, None)
         with pytest.raises(Conflict):
-            store.close_account(named(store, SYSTEM_USER), REMOVE)
+            store.close_account(named(store, SYSTEM_USER), REMOVE, None)
 
     def test_two_last_administrators_do_not_both_go(self, store: Store, reopen: Open) -> None:
         users = [store.add_user(name, Role.ADMINISTRATOR).id for name in ("a", "b")]
@@ -538,7 +597,7 @@ class ClosedAccountsContract(PeopleSuite):
 
         def close(number: int) -> bool:
             try:
-                stores[number].close_account(users[number], REMOVE)
+                stores[number].close_account(users[number], REMOVE, None)
             except LastAdministrator:
                 return False
             return True

@@ -105,6 +105,24 @@ class PasswordsContract(Suite):
         )
         assert sum(not isinstance(one, Conflict) for one in results) == 1
 
+    def test_a_first_password_is_for_those_who_have_none(self, store: Store) -> None:
+        bob = store.add_user("bob")
+        kept, other = begin(store, bob, 1), begin(store, bob, 2)
+        store.add_link(LinkKind.PASSWORD, digest(3), bob.id, 2**50, None)
+        store.set_first_password(bob.id, "first", keep=kept.id)
+        assert store.password_of("bob") == PasswordRecord(bob, "first")
+        assert [one.id for one in store.sessions(bob.id)] == [kept.id] != [other.id]
+        assert store.link(digest(3), 0) is None
+        with pytest.raises(Conflict):
+            store.set_first_password(bob.id, "second", keep=kept.id)
+        store.add_user("eve")
+        eve = store.disable_user("eve")
+        with pytest.raises(Conflict):
+            store.set_first_password(eve.id, "x", keep=kept.id)
+        assert store.password_of("bob") == PasswordRecord(bob, "first")
+        with pytest.raises(NotFound):
+            store.set_first_password(NOBODY, "x", keep=kept.id)
+
     def test_a_new_password_ends_the_other_sessions_and_spends_the_links(
         self, store: Store, clock: Clock
     ) -> None:

@@ -163,10 +163,11 @@ def _restore() -> Operation:
     return _Writing(
         "restoreVersion",
         "Restore a version of a map",
-        "Gives a map a file that it had, as a new version.",
+        "Gives a map a file that it had, as a new version. The file is read again, so it counts as "
+        "an upload.",
         response("The map.", _CHANGED, json_content("Map")),
         ("ID", "number"),
-        errors=(*_ERRORS, "UnreadableFile"),
+        errors=(*_OF_FILES, "MapNotFound"),
     )
 
 

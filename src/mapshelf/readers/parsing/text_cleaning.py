@@ -11,6 +11,7 @@ elements that would be removed anyway.
 """
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from html import escape
 from html.parser import HTMLParser
@@ -27,6 +28,9 @@ _UNWANTED: Final = re.compile(
     "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # they reorder what stands around them
     "\ud800-\udfff\ufffe\uffff]"  # no characters at all
 )
+_FILLERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+"""Letters and a pattern that are blank."""
+
 _BLANKS: Final = " \t\n\r\f"
 _SPACE: Final = re.compile(f"[{_BLANKS}]+")
 _TAG: Final = re.compile(r"<[^<>]*>")
@@ -85,6 +89,16 @@ def cut(text: str, size: int) -> str:
 def one_line(text: str) -> str:
     """Return ``text`` with every run of white space made a single blank."""
     return " ".join(text.split())
+
+
+def is_visible(text: str) -> bool:
+    """Tell whether ``text`` shows anything: a link with no other text cannot be found on a page."""
+    return any(
+        letter.isprintable()
+        and letter not in _FILLERS
+        and unicodedata.category(letter) not in ("Mn", "Zs")
+        for letter in text
+    )
 
 
 def is_html(text: str) -> bool:

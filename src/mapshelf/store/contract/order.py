@@ -107,7 +107,7 @@ class AuditLog(Protocol):
 class ClosedAccounts(Protocol):
     """Deletes accounts."""
 
-    def close_account(self, user_id: int, maps: MapsOfClosedAccount) -> None:
+    def close_account(self, user_id: int, maps: MapsOfClosedAccount, checked: str | None) -> None:
         """Delete an account: nobody can sign in to it any longer.
 
         In the same transaction all its sessions, tokens, grants and links end. ``finish_closing``
@@ -117,10 +117,12 @@ class ClosedAccounts(Protocol):
             user_id: id of the user.
             maps: what becomes of the maps that the user uploaded. Maps of folders and records pass
                 to ``system`` always.
+            checked: the encoded hash with which the password was checked, ``None`` if the user has
+                none.
 
         Raises:
             NotFound: there is no such user, or the account is deleted.
-            Conflict: it is the user ``system``.
+            Conflict: it is the user ``system``, or the password has changed.
             LastAdministrator: there would be no administrator left who is not disabled.
         """
 

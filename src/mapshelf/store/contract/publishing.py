@@ -103,6 +103,8 @@ class Uploads(Protocol):
     def note_refused_upload(self, user_id: int) -> None:
         """Count a file that was refused as an upload of its author: it was read like any other.
 
+        The audit log says nothing of it (``AuditLog.noting``), since nothing is done with the file.
+
         Raises:
             NotFound: there is no such user.
         """
@@ -136,8 +138,13 @@ class MapEditing(Protocol):
             NotFound: there is no such map, or it is removed already; or there is no such user.
         """
 
-    def undo_removal(self, file_id: int) -> Map:
+    def undo_removal(self, file_id: int, check: CheckUsage = unlimited) -> Map:
         """Give a removed map the visibility that it had before, and return it.
+
+        Args:
+            file_id: the map.
+            check: called in the transaction with what its owner has with the map; what it raises is
+                raised, and the map stays removed.
 
         Raises:
             NotFound: there is no such removed map.

@@ -40,6 +40,14 @@ class Passwords(Protocol):
                 or the password has changed.
         """
 
+    def set_first_password(self, user_id: int, encoded: str, *, keep: int) -> None:
+        """Set the password of a user who has none; otherwise as ``set_password``.
+
+        Raises:
+            NotFound: there is no such user.
+            Conflict: it is the user ``system``, or the user is disabled or has a password.
+        """
+
     def add_link(
         self,
         kind: LinkKind,

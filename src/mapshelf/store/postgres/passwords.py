@@ -25,7 +25,7 @@ from mapshelf.store.postgres.user_rows import (
     password_of_user,
     user_with_id,
 )
-from mapshelf.store.sign_in import refuse_changed, refuse_system
+from mapshelf.store.sign_in import refuse_changed, refuse_second, refuse_system
 
 GOOD: Final = f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > %s"
 """The links that are good at a time."""
@@ -48,6 +48,13 @@ class PostgresPasswords(DatabaseUser):
             user = refuse_system(user_with_id(link, user_id, CHANGING))
             if checked is not None:
                 refuse_changed(user, password_of_user(link, user_id), checked)
+            _set_password(link, user, encoded, keep)
+
+    def set_first_password(self, user_id: int, encoded: str, *, keep: int) -> None:
+        """See ``Store``."""
+        with self._connections.writing() as link:
+            user = refuse_system(user_with_id(link, user_id, CHANGING))
+            refuse_second(user, password_of_user(link, user_id))
             _set_password(link, user, encoded, keep)
 
     def add_link(

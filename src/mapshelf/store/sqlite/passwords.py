@@ -13,7 +13,7 @@ from mapshelf.store.columns import (
     link_of_row,
     user_of_row,
 )
-from mapshelf.store.sign_in import refuse_changed, refuse_system
+from mapshelf.store.sign_in import refuse_changed, refuse_second, refuse_system
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.sessions import end_sessions_of
 from mapshelf.store.sqlite.user_rows import (
@@ -43,6 +43,13 @@ class SQLitePasswords(DatabaseUser):
             user = refuse_system(user_with_id(database, user_id))
             if checked is not None:
                 refuse_changed(user, password_of_user(database, user_id), checked)
+            _set_password(database, user, encoded, keep)
+
+    def set_first_password(self, user_id: int, encoded: str, *, keep: int) -> None:
+        """See ``Store``."""
+        with self._database.writing() as database:
+            user = refuse_system(user_with_id(database, user_id))
+            refuse_second(user, password_of_user(database, user_id))
             _set_password(database, user, encoded, keep)
 
     def add_link(

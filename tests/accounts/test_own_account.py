@@ -1,0 +1,92 @@
+"""Choosing a first password, and deleting the account, while other things happen."""
+
+from dataclasses import replace
+
+import pytest
+
+from mapshelf.accounts import own_account
+from mapshelf.accounts import sign_in as signing_in
+from mapshelf.accounts.own_account import YOUNG, choose_first_password, delete_account
+from mapshelf.accounts.passwords import hash_password
+from mapshelf.accounts.sessions import Client
+from mapshelf.accounts.sign_in import sign_in
+from mapshelf.errors import SessionTooOld, UnacceptablePassword, WrongCredentials
+from mapshelf.model import AuditEvent, MapsOfClosedAccount, PasswordRecord, Token, User
+from mapshelf.store import Store
+from tests.store.clock import Clock
+
+PASSWORD = "correct horse battery"
+NEW = "another horse entirely"
+REMOVE = MapsOfClosedAccount.REMOVE
+
+
+@pytest.fixture
+def home(clock: Clock) -> Client:
+    return Client(clock.now, "192.0.2.1")
+
+
+@pytest.fixture
+def cat(store: Store, cheap: None) -> User:
+    """Somebody without a password."""
+    return store.add_user("cat")
+
+
+@pytest.fixture
+def session(store: Store, cat: User) -> Token:
+    """Her session, as if a provider had signed her in."""
+    return store.add_session(cat.id, b"s" * 32, "browser", 2**50, None)
+
+
+def is_there(store: Store, user: User) -> bool:
+    return user.id in [one.id for one in store.users()]
+
+
+def test_a_password_that_changes_meanwhile_keeps_the_account(
+    store: Store, cat: User, session: Token, home: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.set_password(cat.id, hash_password(PASSWORD, "cat"), keep=session.id)
+    check = signing_in.verified
+
+    def verified(store: Store, name: str, password: str, client: Client) -> PasswordRecord:
+        record = check(store, name, password, client)
+        store.set_password(cat.id, hash_password(NEW, "cat"), keep=None)
+        return record
+
+    monkeypatch.setattr(own_account, "verified", verified)
+    with pytest.raises(WrongCredentials):
+        delete_account(store, session, PASSWORD, REMOVE, home)
+    assert is_there(store, cat)
+    assert AuditEvent.ACCOUNT_DELETED not in [
+        one.entry.event for one in store.audit_records(0, 0, 100)
+    ]
+
+
+def test_a_password_that_is_chosen_meanwhile_keeps_the_account(
+    store: Store, cat: User, session: Token, home: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def require_young(session: Token, client: Client) -> None:
+        store.set_password(cat.id, hash_password(NEW, "cat"), keep=None)
+
+    monkeypatch.setattr(own_account, "_require_young", require_young)
+    with pytest.raises(WrongCredentials):
+        delete_account(store, session, "", REMOVE, home)
+    assert is_there(store, cat)
+
+
+def test_who_has_just_signed_in_chooses_a_first_password(
+    store: Store, cat: User, session: Token, home: Client
+) -> None:
+    other = store.add_session(cat.id, b"o" * 32, "another", 2**50, None)
+    with pytest.raises(UnacceptablePassword):
+        choose_first_password(store, session, "short", home)
+    late = replace(home, now=session.created + YOUNG + 1)
+    with pytest.raises(SessionTooOld):
+        choose_first_password(store, session, NEW, late)
+    assert store.password_of("cat") == PasswordRecord(cat, None)
+    choose_first_password(store, session, NEW, home)
+    assert [one.id for one in store.sessions(cat.id)] == [session.id] != [other.id]
+    assert sign_in(store, "cat", NEW, home).user == cat
+    with pytest.raises(WrongCredentials):  # from then on, it takes the present one
+        choose_first_password(store, session, PASSWORD, home)
+    events = [one.entry.event for one in store.audit_records(0, 0, 100)]
+    assert events == [AuditEvent.PASSWORD_CHANGED, AuditEvent.SIGN_IN]
