@@ -69,7 +69,7 @@ class Mapshelf:
             except SystemExit as ended:  # how argparse says that the usage is wrong
                 code = int(ended.code or 0)
             output.flush()
-        told = output.buffer.getvalue().decode()  # type: ignore[attr-defined]
+        told = output.buffer.getvalue().decode()
         done = subprocess.CompletedProcess(words, code, told, errors.getvalue())
         assert code == expect, f"{arguments}: {code}\n{done.stderr}"
         return done
