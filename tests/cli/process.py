@@ -9,14 +9,15 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
-from io import BytesIO
+from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO, Final
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
+from mapshelf.cli import main
 from mapshelf.importer.records import export_records
 from mapshelf.settings import sqlite_url
 from mapshelf.store import Store, open_store
@@ -25,6 +26,10 @@ from mapshelf.tokens import new_token, token_digest
 REPOSITORY: Final = Path(__file__).parents[2]
 CORPUS: Final = (REPOSITORY.parent / "shared" / "corpus").resolve()
 EXAMPLES: Final = REPOSITORY / "examples"
+PROGRAM: Final = (sys.executable, "-m", "mapshelf")
+COMMAND: Final = len(PROGRAM)
+"""Where the arguments of a command begin."""
+
 PATIENCE: Final = 60.0
 """Seconds to wait for anything: far more than is ever needed, for slow machines."""
 
@@ -38,7 +43,7 @@ class Mapshelf:
 
     def command(self, *arguments: str | Path, placed: bool = True) -> list[str]:
         """Return the words of a command, with where the catalogue is if it is to be ``placed``."""
-        words = [sys.executable, "-m", "mapshelf", *map(str, arguments)]
+        words = [*PROGRAM, *map(str, arguments)]
         if placed:
             words += ["--data", str(self.data)]
         if placed and self.database:
@@ -48,7 +53,31 @@ class Mapshelf:
     def run(
         self, *arguments: str | Path, expect: int = 0, placed: bool = True
     ) -> "subprocess.CompletedProcess[str]":
-        """Run a command to its end, which must be with this exit code."""
+        """Run a command to its end, in this process; it must be with this exit code.
+
+        To start Python and to load our modules takes longer than most commands. What is about the
+        process itself (signals, what it loads, a traceback) calls ``run_apart``; so does what
+        serves, which sets up logging.
+        """
+        if arguments[:1] == ("serve",):
+            return self.run_apart(*arguments, expect=expect, placed=placed)
+        words = self.command(*arguments, placed=placed)
+        output, errors = TextIOWrapper(BytesIO(), "utf-8"), StringIO()
+        with redirect_stdout(output), redirect_stderr(errors):
+            try:
+                code = main(words[COMMAND:])
+            except SystemExit as ended:  # how argparse says that the usage is wrong
+                code = int(ended.code or 0)
+            output.flush()
+        told = output.buffer.getvalue().decode()
+        done = subprocess.CompletedProcess(words, code, told, errors.getvalue())
+        assert code == expect, f"{arguments}: {code}\n{done.stderr}"
+        return done
+
+    def run_apart(
+        self, *arguments: str | Path, expect: int = 0, placed: bool = True
+    ) -> "subprocess.CompletedProcess[str]":
+        """Run a command as a process to its end; see ``run``."""
         command = self.command(*arguments, placed=placed)
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=PATIENCE, check=False

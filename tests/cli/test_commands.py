@@ -15,6 +15,7 @@ import pytest
 
 from mapshelf.model import RefusalKind
 from tests.cli.process import CORPUS, Mapshelf
+from tests.examples import some
 
 pytestmark = pytest.mark.process
 
@@ -40,7 +41,7 @@ def test_import_takes_title_description_software_size_date_owner_and_category(
 ) -> None:
     path = write_map(tmp_path / "maps" / "science" / "soil.mm", "Soil", "Worms")
 
-    done = mapshelf.run("import", tmp_path / "maps")
+    done = mapshelf.run_apart("import", tmp_path / "maps")
 
     (record,) = mapshelf.exported()
     assert done.stdout == "added 1, changed 0, unchanged 0, refused 0\n"
@@ -122,7 +123,7 @@ def test_import_refuses_what_is_no_map_and_goes_on(mapshelf: Mapshelf, tmp_path:
     (folder / "b.mm").write_text("<map version='1.0.1'><node TEXT='cut")
     (folder / "c.mm").symlink_to("/etc/passwd")
 
-    done = mapshelf.run("import", folder, expect=1)
+    done = mapshelf.run_apart("import", folder, expect=1)
 
     assert done.stdout == "added 1, changed 0, unchanged 0, refused 3\n"
     assert f"refused {folder}/a.mm: not a mind map" in done.stderr
@@ -379,7 +380,7 @@ def test_export_into_an_empty_catalogue_gives_the_same_export(
 
     other.run("import", tmp_path / "all.ndjson")
 
-    assert other.run("export").stdout == (tmp_path / "all.ndjson").read_text("utf-8")
+    assert other.run_apart("export").stdout == (tmp_path / "all.ndjson").read_text("utf-8")
     assert not (tmp_path / "all.ndjson.unfinished").exists()
 
 
@@ -528,7 +529,7 @@ def test_what_is_said_beats_the_environment(
 def test_check_of_a_sound_catalogue(mapshelf: Mapshelf) -> None:
     mapshelf.run("user", "add", "alice")
 
-    done = mapshelf.run("check")
+    done = mapshelf.run_apart("check")
 
     assert "snapshot: none yet" in done.stdout
 
@@ -537,7 +538,7 @@ def test_check_of_a_damaged_store(mapshelf: Mapshelf) -> None:
     mapshelf.run("user", "add", "alice")
     (mapshelf.data / "catalogue.db").write_bytes(b"This is no database. " * 500)
 
-    done = mapshelf.run("check", expect=1)
+    done = mapshelf.run_apart("check", expect=1)
 
     assert "damaged" in done.stderr
     assert "Traceback" not in done.stderr
@@ -550,23 +551,24 @@ def test_check_of_a_damaged_store(mapshelf: Mapshelf) -> None:
 def test_import_of_the_corpus_takes_every_true_map_and_refuses_every_impostor(
     mapshelf: Mapshelf,
 ) -> None:
-    names = ("freemind", "freeplane", "xmind-old", "xmind-zen", "not-mm")
-    folders = [CORPUS / "dev" / name for name in names]
-    files = [path for folder in folders for path in folder.iterdir()]
-    impostors = {path for path in files if path.parent.name.startswith("not-")}
-    broken = {path for path in files if b"<<<<<<< " in path.read_bytes()}
+    """The readers read all of them in ``tests/readers/test_corpus.py``; here, some suffice."""
+    names = ("freemind", "freeplane", "xmind-old", "xmind-zen")
+    true = sorted(path for name in names for path in (CORPUS / "dev" / name).iterdir())
+    impostors = set((CORPUS / "dev" / "not-mm").iterdir())
+    conflicts = {path for path in true if b"<<<<<<< " in path.read_bytes()}
+    files = {*some(true, 200), *impostors, *conflicts}
 
-    first = mapshelf.run("import", *folders, expect=1)
-    again = mapshelf.run("import", *folders, expect=1)
+    first = mapshelf.run("import", *files, expect=1)
+    again = mapshelf.run("import", *files, expect=1)
 
     refused = re.findall(r"^mapshelf: refused (.*?): (.*)$", first.stderr, re.MULTILINE)
     reasons = {Path(name): reason for name, reason in refused}
-    assert set(reasons) == impostors | broken
+    assert set(reasons) == impostors | conflicts
     assert all(reasons[path].startswith("not a mind map") for path in impostors)
-    assert all("git merge conflict" in reasons[path] for path in broken)
-    true, false = len(files) - len(refused), len(refused)
-    assert first.stdout == f"added {true}, changed 0, unchanged 0, refused {false}\n"
-    assert again.stdout == f"added 0, changed 0, unchanged {true}, refused {false}\n"
+    assert all("git merge conflict" in reasons[path] for path in conflicts)
+    taken, left = len(files) - len(refused), len(refused)
+    assert first.stdout == f"added {taken}, changed 0, unchanged 0, refused {left}\n"
+    assert again.stdout == f"added 0, changed 0, unchanged {taken}, refused {left}\n"
 
 
 def test_output_that_cannot_be_written_is_told_in_a_line(samples: Mapshelf) -> None:

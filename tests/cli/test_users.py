@@ -24,7 +24,7 @@ def mapshelf(tmp_path: Path) -> Mapshelf:
 
 
 def test_users_are_added_listed_disabled_and_enabled(mapshelf: Mapshelf) -> None:
-    mapshelf.run("user", "add", "alice")
+    mapshelf.run_apart("user", "add", "alice")
     mapshelf.run("user", "add", "carl", "--admin")
     taken = mapshelf.run("user", "add", "ALICE", expect=1)
     mapshelf.run("user", "disable", "Alice")

@@ -1,0 +1,75 @@
+"""Where compiled templates are kept: in the process, and beside Python's own compiled modules.
+
+To compile the templates takes a third of a second. Without this, every worker would spend it at
+its start. Their files lie in ``__pycache__``, where Python keeps what it compiled itself, so they
+need no more trust than that; if nobody may write there, each process compiles.
+"""
+
+import os
+import pickle
+import sys
+from contextlib import suppress
+from functools import cache
+from importlib.metadata import version
+from importlib.util import cache_from_source
+from pathlib import Path
+from threading import get_ident
+from types import CodeType
+from typing import Final
+
+from jinja2 import BytecodeCache
+from jinja2.bccache import Bucket
+
+_UNREADABLE: Final = (OSError, EOFError, ValueError, TypeError, pickle.UnpicklingError)
+
+
+class CompiledTemplates(BytecodeCache):
+    """Compiled templates in memory, and in the files of ``folder``."""
+
+    def __init__(self, folder: Path) -> None:
+        """Keep them in ``folder``."""
+        self._folder = folder
+        self._made_by = f"{sys.implementation.cache_tag}-{version('jinja2')}"
+        self._code: dict[tuple[str, str], CodeType] = {}
+
+    def load_bytecode(self, bucket: Bucket) -> None:
+        """Give a template its code, if it is known and its source is the same."""
+        place = self._name(bucket), bucket.checksum
+        if place not in self._code:
+            with suppress(*_UNREADABLE), (self._folder / self._name(bucket)).open("rb") as file:
+                bucket.load_bytecode(file)
+            if bucket.code is None:
+                return
+            self._code[place] = bucket.code
+        bucket.code = self._code[place]
+
+    def dump_bytecode(self, bucket: Bucket) -> None:
+        """Keep the code of a template that has been compiled."""
+        assert bucket.code is not None
+        self._code[self._name(bucket), bucket.checksum] = bucket.code
+        if not sys.dont_write_bytecode:
+            with suppress(OSError):  # a folder that cannot be written, a full disk
+                self._write(bucket)
+
+    def _write(self, bucket: Bucket) -> None:
+        self._folder.mkdir(exist_ok=True)
+        name = self._name(bucket)
+        unfinished = self._folder / f"{name}.{os.getpid()}-{get_ident()}.unfinished"
+        try:
+            with unfinished.open("wb") as file:
+                bucket.write_bytecode(file)
+            unfinished.replace(self._folder / name)  # whole, or not at all
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+    def _name(self, bucket: Bucket) -> str:
+        """Return the name of a file: other versions and other options make other code."""
+        options = bucket.environment.trim_blocks, bucket.environment.lstrip_blocks
+        written = "".join("01"[option] for option in options)
+        return f"{bucket.key}.{self._made_by}-{written}.template"
+
+
+@cache
+def compiled_templates() -> CompiledTemplates:
+    """Return what keeps the templates of this process."""
+    return CompiledTemplates(Path(cache_from_source(__file__)).parent)
