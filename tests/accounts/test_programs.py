@@ -77,6 +77,8 @@ def test_a_public_program_has_no_secret(store: Store) -> None:
         Registration("x", id="a b"),
         Registration("x", id="x" * 101),
         Registration("x", secret="short"),
+        Registration("x\u3164"),
+        Registration("Map\u034fshelf"),
         Registration("x", secret="ü" * 30),
         Registration("x", secret=SECRET, public=True),
         Registration("x", public=True, legacy=True),

@@ -59,7 +59,12 @@ def begin(store: Programs, program: Program, scope: str, now: int) -> NewDeviceR
             store.add_device_request(request, now)
         except AlreadyExists:  # one in a million times, with as many devices as there may be
             continue
-        return NewDeviceRequest(device_code, f"{code[:4]}-{code[4:]}")
+        return NewDeviceRequest(device_code, shown(code))
+
+
+def shown(user_code: str) -> str:
+    """Return a user code as people see it."""
+    return f"{user_code[:4]}-{user_code[4:]}"
 
 
 def find(store: Store, typed: str, user: User, now: int) -> tuple[DeviceRequest, Program]:

@@ -20,7 +20,6 @@ from webauthn.helpers import (
     parse_client_data_json,
     parse_registration_credential_json,
 )
-from webauthn.helpers.exceptions import WebAuthnException
 from webauthn.helpers.structs import (
     AuthenticatorSelectionCriteria,
     PublicKeyCredentialDescriptor,
@@ -204,7 +203,8 @@ def sign_in_with_passkey(
     if found is None:
         raise WrongPasskey
     passkey, user = found
-    if used.response.user_handle not in (None, _handle(user)):
+    # Nobody has said who it is before, so the authenticator must (section 7.2, step 6).
+    if used.response.user_handle != _handle(user):
         raise WrongPasskey
     verified = _translated(
         lambda: webauthn.verify_authentication_response(
@@ -242,9 +242,13 @@ def _used_challenge(
     """Return the challenge that was signed; it is used up.
 
     Raises:
-        WrongPasskey: it is none of ours, or not good any longer.
+        WrongPasskey: it is none of ours, or not good any longer, or a page of another site had ours
+            in a frame.
     """
-    challenge = _translated(lambda: parse_client_data_json(client_data)).challenge
+    signed = _translated(lambda: parse_client_data_json(client_data))
+    challenge = signed.challenge
+    if signed.cross_origin:
+        raise WrongPasskey
     if not store.use_challenge(_digest(purpose, secret, challenge), now):
         raise WrongPasskey
     return challenge
@@ -262,5 +266,7 @@ def _translated(work: Callable[[], T]) -> T:
     """
     try:
         return work()
-    except (WebAuthnException, ValueError, TypeError, KeyError, OverflowError) as error:
+    except Exception as error:
+        # The boundary to a library that takes apart JSON, CBOR and certificates of anybody's: it
+        # has errors of its own, and lets those of its own libraries through.
         raise WrongPasskey from error

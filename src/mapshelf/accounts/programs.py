@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlsplit
 
+from mapshelf.accounts.names import has_invisible
 from mapshelf.errors import InvalidSetting, OAuthRefusal
 from mapshelf.model import DYNAMIC_ID, Program
 from mapshelf.store.contract import RegisteredPrograms
@@ -167,6 +168,8 @@ def _check(registration: Registration) -> None:
     name = registration.name
     if not name.strip() or not name.isprintable() or len(name) > LONGEST_NAME:
         raise InvalidSetting(f"a name is one printable line of at most {LONGEST_NAME} characters")
+    if has_invisible(name):
+        raise InvalidSetting("a name has no letters that nobody sees")
     if registration.id and not _ID.fullmatch(registration.id):
         raise InvalidSetting("an id has 1 to 100 letters, digits and any of -._~")
     if registration.id.startswith(DYNAMIC_ID):

@@ -16,13 +16,13 @@ and take time as others do.
 """
 
 import logging
-import re
 import unicodedata
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
 from mapshelf.accounts.audit import done_by, registering
+from mapshelf.accounts.names import has_invisible
 from mapshelf.accounts.passwords import hash_password, verify
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.errors import (
@@ -74,12 +74,6 @@ REGISTRATION_WAIT: Final = 60 * MINUTE
 
 
 log = logging.getLogger(__name__)
-
-
-_INVISIBLE: Final = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
-"""Letters and marks that show nothing: with one of them, a name would look like that of another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +192,7 @@ def register(
         if found is None or found.kind is not LinkKind.INVITATION:
             raise NotFound("this invitation is not good any longer")
     name = _composed(name)
-    if not is_user_name(name) or _INVISIBLE.search(name):
+    if not is_user_name(name) or has_invisible(name):
         raise InvalidParameter("A username is one printable line without spaces around it.")
     key = _key(b"register", client.address.encode())
     if digest is None:

@@ -17,7 +17,7 @@ from mapshelf.api.oauth import AUTHORIZE, DEVICE_PAGE
 from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.errors import AddressTooLong, InvalidParameter, NotFound, OAuthRefusal
-from mapshelf.model import AuditEvent, Grant, Program
+from mapshelf.model import AuditEvent, DeviceRequest, Grant, Program
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Row, moment
 from mapshelf.site.addresses import LONGEST_RETURN
@@ -97,7 +97,7 @@ class ProgramPages:
         """Return what a program asks for, or the address that tells it why that cannot be.
 
         Raises:
-            OAuthRefusal: nobody can tell where the browser belongs.
+            OAuthRefusal: nobody can tell where the browser belongs, or whether it is safe there.
             InvalidParameter: a parameter is given twice, or is no text.
             AddressTooLong: the request is too long to come back to it after signing in.
         """
@@ -110,6 +110,10 @@ class ProgramPages:
         try:
             return authorization.read_request(program, back, parameters)
         except OAuthRefusal as refusal:
+            # Nobody has checked where such a program leads: a link to it that cannot be answered
+            # would make us an open redirector (RFC 9700, section 4.11.2).
+            if program.is_dynamic:
+                raise
             return authorization.refusal_address(back, refusal, self._issuer)
 
     # -- devices ----------------------------------------------------------------------------
@@ -133,7 +137,7 @@ class ProgramPages:
         try:
             if not decision:
                 asked, program = await self._personal.ask(request, find)
-                return await self._device_consent(session, program, asked.scopes, typed)
+                return await self._device_consent(session, program, asked)
             allow = decision == ALLOW
             await self._personal.ask(request, partial(decide, allow=allow))
         except NotFound as error:
@@ -143,14 +147,15 @@ class ProgramPages:
         return see_other(self._after("allowed" if allow else "denied"))
 
     async def _device_consent(
-        self, session: Session, program: Program, scopes: str, typed: str
+        self, session: Session, program: Program, asked: DeviceRequest
     ) -> Response:
         values = {
             "program": program,
             "user": session.user,
-            "scopes": scopes.split(),
+            "scopes": asked.scopes.split(),
             "action": self._addresses.root + DEVICE_PAGE,
-            "code": typed.upper(),
+            # As the device shows it, whatever was typed, or was in a link.
+            "code": device_requests.shown(asked.user_code),
         }
         return await self._personal.page(Page("device_consent.html", values), session)
 
@@ -199,8 +204,12 @@ def rows_of(grants: list[Grant]) -> list[Row]:
 
 
 def place_of(uri: str) -> str:
-    """Return where a redirect URI leads, for people: the host, or the scheme of a program."""
-    return urlsplit(uri).netloc or uri.partition(":")[0]
+    """Return where a redirect URI leads, for people: the host, or the scheme of a program.
+
+    A URI of a program may have a host, too, but does not lead there.
+    """
+    parts = urlsplit(uri)
+    return parts.netloc if parts.scheme in ("http", "https") else parts.scheme
 
 
 def csp_source(uri: str) -> str:

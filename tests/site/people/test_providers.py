@@ -185,6 +185,8 @@ def test_the_name_comes_from_the_profile_if_the_token_has_none(
         ("../../etc/passwd", "etcpasswd"),
         ("a\u202eb\x00c\nd", "abcd"),
         ("ＡＮＮ", "ANN"),
+        ("a\u3164nn\u034f\ufe0f", "ann"),
+        ("Jose\u200d\u0301", "Jos\u00e9"),
         ("@example.org", "user"),
         ("\u200b", "user"),
         ("", "user"),

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from http.client import HTTPConnection, HTTPException, HTTPSConnection
-from socket import SHUT_RDWR
-from threading import Timer
+from socket import SHUT_RDWR, socket
+from threading import Event, Timer
 from typing import Any, Final
 from urllib.parse import SplitResult, urlsplit
 
@@ -24,6 +24,9 @@ PATIENCE: Final = 5.0
 
 LONGEST: Final = 10.0
 """Seconds that a request may take altogether."""
+
+CUT_EVERY: Final = 0.1
+"""Seconds between cutting what takes longer, until it is over."""
 
 LARGEST: Final = 512 * 1024
 """Maximum of bytes of a response."""
@@ -80,7 +83,7 @@ def fetch(url: str, body: bytes | None = None, headers: Mapping[str, str] | None
             connection.request("POST" if body is not None else "GET", target, body, given)
             with connection.getresponse() as response:
                 content = response.read(LARGEST + 1)
-    except (OSError, HTTPException) as error:
+    except (OSError, HTTPException, UnicodeError) as error:  # the last for a name of no host
         raise FetchError(f"{_place(parts)} does not answer: {error}") from error
     if len(content) > LARGEST:
         raise FetchError(f"{_place(parts)} sends more than {LARGEST} bytes")
@@ -106,17 +109,26 @@ def _connected(parts: SplitResult) -> Iterator[HTTPConnection]:
     else:
         connection = HTTPConnection(host, parts.port, timeout=PATIENCE)
 
+    link: socket | None = None
+    done = Event()
+
     def cut() -> None:
-        if connection.sock is not None:
-            with suppress(OSError):
-                connection.sock.shutdown(SHUT_RDWR)
+        # Again and again: the connection may be there only now.
+        while not done.wait(CUT_EVERY):
+            if link is not None:
+                with suppress(OSError):
+                    socket.shutdown(link, SHUT_RDWR)
 
     timer = Timer(LONGEST, cut)
     timer.daemon = True
     timer.start()
     try:
+        connection.connect()
+        # ``connection`` forgets it as soon as a response begins that ends with the connection.
+        link = connection.sock
         yield connection
     finally:
+        done.set()
         timer.cancel()
         connection.close()
 

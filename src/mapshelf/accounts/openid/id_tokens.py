@@ -94,7 +94,7 @@ def verified_claims(token: str, keys: Iterable[Key], expected: Expected) -> Mapp
             exp={"essential": True},
             iat={"essential": True},
         ).validate(claims)
-    except (JoseError, ValueError, TypeError) as error:
+    except (JoseError, ValueError, TypeError, RecursionError) as error:
         raise WrongToken(f"the ID token is not valid: {error}") from error
     _check_parties(claims, expected.client_id)
     nonce = claims.get("nonce")

@@ -217,9 +217,12 @@ class Provider:
         if not url and name == "userinfo_endpoint":
             return ""
         try:
-            checked_url(str(url))
+            parts = checked_url(str(url))
         except InvalidSetting as error:
             self._away(f"its {name} cannot be used: {error}")
+        # What is on this machine is not for a provider elsewhere to name.
+        if parts.scheme != "https" == urlsplit(self.settings.issuer).scheme:
+            self._away(f"its {name} cannot be used: {url!r} is not https, as the issuer is")
         return str(url)
 
     def _known_keys(self) -> list[Key]:
@@ -269,7 +272,7 @@ class Provider:
 
     def _away(self, reason: object) -> NoReturn:
         self._away_until = time.monotonic() + RETRIED_AFTER
-        log.warning("the OpenID provider %s cannot be used: %s", self.settings.issuer, reason)
+        log.warning("the OpenID provider %s cannot be used: %.300s", self.settings.issuer, reason)
         raise ProviderUnavailable(self.settings.name)
 
     def _refuse(self, why: str, reason: object) -> NoReturn:
@@ -287,7 +290,7 @@ def _name(claims: Mapping[str, Any]) -> str:
 def _error(found: Fetched) -> str:
     """Return what a token endpoint says was wrong (RFC 6749, section 5.2)."""
     error = found.content.get("error")
-    return error[:50] if isinstance(error, str) and error.isascii() else ""
+    return error[:50] if isinstance(error, str) and error.isascii() and error.isprintable() else ""
 
 
 def _is_token(text: str) -> bool:

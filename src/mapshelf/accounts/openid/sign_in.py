@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import Final, Protocol
 
 from mapshelf.accounts.audit import registering
+from mapshelf.accounts.names import without_invisible
 from mapshelf.accounts.openid.provider import ProviderUser
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.errors import AlreadyExists, Conflict, NotFound, ProviderRefusal
@@ -76,11 +77,13 @@ def shown_name(name: str) -> str:
 def user_name_for(name: str) -> str:
     """Return a username like the name that a provider says.
 
-    It has letters, digits and a few signs between them, whatever the script. What follows an @ is
-    left out: others see usernames, and need not see an address.
+    It has letters that can be seen, digits and a few signs between them, whatever the script. What
+    follows an @ is left out: others see usernames, and need not see an address.
     """
     plain = unicodedata.normalize("NFKC", name[: 4 * USER_NAME_LENGTH]).partition("@")[0]
-    kept = "".join(letter for letter in plain if _may_be_in_name(letter))
+    kept = "".join(letter for letter in without_invisible(plain) if _may_be_in_name(letter))
+    # What is left out may have kept a letter and its accent apart.
+    kept = unicodedata.normalize("NFC", kept)
     found = " ".join(kept.split()).strip(" ._-")[:LONGEST_NAME].strip(" ._-")
     return found if is_user_name(found) else NAMELESS
 

@@ -90,7 +90,9 @@ class Grants(Protocol):
         """Return the grants of a user that are good at ``now``, newest first."""
 
     def withdraw_grants(self, user_id: int, program_id: str) -> None:
-        """Delete all grants of a user to a program, with all their tokens and pending codes.
+        """Delete all grants of a user to a program, with all their tokens.
+
+        What it has not exchanged yet goes, too: codes, and requests of devices.
 
         Raises:
             NotFound: there are none.

@@ -135,12 +135,12 @@ class PostgresGrants(DatabaseUser):
         with self._connections.writing() as link:
             user_with_id(link, user_id, CHANGING)
             deleted = delete_grants(link, "user_id = %s AND program_id = %s", key)
-            link.execute(
-                "DELETE FROM authorization_codes WHERE digest IN"
-                " (SELECT digest FROM authorization_codes WHERE user_id = %s AND program_id = %s"
-                " ORDER BY digest FOR UPDATE)",
-                key,
-            )
+            for table in ("authorization_codes", "device_requests"):
+                deleted += link.execute(
+                    f"DELETE FROM {table} WHERE digest IN (SELECT digest FROM {table}"
+                    " WHERE user_id = %s AND program_id = %s ORDER BY digest FOR UPDATE)",
+                    key,
+                ).rowcount
             if not deleted:
                 raise NotFound("this program has not been let in")
 

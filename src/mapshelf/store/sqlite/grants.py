@@ -126,10 +126,11 @@ class SQLiteGrants(DatabaseUser):
         """See ``Store``."""
         key = (user_id, program_id)
         with self._database.writing() as database:
-            database.execute(
-                "DELETE FROM authorization_codes WHERE user_id = ? AND program_id = ?", key
-            )
-            if not delete_grants(database, "user_id = ? AND program_id = ?", key):
+            deleted = delete_grants(database, "user_id = ? AND program_id = ?", key)
+            for table in ("authorization_codes", "device_requests"):
+                database.execute(f"DELETE FROM {table} WHERE user_id = ? AND program_id = ?", key)
+                deleted += database.changes()
+            if not deleted:
                 raise NotFound("this program has not been let in")
 
     def revoke_program_token(self, digest: bytes, program_id: str) -> bool:

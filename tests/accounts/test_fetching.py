@@ -1,0 +1,77 @@
+"""Requests to an OpenID provider end, whatever the other side does."""
+
+import socket
+import time
+from contextlib import suppress
+from threading import Thread
+
+import pytest
+
+from mapshelf.accounts.openid import fetching
+from mapshelf.accounts.openid.attempt import Purpose, new_attempt
+from mapshelf.accounts.openid.fetching import FetchError, fetch
+from mapshelf.accounts.openid.provider import Provider
+from mapshelf.errors import ProviderUnavailable
+from mapshelf.settings import ProviderSettings
+
+
+@pytest.mark.parametrize("longest", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("beginning", [b"HTTP/1.1 200 OK\r\nX-Slow: ", b"HTTP/1.1 200 OK\r\n\r\n"])
+def test_what_comes_drop_by_drop_is_cut(
+    monkeypatch: pytest.MonkeyPatch, longest: float, beginning: bytes
+) -> None:
+    """However long it took to connect: that is 0.0."""
+    monkeypatch.setattr(fetching, "LONGEST", longest)
+    monkeypatch.setattr(fetching, "CUT_EVERY", 0.05)
+    cut = []
+
+    def drip() -> None:
+        link, _ = listener.accept()
+        with link:
+            try:
+                for byte in beginning + b"x" * 300:
+                    link.send(bytes([byte]))
+                    time.sleep(0.01)
+            except OSError:
+                cut.append(True)
+
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        thread = Thread(target=drip)
+        thread.start()
+        with suppress(FetchError):
+            fetch(f"http://127.0.0.1:{listener.getsockname()[1]}/")
+        thread.join()
+    assert cut
+
+
+@pytest.mark.parametrize("host", ["a..example", f"{'x' * 64}.example"])
+def test_names_that_no_host_has(host: str) -> None:
+    with pytest.raises(FetchError):
+        fetch(f"https://{host}/")
+
+
+@pytest.mark.parametrize(
+    "endpoint",
+    ["authorization_endpoint", "token_endpoint", "jwks_uri", "userinfo_endpoint"],
+)
+def test_a_provider_elsewhere_names_nothing_on_this_machine(
+    monkeypatch: pytest.MonkeyPatch, endpoint: str
+) -> None:
+    """What it names would be asked from here, with our secret and with codes (SSRF)."""
+    issuer = "https://id.example"
+    metadata = {
+        "issuer": issuer,
+        "authorization_endpoint": f"{issuer}/authorize",
+        "token_endpoint": f"{issuer}/token",
+        "jwks_uri": f"{issuer}/keys",
+    }
+    said = dict(metadata)
+    monkeypatch.setattr(
+        "mapshelf.accounts.openid.provider.fetch", lambda *_: fetching.Fetched(200, said)
+    )
+    settings = ProviderSettings(issuer, "client", "secret", "Example ID")
+    attempt = new_attempt(Purpose.SIGN_IN, "", 0)
+    assert Provider(settings, "https://maps.example/cb").authorization_address(attempt, "")
+    said[endpoint] = "http://127.0.0.1:5432/"
+    with pytest.raises(ProviderUnavailable):
+        Provider(settings, "https://maps.example/cb").authorization_address(attempt, "")
