@@ -26,6 +26,9 @@ ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"
 LENGTH: Final = 8
 """User codes are 34 random bits in consonants, so that they spell no word (RFC 8628, 6.1)."""
 
+DEVICES_OF_ADDRESS: Final = 1000
+"""Devices that may ask from one address in a day: otherwise it could push out all others."""
+
 WRONG_CODES: Final = 30
 """Wrong user codes that a user may type in a day."""
 
@@ -41,14 +44,19 @@ class NewDeviceRequest:
     user_code: str
 
 
-def begin(store: Programs, program: Program, scope: str, now: int) -> NewDeviceRequest:
-    """Begin to let a program in.
+def begin(store: Store, program: Program, scope: str, now: int, address: str) -> NewDeviceRequest:
+    """Begin to let a program in; ``address`` is that of the client.
 
     Raises:
         OAuthRefusal: it asks for scopes that do not exist.
         NotFound: it has just been removed.
+        TooManyAttempts: too many have begun at this address.
     """
     scopes = " ".join(read_scopes(scope))
+    key = sha256(b"devices of " + address.encode()).digest()
+    before = store.note_failure((key,), now).get(key)
+    if before is not None and before.count >= DEVICES_OF_ADDRESS:
+        raise TooManyAttempts(WAIT, "Too many devices have asked from this address.")
     while True:
         code = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
         device_code = new_token(DEVICE_PREFIX)

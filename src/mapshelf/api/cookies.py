@@ -3,7 +3,8 @@
 All keep a secret that only this service may see: scripts cannot read it (``HttpOnly``), and other
 sites cannot have it sent but by a link that somebody follows (``SameSite=Lax``). Behind https they
 are sent over https only, and the prefix ``__Host-`` keeps other hosts of the same domain from
-setting them.
+setting them. Below a path, where that prefix is not allowed, ``__Secure-`` at least keeps those
+from it who can answer for us over http.
 """
 
 from typing import Final
@@ -35,7 +36,8 @@ class Cookie:
         secure = parts.scheme.lower() == "https"
         # A semicolon would end the attribute, so such a path is not named.
         path = parts.path if parts.path and ";" not in parts.path else "/"
-        self.name = f"__Host-{name}" if secure and path == "/" else name
+        prefix = "" if not secure else "__Host-" if path == "/" else "__Secure-"
+        self.name = prefix + name
         attributes = (*(("Secure",) if secure else ()), f"Path={path}", "HttpOnly", "SameSite=Lax")
         self._attributes = "; ".join(attributes)
 

@@ -375,6 +375,8 @@ ENGLISH: Final[Mapping[str, str]] = {
     " an account",
     "consent.maps": "search and read the maps that you can read",
     "consent.maps:write": "publish maps in your name, and change or delete your maps",
+    "consent.everybody": "You are an administrator: the program could change and delete the maps of"
+    " everybody.",
     "consent.never": "It does not get your password. You can withdraw this at any time on the page"
     " of your account.",
     "consent.unproved": "Anybody can write a program that says it is {name}. Allow this only if you"

@@ -11,7 +11,7 @@ import pytest
 from mapshelf.accounts import authorization, device_requests
 from mapshelf.accounts.programs import Registration, register
 from mapshelf.clock import milliseconds
-from mapshelf.model import Program
+from mapshelf.model import Program, Role
 from mapshelf.site import site_routes
 from mapshelf.site.messages import say
 from mapshelf.site.programs import csp_source
@@ -175,6 +175,22 @@ def test_rfc_9700_4_11_the_service_is_no_open_redirector(ann: Person, web: Progr
     ann.get(twice, 400)
 
 
+def test_rfc_9700_4_11_2_a_program_that_nobody_has_checked_leads_nowhere_by_itself(
+    ann: Person, shelf: Shelf
+) -> None:
+    """Anybody can register one, and make a link to it that cannot be answered."""
+    registration = Registration("Eve", ("https://evil.example/",), public=True, dynamic=True)
+    program, _ = register(shelf.store, registration, milliseconds())
+    for asked in ({"scope": "all"}, {"response_type": "token"}, {"code_challenge": ""}):
+        page = ann.get(request_of(program, **asked), 400)
+        assert "evil.example" not in str(page.headers) + page.text
+        fields = {**consent(ann, request_of(program)).fields, "decision": "allow"}
+        assert "Location" not in ann.post(request_of(program, **asked), fields).headers
+    # Somebody who has seen where it leads may go there.
+    denied = ann.send(consent(ann, request_of(program)), decision="deny")
+    assert answered(denied, "https://evil.example/")["error"] == "access_denied"
+
+
 def test_rfc_9700_4_11_who_is_not_signed_in_is_asked_to_before_anything_is_redirected(
     site: Service, web: Program
 ) -> None:
@@ -248,6 +264,36 @@ def test_the_page_lets_its_form_lead_to_the_program_and_nowhere_else(
     assert directives["form-action"] == f"'self' {source}" == f"'self' {csp_source(uri)}"
     plain = ann.get("/account/programs").headers["Content-Security-Policy"]
     assert policy.replace(f" {source}", "", 1) == plain
+
+
+@pytest.mark.parametrize(
+    ("uri", "place"),
+    [
+        ("https://program.example:8443/x", "program.example:8443"),
+        ("com.example.app:/cb", "com.example.app"),
+        ("com.example.app://bank.example/", "com.example.app"),
+        ("Com.Example.App://x@bank.example/", "com.example.app"),
+    ],
+)
+def test_people_are_told_where_their_browser_goes(
+    shelf: Shelf, ann: Person, uri: str, place: str
+) -> None:
+    """In the URI of a program, what looks like a host means nothing."""
+    program, _ = register(shelf.store, Registration("P", (uri,)), milliseconds())
+    assert say("consent.to", place=place) in ann.get(request_of(program)).text
+
+
+def test_an_administrator_is_told_that_it_is_about_the_maps_of_everybody(
+    site: Service, shelf: Shelf, ann: Person, web: Program
+) -> None:
+    root = member(site, shelf, "root", Role.ADMINISTRATOR)
+    for person, scope, told in (
+        (root, "maps maps:write", True),
+        (root, "account maps", False),
+        (ann, "maps maps:write", False),
+    ):
+        page = person.get(request_of(web, scope=scope))
+        assert (say("consent.everybody") in page.text) is told
 
 
 def test_a_public_program_cannot_prove_who_it_is(
@@ -418,4 +464,27 @@ def test_a_device_code_typed_in_other_ways_is_the_same(
     _, found = begun(site, shelf, native)
     for typed in (found["user_code"].lower(), f" {found['user_code'].replace('-', ' ')} "):
         assert "Native program" in ann.fill("/oauth/device", user_code=typed).text
+
+
+def test_rfc_8628_5_4_the_code_to_compare_is_that_of_the_device(
+    site: Service, shelf: Shelf, ann: Person, native: Program
+) -> None:
+    """However somebody has written it into a link."""
+    _, found = begun(site, shelf, native)
+    code = found["user_code"]
+    asks = ann.fill(f"/oauth/device?user_code={'1'.join(code.replace('-', ''))}")
+    assert say("device.asks", code=code) in asks.text
+
+
+def test_rfc_8628_5_1_one_address_does_not_use_up_the_place_for_devices(
+    site: Service, shelf: Shelf, native: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(device_requests, "DEVICES_OF_ADDRESS", 3)
+    asking, first = begun(site, shelf, native)
+    for _ in range(2):
+        assert begun(site, shelf, native)[1]["device_code"]
+    answer = asking.post("/oauth/device_authorization", {"scope": "maps"})
+    assert (answer.status_code, answer.json()["error"]) == (429, "rate_limited")
+    assert int(answer.headers["Retry-After"]) > 0
+    refused(polled(asking, first), "authorization_pending")
     assert authorization.CODE_LIFETIME == 60_000

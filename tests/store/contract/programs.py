@@ -271,6 +271,19 @@ class GrantsContract(Suite):
             with pytest.raises(NotFound):
                 store.withdraw_grants(friend.id, program)
 
+    def test_what_waits_for_a_program_is_withdrawn_too(self, store: Store, friend: User) -> None:
+        eve = store.add_user("Eve")
+        for number, user in enumerate((friend, eve)):
+            asked = DeviceRequest(digest(number), f"CODE{number}", "p1", "maps", LATER)
+            store.add_device_request(asked, 5)
+            store.decide_device_request(asked.user_code, user.id, 5, allow=True)
+            store.add_code(code(user, 10 + number))
+        store.withdraw_grants(friend.id, "p1")
+        assert store.use_device_request(digest(0), tokens(5), 5) is None
+        assert store.use_code(digest(10), tokens(5), 5) is None
+        assert store.use_device_request(digest(1), tokens(6), 5) is not None
+        assert store.use_code(digest(11), tokens(7), 5) is not None
+
     def test_revoking_a_token(self, store: Store, friend: User) -> None:
         let_in(store, friend, 1)
         let_in(store, friend, 2)

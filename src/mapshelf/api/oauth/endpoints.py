@@ -196,7 +196,7 @@ def _begin_device(
     base_url: str, store: Store, program: Program, form: Mapping[str, str], address: str
 ) -> Mapping[str, object]:
     try:
-        new = device_requests.begin(store, program, form.get("scope", ""), milliseconds())
+        new = device_requests.begin(store, program, form.get("scope", ""), milliseconds(), address)
     except NotFound as error:
         raise OAuthRefusal("invalid_client", "The program has just been removed.") from error
     page = base_url + DEVICE_PAGE
