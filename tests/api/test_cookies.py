@@ -16,7 +16,11 @@ HTTP = "http://192.168.1.5:8000"
         (HTTPS, "__Host-mapshelf_session", "Secure; Path=/; HttpOnly; SameSite=Lax"),
         ("HTTPS://X:8443", "__Host-mapshelf_session", "Secure; Path=/; HttpOnly; SameSite=Lax"),
         (HTTP, "mapshelf_session", "Path=/; HttpOnly; SameSite=Lax"),
-        (f"{HTTPS}/maps", "__Secure-mapshelf_session", "Secure; Path=/maps; HttpOnly; SameSite=Lax"),
+        (
+            f"{HTTPS}/maps",
+            "__Secure-mapshelf_session",
+            "Secure; Path=/maps; HttpOnly; SameSite=Lax",
+        ),
         (f"{HTTP}/a/b", "mapshelf_session", "Path=/a/b; HttpOnly; SameSite=Lax"),
         (f"{HTTP}/a;Domain=x", "mapshelf_session", "Path=/; HttpOnly; SameSite=Lax"),
     ],

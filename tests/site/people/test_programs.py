@@ -199,6 +199,18 @@ def test_rfc_9700_4_11_who_is_not_signed_in_is_asked_to_before_anything_is_redir
         assert answer.headers["Location"].startswith("/signin")
 
 
+def test_rfc_9700_2_6_no_page_of_another_site_reads_where_people_are_asked(
+    ann: Person, web: Program
+) -> None:
+    for path in (request_of(web), request_of(web, "/oauth/auth"), "/oauth/device"):
+        for method in ("GET", "OPTIONS"):
+            headers = {"Origin": "https://evil.example", "Access-Control-Request-Method": "POST"}
+            asked = ann.client.request(method, path, headers=headers)
+            answer = ann._service.run(asked)
+            assert answer.status_code in (200, 204)
+            assert not [name for name in answer.headers if name.startswith("access-control")]
+
+
 def test_rfc_9700_4_12_the_redirect_is_a_303_so_that_no_form_goes_along(
     ann: Person, web: Program
 ) -> None:
