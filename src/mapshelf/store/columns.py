@@ -77,6 +77,9 @@ ONE_TIME_LINK: Final = "l.kind, l.digest, l.user_id, l.created, l.expires, a.nam
 FROM_ONE_TIME_LINKS: Final = "one_time_links AS l LEFT JOIN users AS a ON a.id = l.created_by"
 """What ``link_of_row`` needs, and the tables that it is selected from."""
 
+MADE_BY_SOMEBODY: Final = "a.disabled IS NOT TRUE"
+"""That who made a link has not been disabled since; a command may have made it."""
+
 
 def map_of_row(row: Sequence[Any]) -> Map:
     """Return the map that ``MAP`` gives."""

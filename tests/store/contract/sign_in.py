@@ -265,6 +265,19 @@ class InvitationsContract(Suite):
         assert [user.name for user in store.users()] == [SYSTEM_USER, "Ann", "Bob"]
         assert store.link(digest(3), clock.now) is not None
 
+    def test_invitations_of_who_is_disabled_are_not_good(self, store: Store, clock: Clock) -> None:
+        root = store.add_user("root", Role.ADMINISTRATOR)
+        later = clock.now + 1
+        store.add_link(LinkKind.INVITATION, digest(1), None, later, root.id)
+        store.add_link(LinkKind.INVITATION, digest(2), None, later, None)
+        store.disable_user("root")
+        assert store.link(digest(1), clock.now) is None
+        assert [one.digest for one in store.invitations(clock.now)] == [digest(2)]
+        with pytest.raises(NotFound):
+            store.register(digest(1), "Eve", "x", clock.now)
+        store.enable_user("root")
+        assert store.register(digest(1), "Eve", "x", clock.now).name == "Eve"
+
     def test_registering_without_an_invitation(self, store: Store, clock: Clock) -> None:
         bob = store.register(None, "Bob", "encoded", clock.now)
         assert store.users()[-1] == bob

@@ -73,7 +73,8 @@ class Passwords(Protocol):
     def link(self, digest: bytes, now: int) -> OneTimeLink | None:
         """Return a link that is good at ``now``; ``None`` if there is none. This spends nothing.
 
-        A link of a disabled user is not good. MUST be up to date.
+        A link of a disabled user is not good, and none that such a user has made. MUST be up to
+        date.
         """
 
     def invitations(self, now: int) -> list[OneTimeLink]:

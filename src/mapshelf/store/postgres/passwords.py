@@ -10,6 +10,7 @@ from mapshelf.errors import NotFound
 from mapshelf.model import LinkKind, OneTimeLink, PasswordRecord, User, name_key
 from mapshelf.store.columns import (
     FROM_ONE_TIME_LINKS,
+    MADE_BY_SOMEBODY,
     ONE_TIME_LINK,
     USER,
     link_of_row,
@@ -27,7 +28,9 @@ from mapshelf.store.postgres.user_rows import (
 )
 from mapshelf.store.sign_in import refuse_changed, refuse_second, refuse_system
 
-GOOD: Final = f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > %s"
+GOOD: Final = (
+    f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > %s AND {MADE_BY_SOMEBODY}"
+)
 """The links that are good at a time."""
 
 

@@ -8,6 +8,7 @@ from mapshelf.errors import NotFound
 from mapshelf.model import LinkKind, OneTimeLink, PasswordRecord, User, name_key
 from mapshelf.store.columns import (
     FROM_ONE_TIME_LINKS,
+    MADE_BY_SOMEBODY,
     ONE_TIME_LINK,
     USER,
     link_of_row,
@@ -22,7 +23,9 @@ from mapshelf.store.sqlite.user_rows import (
     user_with_id,
 )
 
-GOOD: Final = f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > ?"
+GOOD: Final = (
+    f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > ? AND {MADE_BY_SOMEBODY}"
+)
 """The links that are good at a time."""
 
 
