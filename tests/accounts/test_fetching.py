@@ -23,7 +23,7 @@ def test_what_comes_drop_by_drop_is_cut(
     """However long it took to connect: that is 0.0."""
     monkeypatch.setattr(fetching, "LONGEST", longest)
     monkeypatch.setattr(fetching, "CUT_EVERY", 0.05)
-    cut = []
+    cut: list[bool] = []
 
     def drip() -> None:
         link, _ = listener.accept()

@@ -127,7 +127,8 @@ def test_the_pages_fit_a_phone_and_everybody_can_use_them(
     for one, uri in ((program, LOCAL), (other, "https://program.example/")):
         person.go(page, request_of(one, uri))
         check(page)
-    code = device_requests.begin(shelf.store, program, "maps", milliseconds()).user_code
+    begun = device_requests.begin(shelf.store, program, "maps", milliseconds(), "192.0.2.1")
+    code = begun.user_code
     person.go(page, "/oauth/device")
     check(page)
     page.get_by_label("Code").fill("BBBB-BBBB")
