@@ -175,7 +175,7 @@ def test_rfc_9700_4_11_the_service_is_no_open_redirector(ann: Person, web: Progr
     ann.get(twice, 400)
 
 
-def test_rfc_9700_4_11_2_a_program_that_nobody_has_checked_leads_nowhere_by_itself(
+def test_rfc_9700_4_11_a_program_that_nobody_has_checked_leads_nowhere_by_itself(
     ann: Person, shelf: Shelf
 ) -> None:
     """Anybody can register one, and make a link to it that cannot be answered."""
