@@ -156,7 +156,7 @@ def listed(found: Map) -> ListedMap:
     return ListedMap(
         replace(found, tags=TAGS[: found.views]),
         edited=found.views,
-        source=f"{FOLDERS[found.category_id]}{found.file_id}.mm",
+        source=f"{FOLDERS[found.category_id % 4]}{found.file_id}.mm",
         language=("", "de", "fr")[found.category_id % 3],
         topics=found.views * 40,
         notes=found.views > 1,

@@ -308,7 +308,7 @@ class Renewal:
             stays as it is, and is not tried again.
         images: see ``MapDraft``.
         links: see ``MapDraft``.
-        tags: those of the file. They become those of the map unless people have set others.
+        tags: those of the file, for a map that has none.
     """
 
     file_id: int

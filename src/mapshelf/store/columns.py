@@ -88,10 +88,11 @@ FROM_ONE_TIME_LINKS: Final = "one_time_links AS l LEFT JOIN users AS a ON a.id =
 
 
 RENEWED_TAGS: Final = (
-    "tags = CASE WHEN ' ' || set_by_people || ' ' LIKE '%% tags %%' THEN tags ELSE ? END"
+    "tags = CASE WHEN tags <> '' OR ' ' || set_by_people || ' ' LIKE '%% tags %%'"
+    " THEN tags ELSE ? END"
 )
-"""Gives a map the tags of its file unless people have set others. For PostgreSQL, %% stands for one
-percent sign; to LIKE, both mean the same."""
+"""Gives a map without tags those of its file, unless people have removed them. For PostgreSQL, %%
+stands for one percent sign; to LIKE, both mean the same."""
 
 
 def map_of_row(row: Sequence[Any]) -> Map:

@@ -1,8 +1,8 @@
 """Records: maps as the JSON bytes that are sent, so that a page is a join of slices.
 
-All records are in one append-only file, each with the details of its map behind it; the columns of a
-snapshot hold the offset and the lengths of both. The bytes of a replaced record, which older snapshots may still serve, remain until the
-builder rewrites the file.
+All records are in one append-only file, each with the details of its map behind it; the columns of
+a snapshot hold the offset and the lengths of both. The bytes of a replaced record, which older
+snapshots may still serve, remain until the builder rewrites the file.
 
 Records hold a control character, which JSON text cannot contain, in place of the base URL. So one
 snapshot serves any address.

@@ -17,7 +17,8 @@ CHANGES: Final = (
     "WITH news AS (SELECT revision, file_id FROM maps WHERE revision > %s"
     " UNION ALL SELECT revision, file_id FROM deleted WHERE revision > %s"
     " ORDER BY revision LIMIT %s)"
-    f" SELECT news.revision, news.file_id, o.outline, {ORIGIN}, {MAP} FROM news LEFT JOIN ({FROM_MAPS})"
+    f" SELECT news.revision, news.file_id, o.outline, {ORIGIN}, {MAP}"
+    f" FROM news LEFT JOIN ({FROM_MAPS})"
     " ON m.file_id = news.file_id AND m.visibility = 'published'"
     " LEFT JOIN outlines AS o ON o.file_id = m.file_id ORDER BY news.revision"
 )
