@@ -74,7 +74,7 @@ class World:
         read = decode_outline(outline) if outline else None
         topics = [topic for _, topic in read.topics()] if read else []
         source, modified = self.store.origin(one.file_id)
-        dates = (read and read.modified, modified, one.date_added)
+        dates = (read.modified if read else None, modified, one.date_added)
         return ListedMap(
             one,
             next(date for date in dates if date is not None),
