@@ -193,7 +193,9 @@ def test_every_format_is_described_and_no_other() -> None:
 
 
 def test_another_filter_is_one_more_row() -> None:
-    row = Filter("colour", "Only maps in it.", {"type": "string"}, len, lambda found: found.map.views)
+    row = Filter(
+        "colour", "Only maps in it.", {"type": "string"}, len, lambda found: found.map.views
+    )
     document = openapi_document(filters=(*FILTERS, row))
     jsonschema.Draft202012Validator(OPENAPI_31).validate(document)
     described = {

@@ -211,4 +211,4 @@ def _compared(hit: Record, like: ListedMap) -> ListedMap:
     """Return a map with what orders compare of a record; the rest is that of another map."""
     draft = parse_record(hit.body)[0]
     found = replace(like.map, **{name: getattr(draft, name) for name in _COMPARED})
-    return ListedMap(found, hit.details.edited)
+    return ListedMap(found, hit.details.edited or 0)

@@ -74,7 +74,7 @@ class Details:
     """What lists show of a map besides its Map object; see ``ListedMap``."""
 
     source: str = ""
-    edited: int = 0
+    edited: int | None = None
     language: str = ""
     tags: tuple[str, ...] = ()
     topics: int = 0
