@@ -23,7 +23,7 @@ from mapshelf.query import (
 
 LIMIT = "The limit value must be between 0-50."
 OFFSET = "The offset value must be a whole number between 0 and 9007199254740992."
-ORDER = "The order_by value must be one of alpha, downloads, views, date, rating."
+ORDER = "The order_by value must be one of alpha, downloads, views, date, rating, edited."
 CATEGORY = "The category value must be a whole number."
 SOFTWARE = "The software value must be a whole number."
 TEMPLATES = "The only_templates value must be true or false."

@@ -69,7 +69,8 @@ MAPS = (
         description="Animals live on light too", outline=outline_of("Light", "Animals"),
         links=[MapLink("warmth", "../solar.mm#ID_7", "solar.mm")],
         date_added=1_710_000_000_000, template=True, content=zlib.compress(FILE),
-        source=Source(b"/maps/light.mm", "light.mm", len(FILE), 1, hashlib.sha256(FILE).digest()),
+        tags=("light",),
+        source=Source(b"/light", "Nature/light.mm", len(FILE), 1, hashlib.sha256(FILE).digest()),
     ),
 )  # fmt: skip
 

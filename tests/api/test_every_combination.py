@@ -8,6 +8,8 @@ import itertools
 import random
 import unicodedata
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import datetime, timedelta
 from decimal import Decimal, localcontext
 from functools import cache
 from pathlib import Path
@@ -18,7 +20,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mapshelf.model import MapDraft
+from mapshelf.formats.outline_codec import decode_outline, encode_outline
+from mapshelf.model import MapDraft, Outline, Source, Task, Topic, parse_tags, sheets_of
 from mapshelf.snapshot.read.text_index import BLOCK
 from tests.examples import examples
 from tests.harness import Service, outline_of, serve, shelf_with
@@ -57,6 +60,7 @@ ORDERS: Final[dict[str, Callable[[MapDraft], Any]]] = {
     "downloads": lambda m: (-number(m.downloads), -number(m.file_id)),
     "views": lambda m: (-number(m.views), -number(m.file_id)),
     "date": lambda m: (-number(m.date_added), -number(m.file_id)),
+    "edited": lambda m: (-edited(m), -number(m.file_id)),
     "rating": lambda m: (
         -wilson(number(m.thumbs_up), number(m.thumbs_down)),
         -number(m.file_id),
@@ -72,8 +76,57 @@ def passes(found: MapDraft, asked: Asked) -> bool:
         and asked.get("software") in (None, SOFTWARE_IDS[found.software or ""])
         and asked.get("owner", found.owner or "").lower() == (found.owner or "").lower()
         and (asked.get("only_templates") != "true" or found.template is True)
+        and is_below(folder_of(found), asked.get("folder", "").strip("/"))
+        and (
+            "tag" not in asked or asked["tag"].lower() in [one.lower() for one in found.tags or ()]
+        )
+        and asked.get("language", "").lower() in ("", outline(found).language)
+        and asked.get("year") in (None, year_of(number(found.date_added)))
+        and asked.get("size") in (None, size_of(outline(found)))
+        and (asked.get("with_notes") != "true" or any(t.note for t in topics(found)))
+        and (asked.get("with_tasks") != "true" or any(t.task for t in topics(found)))
         and all(matches(found, word, last) for word, last in words_of(asked.get("query", "")))
     )
+
+
+def folder_of(found: MapDraft) -> str:
+    """Return the folder of a map, empty if it lies in none."""
+    assert found.source
+    return found.source.name.rpartition("/")[0]
+
+
+def is_below(folder: str, wanted: str) -> bool:
+    return not wanted or folder == wanted or folder.startswith(wanted + "/")
+
+
+@cache
+def decoded(encoded: bytes) -> Outline:
+    return decode_outline(encoded)
+
+
+def outline(found: MapDraft) -> Outline:
+    assert found.outline
+    return decoded(found.outline)
+
+
+def topics(found: MapDraft) -> list[Topic]:
+    return [topic for _, topic in outline(found).topics()]
+
+
+def size_of(outline: Outline) -> str:
+    count = len(list(outline.topics()))
+    return "small" if count <= 30 else "medium" if count <= 100 else "large"
+
+
+def year_of(milliseconds: int) -> int:
+    return (datetime(1970, 1, 1) + timedelta(milliseconds=milliseconds)).year
+
+
+def edited(found: MapDraft) -> int:
+    """Return when a map was edited: as the outline says, else by the time of its file."""
+    assert found.source
+    said = outline(found).modified
+    return found.source.modified // 10**6 if said is None else said
 
 
 def words_of(text: str) -> Iterator[tuple[str, bool]]:
@@ -85,6 +138,7 @@ def words_of(text: str) -> Iterator[tuple[str, bool]]:
 def matches(found: MapDraft, word: str, last: bool) -> bool:
     fields = (found.title, found.description, found.owner, found.category)
     held = folded(" ".join(field or "" for field in fields)).split()
+    held += folded(folder_of(found).replace("/", " ")).split()
     if word.startswith("-"):
         return word[1:] not in held
     return any(one.startswith(word) if last else one == word for one in held)
@@ -116,12 +170,14 @@ TITLES: Final = (
 WORDS: Final = ("rot", "rotkohl", "rotbuche", "blau", "apfel", "gelb")
 OWNERS: Final = ("Ada", "bob", "Carol Ann")
 CATEGORIES: Final = {4: "Business", 6: "Education", 900: "Eigene"}
+FOLDERS: Final = ("", "Kurs", "Kurs/Woche 1", "Kurs/Woche 1/Fotos", "kurs", "Zimmer/Kurs")
+TAGS: Final = ("Physik", "Chemie", "Ökologie, Umwelt", "neu")
 SMALL: Final = st.integers(0, 3)
 VOTES: Final = st.one_of(SMALL, st.integers(0, 10_000))
 
 
 def drafts_with(file_id: int) -> st.SearchStrategy[MapDraft]:
-    return st.builds(
+    drafts = st.builds(
         MapDraft,
         file_id=st.just(file_id),
         title=st.sampled_from(TITLES),
@@ -136,12 +192,41 @@ def drafts_with(file_id: int) -> st.SearchStrategy[MapDraft]:
         software=st.sampled_from(sorted(SOFTWARE_IDS)),
         template=st.booleans(),
     ).map(named)
+    tags = st.lists(st.sampled_from(TAGS), max_size=2)
+    return st.builds(filed, drafts, st.sampled_from(FOLDERS), SMALL, OUTLINES, tags)
 
 
 def named(draft: MapDraft) -> MapDraft:
     """Return ``draft`` with the name of its category."""
-    fields = {name: getattr(draft, name) for name in draft.__slots__}
-    return MapDraft(**{**fields, "category": CATEGORIES[number(draft.category_id)]})
+    return replace(draft, category=CATEGORIES[number(draft.category_id)])
+
+
+@cache
+def outline_with(language: str, modified: int | None, more: int, kind: str) -> bytes:
+    """Return an outline of ``1 + more`` topics, one of them with a note or a task."""
+    special = Topic("", note="x" * (kind == "note"), task=Task("todo") if kind == "task" else None)
+    root = Topic("", children=[special, *(Topic("") for _ in range(more - 1))] if more else [])
+    return encode_outline(Outline(sheets_of((root,)), language=language, modified=modified))
+
+
+def filed(draft: MapDraft, folder: str, modified: int, kept: bytes, tags: list[str]) -> MapDraft:
+    """Return ``draft`` with a file in a folder, an outline and tags."""
+    name = f"{folder}/{draft.file_id}.mm".lstrip("/")
+    return replace(
+        draft,
+        source=Source(f"/srv/{draft.file_id}".encode(), name, 1, modified * 10**6, b""),
+        outline=kept,
+        tags=parse_tags(",".join(tags)),
+    )
+
+
+OUTLINES: Final = st.builds(
+    outline_with,
+    st.sampled_from(("", "de", "fr")),
+    st.none() | SMALL | st.integers(10**11, 2 * 10**12),
+    st.sampled_from((0, 1, 29, 30, 99, 100)),
+    st.sampled_from(("", "note", "task")),
+)
 
 
 CATALOGUES: Final = st.sets(st.integers(1, 10**6), max_size=40).flatmap(
@@ -157,6 +242,13 @@ REQUESTS: Final = st.fixed_dictionaries(
         "software": st.sampled_from([1, 3, 11, 2]),
         "owner": st.sampled_from([*OWNERS, "ADA", "carol"]),
         "only_templates": st.sampled_from(["true", "false"]),
+        "folder": st.sampled_from([*FOLDERS, "Kurs/", "/Zimmer", "KURS", "Woche 1"]),
+        "tag": st.sampled_from(["physik", "Umwelt", "ÖKOLOGIE", "Ökologie, Umwelt"]),
+        "language": st.sampled_from(["de", "FR", "en", "deutsch"]),
+        "year": st.sampled_from([1970, 2001, 3]),
+        "size": st.sampled_from(["small", "medium", "large"]),
+        "with_notes": st.sampled_from(["true", "false"]),
+        "with_tasks": st.sampled_from(["true", "false"]),
         "query": SEARCHES,
         "offset": st.integers(0, 45),
         "limit": st.integers(0, 50),
@@ -191,26 +283,48 @@ CHOICES: Final[dict[str, list[Any]]] = {
     "query": [None, "rot", "blau -gelb", "ro"],
 }
 
+FURTHER: Final[dict[str, list[Any]]] = {
+    "folder": ["Kurs", "Kurs/Woche 1", "kurs", "Zimmer", "nowhere"],
+    "tag": ["physik", "umwelt", "none"],
+    "language": ["de", "xx"],
+    "year": [1970, 1971],
+    "size": ["small", "large"],
+    "with_notes": ["true"],
+    "with_tasks": ["true"],
+}
+"""The values of the other filters, of which not every combination is tried."""
+
 
 @pytest.fixture(scope="module")
 def drafts() -> list[MapDraft]:
     """Three thousand maps, so that sets of ranks are kept both as numbers and as bitmaps."""
     chance = random.Random(2024)
     return [
-        MapDraft(
-            file_id=file_id,
-            title=f"{chance.choice(TITLES)} {chance.choice(WORDS)}",
-            description=" ".join(chance.choices(WORDS, k=2)),
-            thumbs_up=chance.choice((0, 1, 2, chance.randrange(500))),
-            thumbs_down=chance.choice((0, 1, chance.randrange(500))),
-            views=chance.randrange(50),
-            downloads=chance.randrange(2**40),
-            category_id=category_id,
-            category=CATEGORIES[category_id],
-            date_added=chance.randrange(1000),
-            owner=chance.choices(OWNERS, (80, 15, 5))[0],
-            software=chance.choices(sorted(SOFTWARE_IDS), (5, 60, 20, 15))[0],
-            template=chance.random() < 0.5,
+        filed(
+            MapDraft(
+                file_id=file_id,
+                title=f"{chance.choice(TITLES)} {chance.choice(WORDS)}",
+                description=" ".join(chance.choices(WORDS, k=2)),
+                thumbs_up=chance.choice((0, 1, 2, chance.randrange(500))),
+                thumbs_down=chance.choice((0, 1, chance.randrange(500))),
+                views=chance.randrange(50),
+                downloads=chance.randrange(2**40),
+                category_id=category_id,
+                category=CATEGORIES[category_id],
+                date_added=chance.randrange(1000),
+                owner=chance.choices(OWNERS, (80, 15, 5))[0],
+                software=chance.choices(sorted(SOFTWARE_IDS), (5, 60, 20, 15))[0],
+                template=chance.random() < 0.5,
+            ),
+            chance.choice(FOLDERS),
+            chance.randrange(1000),
+            outline_with(
+                chance.choice(("", "de", "fr")),
+                chance.choice((None, chance.randrange(1000))),
+                chance.choice((0, 29, 30, 100)),
+                chance.choice(("", "note", "task")),
+            ),
+            chance.choices(TAGS, k=chance.randrange(3)),
         )
         for file_id in chance.sample(range(1, 10**6), 3000)
         for category_id in chance.choices(sorted(CATEGORIES), (70, 29, 1))
@@ -234,6 +348,10 @@ def combinations(drafts: list[MapDraft]) -> list[tuple[Asked, set[int]]]:
         {name: value for name, value in zip(names, values, strict=True) if value is not None}
         for values in combined
     ]
+    chance = random.Random(7)
+    further = [{name: value} for name, values in FURTHER.items() for value in values]
+    pairs = [one | other for one, other in itertools.combinations(further, 2)]
+    chosen += further + pairs + [chance.choice(chosen) | chance.choice(pairs) for _ in range(200)]
     return [(one, {number(m.file_id) for m in drafts if passes(m, one)}) for one in chosen]
 
 

@@ -34,6 +34,7 @@ NEEDED: Final = {
     ("GET", "/users/me"): "account",
     **{("GET", path): "maps" for path in ("/maps", "/search", "/suggest", "/facets")},
     **{("GET", path): "maps" for path in ("/categories", "/software", "/maps/{id}")},
+    **{("GET", path): "maps" for path in ("/folders", "/tags")},
     ("GET", "/maps/{id}/outline.{format}"): "maps",
     ("GET", "/maps/{id}/file"): "maps",
     ("GET", "/maps/{id}/links"): "maps",

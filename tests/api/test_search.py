@@ -103,7 +103,39 @@ def test_a_map_is_the_object_that_lists_have(serving: Serving) -> None:
     service = serving(MapDraft(title="Tea", outline=outline_of("Tea", "green tea")))
     (hit,) = hits(service, "tea")
     assert [hit["map"]] == service.maps(query="tea").json()
-    assert list(hit) == ["map", "topics"]
+    assert list(hit) == ["map", "topics", "file"]
+
+
+def test_a_hit_in_the_name_of_file_or_folder_says_so(serving: Serving) -> None:
+    source = Source(b"/x", "Curso <1>/Tea-Party.mm", 1, 1, b"")
+    service = serving(MapDraft(title="Plan", source=source), MapDraft(title="Party"))
+    found = {hit["map"]["Title"]: hit["file"] for hit in hits(service, "party")}
+    path, marked = "Curso <1>/Tea-Party.mm", "Curso &lt;1&gt;/Tea-<mark>Party</mark>.mm"
+    assert found == {"Plan": {"path": path, "marked": marked}, "Party": {"path": "", "marked": ""}}
+    (hit,) = hits(service, "curso plan")
+    assert hit["file"]["marked"] == "<mark>Curso</mark> &lt;1&gt;/Tea-Party.mm"
+
+
+def test_folders_and_tags_are_browsed_with_their_counts(serving: Serving) -> None:
+    places = ("a.mm", "A/b.mm", "A/B c/c.mm", "A/B c/D/d.mm", "é/Doc.mindnode/contents.xml")
+    tags = (("Tea", "é"), ("tea",), (), ("é",), ("tea",))
+    service = serving(
+        *(
+            MapDraft(title="m", source=Source(name.encode(), name, 1, 1, b""), tags=tag)
+            for name, tag in zip(places, tags, strict=True)
+        )
+    )
+
+    def folders(below: str) -> list[tuple[Any, ...]]:
+        return [tuple(one.values()) for one in service.get(f"/folders{below}").json()]
+
+    assert folders("") == folders("?below=") == [("A", 3, "A"), ("é", 1, "é")]
+    assert folders("?below=A") == folders("?below=/A//") == [("B c", 2, "A/B c")]
+    assert folders("?below=A/B%20c") == [("D", 1, "A/B c/D")]
+    for none in ("A/B%20c/D", "a", "nowhere", ".", "%C3%A9"):
+        assert folders(f"?below={none}") == []
+    assert service.get("/folders?below=%00").status_code == 400
+    assert service.get("/tags").json() == [{"name": "Tea", "count": 3}, {"name": "é", "count": 2}]
 
 
 def test_hostile_texts_come_out_escaped(serving: Serving) -> None:

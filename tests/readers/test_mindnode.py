@@ -64,7 +64,8 @@ def test_the_list_alone(form: plistlib.PlistFormat) -> None:
 
 def test_facts() -> None:
     outline = outline_of({"title": "r"}, author="Ann", comments="about", keywords="k")
-    assert (outline.roots[0].note, outline.author) == ("about\nKeywords: k", "Ann")
+    assert (outline.roots[0].note, outline.author) == ("about", "Ann")
+    assert outline.roots[0].tags == ("k",)
     assert (outline.software, outline.software_version) == ("MindNode", "")
 
 

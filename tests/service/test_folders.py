@@ -68,6 +68,36 @@ def test_owner_and_category_are_given_without_reading_files_again(
     assert store.revision() == revision
 
 
+def test_what_arrives_later_arrives_now(store: Store, folder: Path) -> None:
+    """At the first import of a folder the dates in the files count, or those of the files."""
+    opml = '<opml version="2.0"><head><dateCreated>{}</dateCreated></head><body>{}</body></opml>'
+    outline = '<outline text="{}" category="/Science/Bio, tea"/>'
+    dated = folder / "a" / "dated.opml"
+    dated.parent.mkdir()
+    dated.write_text(opml.format("2012-05-06T07:08:09Z", outline.format("Dated")))
+    os.utime(dated, (LONG_AGO, LONG_AGO))
+    old_map(folder / "undated.mm", "Undated")
+    began = time.time_ns() // 1_000_000
+    with SandboxedReader(workers=1) as reader:
+        FolderSync(store, reader, [folder]).sync()
+        assert added(store) == {"Dated": 1_336_288_089_000, "Undated": LONG_AGO * 1000}
+        old_map(folder / "a" / "later.mm", "Later")
+        dated.write_text(dated.read_text() + " ")
+        os.utime(dated, (LONG_AGO + 9, LONG_AGO + 9))
+        FolderSync(store, reader, [folder]).sync()
+    found = added(store)
+    assert began <= found.pop("Later") <= time.time_ns() // 1_000_000
+    assert found == {"Dated": 1_336_288_089_000, "Undated": LONG_AGO * 1000}
+    (tagged,) = [one for one in store.maps(0, 10) if one.title == "Dated"]
+    assert tagged.tags == ("/Science/Bio", "tea")
+    origin = store.origin(tagged.file_id)
+    assert origin == ("a/dated.opml", (LONG_AGO + 9) * 1000)
+
+
+def added(store: Store) -> dict[str, int]:
+    return {found.title: found.date_added for found in store.maps(0, 10)}
+
+
 def test_each_refused_file_is_told_once_however_often_the_service_starts(
     store: Store, folder: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -279,7 +309,7 @@ def test_a_rename_that_is_cut_short_is_taken_up(
         FolderSync(store, reader, [folder]).sync()
     (after,) = store.maps(0, 10)
     assert (after.id, after.category) == (before.id, "Science")
-    assert after.date_added == 1_500_000_000_000
+    assert after.date_added == before.date_added
 
 
 def dying(drafts: Sequence[MapDraft]) -> list[Outcome]:
@@ -375,7 +405,8 @@ def disturb(folder: Path, files: list[Path], chance: random.Random) -> None:
 
 def described(mapshelf: Mapshelf) -> list[tuple[str, ...]]:
     """Return all maps without what differs from import to import."""
+    differs = ("ID", "File_ID", "DateAdded")
     return sorted(
-        tuple(value for key, value in record.items() if key not in ("ID", "File_ID"))
+        tuple(value for key, value in record.items() if key not in differs)
         for record in mapshelf.exported()
     )

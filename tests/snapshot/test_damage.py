@@ -40,7 +40,7 @@ def filled(world: World) -> World:
 
 def sound(world: World) -> None:
     snapshot = world.published()
-    prove_lists(snapshot, world.maps())
+    prove_lists(snapshot, world.listed())
     prove_searches(snapshot, world, ["tea", "zoo", "changed"])
 
 
@@ -386,7 +386,7 @@ def test_a_store_put_back_to_an_earlier_state_is_followed(filled: World, tmp_pat
 
 def test_an_old_snapshot_serves_after_its_files_are_gone(filled: World) -> None:
     reading = filled.snapshot()
-    folder, maps = filled.folder, filled.maps()
+    folder, maps = filled.folder, filled.listed()
     for n in range(4):
         filled.put(MapDraft(id="m1", title=f"newer {n}"))
         filled.store.delete_maps([f"m{n + 10}"])

@@ -5,6 +5,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, TypeVar
@@ -15,8 +16,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mapshelf.errors import SnapshotDamaged
-from mapshelf.model import Map, MapDraft
-from mapshelf.query import FILTERS, MapQuery, owner_key
+from mapshelf.model import ListedMap, Map, MapDraft, Source
+from mapshelf.query import FILTERS, MapQuery, folder_key, owner_key, tag_key
 from mapshelf.snapshot.format.columns import (
     COLUMNS,
     Columns,
@@ -44,10 +45,11 @@ BEGINNINGS_OF_YEARS = [
 ]
 
 
-def expected(maps: Sequence[Map]) -> Facets:
+def expected(listed: Sequence[ListedMap], below: str = "") -> Facets:
     """Return the facets of maps, in the order in which these are given."""
+    maps = [one.map for one in listed]
 
-    def first(values: Sequence[T], key: Callable[[T], int]) -> list[tuple[T, int]]:
+    def first(values: Sequence[T], key: Callable[[T], Any]) -> list[tuple[T, int]]:
         counts = Counter(values)
         by_count = sorted(counts.items(), key=lambda item: (-item[1], key(item[0])))
         return by_count[:MOST_VALUES]
@@ -66,7 +68,47 @@ def expected(maps: Sequence[Map]) -> Facets:
         ),
         owner=[(names[key], count) for key, count in owners],
         year=[(f"{year:04d}", count) for year, count in sorted(years, reverse=True)],
+        language=first(
+            [one.language for one in listed if one.language], lambda one: (len(one), one)
+        ),
+        size=_sizes([one.topics for one in listed]),
+        with_notes=_true(one.notes for one in listed),
+        with_tasks=_true(one.tasks for one in listed),
+        folder=by_name(first(list(_folders(listed, below)), folder_key)),
+        tag=by_name(first(list(_tags(listed)), tag_key)),
     )
+
+
+def by_name(counts: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    return sorted(counts, key=lambda one: (-one[1], one[0]))
+
+
+def _sizes(topics: Sequence[int]) -> list[tuple[str, int]]:
+    limits = (("small", 1, 30), ("medium", 31, 100), ("large", 101, 400), ("huge", 401, 10**9))
+    counts = [(name, sum(low <= one <= high for one in topics)) for name, low, high in limits]
+    return [(name, count) for name, count in counts if count]
+
+
+def _true(values: Iterable[bool]) -> list[tuple[str, int]]:
+    count = sum(values)
+    return [("true", count)] if count else []
+
+
+def _folders(listed: Sequence[ListedMap], below: str) -> Iterator[str]:
+    """Yield, for each map below a folder, the folder right below it that it is in."""
+    beginning = f"{below}/" if below else ""
+    for one in listed:
+        folder = one.source.rpartition("/")[0] + "/"
+        if folder.startswith(beginning) and (rest := folder.removeprefix(beginning)).strip("/"):
+            yield beginning + rest.partition("/")[0]
+
+
+def _tags(listed: Sequence[ListedMap]) -> Iterator[str]:
+    # A tag is called what the first map calls it.
+    names: dict[str, str] = {}
+    for one in listed:
+        for tag in one.map.tags:
+            yield names.setdefault(tag.casefold(), tag)
 
 
 def _there_are(ids: Iterable[int | None]) -> list[int]:
@@ -89,14 +131,33 @@ OWNERS = st.sampled_from(["ann", "Ann", "ANN ", "bob", "çelik", "ÇELIK", "ß",
 
 
 @st.composite
-def catalogues(draw: st.DrawFn) -> list[Map]:
+def catalogues(draw: st.DrawFn) -> list[ListedMap]:
     """Draw maps: a few values of each kind, repeated as chance has it."""
     kinds = draw(
         st.lists(st.tuples(IDS, st.none() | IDS, st.none() | IDS, OWNERS, DATES), min_size=1)
     )
     chance = random.Random(draw(st.integers(0, 2**32)))
     size = draw(st.sampled_from([0, 1, 7, 60, 300, 3000]))
-    return [_map(n, tuple(chance.choice(kinds)[i] for i in range(5))) for n in range(size)]
+    return [
+        _listed(_map(n, tuple(chance.choice(kinds)[i] for i in range(5))), chance)
+        for n in range(size)
+    ]
+
+
+FOLDERS = ("", "a/", "a/b/", "a/b c/", "b/", "ä/ö/ü/")
+TAGS = ("red", "blue", "green", "Grün")
+
+
+def _listed(found: Map, chance: random.Random) -> ListedMap:
+    return ListedMap(
+        replace(found, tags=tuple(chance.sample(TAGS, chance.randrange(3)))),
+        edited=chance.randrange(10**12),
+        source=f"{chance.choice(FOLDERS)}{found.id}.mm",
+        language=chance.choice(("", "de", "fr", "en")),
+        topics=chance.choice((0, 1, 30, 31, 100, 101, 400, 401, 10**6)),
+        notes=chance.random() < 0.5,
+        tasks=chance.random() < 0.1,
+    )
 
 
 Kind = tuple[Any, ...]
@@ -135,7 +196,7 @@ def folders() -> Iterator[Callable[[], Path]]:
         yield lambda: Path(tempfile.mkdtemp(dir=folder))
 
 
-def coded(maps: Sequence[Map], batches: Sequence[int], fresh: Callable[[], Path]) -> Codes:
+def coded(maps: Sequence[ListedMap], batches: Sequence[int], fresh: Callable[[], Path]) -> Codes:
     """Return codes as snapshots have them, built on by another process after each batch."""
     folder, done = fresh(), 0
     columns = Columns(folder)
@@ -144,7 +205,8 @@ def coded(maps: Sequence[Map], batches: Sequence[int], fresh: Callable[[], Path]
         done = len(columns)
         published = fresh()
         lengths = {name: length for name, (length, _) in columns.link_to(published).items()}
-        columns.append([Entry(_map(0, (77, 77, 77, "never published", 0)), 0, 0)])
+        never = _map(0, (77, 77, 77, "never published", 0))
+        columns.append([Entry(ListedMap(replace(never, tags=("never",)), 0, "n/n.mm"), 0, 0)])
         columns.close()
         folder = fresh()
         for name in (*map(column_file, COLUMNS), *DICTIONARIES):
@@ -158,7 +220,7 @@ def coded(maps: Sequence[Map], batches: Sequence[int], fresh: Callable[[], Path]
 @settings(max_examples=examples(60))
 @given(maps=catalogues(), batches=st.lists(st.integers(0, 500), max_size=3), data=st.data())
 def test_facets_are_those_of_a_plain_count(
-    maps: list[Map], batches: list[int], data: st.DataObject
+    maps: list[ListedMap], batches: list[int], data: st.DataObject
 ) -> None:
     with folders() as fresh:
         codes = coded(maps, batches, fresh)
@@ -167,25 +229,39 @@ def test_facets_are_those_of_a_plain_count(
             chance = random.Random(seed)
             slots = chance.sample(range(len(maps)), int(share * len(maps)))
             found = count_facets(
-                codes, np.array(slots, "<u4"), lambda slot: encode_record(maps[slot])
+                codes, np.array(slots, "<u4"), lambda slot: encode_record(maps[slot].map)
             )
             assert found == expected([maps[slot] for slot in slots])
 
 
 def test_facets_where_every_map_has_values_of_its_own() -> None:
-    maps = [_map(n, (5000 - n, n, n, f"user {n}", n * 10**10)) for n in range(5000)]
+    maps = [
+        ListedMap(
+            replace(_map(n, (5000 - n, n, n, f"user {n}", n * 10**10)), tags=(f"tag {n}",)),
+            0,
+            f"folder {n}/map.mm",
+        )
+        for n in range(5000)
+    ]
     with folders() as fresh:
         codes = coded(maps, [1000], fresh)
         for slots in (list(range(5000)), [4999, 3, 77], []):
             found = count_facets(
-                codes, np.array(slots, "<u4"), lambda slot: encode_record(maps[slot])
+                codes, np.array(slots, "<u4"), lambda slot: encode_record(maps[slot].map)
             )
             assert found == expected([maps[slot] for slot in slots])
 
 
 @pytest.mark.parametrize("name", DICTIONARIES)
 def test_values_that_are_cut_short_are_refused(name: str) -> None:
-    maps = [_map(n, (n, n, n, f"user {n}", n * 10**10)) for n in range(9)]
+    maps = [
+        ListedMap(
+            replace(_map(n, (n, n, n, f"user {n}", n * 10**10)), tags=(f"tag {n}",)),
+            0,
+            f"folder {n}/map.mm",
+        )
+        for n in range(9)
+    ]
     with folders() as fresh:
         folder = fresh()
         columns = Columns(folder)
@@ -209,7 +285,7 @@ def test_values_that_are_cut_short_are_refused(name: str) -> None:
 def test_facets_of_a_catalogue_that_changes(world: World) -> None:
     """Through builders that end and begin, and a compaction."""
     chance = random.Random(12)
-    keys = {row.name: row.key for row in FILTERS}
+    keys = {row.name: row.keys for row in FILTERS}
     for step in range(30):
         world.put(*(_draft(chance, f"m{chance.randrange(120)}") for _ in range(40)))
         world.store.delete_maps([f"m{chance.randrange(120)}" for _ in range(8)])
@@ -219,11 +295,15 @@ def test_facets_of_a_catalogue_that_changes(world: World) -> None:
         while step % 10 == 9 and world.builder.compact():
             pass
         snapshot = world.snapshot()
-        maps = world.maps()
-        some = chance.choice(maps)
-        for names in ((), ("category",), ("software", "owner"), ("only_templates",)):
-            filters = tuple((name, keys[name](some)) for name in names)
-            want = expected(filtered(maps, filters))
+        maps = world.listed()
+        some = chance.choice([one for one in maps if one.folders and one.map.tags])
+        for names in (
+            *((), ("category",), ("software", "owner"), ("only_templates",)),
+            *(("folder",), ("tag", "year"), ("language", "size")),
+        ):
+            filters = tuple((name, keys[name](some)[-1]) for name in names)
+            below = some.folders[-1] if "folder" in names else ""
+            want = expected(filtered(maps, filters), below)
             for order in ("date", "alpha"):  # asked again, it is what it was
                 found = snapshot.facets(MapQuery(filters=filters, order=order))
                 # Which of an owner's maps is looked at for the name is not promised.
@@ -240,7 +320,14 @@ def _draft(chance: random.Random, public_id: str) -> MapDraft:
         owner=chance.choice(["ann", "Ann", f"user {chance.randrange(90)}"]),
         date_added=chance.randrange(10**12, 2 * 10**12),
         template=chance.random() < 0.5,
+        tags=tuple(chance.sample(TAGS, chance.randrange(3))),
+        source=_source(public_id, chance.choice(FOLDERS)),
     )
+
+
+def _source(public_id: str, folder: str) -> Source:
+    path = f"{folder}{public_id}.mm"
+    return Source(path.encode(), path, 1, 1, b"")
 
 
 def _spelt_alike(facets: Facets) -> tuple[object, ...]:
@@ -251,4 +338,8 @@ def _spelt_alike(facets: Facets) -> tuple[object, ...]:
         facets.licence,
         [(name.casefold(), count) for name, count in facets.owner],
         facets.year,
+        facets.language,
+        facets.size,
+        sorted(facets.folder),
+        sorted(facets.tag),
     )

@@ -94,7 +94,7 @@ def test_kept_up_equals_built_anew(
                 case list():
                     world.put(*(replace(draft, id=one) for one, draft in step))
         snapshot = world.published()
-        prove_lists(snapshot, world.maps())
+        prove_lists(snapshot, world.listed())
         prove_searches(snapshot, world, ["tea", "teapot", "ÄRGER", "日本", "zo"])
         assert not world.builder.advance()
 
@@ -109,7 +109,7 @@ def test_many_changes_at_once_are_sorted_anew(tmp_path: Path) -> None:
         changed = sum(n % 5 != n % 3 for n in range(1100))
         assert changed < 1000
         world.put(*(MapDraft(id=f"m{n}", downloads=1) for n in range(1001)))
-        prove_lists(world.published(), world.maps())
+        prove_lists(world.published(), world.listed())
 
 
 def test_a_long_import_shows_as_it_goes(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_postings_and_bitmaps_answer_alike(tmp_path: Path, count: int) -> None:
             )
         )
         snapshot = world.published()
-        prove_lists(snapshot, world.maps())
+        prove_lists(snapshot, world.listed())
         assert page(snapshot, filters=(("category", 2),)).total == count
         assert page(snapshot, filters=(("category", 3),)).total == 30
         assert snapshot.maps_of("ANN") == (count + 30) // 2
@@ -164,7 +164,7 @@ def test_records_are_rewritten_when_mostly_garbage(tmp_path: Path) -> None:
                 world.restart()
         assert max(sizes) < 4 * min(sizes)
         assert any(later < earlier for earlier, later in itertools.pairwise(sizes))
-        prove_lists(world.snapshot(), world.maps())
+        prove_lists(world.snapshot(), world.listed())
 
 
 def test_titles_find_their_places_after_records_were_rewritten(tmp_path: Path) -> None:
@@ -179,7 +179,7 @@ def test_titles_find_their_places_after_records_were_rewritten(tmp_path: Path) -
         assert (world.folder / "records.bin").stat().st_size < 2 * size
         world.restart()
         world.put(*(MapDraft(id=f"n{n}", title=f"beginning {n}.") for n in range(30)))
-        prove_lists(world.published(), world.maps())
+        prove_lists(world.published(), world.listed())
 
 
 def test_a_snapshot_of_mostly_removed_maps_is_made_anew(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_snapshot_of_mostly_removed_maps_is_made_anew(tmp_path: Path) -> None:
         while world.builder.compact():
             pass
         assert (world.folder / "column-length.bin").stat().st_size < 4 * 20
-        prove_lists(world.published(), world.maps())
+        prove_lists(world.published(), world.listed())
         assert not world.builder.compact()
 
 
@@ -208,7 +208,7 @@ def test_a_search_index_of_mostly_replaced_maps_is_made_anew(tmp_path: Path) -> 
                 slices += 1
                 world.put(MapDraft(id=f"m{slices}", title="changed"), MapDraft(title="late"))
                 snapshot = world.published()
-                prove_lists(snapshot, world.maps())
+                prove_lists(snapshot, world.listed())
                 prove_searches(snapshot, world, ["changed", "t7", "late"])
         assert slices >= 3
         prove_searches(world.published(), world, ["changed", "t7", "late"])
@@ -226,4 +226,4 @@ def test_ids_of_one_hash_are_told_apart(
     world.published()
     world.store.delete_maps(["m3", "m4"])
     world.put(MapDraft(id="m5", title="changed"), MapDraft(id="late", title="late"))
-    prove_ids(world.published(), world.maps(), ["m3", "m4", "m20", ""])
+    prove_ids(world.published(), world.listed(), ["m3", "m4", "m20", ""])

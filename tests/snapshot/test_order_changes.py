@@ -8,6 +8,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count, product
 from pathlib import Path
 
@@ -16,7 +17,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mapshelf.model import Map
+from mapshelf.model import ListedMap, Map
 from mapshelf.query import FILTERS, ORDERS, MapQuery
 from mapshelf.snapshot.build import orders_writer as ordering
 from mapshelf.snapshot.build.orders_writer import OrdersWriter
@@ -35,6 +36,8 @@ from mapshelf.snapshot.read.listing import Listing
 from tests.examples import examples
 
 ALL = 10**9
+TAGS = ("red", "Blue", "green")
+FOLDERS = ("", "a/", "a/b/", "c/d/")
 TITLES = ["tea", "Teapot with a lid", "teapot with a LID", "日本語のお茶", ""]
 
 
@@ -60,7 +63,7 @@ class Shelf:
         self.remove(number)
         self.slots[number] = len(self.columns)
         self._titles.append(title)
-        self.columns.append([Entry(made(number, title, category, views), 0, 0)])
+        self.columns.append([Entry(listed(made(number, title, category, views)), 0, 0)])
 
     def remove(self, number: int) -> None:
         if number in self.slots:
@@ -148,15 +151,45 @@ def made(number: int, title: str, category: int, views: int) -> Map:
     )
 
 
+def listed(found: Map) -> ListedMap:
+    """Return a map in folders, with tags, that follow from its numbers."""
+    return ListedMap(
+        replace(found, tags=TAGS[: found.views]),
+        edited=found.views,
+        source=f"{FOLDERS[found.category_id % 4]}{found.file_id}.mm",
+        language=("", "de", "fr")[found.category_id % 3],
+        topics=found.views * 40,
+        notes=found.views > 1,
+        tasks=found.views > 2,
+    )
+
+
 def queries(columns: Columns) -> Iterator[MapQuery]:
-    """Yield every order with every combination of filter values, past ones among them."""
-    values = [
-        [None, 12345, *np.unique(columns[f"filter-{row.name}"]).tolist()[:4]] for row in FILTERS
+    """Yield every order with combinations of filter values, past ones among them.
+
+    Of a few filters all combinations; each of the others with each of these.
+    """
+    values = {
+        row.name: [
+            *(None, 12345),
+            *(
+                columns.names(row.name).keys()
+                if row.names
+                else np.unique(columns[f"filter-{row.name}"])
+            ).tolist()[:4],
+        ]
+        for row in FILTERS
+    }
+    names = ("category", "folder", "tag")
+    combined = [
+        [(name, key) for name, key in zip(names, keys, strict=True) if key is not None]
+        for keys in product(*(values[name] for name in names))
     ]
-    for order, keys in product(ORDERS, product(*values)):
-        pairs = zip(FILTERS, keys, strict=True)
-        filters = tuple((row.name, key) for row, key in pairs if key is not None)
-        yield MapQuery(order=order, filters=filters, limit=ALL)
+    others = [(name, key) for name in values for key in values[name] if key is not None]
+    combined += [[one] for one in others]
+    combined += [[one, ("tag", key)] for one in others for key in values["tag"][2:4]]
+    for order, filters in product(ORDERS, combined):
+        yield MapQuery(order=order, filters=tuple(filters), limit=ALL)
 
 
 def prove_list(
@@ -263,11 +296,11 @@ def test_orders_are_rewritten_one_at_a_time() -> None:
         before = written(shelf)
         for number in range(1, 12):
             shelf.put(number)
-        for published in range(1, 7):
+        for published in range(1, 8):
             shelf.publish()
             assert len(written(shelf) - before) == published
         shelf.publish()
-        assert len(written(shelf) - before) == 6
+        assert len(written(shelf) - before) == 7
         shelf.prove(np.random.default_rng(1))
 
 

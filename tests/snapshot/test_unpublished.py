@@ -127,7 +127,7 @@ def test_a_map_that_never_was_published_leaves_no_trace(
     hide(world, visibility)
     snapshot = world.published()
     assert_hidden(snapshot)
-    prove_lists(snapshot, world.maps())
+    prove_lists(snapshot, world.listed())
     for path in world.folder.rglob("*"):
         content = path.read_bytes().lower() if path.is_file() else b""
         for word in (*SECRETS, "hidden01"):
@@ -151,7 +151,7 @@ def test_a_map_that_is_hidden_leaves_and_comes_back(
         world.restart()
     snapshot = world.published()
     assert everything(snapshot) == before
-    prove_lists(snapshot, world.maps())
+    prove_lists(snapshot, world.listed())
 
 
 def test_the_hidden_map_would_be_seen(world: World) -> None:

@@ -12,8 +12,8 @@ from typing import Any
 
 import orjson
 
-from mapshelf.formats.outline_codec import outline_passages
-from mapshelf.model import Map, MapDraft, Visibility
+from mapshelf.formats.outline_codec import decode_outline, outline_passages
+from mapshelf.model import ListedMap, Map, MapDraft, Visibility
 from mapshelf.query import FILTERS, ORDERS, MapQuery
 from mapshelf.query.rating import rating
 from mapshelf.snapshot import SnapshotDirectory
@@ -22,6 +22,7 @@ from mapshelf.snapshot.format.manifest import verify
 from mapshelf.snapshot.format.records import encode_record
 from mapshelf.snapshot.read import Page, Record, Snapshot
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
+from mapshelf.text.language_detection import guess_language
 from mapshelf.text.normalize import normalize
 from tests.indexing import index_words
 
@@ -64,6 +65,26 @@ class World:
         """Return the maps that a snapshot has to show: no others may be in it."""
         return [one for one in self.store.maps(0, ALL) if one.visibility is Visibility.PUBLISHED]
 
+    def listed(self) -> list[ListedMap]:
+        """Return the same maps with what their files say."""
+        return [self._listed(one) for one in self.maps()]
+
+    def _listed(self, one: Map) -> ListedMap:
+        outline = self.store.outline(one.file_id)
+        read = decode_outline(outline) if outline else None
+        topics = [topic for _, topic in read.topics()] if read else []
+        source, modified = self.store.origin(one.file_id)
+        dates = (read.modified if read else None, modified, one.date_added)
+        return ListedMap(
+            one,
+            next(date for date in dates if date is not None),
+            source,
+            read.language if read else guess_language(f"{one.title}. {one.description}"),
+            len(topics),
+            any(topic.note for topic in topics),
+            any(topic.task for topic in topics),
+        )
+
     def close(self) -> None:
         self.builder.close()
         self.store.close()
@@ -88,76 +109,92 @@ def titles(snapshot: Snapshot, **query: Any) -> list[str]:
     return [one["Title"] for one in orjson.loads(page(snapshot, **query).body)]
 
 
-def in_order(maps: list[Map], order: str) -> list[Map]:
+def in_order(maps: list[ListedMap], order: str) -> list[ListedMap]:
     if order == "alpha":
-        return sorted(maps, key=lambda one: (normalize(one.title), one.title, one.file_id))
-    keys: dict[str, Callable[[Map], float]] = {
-        "downloads": lambda one: one.downloads,
-        "views": lambda one: one.views,
-        "date": lambda one: one.date_added,
-        "rating": lambda one: rating(one.thumbs_up, one.thumbs_down),
+        return sorted(
+            maps, key=lambda one: (normalize(one.map.title), one.map.title, one.map.file_id)
+        )
+    keys: dict[str, Callable[[ListedMap], float]] = {
+        "downloads": lambda one: one.map.downloads,
+        "views": lambda one: one.map.views,
+        "date": lambda one: one.map.date_added,
+        "rating": lambda one: rating(one.map.thumbs_up, one.map.thumbs_down),
+        "edited": lambda one: one.edited,
     }
-    return sorted(maps, key=lambda one: (keys[order](one), one.file_id), reverse=True)
+    return sorted(maps, key=lambda one: (keys[order](one), one.map.file_id), reverse=True)
 
 
-def filtered(maps: list[Map], filters: tuple[tuple[str, int], ...]) -> list[Map]:
-    keys = {row.name: row.key for row in FILTERS}
-    return [one for one in maps if all(keys[name](one) == key for name, key in filters)]
+def filtered(maps: list[ListedMap], filters: tuple[tuple[str, int], ...]) -> list[ListedMap]:
+    keys = {row.name: row.keys for row in FILTERS}
+    return [one for one in maps if all(key in keys[name](one) for name, key in filters)]
 
 
-def encoded(maps: list[Map]) -> bytes:
-    return b"[" + b",".join(encode_record(one).replace(b"\x01", BASE) for one in maps) + b"]"
+def encoded(maps: list[ListedMap]) -> bytes:
+    records = (encode_record(one.map).replace(b"\x01", BASE) for one in maps)
+    return b"[" + b",".join(records) + b"]"
 
 
-def combinations(maps: list[Map]) -> Iterator[tuple[tuple[str, int], ...]]:
-    """Yield every combination of filter values that some map has, or none."""
+def combinations(maps: list[ListedMap]) -> Iterator[tuple[tuple[str, int], ...]]:
+    """Yield combinations of filter values that some map has, or none.
+
+    Of the filters on fields of the record all combinations; each of the others with each of these.
+    """
     values = {
-        row.name: [None, *sorted({row.key(one) for one in maps})[:3], 123_456_789]
+        row.name: [None, *sorted({key for one in maps for key in row.keys(one)})[:3], 123_456_789]
         for row in FILTERS
     }
     values["only_templates"] = [None, 1]
-    for keys in product(*values.values()):
-        pairs = zip(values, keys, strict=True)
+    names = ("category", "software", "owner", "only_templates")
+    for keys in product(*(values[name] for name in names)):
+        pairs = zip(names, keys, strict=True)
         yield tuple((name, key) for name, key in pairs if key is not None)
+    others = [(name, key) for name in values for key in values[name] if key is not None]
+    for one, other in pairwise([*others, *others[::7]]):
+        yield (one,)
+        yield (one, other)
 
 
-def prove_lists(snapshot: Snapshot, maps: list[Map]) -> None:
+def prove_lists(snapshot: Snapshot, listed: list[ListedMap]) -> None:
     """Compare every list of a snapshot with the oracle."""
+    maps = [one.map for one in listed]
     assert len(snapshot) == len(maps)
     for order in ORDERS:
-        ordered = in_order(maps, order)
-        for filters in combinations(maps):
+        ordered = in_order(listed, order)
+        for filters in combinations(listed):
             want = filtered(ordered, filters)
             assert page(snapshot, order=order, filters=filters) == Page(len(want), encoded(want))
             part = page(snapshot, order=order, filters=filters, offset=1, limit=2)
             assert part == Page(len(want), encoded(want[1:3]))
     for owner in {one.owner for one in maps} | {"nobody"}:
         assert snapshot.maps_of(owner.upper()) == sum(one.owner == owner for one in maps)
-    prove_ids(snapshot, maps, ["", "nobody", "\xe9", "\udcff", "x" * 10_000])
+    prove_ids(snapshot, listed, ["", "nobody", "\xe9", "\udcff", "x" * 10_000])
 
 
-def prove_ids(snapshot: Snapshot, maps: list[Map], others: Iterable[str]) -> None:
+def prove_ids(snapshot: Snapshot, listed: list[ListedMap], others: Iterable[str]) -> None:
     """Look up every map by its public id, and ids that no map has."""
-    by_id = {one.id: one for one in maps}
-    for one in maps:
-        found = snapshot.find(one.id, BASE)
-        assert found == Record(one.file_id, encoded([one])[1:-1])
-        assert found.title == one.title
-    for public_id in {*others, *(one.id.swapcase() for one in maps)} - set(by_id):
+    by_id = {one.map.id: one for one in listed}
+    for public_id, one in by_id.items():
+        found = snapshot.find(public_id, BASE)
+        assert found == Record(one.map.file_id, encoded([one])[1:-1])
+        assert found.title == one.map.title
+        shown = found.details
+        assert (shown.source, shown.edited) == (one.source, one.edited)
+        assert (shown.language, shown.tags) == (one.language, one.map.tags)
+    for public_id in {*others, *(one.swapcase() for one in by_id)} - set(by_id):
         assert snapshot.find(public_id, BASE) is None
 
 
 def prove_searches(snapshot: Snapshot, world: World, words: list[str]) -> None:
     """Compare searches for single words and pairs with the oracle, in order and by relevance."""
-    maps = world.maps()
-    held = {one.file_id: _words(world, one) for one in maps}
+    maps = world.listed()
+    held = {one.map.file_id: _words(world, one.map) for one in maps}
     for text in [*words, *(f"{a} {b}" for a, b in pairwise(words))]:
         *whole, last = normalize(text).split()
         found = [
             one
             for one in maps
-            if all(word in held[one.file_id] for word in whole)
-            and any(word.startswith(last) for word in held[one.file_id])
+            if all(word in held[one.map.file_id] for word in whole)
+            and any(word.startswith(last) for word in held[one.map.file_id])
         ]
         for order in ORDERS:
             want = in_order(found, order)

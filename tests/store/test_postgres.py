@@ -497,6 +497,8 @@ def test_outlines_that_an_older_node_writes_are_outdated(url: str) -> None:
 
 
 UNDONE = (
+    "DROP TABLE imported_folders",
+    "DROP TABLE renamed_tags",
     "DROP TABLE refusals",
     "DROP TABLE identities, passkeys, passkey_challenges",
     "DROP TABLE reports, decisions, audit",

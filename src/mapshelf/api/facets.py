@@ -52,6 +52,15 @@ def _facets(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:
             "owner": _named(facets.owner),
             "licence": _with_names(facets.licence, store.licence_types()),
             "year": _named(facets.year),
+            "folder": [
+                {"name": path.rpartition("/")[2], "count": count, "path": path}
+                for path, count in facets.folder
+            ],
+            "tag": _named(facets.tag),
+            "language": _named(facets.language),
+            "size": _named(facets.size),
+            "with_notes": _named(facets.with_notes),
+            "with_tasks": _named(facets.with_tasks),
         }
     )
 

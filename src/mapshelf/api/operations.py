@@ -6,6 +6,7 @@ What each takes is in ``PERMISSIONS``.
 from collections.abc import Mapping
 
 from mapshelf.accounts.permissions import PERMISSIONS, Permission
+from mapshelf.api.browsing import show_folders, show_tags
 from mapshelf.api.drawings import show_drawing
 from mapshelf.api.editing import CHANGES, edit_map, remove_map, restore_map
 from mapshelf.api.facets import show_categories, show_facets, show_software
@@ -42,6 +43,8 @@ def api_routes(*, private: bool) -> Mapping[str, Route]:
         "/facets": _route("search maps", show_facets, cached=True),
         "/categories": _route("list maps", show_categories),
         "/software": _route("list maps", show_software),
+        "/folders": _route("list maps", show_folders, cached=True),
+        "/tags": _route("list maps", show_tags, cached=True),
         "/maps/{id}": _route(
             "read a map",
             show_map,

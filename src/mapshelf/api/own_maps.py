@@ -9,7 +9,7 @@ million characters, so it has a limit (``MOST_SEARCHED``), and a queue of its ow
 others from their maps by having many large ones.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -21,9 +21,10 @@ from mapshelf.api.map_writing import map_object, signed
 from mapshelf.api.maps import list_response
 from mapshelf.errors import InvalidParameter
 from mapshelf.formats.ndjson_records import parse_record
-from mapshelf.formats.outline_codec import Passages, outline_passages
-from mapshelf.model import Map, User, Visibility
+from mapshelf.formats.outline_codec import Passages
+from mapshelf.model import ListedMap, Map, User, Visibility
 from mapshelf.query import FILTERS, SORT_ORDERS, MapQuery, owner_key, parse_query, read_parameters
+from mapshelf.search.listed_maps import listed_map, passages_of
 from mapshelf.search.map_words import WordFinder
 from mapshelf.search.matching import UnindexedMaps
 from mapshelf.search.query_parser import parse_query_text
@@ -37,12 +38,15 @@ MOST_SEARCHED: Final = 2 << 20
 """Bytes of outlines, unpacked, that a search looks through, from the newest map on. The others are
 found by what is said of them."""
 
-_KEYS: Final = {row.name: row.key for row in FILTERS}
+_KEYS: Final = {row.name: row.keys for row in FILTERS}
 _ORDERS: Final = {row.name: row for row in SORT_ORDERS}
 _COMPARED: Final = (
     *("file_id", "title", "thumbs_up", "thumbs_down", "views", "downloads", "date_added"),
 )
 """The fields of a map that orders compare."""
+
+_OF_FILES: Final = frozenset({"folder", "language", "size", "with_notes", "with_tasks"})
+"""The filters for which the file of a map is looked at."""
 
 
 async def list_own_maps(context: Context, request: Request) -> Response:
@@ -119,32 +123,41 @@ class OwnMaps:
         own = ("owner", owner_key(self._user.name))
         return replace(query, filters=tuple(dict.fromkeys((*query.filters, own))))
 
-    def _others(self, query: MapQuery, wanted: Visibility | None) -> list[Map]:
+    def _others(self, query: MapQuery, wanted: Visibility | None) -> list[ListedMap]:
         """Return the maps that a query asks for and the snapshot does not have."""
         if wanted is Visibility.PUBLISHED:
             return []
-        found = [
+        maps = [
             one
             for one in self._store.unpublished_maps(self._user.id)
             if wanted in (None, one.visibility)
-            and all(_KEYS[name](one) == key for name, key in query.filters)
             # One that was published a moment ago may still be there; it is not listed twice.
             and self._snapshot.find(one.id, self._base_url) is None
         ]
-        return self._matching(found, query.text) if query.text and found else found
+        by_file = query.order == "edited" or any(name in _OF_FILES for name, _ in query.filters)
+        if not (query.text or by_file):
+            listed = [ListedMap(one, one.date_added) for one in maps]
+            return [one for one in listed if _passes(one, query)]
+        read = [(one, words) for one, words in self._read(maps) if _passes(one, query)]
+        if not query.text or not read:
+            return [one for one, _ in read]
+        finder = WordFinder()
+        words = [finder.words_of(one.map, one.source, passages) for one, passages in read]
+        places = UnindexedMaps(words).matching(parse_query_text(query.text))
+        return [read[place][0] for place in places]
 
-    def _matching(self, maps: list[Map], text: str) -> list[Map]:
-        finder, room, words = WordFinder(), MOST_SEARCHED, []
-        newest = maps[::-1]
-        for one in newest:
-            outline = self._store.outline(one.file_id) if room > 0 else None
-            passages = outline_passages(outline, room) if outline else Passages()
+    def _read(self, maps: list[Map]) -> Iterator[tuple[ListedMap, Passages]]:
+        """Yield maps with what their outlines say, the newest first, as far as there is room."""
+        room = MOST_SEARCHED
+        for one in reversed(maps):
+            if room > 0:
+                passages = passages_of(one, self._store.outline(one.file_id), room)
+            else:
+                passages = Passages()
             room -= passages.size
-            words.append(finder.words_of(one, "", passages))
-        places = UnindexedMaps(words).matching(parse_query_text(text))
-        return [newest[place] for place in places]
+            yield listed_map(one, self._store.origin(one.file_id), passages), passages
 
-    def _bodies(self, query: MapQuery, total: int, others: list[Map]) -> list[bytes]:
+    def _bodies(self, query: MapQuery, total: int, others: list[ListedMap]) -> list[bytes]:
         """Return the Map objects of a page.
 
         Args:
@@ -176,21 +189,26 @@ class OwnMaps:
         part = replace(self._own(query), offset=start, limit=end - start)
         return self._snapshot.search(part, self._base_url, correct=False).records
 
-    def _encoded(self, one: Map) -> bytes:
-        return map_object(one, self._base_url)
+    def _encoded(self, one: ListedMap) -> bytes:
+        return map_object(one.map, self._base_url)
 
 
-def place_in(order: str) -> Callable[[Map], tuple[Any, ...]]:
+def _passes(one: ListedMap, query: MapQuery) -> bool:
+    return all(key in _KEYS[name](one) for name, key in query.filters)
+
+
+def place_in(order: str) -> Callable[[ListedMap], tuple[Any, ...]]:
     """Return the key by which maps are sorted in an order (``sort_orders``)."""
     row = _ORDERS[order]
     if row.ties_by_title:
-        return lambda one: (normalize(one.title), one.title, one.file_id)
+        return lambda one: (normalize(one.map.title), one.map.title, one.map.file_id)
     if row.ascending:
-        return lambda one: (row.key(one), -one.file_id)
-    return lambda one: (-row.key(one), -one.file_id)
+        return lambda one: (row.key(one), -one.map.file_id)
+    return lambda one: (-row.key(one), -one.map.file_id)
 
 
-def _compared(hit: Record, like: Map) -> Map:
+def _compared(hit: Record, like: ListedMap) -> ListedMap:
     """Return a map with what orders compare of a record; the rest is that of another map."""
     draft = parse_record(hit.body)[0]
-    return replace(like, **{name: getattr(draft, name) for name in _COMPARED})
+    found = replace(like.map, **{name: getattr(draft, name) for name in _COMPARED})
+    return ListedMap(found, hit.details.edited or 0)

@@ -17,7 +17,8 @@ from mapshelf.api.maps import list_etag, list_response
 from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import outline_texts
 from mapshelf.query import MapQuery, parse_query
-from mapshelf.search.snippets import API_BUDGET, Snippet, SnippetFinder
+from mapshelf.search.highlight import Highlighter
+from mapshelf.search.snippets import API_BUDGET, Snippet, SnippetFinder, marked_line
 from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store.contract import Maps
 from mapshelf.text.normalize import normalize
@@ -57,7 +58,8 @@ def _search(snapshot: Snapshot, store: Maps, query: MapQuery, base_url: bytes) -
     found = []
     for record in hits.records:
         topics = [asdict(snippet) for snippet in _snippets(finder, store, record)]
-        found.append({"map": orjson.Fragment(record.body), "topics": topics})
+        file = _file(record.details.source, hits.highlighter)
+        found.append({"map": orjson.Fragment(record.body), "topics": topics, "file": file})
     address = f"{base_url.decode()}/search"
     return list_response(orjson.dumps(found), query, hits.total, hits.corrected, address)
 
@@ -73,6 +75,11 @@ def suggestions(snapshot: Snapshot, store: Maps, query: MapQuery) -> Response:
                 found.setdefault(normalize(topic), {"text": topic, "kind": "topic"})
     body = orjson.dumps(list(found.values())[: query.limit])
     return json_response(200, body, [(b"etag", list_etag(body, 0)), *CHECKED_EACH_TIME])
+
+
+def _file(source: str, highlighter: Highlighter) -> dict[str, str]:
+    marked = marked_line(source, highlighter)
+    return {"path": source, "marked": marked} if marked else {"path": "", "marked": ""}
 
 
 def _snippets(finder: SnippetFinder, store: Maps, record: Record) -> list[Snippet]:

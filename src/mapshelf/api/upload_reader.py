@@ -88,6 +88,7 @@ def _uploaded_file(name: str, result: ReadFile) -> UploadedFile:
         images=result.images,
         links=result.links,
         software=result.software,
+        tags=result.tags,
     )
 
 

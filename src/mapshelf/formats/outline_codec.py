@@ -185,12 +185,20 @@ class Passages:
             and boundaries.
         language: the language they are in, empty if unknown.
         size: bytes of the outline that was read, unpacked.
+        topics: how many topics there are.
+        notes: whether one has a note.
+        tasks: whether one is a task.
+        edited: when the map was edited last, as its file says (``Outline.modified``).
     """
 
     shallow: tuple[str, ...] = ()
     deep: tuple[str, ...] = ()
     language: str = ""
     size: int = field(default=0, compare=False)
+    topics: int = field(default=0, compare=False)
+    notes: bool = field(default=False, compare=False)
+    tasks: bool = field(default=False, compare=False)
+    edited: int | None = field(default=None, compare=False)
 
 
 def outline_passages(data: bytes, most: int = LONGEST_TEXT) -> Passages:
@@ -232,7 +240,17 @@ def _passages(document: dict[str, Any], most: int, size: int) -> Passages:
             break
         deep.append(words[:room])
         room -= len(words)
-    return Passages(tuple(shallow), tuple(deep), document.get("language", ""), size)
+    topics = document["topics"]
+    return Passages(
+        tuple(shallow),
+        tuple(deep),
+        document.get("language", ""),
+        size,
+        topics=len(topics),
+        notes=any(row[3] for row in topics),
+        tasks=any("task" in row[6] for row in topics if len(row) > 6),
+        edited=document.get("modified"),
+    )
 
 
 def _facts(more: dict[str, Any]) -> list[str]:

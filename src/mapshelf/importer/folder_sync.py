@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.import_status import StatusFile
+from mapshelf.importer.arrivals import Arrivals
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.progress import ImportProgress
@@ -62,6 +63,8 @@ class FolderSync:
         self._store = store
         self._reader = reader
         self._folders = [Path(resolve_path(folder)) for folder in folders]
+        self._arrivals = Arrivals(store, store)
+        self._unfinished = set(self._folders)
         self._last_scan: set[Candidate] = set()
         self._imported: set[Candidate] = set()
         self._devices: dict[str, int] = {}
@@ -85,6 +88,8 @@ class FolderSync:
             report = self._import(complete - self._imported, progress)
         self._attribute(reachable)
         self._imported = complete
+        if len(complete) == len(present):
+            self._finish_first_import(reachable)
         new = self._remember(reachable, scanned, {printable(one.path) for one in complete})
         self._tell(report, new, first=first)
         self._last_scan = present
@@ -109,11 +114,25 @@ class FolderSync:
             progress.begin("Reading maps")
         progress.follow(report, "Reading maps", len(ordered))
         attribution = self._options.attribution
-        import_maps(self._store, ordered, self._reader, attribution, report, read_unchanged=False)
+        import_maps(
+            self._store,
+            ordered,
+            self._reader,
+            attribution,
+            report,
+            read_unchanged=False,
+            arrivals=self._arrivals,
+        )
         for candidate in ordered:
             self._refused.pop(printable(candidate.path), None)
         self._refused |= {one.path: one for one in refusals_of(report)}
         return report
+
+    def _finish_first_import(self, reachable: list[Path]) -> None:
+        """Note, once for each folder, that every file in it was seen."""
+        if unfinished := self._unfinished.intersection(reachable):
+            self._arrivals.finish(*map(str, unfinished))
+            self._unfinished -= unfinished
 
     def _attribute(self, reachable: list[Path]) -> None:
         """Once, give owner and category to maps that were imported without them."""

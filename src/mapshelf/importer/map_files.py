@@ -8,6 +8,7 @@ from itertools import islice
 from typing import Final, Protocol
 
 from mapshelf.formats.ndjson_records import size_of
+from mapshelf.importer.arrivals import Arrivals
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.report import Report, printable
 from mapshelf.importer.scan import Candidate, folder_of, is_gone, storable_time
@@ -43,6 +44,7 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     report: Report,
     *,
     read_unchanged: bool = True,
+    arrivals: Arrivals | None = None,
 ) -> None:
     """Import ``candidates`` into ``store``, and note the result of each in ``report``.
 
@@ -52,11 +54,17 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     An attribution changes a map even if its file is unchanged, so all files are read; without
     ``read_unchanged``, it is left to the caller (``attribute``).
 
+    Without ``arrivals``, these are all candidates of their folders; with them, the caller says when
+    all have been imported.
+
     Raises:
         StoreError: the store failed; what was noted as added or changed before is stored.
     """
     read_all = read_unchanged and attribution != Attribution()
-    _Import(store, attribution, report, read_all=read_all).run(candidates, reader)
+    arriving = arrivals or Arrivals(store, store)
+    _Import(store, attribution, report, arriving, read_all=read_all).run(candidates, reader)
+    if arrivals is None:
+        arriving.finish()
 
 
 def attribute(store: ImportStore, folder: bytes, attribution: Attribution) -> int:
@@ -85,12 +93,19 @@ class _Import:
     """One import: the files that are being read, and the maps that are not written yet."""
 
     def __init__(
-        self, store: ImportStore, attribution: Attribution, report: Report, *, read_all: bool
+        self,
+        store: ImportStore,
+        attribution: Attribution,
+        report: Report,
+        arrivals: Arrivals,
+        *,
+        read_all: bool,
     ) -> None:
         self._store = store
         self._attribution = attribution
         self._report = report
         self._read_all = read_all
+        self._arrivals = arrivals
         self._categories = {name_key(row.name): row.name for row in store.categories()}
         self._reading: dict[str, _Reading] = {}
         self._drafts: dict[str, MapDraft] = {}
@@ -136,20 +151,22 @@ class _Import:
             modified=storable_time(found.modified_ns),
             digest=found.digest,
         )
-        category = self._attribution.category
+        category, added = self._attribution.category, None
         if not reading.known:
-            self._detect_rename(source)
+            if not self._detect_rename(source):
+                added = self._arrivals.date_of(found, reading.folder)
             folder = name_key(folder_of(found.path))
             category = category or self._categories.get(folder, UNCATEGORISED)
         return MapDraft(
             title=found.title,
             description=found.description,
             category=category,
-            date_added=storable_time(found.modified_ns) // 1_000_000,
+            date_added=added,
             owner=self._attribution.owner,
             size=size_of(found.size),
             software=found.software or None,
             template=found.template,
+            tags=found.tags,
             source=source,
             outline=found.outline,
             content=found.content,
@@ -157,8 +174,8 @@ class _Import:
             links=found.links,
         )
 
-    def _detect_rename(self, source: Source) -> None:
-        """If ``source`` is a known file under a new name, move its map there.
+    def _detect_rename(self, source: Source) -> bool:
+        """If ``source`` is a known file under a new name, move its map there; tell whether.
 
         It counts as unread until the draft is written: if this process ends before, the file is
         read again.
@@ -166,7 +183,8 @@ class _Import:
         moved = replace(source, modified=UNREAD)
         for known in self._store.sources_of(source.digest):
             if is_gone(known.path) and self._store.move_source(known.path, moved):
-                return
+                return True
+        return False
 
     def _write(self) -> None:
         if self._drafts:

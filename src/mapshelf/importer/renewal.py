@@ -87,7 +87,7 @@ def _renewals(
 
 
 def _renewal(file_id: int, found: ReadFile) -> Renewal:
-    return Renewal(file_id, found.digest, found.outline, found.images, found.links)
+    return Renewal(file_id, found.digest, found.outline, found.images, found.links, found.tags)
 
 
 def _file_again(found: OutdatedMap, file: OriginalFile, tops: Sequence[str]) -> FileAgain:

@@ -38,6 +38,7 @@ from mapshelf.model.catalogue import (
     MapFile,
     MapLink,
     Named,
+    Origin,
     OriginalFile,
     Outcome,
     OutdatedMap,
@@ -52,6 +53,13 @@ from mapshelf.model.catalogue import (
     name_key,
 )
 from mapshelf.model.imports import NotedRefusal, Refusal, RefusalKind
+from mapshelf.model.listed_map import (
+    ListedMap,
+    clean_path,
+    file_of,
+    folder_of,
+    paths_to,
+)
 from mapshelf.model.moderation import (
     NOTE_LENGTH,
     Decision,
@@ -137,6 +145,7 @@ __all__ = [
     "KeptFile",
     "LinkKind",
     "LinkOfMap",
+    "ListedMap",
     "Map",
     "MapDetails",
     "MapDraft",
@@ -148,6 +157,7 @@ __all__ = [
     "NewTokens",
     "NotedRefusal",
     "OneTimeLink",
+    "Origin",
     "OriginalFile",
     "Outcome",
     "OutdatedMap",
@@ -183,11 +193,15 @@ __all__ = [
     "VisitKind",
     "Vote",
     "Votes",
+    "clean_path",
+    "file_of",
+    "folder_of",
     "format_tags",
     "is_public_id",
     "is_user_name",
     "name_key",
     "parse_tags",
+    "paths_to",
     "sheets_of",
     "topic_facts",
 ]

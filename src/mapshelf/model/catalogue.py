@@ -122,7 +122,8 @@ class Map:
         software_id: id of the program that made it, ``None`` if unknown.
         software: name of that program, empty if unknown.
         template: whether it is a template.
-        tags: what people tagged it with, each as ``publishing.parse_tags`` returns it.
+        tags: of its file, or what people tagged it with instead, each as
+            ``publishing.parse_tags`` returns it.
         visibility: who sees it.
         set_by_people: what people set (keys of ``publishing.SETTABLE``): imports leave it alone.
     """
@@ -307,6 +308,7 @@ class Renewal:
             stays as it is, and is not tried again.
         images: see ``MapDraft``.
         links: see ``MapDraft``.
+        tags: those of the file, for a map that has none.
     """
 
     file_id: int
@@ -314,6 +316,7 @@ class Renewal:
     outline: bytes | None = None
     images: Mapping[str, bytes] = field(default_factory=dict)
     links: Sequence[MapLink] = ()
+    tags: tuple[str, ...] = ()
 
 
 class Verdict(Enum):
@@ -369,6 +372,8 @@ class Change:
         outline: its topics, as returned by ``outline_codec.encode_outline``, ``None`` if it has
             none.
         source: name of the file it was read from (``Source.name``), empty if there is none.
+        modified: when that file was modified, or uploaded, in milliseconds since 1970-01-01 UTC;
+            ``None`` if there is none.
     """
 
     revision: int
@@ -376,3 +381,11 @@ class Change:
     map: Map | None
     outline: bytes | None
     source: str = ""
+    modified: int | None = field(default=None, compare=False)
+
+
+class Origin(NamedTuple):
+    """What is known of the file of a map besides its content: see ``Change``."""
+
+    source: str = ""
+    modified: int | None = None

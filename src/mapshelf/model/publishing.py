@@ -66,6 +66,7 @@ class UploadedFile:
         images: see ``MapDraft``.
         links: see ``MapDraft``.
         software: name of the program that made it, empty if unknown.
+        tags: those in it, for a map for which nobody says others.
     """
 
     name: str
@@ -76,6 +77,7 @@ class UploadedFile:
     images: Mapping[str, bytes] = field(default_factory=dict)
     links: Sequence[MapLink] = ()
     software: str = ""
+    tags: tuple[str, ...] = ()
 
     @property
     def kept(self) -> int:

@@ -6,13 +6,15 @@ To add a filter or an order, start with a row of ``FILTERS`` or of ``SORT_ORDERS
 """
 
 import hashlib
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Final
+from unicodedata import normalize
 from urllib.parse import parse_qsl
 
 from mapshelf.errors import InvalidParameter
-from mapshelf.model import Map
+from mapshelf.model import LARGEST_ID, ListedMap, clean_path
 from mapshelf.query.sort_orders import ORDERS
 
 DEFAULT_LIMIT: Final = 20
@@ -55,14 +57,27 @@ class Filter:
         description: which maps it keeps, for the OpenAPI document.
         schema: the JSON Schema of its values, likewise.
         parse: turns its text into the key to look for, ``None`` to keep every map.
-        key: the key of a map, a number of 64 bits.
+        key: the key of a map, a number of 64 bits; of a map with several names, of no use.
+        names: what a map may have several of, as people write it; ``name_key`` makes keys of them.
+            Snapshots know these names, and count them.
+        name_key: the key of a name.
+        nested: whether each of the names of a map is within the one before.
     """
 
     name: str
     description: str
     schema: Mapping[str, object]
     parse: Callable[[str], int | None]
-    key: Callable[[Map], int]
+    key: Callable[[ListedMap], int] = lambda _: 0
+    names: Callable[[ListedMap], Sequence[str]] | None = None
+    name_key: Callable[[str], int] = lambda _: 0
+    nested: bool = False
+
+    def keys(self, found: ListedMap) -> tuple[int, ...]:
+        """Return all keys of a map."""
+        if self.names is None:
+            return (self.key(found),)
+        return tuple(map(self.name_key, self.names(found)))
 
 
 def parse_query(query_string: bytes) -> MapQuery:
@@ -85,8 +100,33 @@ def parse_query(query_string: bytes) -> MapQuery:
 
 def owner_key(name: str) -> int:
     """Return the key by which maps of an owner are found, the same for any case of ``name``."""
-    digest = hashlib.blake2b(name.strip().casefold().encode(), digest_size=8).digest()
+    return _hash(name.strip().casefold())
+
+
+def folder_key(path: str) -> int:
+    """Return the key of the maps in a folder and below it."""
+    return _hash(normalize("NFC", clean_path(path)))
+
+
+def tag_key(tag: str) -> int:
+    """Return the key of the maps with a tag, the same for any case of it."""
+    return _hash(normalize("NFC", " ".join(tag.split())).casefold())
+
+
+def _hash(text: str) -> int:
+    digest = hashlib.blake2b(text.encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
+
+
+def language_key(code: str) -> int:
+    """Return the key of the maps in a language: its code, read as a number."""
+    text = code.strip().lower().encode(errors="replace")
+    return int.from_bytes(text) if len(text) <= 8 else UNKNOWN_ID
+
+
+def language_of(key: int) -> str:
+    """Return the code of the language with a key that a map has."""
+    return key.to_bytes(8).lstrip(b"\0").decode(errors="replace")
 
 
 def read_parameters(query_string: bytes, known: Container[str]) -> dict[str, str]:
@@ -180,13 +220,35 @@ def _id(name: str) -> Callable[[str], int]:
     return parse
 
 
-def _templates_only(value: str) -> int | None:
-    match value.lower():
-        case "true" | "1":
-            return 1
-        case "false" | "0":
-            return None
-    raise InvalidParameter("The only_templates value must be true or false.")
+def _only(name: str) -> Callable[[str], int | None]:
+    def parse(value: str) -> int | None:
+        match value.lower():
+            case "true" | "1":
+                return 1
+            case "false" | "0":
+                return None
+        raise InvalidParameter(f"The {name} value must be true or false.")
+
+    return parse
+
+
+def _size(value: str) -> int:
+    try:
+        return tuple(SIZES).index(value.lower())
+    except ValueError as error:
+        raise InvalidParameter(f"The size value must be one of {', '.join(SIZES)}.") from error
+
+
+def size_of_map(topics: int) -> int:
+    """Return the place in ``SIZES`` of a map with this many topics; ``NO_ID`` if it has none."""
+    if topics == 0:
+        return NO_ID
+    return sum(topics > most for most in (*SIZES.values(),)[:-1])
+
+
+def year_of(milliseconds: int) -> int:
+    """Return the year of a time in milliseconds since 1970-01-01 UTC."""
+    return (_EPOCH + timedelta(milliseconds=milliseconds)).year
 
 
 UNKNOWN_ID: Final = 2**63
@@ -194,6 +256,11 @@ UNKNOWN_ID: Final = 2**63
 
 NO_ID: Final = UNKNOWN_ID + 1
 """The key of a map that has no such id: no request asks for it."""
+
+_EPOCH: Final = datetime(1970, 1, 1)  # UTC throughout
+
+SIZES: Final = {"small": 30, "medium": 100, "large": 400, "huge": LARGEST_ID}
+"""The sizes of maps, each with the most topics that such a map has."""
 
 ID_SCHEMA: Final = {"type": "integer", "minimum": 0}
 TEXT_SCHEMA: Final = {"type": "string", "pattern": r"^[^\u0000]*$"}
@@ -205,29 +272,83 @@ FILTERS: Final = (
         description="Only maps of the category with this id.",
         schema=ID_SCHEMA,
         parse=_id("category"),
-        key=lambda found: found.category_id,
+        key=lambda found: found.map.category_id,
     ),
     Filter(
         name="software",
         description="Only maps made with the program that has this id.",
         schema=ID_SCHEMA,
         parse=_id("software"),
-        key=lambda found: NO_ID if found.software_id is None else found.software_id,
+        key=lambda found: NO_ID if found.map.software_id is None else found.map.software_id,
     ),
     Filter(
         name="owner",
         description="Only maps of this user. The complete username; case is ignored.",
         schema=TEXT_SCHEMA,
         parse=owner_key,
-        key=lambda found: owner_key(found.owner),
+        key=lambda found: owner_key(found.map.owner),
     ),
     Filter(
         name="only_templates",
         description="Only maps that are templates. `1` and `0` mean `true` and `false`; case is "
         "ignored.",
         schema={"type": "boolean", "default": False},
-        parse=_templates_only,
-        key=lambda found: int(found.template),
+        parse=_only("only_templates"),
+        key=lambda found: int(found.map.template),
+    ),
+    Filter(
+        name="folder",
+        description="Only maps whose files are in this folder or below it. The path below the "
+        "imported folder, as `GET /folders` has it.",
+        schema=TEXT_SCHEMA,
+        parse=folder_key,
+        names=lambda found: found.folders,
+        name_key=folder_key,
+        nested=True,
+    ),
+    Filter(
+        name="tag",
+        description="Only maps with this tag. The complete tag; case is ignored.",
+        schema=TEXT_SCHEMA,
+        parse=tag_key,
+        names=lambda found: found.map.tags,
+        name_key=tag_key,
+    ),
+    Filter(
+        name="language",
+        description="Only maps in this language, an ISO 639-1 code such as `de`.",
+        schema=TEXT_SCHEMA,
+        parse=language_key,
+        key=lambda found: language_key(found.language) if found.language else NO_ID,
+    ),
+    Filter(
+        name="year",
+        description="Only maps that were added in this year.",
+        schema=ID_SCHEMA,
+        parse=_id("year"),
+        key=lambda found: year_of(found.map.date_added),
+    ),
+    Filter(
+        name="size",
+        description="Only maps of this size: `small` (up to 30 topics), `medium` (up to 100), "
+        "`large` (up to 400) or `huge`.",
+        schema={"type": "string", "enum": list(SIZES)},
+        parse=_size,
+        key=lambda found: size_of_map(found.topics),
+    ),
+    Filter(
+        name="with_notes",
+        description="Only maps in which a topic has a note.",
+        schema={"type": "boolean", "default": False},
+        parse=_only("with_notes"),
+        key=lambda found: int(found.notes),
+    ),
+    Filter(
+        name="with_tasks",
+        description="Only maps in which a topic is a task.",
+        schema={"type": "boolean", "default": False},
+        parse=_only("with_tasks"),
+        key=lambda found: int(found.tasks),
     ),
 )
 

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from mapshelf.model import Map
+from mapshelf.model import ListedMap
 from mapshelf.query.rating import rating
 from mapshelf.text.normalize import normalize
 
@@ -41,16 +41,16 @@ class SortOrder:
     name: str
     description: str
     dtype: str
-    key: Callable[[Map], float]
-    search_key: Callable[[Map], int]
+    key: Callable[[ListedMap], float]
+    search_key: Callable[[ListedMap], int]
     ascending: bool = False
     ties_by_title: bool = False
     search_keys_differ: bool = False
 
 
-def _title_start(found: Map) -> int:
+def _title_start(found: ListedMap) -> int:
     """Return the first bytes of the folded title as a number. UTF-8 sorts by code point."""
-    return int.from_bytes(normalize(found.title).encode()[:8].ljust(8, b"\0"))
+    return int.from_bytes(normalize(found.map.title).encode()[:8].ljust(8, b"\0"))
 
 
 def _count_and_file_id(count: int, file_id: int) -> int:
@@ -59,15 +59,15 @@ def _count_and_file_id(count: int, file_id: int) -> int:
     return count * _HALF + min(file_id, _HALF - 1)
 
 
-def _rating(found: Map) -> float:
-    return rating(found.thumbs_up, found.thumbs_down)
+def _rating(found: ListedMap) -> float:
+    return rating(found.map.thumbs_up, found.map.thumbs_down)
 
 
-def _rating_search_key(found: Map) -> int:
+def _rating_search_key(found: ListedMap) -> int:
     """Return a key for the rating or, if it is 0, for the file id."""
     value = _rating(found)
     if value == 0.0:
-        return 1 + min(found.file_id, _HALF - 1)
+        return 1 + min(found.map.file_id, _HALF - 1)
     # As integers, the bits of positive floating-point numbers sort as the numbers do.
     bits: int = struct.unpack(">Q", struct.pack(">d", max(value, 0.0)))[0]
     return bits
@@ -87,24 +87,24 @@ SORT_ORDERS: Final = (
         "downloads",
         "most downloads first",
         "<i8",
-        key=lambda found: found.downloads,
-        search_key=lambda found: _count_and_file_id(found.downloads, found.file_id),
+        key=lambda found: found.map.downloads,
+        search_key=lambda found: _count_and_file_id(found.map.downloads, found.map.file_id),
         search_keys_differ=True,
     ),
     SortOrder(
         "views",
         "most views first",
         "<i8",
-        key=lambda found: found.views,
-        search_key=lambda found: _count_and_file_id(found.views, found.file_id),
+        key=lambda found: found.map.views,
+        search_key=lambda found: _count_and_file_id(found.map.views, found.map.file_id),
         search_keys_differ=True,
     ),
     SortOrder(
         "date",
         "newest `DateAdded` first",
         "<i8",
-        key=lambda found: found.date_added,
-        search_key=lambda found: found.date_added + (1 << 62),
+        key=lambda found: found.map.date_added,
+        search_key=lambda found: found.map.date_added + (1 << 62),
     ),
     SortOrder(
         "rating",
@@ -113,6 +113,13 @@ SORT_ORDERS: Final = (
         "<f8",
         key=_rating,
         search_key=_rating_search_key,
+    ),
+    SortOrder(
+        "edited",
+        "last edited first: as the file says, else by the time of the file",
+        "<i8",
+        key=lambda found: found.edited,
+        search_key=lambda found: found.edited + (1 << 62),
     ),
 )
 """All orders. Their sequence is that of the columns and index fields of a snapshot."""

@@ -67,6 +67,9 @@ class ReadFile:
         images: the pictures in its topics, as they are in the file or beside it, by the SHA-256 of
             their bytes in hexadecimal digits (``Image.digest``).
         links: its links to files that may be maps.
+        tags: what it is filed under; see ``mapshelf.readers.summary.tags``.
+        dated: when it was made, as the file says, or else when it was edited last; milliseconds
+            since 1970-01-01 UTC, ``None`` if it does not say.
     """
 
     path: str
@@ -81,6 +84,8 @@ class ReadFile:
     content: bytes
     images: dict[str, bytes]
     links: tuple[MapLink, ...]
+    tags: tuple[str, ...] = ()
+    dated: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +141,8 @@ def read_file(
             content=_packed(data),
             images=images,
             links=map_links(outline),
+            tags=summary.tags(outline),
+            dated=outline.modified if outline.created is None else outline.created,
         )
     except UnreadableFile as error:
         return RefusedFile(path, str(error), type(error))

@@ -1,14 +1,15 @@
-"""The title, description and language of a map, from its outline.
+"""The title, description, tags and language of a map, from its outline.
 
 Map files have no title or description. For every format, the central topic serves as the title, and
 its note or its children as the description. The language is detected from the texts.
 """
 
+from collections import Counter
 from collections.abc import Iterable
 from pathlib import PurePath
 from typing import Final
 
-from mapshelf.model import Outline
+from mapshelf.model import MOST_TAGS, TAG_LENGTH, Outline
 from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line
 from mapshelf.text.language_detection import SAMPLE_LENGTH, guess_language
 
@@ -20,6 +21,9 @@ MAX_DESCRIPTION: Final = 2_000
 
 MAX_LISTED: Final = 500
 """Characters of a description made of the main topics."""
+
+_FIRST: Final = 1 << 32
+"""What a tag of a central topic counts as, more than all topics of a map can have."""
 
 
 def title(outline: Outline, path: str) -> str:
@@ -43,6 +47,25 @@ def description(outline: Outline) -> str:
     if note := root.note.strip():
         return _shorten(note, MAX_DESCRIPTION)
     return _listed(one_line(child.text) for child in root.children)
+
+
+def tags(outline: Outline) -> tuple[str, ...]:
+    """Return what the author filed the map under: the tags of its topics.
+
+    Those of the central topic come first, because keywords of the whole map are there, then the
+    most frequent ones. There are ``MOST_TAGS`` at most; those that are too long are left out.
+    """
+    counts: Counter[str] = Counter()
+    names: dict[str, str] = {}
+    roots = set(map(id, outline.roots))
+    for _, topic in outline.topics():
+        for tag in topic.tags:
+            name = " ".join(tag.replace(",", " ").split())
+            if 0 < len(name) <= TAG_LENGTH and name.isprintable():
+                key = name.casefold()
+                names.setdefault(key, name)
+                counts[key] += _FIRST if id(topic) in roots else 1
+    return tuple(names[key] for key, _ in counts.most_common(MOST_TAGS))
 
 
 def language(outline: Outline) -> str:

@@ -112,6 +112,12 @@ class _Found:
     content: tuple[str, str]
 
 
+def marked_line(text: str, highlighter: Highlighter) -> str:
+    """Return a short text as HTML with its highlights, empty if nothing in it matches."""
+    found = highlighter.highlights(text)
+    return highlighted(text, found) if found else ""
+
+
 def best_snippets(
     outline: Outline, highlighter: Highlighter, title: str, count: int, most: int
 ) -> list[Snippet]:

@@ -4,15 +4,19 @@ Records may have their own addresses for picture and page. Pages do not use them
 another host would tell it who looks at what, and the address may be anything.
 """
 
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
+from html import escape
 from typing import Any
 
 import orjson
 from markupsafe import Markup
 
+from mapshelf.formats.ndjson_records import format_date
 from mapshelf.search.snippets import Snippet
 from mapshelf.site.addresses import Addresses
 from mapshelf.snapshot.read import Record
+from mapshelf.text.normalize import normalize
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +38,15 @@ class FoundTopic:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """A map in a list; numbers are as the record has them."""
+    """A map in a list; numbers are as the record has them.
+
+    Attributes:
+        edited: when it was edited last, as RFC 3339 writes it, empty if that is not known.
+        edited_date: the day of that.
+        file: path of its file below the imported folder, empty if that is not known.
+        place: the same with highlights, where it is shown: if it matches a search, or if another
+            map of the list has the same title.
+    """
 
     id: str
     title: str
@@ -55,11 +67,37 @@ class Card:
     downloads: int
     thumbs_up: int
     topics: list[FoundTopic]
+    edited: str
+    edited_date: str
+    file: str
+    place: Markup
 
 
-def card(record: Record, addresses: Addresses, snippets: list[Snippet]) -> Card:
-    """Return a map as a card, with the topics that match the search."""
+def with_places(cards: list[Card]) -> list[Card]:
+    """Return cards, with the places of files on those with the same title as another."""
+    counts = Counter(normalize(one.title) for one in cards)
+    return [
+        replace(one, place=Markup(escape(one.file)))  # noqa: S704 - escaped
+        if counts[normalize(one.title)] > 1 and not one.place
+        else one
+        for one in cards
+    ]
+
+
+def card(
+    record: Record, addresses: Addresses, snippets: list[Snippet], marked_file: str = ""
+) -> Card:
+    """Return a map as a card, with the topics that match the search.
+
+    Args:
+        record: the map.
+        addresses: where pages are.
+        snippets: the topics.
+        marked_file: the path of its file with highlights as HTML, if it matches the search.
+    """
     found: dict[str, Any] = orjson.loads(record.body)
+    details = record.details
+    edited = "" if details.edited is None else format_date(details.edited)
     public_id, title = found["ID"], found["Title"]
     return Card(
         id=public_id,
@@ -81,6 +119,11 @@ def card(record: Record, addresses: Addresses, snippets: list[Snippet]) -> Card:
         downloads=int(found["Downloads"]),
         thumbs_up=int(found["ThumbsUp"]),
         topics=[_topic(snippet, public_id, title, addresses) for snippet in snippets],
+        edited=iso_date(edited) if edited else "",
+        edited_date=edited[:10],
+        file=details.source,
+        # ``snippets.marked_line`` escapes it, except for its highlights.
+        place=Markup(marked_file),  # noqa: S704
     )
 
 

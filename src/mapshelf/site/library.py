@@ -10,43 +10,15 @@ from functools import partial
 from typing import Final
 
 from mapshelf.query import ORDERS, MapQuery
-from mapshelf.search.snippets import PAGE_BUDGET, SnippetFinder
+from mapshelf.search.snippets import PAGE_BUDGET, SnippetFinder, marked_line
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.cards import Card, card
+from mapshelf.site.cards import Card, card, with_places
+from mapshelf.site.facets import Choice, Facet, facets_of, removals_of
 from mapshelf.site.messages import say
-from mapshelf.snapshot.read import Facets, Snapshot
+from mapshelf.snapshot.read import Snapshot
 from mapshelf.store.contract import Maps
 
 PAGE_SIZE: Final = 24  # maps on a page: fills two, three, four or six columns
-
-AT_ONCE: Final = 8  # values of a facet that are shown; the others are folded away
-
-FACETS: Final = ("category", "software", "owner")
-"""Filters with a list of their values.
-
-``GET /facets`` also counts licences and years. They are left out here: lists have no parameter for
-them, so they could not be links.
-"""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A value of a facet, or an order; ``count`` is -1 where there is no count."""
-
-    name: str
-    address: str
-    count: int = -1
-    chosen: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Facet:
-    """The values of one filter with their counts, the frequent first."""
-
-    name: str
-    title: str
-    first: list[Choice]
-    more: list[Choice]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +34,8 @@ class Library:
         facets: the filters with their values.
         removals: the active filters, each with the address of the list without it.
         orders: the orders, each with its address.
+        in_folder: whether only maps of a folder are listed.
+        anywhere: the address of the list without its folder.
         hidden: parameters that a search in this list keeps.
         address: the address of this page.
         feed: the address of the list's feed.
@@ -80,6 +54,8 @@ class Library:
     facets: list[Facet]
     removals: list[Choice]
     orders: list[Choice]
+    in_folder: bool
+    anywhere: str
     hidden: dict[str, str]
     address: str
     feed: str
@@ -101,8 +77,8 @@ def library_page(query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Ad
     given = dict(query.given)
     hits = snapshot.search(query, b"")
     finder = SnippetFinder(hits.highlighter, PAGE_BUDGET)
-    facets = _facets(query, snapshot, store, addresses)
-    removals = _removals(given, facets, addresses)
+    facets = facets_of(query, snapshot, store, addresses)
+    removals = removals_of(given, facets, addresses)
     pages = max(1, -(-hits.total // PAGE_SIZE))
     page = query.offset // PAGE_SIZE + 1
     return Library(
@@ -110,15 +86,22 @@ def library_page(query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Ad
         text=query.text,
         total=hits.total,
         corrected=hits.corrected,
-        cards=[
-            card(
-                record, addresses, finder.find(record.title, partial(store.outline, record.file_id))
-            )
-            for record in hits.records
-        ],
+        cards=with_places(
+            [
+                card(
+                    record,
+                    addresses,
+                    finder.find(record.title, partial(store.outline, record.file_id)),
+                    marked_line(record.details.source, hits.highlighter),
+                )
+                for record in hits.records
+            ]
+        ),
         facets=facets,
         removals=removals,
         orders=_orders(query, addresses),
+        in_folder="folder" in given,
+        anywhere=addresses.library(_without(given, "folder")),
         hidden={name: value for name, value in given.items() if name != "query"},
         address=addresses.library(given, query.offset),
         feed=addresses.feed(given),
@@ -132,69 +115,10 @@ def library_page(query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Ad
     )
 
 
-def _facets(query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Addresses) -> list[Facet]:
-    given = dict(query.given)
-    counted = snapshot.facets(query)
-    facets = []
-    for name in FACETS:
-        # The alternatives to a chosen value are counted without its filter.
-        others = tuple(row for row in query.filters if row[0] != name)
-        counts = counted if others == query.filters else snapshot.facets(_with(query, others))
-        choices = _choices(name, _values(name, counts, store), given, addresses)
-        # A value that all maps have divides nothing.
-        if len(choices) > 1 or any(one.chosen or one.count < counted.total for one in choices):
-            title = say(f"facet.{name}")
-            facets.append(Facet(name, title, choices[:AT_ONCE], choices[AT_ONCE:]))
-    return facets
-
-
-def _values(name: str, facets: Facets, store: Maps) -> list[tuple[str, str, int]]:
-    """Return the values of a facet: the parameter's value, the name, how many maps have it."""
-    if name == "owner":
-        return [(owner, owner, count) for owner, count in facets.owner]
-    tables = {
-        "category": (facets.category, store.categories),
-        "software": (facets.software, store.software),
-    }
-    counts, rows = tables[name]
-    names = {row.id: row.name for row in rows()}
-    return [(str(one), names.get(one, str(one)), count) for one, count in counts]
-
-
-def _choices(
-    name: str,
-    values: list[tuple[str, str, int]],
-    given: Mapping[str, str],
-    addresses: Addresses,
-) -> list[Choice]:
-    choices = []
-    for key, label, count in values:
-        chosen = given.get(name, "").casefold() == key.casefold()
-        choices.append(Choice(label, addresses.library({**given, name: key}), count, chosen))
-    # The chosen value must be visible, however many are more frequent.
-    return sorted(choices, key=lambda choice: not choice.chosen)
-
-
-def _removals(given: Mapping[str, str], facets: list[Facet], addresses: Addresses) -> list[Choice]:
-    """Return the active filters, each with the address of the list without it."""
-    names = {
-        facet.name: choice.name
-        for facet in facets
-        for choice in (*facet.first, *facet.more)
-        if choice.chosen
-    }
-    shown = {**{name: given[name] for name in FACETS if name in given}, **names}
-    if given.get("only_templates", "").lower() in ("1", "true"):
-        shown["only_templates"] = say("templates")
-    return [
-        Choice(label, addresses.library(_without(given, name))) for name, label in shown.items()
-    ]
-
-
 def _orders(query: MapQuery, addresses: Addresses) -> list[Choice]:
     default = None if query.text else "date"
     offered: tuple[str | None, ...] = (None,) if query.text else ()
-    offered += ("date", *(order for order in ORDERS if order != "date"))
+    offered += ("date", "edited", *(one for one in ORDERS if one not in ("date", "edited")))
     choices = []
     for order in offered:
         rest = _without(dict(query.given), "order_by")
@@ -212,10 +136,6 @@ def _title(query: MapQuery, removals: list[Choice]) -> str:
         kind = "maps.of" if query.filters[0][0] == "owner" else "maps.in"
         return say(kind, name=removals[0].name)
     return say("maps.all")
-
-
-def _with(query: MapQuery, filters: tuple[tuple[str, int], ...]) -> MapQuery:
-    return replace(query, filters=filters)
 
 
 def _without(given: Mapping[str, str], name: str) -> dict[str, str]:

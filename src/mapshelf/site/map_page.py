@@ -1,7 +1,7 @@
 """The page of one map: its facts, all its topics, and related maps."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, Protocol
 
 import orjson
@@ -9,18 +9,21 @@ from markupsafe import Markup
 
 from mapshelf.api.map_links import LinkedMap, linked_maps, linking_maps
 from mapshelf.formats.map_links import topic_of
-from mapshelf.model import Outline, Visibility
+from mapshelf.model import Outline, Visibility, file_of, folder_of
 from mapshelf.query import MapQuery
 from mapshelf.render.formulas import Mathml, formulas_of, mathml
 from mapshelf.render.render_request import DRAWING_FORMATS
 from mapshelf.site.addresses import Addresses, safe_link
 from mapshelf.site.cards import Card, card
-from mapshelf.site.messages import SCRIPT_ENGLISH, counted, say
+from mapshelf.site.facets import Choice, folder_steps
+from mapshelf.site.map_facts import Fact, facts_of
+from mapshelf.site.messages import SCRIPT_ENGLISH, say
 from mapshelf.site.outline import outline_html
 from mapshelf.site.responses import Templates, Values
 from mapshelf.site.topic_details import PageLink
-from mapshelf.snapshot.read import Record, Snapshot
+from mapshelf.snapshot.read import Details, Record, Snapshot
 from mapshelf.store.contract import Links, Maps
+from mapshelf.store.contract.publishing import MapsOfPeople
 from mapshelf.text.normalize import normalize
 from mapshelf.writers import WRITERS
 
@@ -42,16 +45,6 @@ class Download:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
-    """A fact about a map; ``address`` is empty if it has no link."""
-
-    name: str
-    value: str
-    address: str = ""
-    date: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class MapPage:
     """What the template of a map's page is filled with.
 
@@ -59,6 +52,7 @@ class MapPage:
         card: the map as in lists.
         summary: a short description for other sites.
         language: ISO 639-1 code of the language of its topics, empty if unknown.
+        folders: the folders that its file is in, the outermost first.
         facts: what is known about it.
         elsewhere: the address of its page on another site, empty if it has none.
         downloads: its files.
@@ -80,6 +74,7 @@ class MapPage:
     card: Card
     summary: str
     language: str
+    folders: tuple[Choice, ...]
     facts: list[Fact]
     elsewhere: str
     downloads: list[Download]
@@ -112,6 +107,8 @@ class Known:
         linking: links of other maps to it, at most one of each map.
         related: other maps.
         visibility: who sees it.
+        file: name of its file, empty if it is not known.
+        details: what lists show of it besides.
     """
 
     found: dict[str, str]
@@ -123,6 +120,8 @@ class Known:
     linking: list[LinkedMap]
     related: list[Card]
     visibility: str
+    file: str
+    details: Details
 
 
 class PageContent(NamedTuple):
@@ -132,7 +131,7 @@ class PageContent(NamedTuple):
     formulas: Mathml
 
 
-class ReadMaps(Maps, Links, Protocol):
+class ReadMaps(Maps, Links, MapsOfPeople, Protocol):
     """What the page of a map needs of a store."""
 
 
@@ -152,17 +151,29 @@ def known_of(
     programs = {row.name: row.id for row in store.software()}
     program = programs.get(found["Software"])
     licences = {str(row.id): row.name for row in store.licence_types()}
+    kept = store.kept_file(record.file_id)
+    record = replace(record, details=_details(record, found["ID"], store))
     return Known(
         found=found,
         card=card(record, addresses, []),
         software="" if program is None else addresses.library({"software": str(program)}),
         licence=licences.get(found["LicenceTypeID"], ""),
-        has_file=store.kept_file(record.file_id) is not None,
+        has_file=kept is not None,
         linked=linked_maps(store, snapshot, record.file_id),
         linking=_linking(record, found["ID"], snapshot, store),
         related=_related(record, found, snapshot, addresses),
         visibility=visibility.value,
+        file=file_of(record.details.source) or (kept.name if kept else ""),
+        details=record.details,
     )
+
+
+def _details(record: Record, public_id: str, store: ReadMaps) -> Details:
+    """Return what lists show of a map, also of one that is in no list."""
+    if record.details.edited is not None:
+        return record.details
+    origin, found = store.origin(record.file_id), store.find_map(public_id)
+    return Details(origin.source, origin.modified, tags=found.tags if found else ())
 
 
 def large_map_body(
@@ -199,7 +210,8 @@ def _map_page(
         card=shown,
         summary=summary,
         language=outline.language if outline else "",
-        facts=_facts(known, outline),
+        folders=folder_steps({"folder": folder_of(known.details.source)}, addresses),
+        facts=facts_of(known, outline, addresses),
         elsewhere=_elsewhere(known.found["URL"], addresses),
         downloads=_downloads(known, outline, addresses),
         outline=_outline_html(known, content, addresses, embedded) if content else None,
@@ -238,27 +250,6 @@ def _linking(record: Record, public_id: str, snapshot: Snapshot, store: Links) -
     links = linking_maps(store, snapshot, record.file_id, public_id)
     first = {link.id: link for link in reversed(links) if link.id != public_id}
     return list(reversed(first.values()))
-
-
-def _facts(known: Known, outline: Outline | None) -> list[Fact]:
-    shown, found = known.card, known.found
-    facts = [
-        Fact(say("map.owner"), shown.owner, shown.owner_address),
-        Fact(say("map.category"), shown.category, shown.category_address),
-    ]
-    if shown.software:
-        facts.append(Fact(say("map.software"), shown.software, known.software))
-    if known.licence:
-        facts.append(Fact(say("map.licence"), known.licence))
-    if found["Copyright"].strip():
-        facts.append(Fact(say("map.copyright"), found["Copyright"]))
-    if outline:
-        contents = (counted("topics", outline.topic_count), counted("levels", outline.depth))
-        facts.append(Fact(say("map.contents"), ", ".join(contents)))
-    if found["Size"]:
-        facts.append(Fact(say("map.size"), say("map.size.kb", size=found["Size"])))
-    facts.append(Fact(say("map.added"), shown.date, date=shown.added))
-    return facts
 
 
 def _elsewhere(url: str, addresses: Addresses) -> str:

@@ -19,8 +19,9 @@ from mapshelf.model import RemovedMap, User, Visibility, name_key
 from mapshelf.query import MapQuery, parse_query, read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.cards import Card, card
+from mapshelf.site.facets import Choice
 from mapshelf.site.failures import UNTAKEN
-from mapshelf.site.library import PAGE_SIZE, Choice
+from mapshelf.site.library import PAGE_SIZE
 from mapshelf.site.messages import say
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other

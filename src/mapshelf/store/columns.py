@@ -69,6 +69,15 @@ COUNT_VOTES: Final = (
 )
 """The votes for each map and against it; ``{}`` is the condition for the maps."""
 
+ORIGIN: Final = (
+    "(SELECT coalesce(min(f.name), '') FROM sources AS f WHERE f.file_id = m.file_id),"
+    " coalesce((SELECT max(f.modified) / 1000000 FROM sources AS f"
+    " WHERE f.file_id = m.file_id AND f.modified <> -1),"
+    " (SELECT max(v.created) FROM versions AS v WHERE v.file_id = m.file_id))"
+)
+"""What ``Origin`` has of a map: the name of its file, and when that was modified or uploaded. A
+file that is about to be read again has -1 as its time."""
+
 FROM_TOKENS: Final = "tokens AS t JOIN users AS u ON u.id = t.user_id"
 """The tables that ``TOKEN`` and ``USER_OF_TOKEN`` are selected from."""
 
@@ -79,6 +88,14 @@ FROM_ONE_TIME_LINKS: Final = "one_time_links AS l LEFT JOIN users AS a ON a.id =
 
 MADE_BY_SOMEBODY: Final = "a.disabled IS NOT TRUE"
 """That who made a link has not been disabled since; a command may have made it."""
+
+
+RENEWED_TAGS: Final = (
+    "tags = CASE WHEN tags <> '' OR ' ' || set_by_people || ' ' LIKE '%% tags %%'"
+    " THEN tags ELSE ? END"
+)
+"""Gives a map without tags those of its file, unless people have removed them. For PostgreSQL, %%
+stands for one percent sign; to LIKE, both mean the same."""
 
 
 def map_of_row(row: Sequence[Any]) -> Map:

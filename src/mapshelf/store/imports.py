@@ -74,6 +74,20 @@ class ImportMethods(SharedMethods):
             )
             return len(rows)
 
+    def begin_import(self, folder: bytes, *, has_maps: bool) -> bool:
+        """See ``Store``."""
+        with self._adding() as database:
+            return _begin(database, folder, has_maps=has_maps)
+
+    def finish_import(self, folder: bytes) -> None:
+        """See ``Store``."""
+        with self._adding() as database:
+            database.execute(
+                "INSERT INTO imported_folders (digest, finished) VALUES (?, ?) ON CONFLICT (digest)"
+                " DO UPDATE SET finished = coalesce(imported_folders.finished, excluded.finished)",
+                (_digest_of_folder(folder), database.now),
+            )
+
     def maps_attributed_otherwise(
         self, folder: bytes, owner: str | None, category: str | None, after: int, limit: int
     ) -> list[Map]:
@@ -98,6 +112,24 @@ def _note(database: Transaction, refusals: Sequence[Refusal]) -> Iterator[Refusa
             (digest, one.path, *said, database.now),
         )
         yield one
+
+
+def _begin(database: Transaction, folder: bytes, *, has_maps: bool) -> bool:
+    own = _digest_of_folder(folder)
+    steps = folder.split(b"/")
+    above = [_digest_of_folder(b"/".join(steps[:end])) for end in range(1, len(steps))]
+    query = "SELECT finished FROM imported_folders WHERE digest = ?"
+    known = [row for digest in (own, *above) for row in database.rows(query, (digest,))]
+    if any(finished is not None for (finished,) in known):
+        return False
+    if database.rows(query, (own,)):
+        return True
+    database.execute(
+        "INSERT INTO imported_folders (digest, finished) VALUES (?, ?)"
+        " ON CONFLICT (digest) DO NOTHING",
+        (own, database.now if has_maps else None),
+    )
+    return not has_maps
 
 
 def _attributed_otherwise(
@@ -129,3 +161,7 @@ def _attributed_otherwise(
 
 def _digest(path: str) -> bytes:
     return sha256(path.encode()).digest()
+
+
+def _digest_of_folder(path: bytes) -> bytes:
+    return sha256(path.rstrip(b"/")).digest()

@@ -3,8 +3,18 @@
 from collections.abc import Callable
 from typing import Final
 
-from mapshelf.model import DAY, HOUR, Map, OriginalFile, RemovedMap, Usage, Version, Vote
-from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
+from mapshelf.model import (
+    DAY,
+    HOUR,
+    Map,
+    Origin,
+    OriginalFile,
+    RemovedMap,
+    Usage,
+    Version,
+    Vote,
+)
+from mapshelf.store.columns import FROM_MAPS, MAP, ORIGIN, map_of_row
 from mapshelf.store.tables import Row
 
 REPEATED: Final = DAY
@@ -30,6 +40,12 @@ def find_map(read: Read, column: str, key: str | int) -> Map | None:
     query = f"SELECT {MAP} FROM {FROM_MAPS} WHERE {column} = ? AND m.visibility <> 'removed'"
     rows = read(query, (key,))
     return map_of_row(rows[0]) if rows else None
+
+
+def origin(read: Read, file_id: int) -> Origin:
+    """See ``contract.MapsOfPeople``."""
+    rows = read(f"SELECT {ORIGIN} FROM maps AS m WHERE m.file_id = ?", (file_id,))
+    return Origin(*rows[0]) if rows else Origin()
 
 
 def unpublished_maps(read: Read, owner_id: int) -> list[Map]:

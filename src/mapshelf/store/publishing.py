@@ -94,7 +94,8 @@ def publish(  # noqa: PLR0913, PLR0917 - those of the contract
         database.notes.drop()
         return known, False
     check(usage(database.rows, owner_id, database.now))
-    draft = replace(_draft(file), **_said(details), owner=owner.name)
+    said = {"tags": file.tags, **_said(details)}
+    draft = replace(_draft(file), **said, owner=owner.name)
     with database.batch(draft) as rows:
         _require_category(rows, details)
         new = _put(rows, draft, database.now)

@@ -3,6 +3,7 @@
 from mapshelf.model import (
     Map,
     MapDetails,
+    Origin,
     OriginalFile,
     RemovedMap,
     UploadedFile,
@@ -24,6 +25,10 @@ class PublishingMethods(SharedMethods):
         if not is_public_id(public_id):  # PostgreSQL does not take a NUL
             return None
         return published.find_map(self._read_even_if_away, "m.id", public_id)
+
+    def origin(self, file_id: int) -> Origin:
+        """See ``Store``."""
+        return published.origin(self._read, file_id)
 
     def unpublished_maps(self, owner_id: int) -> list[Map]:
         """See ``Store``."""

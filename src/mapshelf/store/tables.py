@@ -108,6 +108,7 @@ PASSKEYS: Final = Table(
 )
 CATEGORIES: Final = Table("categories", ("id", "name", "name_key"), ("id",))
 SOFTWARE: Final = Table("software", ("id", "name", "name_key"), ("id",))
+RENAMED_TAGS: Final = Table("renamed_tags", ("name_key", "name"), ("name_key",))
 LICENCE_TYPES: Final = Table("licence_types", ("id", "name"), ("id",))
 MAPS: Final = Table(
     "maps",
@@ -178,7 +179,7 @@ REPORTS: Final = Table(
 )
 
 SMALL_TABLES: Final = (
-    *(CATEGORIES, SOFTWARE, LICENCE_TYPES),
+    *(CATEGORIES, SOFTWARE, LICENCE_TYPES, RENAMED_TAGS),
     *(USERS, TOKENS, PROGRAMS, IDENTITIES, PASSKEYS),
 )
 TABLES_OF_MAPS: Final = (
@@ -205,11 +206,12 @@ NOT_TRANSFERRED: Final = (
     "device_requests",
     "audit",
     "refusals",
+    "imported_folders",
 )
 """Tables that a transfer leaves out: pending counts are applied before, visits, salts, failures and
 uploads are forgotten soon, and every catalogue has its own version of the tokens. Links are good
 for one catalogue only, like sessions and refresh tokens: in two, each could be used twice. The
-audit log stays where things happened, and so does what was said of files."""
+audit log stays where things happened, and so does what was said of files and folders."""
 
 BOOLEANS: Final = ("disabled", "template", "legacy")
 """Columns of booleans, which SQLite keeps as integers."""

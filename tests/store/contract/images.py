@@ -1,9 +1,10 @@
 """What the contract promises of pictures, and of outlines that are made anew."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from hashlib import sha256
 
-from mapshelf.model import Change, Map, MapDraft, OutdatedMap, Renewal
+from mapshelf.model import Change, Map, MapDetails, MapDraft, OutdatedMap, Renewal
 from mapshelf.store import Store
 from mapshelf.store.tables import IMAGES, OUTDATED, OUTLINES
 from tests.store.contract.suite import ALL, CHANGED, UNCHANGED, Suite, put, title, verdicts
@@ -125,6 +126,21 @@ class RenewalContract(Suite):
         assert store.changes(before, ALL) == [
             Change(before + 1, found.file_id, found, outline("renewed"), "a.mm")
         ]
+
+    def test_a_renewal_gives_tags_to_maps_that_have_none(self, store: Store) -> None:
+        bare, removed, own = (
+            put(store, replace(file_draft(f"{n}.mm", {}), tags=tags))
+            for n, tags in enumerate(((), ("plan",), ("plan",)))
+        )
+        store.edit_map(removed.file_id, MapDetails(tags=()))
+        age(store, bare, removed, own)
+        renewals = [
+            Renewal(one.file_id, source(f"{n}.mm").digest, outline("new"), tags=("Physics", "a b"))
+            for n, one in enumerate((bare, removed, own))
+        ]
+        assert store.renew(renewals) == 3
+        found = [one.tags for one in store.maps(0, ALL)]
+        assert found == [("Physics", "a b"), (), ("plan",)]
 
     def test_a_renewal_that_comes_second_changes_nothing(self, store: Store) -> None:
         found = put(store, file_draft("a.mm", {}))

@@ -53,6 +53,22 @@ class ImportsContract(Suite):
         assert paths(store) == ["/maps/b.mm"]
         assert store.note_refusals([refusal("/maps/a.mm")]) == [refusal("/maps/a.mm")]
 
+    def test_the_first_import_of_a_folder_goes_on_until_it_is_finished(self, store: Store) -> None:
+        folder = b"/maps/\xff"
+        assert store.begin_import(folder, has_maps=False)
+        assert store.begin_import(folder, has_maps=True)
+        assert store.begin_import(b"/maps", has_maps=False)
+        store.finish_import(folder)
+        store.finish_import(folder)
+        for known in (folder, folder + b"/below", folder + b"/far/below"):
+            assert not store.begin_import(known, has_maps=False)
+        assert store.begin_import(b"/maps", has_maps=False)
+        assert store.begin_import(folder + b"x", has_maps=False)
+
+    def test_a_folder_that_an_older_version_imported_is_known(self, store: Store) -> None:
+        assert not store.begin_import(b"/maps", has_maps=True)
+        assert not store.begin_import(b"/maps", has_maps=False)
+
     def test_the_latest_refusals_come_first(self, store: Store, clock: Clock) -> None:
         store.note_refusals([refusal("/b"), refusal("/a")])
         clock.now += 1

@@ -108,6 +108,23 @@ def _lists(filters: Sequence[Filter]) -> dict[str, Operation]:
             response("The programs.", CHECKED, json_content("Counts")),
             not_modified="MapNotModified",
         ),
+        "/folders": Operation(
+            "getFolders",
+            "List folders",
+            "The folders that maps are in, by name, each with the number of maps in it and below "
+            "it: those right below the folder `below`, without it those at the top. Paths are "
+            "below the imported folder.",
+            response("The folders.", CHECKED, json_content("Folders")),
+            ("below",),
+            "MapNotModified",
+        ),
+        "/tags": Operation(
+            "getTags",
+            "List tags",
+            "All tags that maps have, the most frequent first. Takes no parameters.",
+            response("The tags.", CHECKED, json_content("Tags")),
+            not_modified="MapNotModified",
+        ),
     }
 
 

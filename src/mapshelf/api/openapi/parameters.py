@@ -39,6 +39,7 @@ def parameters(
             "is 304, without a body.",
             "schema": {"type": "string"},
         },
+        "below": _query("below", "Path of the folder to look into.", dict(TEXT_SCHEMA)),
         "visibility": _query(
             "visibility",
             "Only maps that these people see.",

@@ -103,6 +103,13 @@ def _searching() -> Json:
                     "description": "Its best matching topics. Empty if it has no outline, if only "
                     "its title or other fields match, or if there is no query.",
                 },
+                "file": _object(
+                    {
+                        "path": _text("Its path below the imported folder."),
+                        "marked": _text("The same as HTML, with matches in `mark` elements."),
+                    },
+                    "Its file, if name or folders match; else both are empty.",
+                ),
             },
             "A map with the topics that match.",
         ),
@@ -157,6 +164,20 @@ def _counting() -> Json:
             "maxItems": MOST_VALUES,
             "items": _object({"name": {"type": "string"}, "count": _integer(1)}),
         },
+        "Folders": {
+            "type": "array",
+            "items": _object(
+                {
+                    "name": {"type": "string"},
+                    "count": _integer(1),
+                    "path": _text("As the `folder` parameter takes it."),
+                }
+            ),
+        },
+        "Tags": {
+            "type": "array",
+            "items": _object({"name": {"type": "string"}, "count": _integer(1)}),
+        },
         "Facets": _object(
             {
                 "total": {**_integer(0), "description": "Total number of matching maps."},
@@ -171,6 +192,18 @@ def _counting() -> Json:
                     "description": "By licence type; unknown types are not counted.",
                 },
                 "year": {**named, "description": "By year of DateAdded, latest first."},
+                "folder": {
+                    **reference("schemas", "Folders"),
+                    "description": "By folder: those right below the one that `folder` says.",
+                },
+                "tag": {**named, "description": "By tag."},
+                "language": {
+                    **named,
+                    "description": "By language; unknown languages are not counted.",
+                },
+                "size": {**named, "description": "By size, small maps first."},
+                "with_notes": {**named, "description": "How many have notes, as `true`."},
+                "with_tasks": {**named, "description": "How many have tasks, as `true`."},
             },
             "Counts of the matching maps; the most frequent values first.",
         ),

@@ -7,6 +7,7 @@ named ``.mm.md`` or ``.markmap.md`` are read (see ``READERS``).
 
 * A single heading above all others is the central topic; otherwise the ``title`` of the front
   matter; otherwise each topic of the highest level is a sheet.
+* ``tags`` and ``keywords`` of the front matter are tags of the central topic.
 * Paragraphs, quotations, tables and source text are notes of the topic before them.
 * Links are kept as links. Emphasis is kept beside the plain text, other HTML is removed.
 * The boxes of task lists become characters and the state of a task. ``<!-- markmap: fold -->``
@@ -32,6 +33,12 @@ _HEAD: Final = 16_384
 _FRONT: Final = re.compile(r"---[ \t]*\n((?:(?!---|\.\.\.)[^\n]*\n)*)(?:---|\.\.\.)[ \t]*(?:\n|\Z)")
 _MARKED: Final = re.compile(r"^markmap[ \t]*:", re.MULTILINE)
 _TITLE: Final = re.compile(r"^title[ \t]*:[ \t]*(.*)$", re.MULTILINE)
+_TAGS: Final = re.compile(
+    r"^(?:tags|keywords)[ \t]*:[ \t]*(?:\[([^\]\n]*)\]|(\S[^\n]*)|((?:\n[ \t]*-[ \t]+[^\n]*)+))",
+    re.M,
+)
+"""In the three ways in which they are written: in brackets, with commas, or one on each line."""
+
 _STRUCTURE: Final = re.compile(r"^(?:#{1,6}[ \t]+\S|[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\S)", re.M)
 
 _HEADING: Final = re.compile(r" {0,3}(#{1,6})(?:[ \t]+(.*))?")
@@ -77,11 +84,20 @@ def read(content: Content) -> Outline:
         document.add(line)
     title = _TITLE.search(front[1]) if front else None
     roots = document.roots(title[1].strip().strip("\"'") if title else "")
+    if front and roots:
+        roots[0].tags = tuple(_tags(front[1]))
     marked = front is not None and _MARKED.search(front[1]) is not None
     return Outline(
         sheets=sheets_of(regrow(roots, content.limits)),
         software="Markmap" if marked else "Markdown",
     )
+
+
+def _tags(front: str) -> Iterator[str]:
+    for found in _TAGS.finditer(front):
+        in_brackets, in_line, below = found.groups()
+        for tag in below.splitlines() if below else (in_brackets or in_line or "").split(","):
+            yield tag.strip().removeprefix("-" if below else "").strip().strip("\"'").lstrip("#")
 
 
 def _front_matter(content: Content) -> re.Match[str] | None:

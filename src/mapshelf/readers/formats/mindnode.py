@@ -120,10 +120,10 @@ def _side(node: Node, main: Node) -> str:
 
 
 def _describe(root: Topic, document: Node) -> None:
-    """Add what the file says about itself to the note of its central topic."""
+    """Add what the file says about itself to its central topic: keywords as tags."""
     note = Note()
     note.add_text(as_text(document.get("comments")))
-    note.add_fact("Keywords", (as_text(document.get("keywords")),))
+    root.tags = (*root.tags, *re.split("[,;]", as_text(document.get("keywords"))))
     if note.plain:
         own = Note()
         if root.note_html:

@@ -1,11 +1,11 @@
 """Makes search documents of maps: which text goes into which field, and in which form."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from mapshelf.formats.outline_codec import Passages
-from mapshelf.model import Map
+from mapshelf.model import ListedMap
 from mapshelf.query import FILTERS, SORT_ORDERS
 from mapshelf.query.rating import POPULARITIES, popularity
 from mapshelf.search.map_words import WordFinder, name_of
@@ -24,7 +24,7 @@ from mapshelf.text.normalize import SEPARATOR
 COUNTED_TITLE: Final = 12
 """Words of a title that count as its length; longer titles count as this long."""
 
-Fields = dict[str, str | int]
+Fields = dict[str, str | int | list[int]]
 """The values of a document, by field."""
 
 
@@ -34,14 +34,12 @@ class Indexed:
 
     Attributes:
         slot: its slot in the snapshot.
-        map: the map.
-        source: name of the file it was read from.
+        listed: the map.
         passages: the text of its topics.
     """
 
     slot: int
-    map: Map
-    source: str
+    listed: ListedMap
     passages: Passages
 
 
@@ -66,8 +64,8 @@ class Documents:
 
     def of(self, indexed: Indexed) -> Document:
         """Return the document of a map."""
-        found = indexed.map
-        said = self._finder.words_of(found, indexed.source, indexed.passages)
+        listed, found = indexed.listed, indexed.listed.map
+        said = self._finder.words_of(found, listed.source, indexed.passages)
         level, written = popularity(found), said.written
         fields: Fields = {
             "slot": indexed.slot,
@@ -83,7 +81,8 @@ class Documents:
             PIECES: " ".join(said.words - written),
             "title_beginnings": " ".join(_beginnings(said.title_words, LONGEST_TITLE_BEGINNING)),
             "beginnings": " ".join(_beginnings(said.words | written, LONGEST_BEGINNING)),
-            **{name: key(found) for name, key in _KEYS.items()},
+            **{order_field(row.name): row.search_key(listed) for row in SORT_ORDERS},
+            **{filter_field(row.name): list(row.keys(listed)) for row in FILTERS},
         }
         return Document(fields, said.words)
 
@@ -107,9 +106,3 @@ def _padded(title: list[str], level: int) -> str:
     """
     padding = min(len(title), COUNTED_TITLE) + (POPULARITIES - 1 - level) // 2
     return " ".join([*title, *[SEPARATOR] * padding])
-
-
-_KEYS: Final[dict[str, Callable[[Map], int]]] = {
-    **{order_field(row.name): row.search_key for row in SORT_ORDERS},
-    **{filter_field(row.name): row.key for row in FILTERS},
-}

@@ -130,7 +130,7 @@ class OrdersWriter:
         save(folder, "slots", slots)
         save(folder, "ranks", ranks)
         if name in ORDERS:
-            self._posting_lists.write(folder, slots)
+            self._posting_lists.write(folder, slots, ranks)
         return StoredOrder(folder)
 
     def _new_folder(self, name: str) -> Path:

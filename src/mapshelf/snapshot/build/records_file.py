@@ -38,7 +38,7 @@ class RecordsFile:
         self._file.flush()
         path = self._file.path
         rewritten = RecordsFile(path.with_name(f"records-{number}-rewritten.bin"))
-        starts, lengths = columns["start"].copy(), columns["length"]
+        starts, lengths = columns["start"].copy(), columns["length"] + columns["details"]
         for slot in np.flatnonzero(columns.live).tolist():
             record = self._file.read(int(starts[slot]), int(lengths[slot]))
             starts[slot] = rewritten.append(record)

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from mapshelf.errors import StoreDamaged
-from mapshelf.formats.outline_codec import Passages, outline_passages
-from mapshelf.model import Change, Map
+from mapshelf.formats.outline_codec import Passages
+from mapshelf.model import Change, ListedMap, Map, Origin
+from mapshelf.search.listed_maps import listed_map, passages_of
 from mapshelf.snapshot.build.documents import Documents, Indexed
 from mapshelf.snapshot.build.orders_writer import OrdersWriter
 from mapshelf.snapshot.build.records_file import RecordsFile
@@ -22,10 +23,9 @@ from mapshelf.snapshot.format.manifest import (
     published_length,
     write_manifest,
 )
-from mapshelf.snapshot.format.records import encode_record
+from mapshelf.snapshot.format.records import encode_details, encode_record
 from mapshelf.snapshot.format.term_dictionary import TermDictionaryWriter
 from mapshelf.snapshot.format.unavailable import snapshot_error
-from mapshelf.text.language_detection import guess_language
 
 MINIMUM_MAPS: Final = 1000
 """Maps that a catalogue counts as at least, so that a small one is not compacted all the time."""
@@ -137,8 +137,11 @@ class WorkingSnapshot:
                 self._remove(change.file_id)
             if change.map is not None:
                 slot = self.slots[change.file_id] = len(self.columns) + len(added)
-                added.append(self._entry(change.map))
-                self._index(slot, change, change.map)
+                passages = _passages_of(change, change.map)
+                origin = Origin(change.source, change.modified)
+                listed = listed_map(change.map, origin, passages)
+                added.append(self._entry(listed))
+                self._index(slot, listed, passages)
             self.applied += known or change.map is not None
         if added:
             self.columns.append(added)
@@ -194,29 +197,26 @@ class WorkingSnapshot:
 
     def _remove(self, file_id: int) -> None:
         slot = self.slots.pop(file_id)
-        self.records.discard(int(self.columns["length"][slot]))
+        size = int(self.columns["length"][slot]) + int(self.columns["details"][slot])
+        self.records.discard(size)
         self.columns.remove(slot)
         self.text.remove(slot)
         self.removed.append(slot)
 
-    def _entry(self, found: Map) -> Entry:
-        record = encode_record(found)
-        return Entry(found, self.records.append(record), len(record))
+    def _entry(self, listed: ListedMap) -> Entry:
+        record, details = encode_record(listed.map), encode_details(listed)
+        return Entry(listed, self.records.append(record + details), len(record), len(details))
 
-    def _index(self, slot: int, change: Change, found: Map) -> None:
-        passages = Passages()
-        try:
-            passages = _passages(change)
-        except StoreDamaged as error:
-            # One damaged outline must not keep all other maps from being shown.
-            log.error("the topics of map %s are left out of the search: %s", found.id, error)
-        document = self.documents.of(Indexed(slot, found, change.source, passages))
+    def _index(self, slot: int, listed: ListedMap, passages: Passages) -> None:
+        document = self.documents.of(Indexed(slot, listed, passages))
         self.text.put(document.fields)
         self.terms.add(document.words)
 
 
-def _passages(change: Change) -> Passages:
-    if change.outline:
-        return outline_passages(change.outline)
-    assert change.map is not None
-    return Passages(language=guess_language(f"{change.map.title}. {change.map.description}"))
+def _passages_of(change: Change, found: Map) -> Passages:
+    try:
+        return passages_of(found, change.outline)
+    except StoreDamaged as error:
+        # One damaged outline must not keep all other maps from being shown.
+        log.error("the topics of map %s are left out of the search: %s", found.id, error)
+        return Passages()

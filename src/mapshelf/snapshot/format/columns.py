@@ -17,16 +17,24 @@ import numpy.typing as npt
 import xxhash
 
 from mapshelf.errors import SnapshotDamaged
-from mapshelf.model import Map
+from mapshelf.model import ListedMap
 from mapshelf.query import FILTERS, SORT_ORDERS
 from mapshelf.snapshot.format.append_file import AppendFile
 from mapshelf.snapshot.format.facet_codes import (
     CODE,
-    PAIRS,
+    GROUPS,
     VALUES,
     Codes,
     CodesWriter,
     values_file,
+)
+from mapshelf.snapshot.format.names import (
+    FILES,
+    NAMED,
+    Names,
+    NamesWriter,
+    ends_column,
+    names_file,
 )
 from mapshelf.snapshot.format.unavailable import snapshot_error
 
@@ -35,19 +43,27 @@ Array = npt.NDArray[Any]
 FACTS: Final[dict[str, np.dtype[Any]]] = {
     "start": np.dtype("<u8"),
     "length": np.dtype("<u4"),
+    "details": np.dtype("<u4"),
     "file_id": np.dtype("<i8"),
     "id": np.dtype("<u8"),
     **{row.name: np.dtype(row.dtype) for row in SORT_ORDERS},
-    **{f"filter-{row.name}": np.dtype("<u8") for row in FILTERS},
+    **{f"filter-{row.name}": np.dtype("<u8") for row in FILTERS if row not in NAMED},
 }
-"""The facts about a slot: where its record is, its ids, its sort keys and its filter keys."""
+"""The facts about a slot: where its record and its details are, its ids, its sort keys and its
+filter keys."""
 
-COLUMNS: Final[dict[str, np.dtype[Any]]] = {**FACTS, **dict.fromkeys((*PAIRS, "owner"), CODE)}
-"""All columns: the facts, and the codes that facets are counted by."""
+ENDS: Final = {ends_column(row.name): np.dtype("<u8") for row in NAMED}
+
+COLUMNS: Final[dict[str, np.dtype[Any]]] = {
+    **FACTS,
+    **dict.fromkeys((*GROUPS, "owner"), CODE),
+    **ENDS,
+}
+"""All columns: the facts, the codes that facets are counted by, and where codes of names end."""
 
 READ: Final = (
-    *("start", "length", "id", *PAIRS, "owner"),
-    *(f"filter-{row.name}" for row in FILTERS),
+    *("start", "length", "details", "id", *GROUPS, "owner", *ENDS),
+    *(f"filter-{row.name}" for row in FILTERS if row not in NAMED),
 )
 """The columns that readers use; only the builder uses the others."""
 
@@ -59,21 +75,30 @@ def id_key(public_id: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A map to append to the columns, with the place of its record."""
+    """A map to append to the columns, with the place of its record.
 
-    map: Map
+    Attributes:
+        listed: the map.
+        start: where its record is.
+        length: bytes of its record.
+        details: bytes of what follows the record, see ``records.encode_details``.
+    """
+
+    listed: ListedMap
     start: int
     length: int
+    details: int = 0
 
     def row(self) -> tuple[object, ...]:
         """Return the values of this map in the order of ``FACTS``."""
         return (
             self.start,
             self.length,
-            self.map.file_id,
-            id_key(self.map.id),
-            *(row.key(self.map) for row in SORT_ORDERS),
-            *(row.key(self.map) for row in FILTERS),
+            self.details,
+            self.listed.map.file_id,
+            id_key(self.listed.map.id),
+            *(row.key(self.listed) for row in SORT_ORDERS),
+            *(row.key(self.listed) for row in FILTERS if row not in NAMED),
         )
 
 
@@ -108,11 +133,15 @@ class Columns:
         """For each slot, whether it holds the current version of a map."""
         return self._live[: self._count]
 
+    def names(self, name: str) -> NamesWriter:
+        """Return the names of a filter."""
+        return self._codes.names[name]
+
     def append(self, entries: Sequence[Entry]) -> None:
         """Give each entry the next slot."""
         rows = zip(*(entry.row() for entry in entries), strict=True)
         columns: dict[str, Sequence[object]] = dict(zip(FACTS, rows, strict=False))
-        columns.update(self._codes.encode([entry.map for entry in entries]))
+        columns.update(self._codes.encode([entry.listed for entry in entries]))
         end = self._count + len(entries)
         self._make_room(end)
         for name, values in columns.items():
@@ -174,13 +203,23 @@ def column_file(name: str) -> str:
 def load_columns(folder: Path, slots: int) -> dict[str, Array]:
     """Map the columns ``READ`` of a snapshot into memory, read-only.
 
+    With them are the codes of names (``folder-codes``) and their keys (``folder-keys``), of which
+    there may be some that no map in the snapshot has yet.
+
     Raises:
         SnapshotDamaged: one is missing or cut short.
     """
-    return {
+    columns = {
         name: map_array(folder / column_file(name), slots * COLUMNS[name].itemsize, COLUMNS[name])
         for name in READ
     }
+    for row in NAMED:
+        ends = columns[ends_column(row.name)]
+        codes, keys = (folder / names_file(row.name, part) for part in ("codes", "keys"))
+        size = int(ends[-1]) * FILES["codes"].itemsize if slots else 0
+        columns[f"{row.name}-codes"] = map_array(codes, size, FILES["codes"])
+        columns[f"{row.name}-keys"] = _map_whole_numbers(keys, FILES["keys"])
+    return columns
 
 
 def load_codes(folder: Path, columns: Mapping[str, Array], lengths: Mapping[str, int]) -> Codes:
@@ -196,13 +235,21 @@ def load_codes(folder: Path, columns: Mapping[str, Array], lengths: Mapping[str,
     """
     found = {
         name: map_array(folder / values_file(name), lengths[values_file(name)], dtype)
-        for name, dtype in {**dict.fromkeys(PAIRS, CODE), **VALUES}.items()
+        for name, dtype in {**dict.fromkeys(GROUPS, CODE), **VALUES}.items()
     }
     try:
-        pairs = {name: found[name].reshape(-1, len(facets)) for name, facets in PAIRS.items()}
+        groups = {name: found[name].reshape(-1, len(facets)) for name, facets in GROUPS.items()}
     except ValueError as error:
-        raise SnapshotDamaged("a pair of values is cut short") from error
-    return Codes(columns, pairs, found)
+        raise SnapshotDamaged("a group of values is cut short") from error
+    names = {}
+    for row in NAMED:
+        parts = {
+            part: map_array(folder / file, lengths[file], dtype)
+            for part, dtype in FILES.items()
+            if (file := names_file(row.name, part))
+        }
+        names[row.name] = Names(columns[ends_column(row.name)], parts)
+    return Codes(columns, groups, found, names)
 
 
 def save(folder: Path, name: str, array: Array) -> None:
@@ -229,6 +276,12 @@ def map_array(path: Path, length: int | None, dtype: np.dtype[Any]) -> Array:
         return np.frombuffer(map_file(path, length), dtype)
     except ValueError as error:
         raise SnapshotDamaged(f"{path.name} does not hold whole numbers") from error
+
+
+def _map_whole_numbers(path: Path, dtype: np.dtype[Any]) -> Array:
+    """Map all numbers in a file that the builder may be appending to."""
+    data = map_file(path)
+    return np.frombuffer(data, dtype, len(data) // dtype.itemsize)
 
 
 def map_file(path: Path, length: int | None = None) -> mmap.mmap | bytes:

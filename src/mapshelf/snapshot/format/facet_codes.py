@@ -4,8 +4,8 @@ Counting codes takes about a nanosecond a map; counting values would mean sortin
 gets the next code when the first map with it is added, and keeps it. So codes are columns like all
 others. The values are in append-only files (``append_file.py``), each at the index of its code.
 
-Category, software, licence and year have few values, and few pairs of values. So two of these
-facets share one column, whose codes stand for pairs of codes: that halves the counting.
+Most facets have few values, which meet in few combinations. So several of them share one column,
+whose codes stand for groups of codes: that halves the counting.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,16 +16,21 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from mapshelf.model import Map
+from mapshelf.model import ListedMap
 from mapshelf.query import FILTERS
 from mapshelf.snapshot.format.append_file import AppendFile
+from mapshelf.snapshot.format.names import NAME_FILES, NAMED, Names, NamesWriter, ends_column
 
 UNKNOWN_LICENCE: Final = -1
 """The value of a map without a licence type."""
 
 CODE: Final = np.dtype("<u4")
 
-PAIRS: Final = {"category-software": ("category", "software"), "licence-year": ("licence", "year")}
+GROUPS: Final = {
+    "category-software": ("category", "software"),
+    "licence-year": ("licence", "year"),
+    "language-size": ("language", "size", "with_notes", "with_tasks"),
+}
 """The facets that share a column, by the name of the column."""
 
 VALUES: Final[dict[str, np.dtype[Any]]] = {
@@ -33,18 +38,22 @@ VALUES: Final[dict[str, np.dtype[Any]]] = {
     "software": np.dtype("<u8"),
     "licence": np.dtype("<i8"),
     "year": np.dtype("<i8"),
+    "language": np.dtype("<u8"),
+    "size": np.dtype("<u8"),
+    "with_notes": np.dtype("<u8"),
+    "with_tasks": np.dtype("<u8"),
     "owner": np.dtype("<u8"),
 }
-"""The type of each facet's values: ids, years, and the filter keys of owners."""
+"""The type of each facet's values: licences, years, and the filter keys of all others."""
 
 
 def values_file(name: str) -> str:
-    """Return the name of the file with the values, or pairs, that codes stand for."""
+    """Return the name of the file with the values, or groups, that codes stand for."""
     return f"values-{name}.bin"
 
 
-DICTIONARIES: Final = tuple(map(values_file, (*PAIRS, *VALUES)))
-"""The files with the values and pairs that codes stand for."""
+DICTIONARIES: Final = (*map(values_file, (*GROUPS, *VALUES)), *NAME_FILES)
+"""The files with the values, groups and names that codes stand for."""
 
 _FILTER_KEYS: Final = {row.name: row.key for row in FILTERS}
 
@@ -54,14 +63,16 @@ class Codes:
     """The codes of one snapshot, for reading.
 
     Attributes:
-        columns: for each name in ``PAIRS``, and for ``owner``, the code of each slot.
-        pairs: for each name in ``PAIRS`` the two codes that each code stands for.
+        columns: for each name in ``GROUPS``, and for ``owner``, the code of each slot.
+        groups: for each name in ``GROUPS`` the codes that each code stands for.
         values: for each facet the values that its codes stand for.
+        names: for each filter by names, these.
     """
 
     columns: Mapping[str, NDArray[Any]]
-    pairs: Mapping[str, NDArray[Any]]
+    groups: Mapping[str, NDArray[Any]]
     values: Mapping[str, NDArray[Any]]
+    names: Mapping[str, Names]
 
 
 class CodesWriter:
@@ -70,41 +81,50 @@ class CodesWriter:
     def __init__(self, folder: Path, columns: Mapping[str, NDArray[Any]]) -> None:
         """Continue with the codes in ``columns``, whose dictionaries are in ``folder``."""
         # Codes have no gaps, so the largest tells how many there are.
-        self._pairs, counts = {}, {"owner": _count(columns["owner"])}
-        for name, facets in PAIRS.items():
+        self._groups, counts = {}, {"owner": _count(columns["owner"])}
+        for name, facets in GROUPS.items():
             path, count = folder / values_file(name), _count(columns[name])
-            self._pairs[name] = _Dictionary(path, CODE, count, len(facets))
-            known = self._pairs[name].known()
+            self._groups[name] = _Dictionary(path, CODE, count, len(facets))
+            known = self._groups[name].known()
             counts.update((facet, _count(known[:, i])) for i, facet in enumerate(facets))
         self._values = {
             name: _Dictionary(folder / values_file(name), dtype, counts[name])
             for name, dtype in VALUES.items()
         }
+        self.names = {
+            row.name: NamesWriter(folder, row, columns[ends_column(row.name)]) for row in NAMED
+        }
 
-    def encode(self, maps: Sequence[Map]) -> dict[str, list[int]]:
+    def encode(self, maps: Sequence[ListedMap]) -> dict[str, list[int]]:
         """Return the codes of maps for each of the columns."""
         codes = {
             name: dictionary.encode([(value,) for value in _values_of(name, maps)])
             for name, dictionary in self._values.items()
         }
         columns = {"owner": codes["owner"]}
-        for name, facets in PAIRS.items():
+        for name, facets in GROUPS.items():
             rows = zip(*(codes[facet] for facet in facets), strict=True)
-            columns[name] = self._pairs[name].encode(list(rows))
-        return columns
+            columns[name] = self._groups[name].encode(list(rows))
+        names = {ends_column(name): each.encode(maps) for name, each in self.names.items()}
+        return columns | names
 
     def link_to(self, folder: Path) -> dict[str, tuple[int, str]]:
         """Hard-link the files into a snapshot; return the length and checksum of each."""
         files = [dictionary.file for dictionary in self._dictionaries()]
-        return {file.path.name: file.link_to(folder / file.path.name) for file in files}
+        linked = {file.path.name: file.link_to(folder / file.path.name) for file in files}
+        for names in self.names.values():
+            linked |= names.link_to(folder)
+        return linked
 
     def close(self) -> None:
         """Close the files."""
         for dictionary in self._dictionaries():
             dictionary.file.close()
+        for names in self.names.values():
+            names.close()
 
     def _dictionaries(self) -> list["_Dictionary"]:
-        return [*self._pairs.values(), *self._values.values()]
+        return [*self._groups.values(), *self._values.values()]
 
 
 class _Dictionary:
@@ -135,11 +155,11 @@ class _Dictionary:
         return codes
 
 
-def _values_of(facet: str, maps: Sequence[Map]) -> list[int]:
+def _values_of(facet: str, maps: Sequence[ListedMap]) -> list[int]:
     if facet == "year":
-        return _years([found.date_added for found in maps])
+        return _years([found.map.date_added for found in maps])
     if facet == "licence":
-        ids = (found.licence_type_id for found in maps)
+        ids = (found.map.licence_type_id for found in maps)
         return [UNKNOWN_LICENCE if one is None else one for one in ids]
     return list(map(_FILTER_KEYS[facet], maps))
 

@@ -1,21 +1,22 @@
 """Records: maps as the JSON bytes that are sent, so that a page is a join of slices.
 
-All records are in one append-only file; the columns of a snapshot hold the offset and length of
-each. The bytes of a replaced record, which older snapshots may still serve, remain until the
-builder rewrites the file.
+All records are in one append-only file, each with the details of its map behind it; the columns of
+a snapshot hold the offset and the lengths of both. The bytes of a replaced record, which older
+snapshots may still serve, remain until the builder rewrites the file.
 
 Records hold a control character, which JSON text cannot contain, in place of the base URL. So one
 snapshot serves any address.
 """
 
 import re
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import quote
 
 import orjson
 
 from mapshelf.formats.ndjson_records import format_date, format_id, format_size
-from mapshelf.model import Map
+from mapshelf.model import ListedMap, Map, file_of, folder_of
 from mapshelf.text.normalize import normalize
 
 BASE_URL: Final = b"\x01"
@@ -53,6 +54,46 @@ def encode_record(record: Map) -> bytes:
             b"}",
         )
     )
+
+
+def encode_details(listed: ListedMap) -> bytes:
+    """Return what else lists show of a map, as JSON; it stands behind the record."""
+    return orjson.dumps(
+        {
+            "source": listed.source,
+            "edited": listed.edited,
+            "language": listed.language,
+            "tags": listed.map.tags,
+            "topics": listed.topics,
+        }
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Details:
+    """What lists show of a map besides its Map object; see ``ListedMap``."""
+
+    source: str = ""
+    edited: int | None = None
+    language: str = ""
+    tags: tuple[str, ...] = ()
+    topics: int = 0
+
+    @property
+    def folder(self) -> str:
+        """The path of the folder it is in, empty if it is in none."""
+        return folder_of(self.source)
+
+    @property
+    def file(self) -> str:
+        """The name of its file, empty if that is not known."""
+        return file_of(self.source)
+
+
+def decode_details(data: bytes) -> Details:
+    """Return what ``encode_details`` encoded."""
+    values = orjson.loads(data)
+    return Details(**{**values, "tags": tuple(values["tags"])})
 
 
 def record_ids(record: bytes) -> tuple[int, str]:

@@ -1,6 +1,8 @@
-"""Reading a snapshot: lists, searches, facets, single maps."""
+"""Reading a snapshot: lists, searches, facets, folders and tags, single maps."""
 
+from mapshelf.snapshot.format.records import Details
+from mapshelf.snapshot.read.browsing import Folder, Tag
 from mapshelf.snapshot.read.facets import Facets
 from mapshelf.snapshot.read.snapshot import Hits, Page, Record, Snapshot
 
-__all__ = ["Facets", "Hits", "Page", "Record", "Snapshot"]
+__all__ = ["Details", "Facets", "Folder", "Hits", "Page", "Record", "Snapshot", "Tag"]

@@ -1,8 +1,8 @@
-"""Counts maps by category, software, owner, licence and year.
+"""Counts maps by category, software, owner, year and so on.
 
 It counts columns of codes (``facet_codes.py``), which takes a nanosecond or two a map. Category,
 software and licence are returned as ids. The name of an owner is read from the record of one of the
-maps.
+maps; those of folders and tags are known (``names.py``).
 """
 
 from collections.abc import Callable
@@ -11,9 +11,10 @@ from typing import Final
 
 import numpy as np
 
-from mapshelf.query import NO_ID
+from mapshelf.query import NO_ID, SIZES, language_of
 from mapshelf.snapshot.format.columns import Array
-from mapshelf.snapshot.format.facet_codes import PAIRS, UNKNOWN_LICENCE, Codes
+from mapshelf.snapshot.format.facet_codes import GROUPS, UNKNOWN_LICENCE, Codes
+from mapshelf.snapshot.format.names import NO_NAME, Names
 from mapshelf.snapshot.format.records import record_owner
 
 MOST_VALUES: Final = 50
@@ -26,7 +27,14 @@ than an array of counts for all codes."""
 FIRST_PIECE: Final = 1024
 """Maps searched first for one map of each owner; then twice as many, and so on."""
 
-_NONE: Final = {"software": NO_ID, "licence": UNKNOWN_LICENCE}
+_SIZES: Final = tuple(SIZES)
+
+_NONE: Final = {
+    "software": NO_ID,
+    "licence": UNKNOWN_LICENCE,
+    "language": NO_ID,
+    "size": NO_ID,
+}
 """The values that mean "none", which are not counted."""
 
 Record = Callable[[int], bytes]
@@ -43,7 +51,8 @@ NamedCounts = list[tuple[str, int]]
 class Facets:
     """The facets of a selection of ``total`` maps.
 
-    The most frequent values come first, and for years the latest.
+    The most frequent values come first, and for years the latest. Folders are given by their paths,
+    sizes and truths as parameters say them.
     """
 
     total: int
@@ -52,11 +61,17 @@ class Facets:
     licence: Counts
     owner: NamedCounts
     year: NamedCounts
+    language: NamedCounts
+    size: NamedCounts
+    with_notes: NamedCounts
+    with_tasks: NamedCounts
+    folder: NamedCounts
+    tag: NamedCounts
 
 
-def count_facets(codes: Codes, slots: Array, record: Record) -> Facets:
-    """Return the facets of the maps in ``slots``."""
-    counts = _count_pairs(codes, slots)
+def count_facets(codes: Codes, slots: Array, record: Record, folder: int = NO_NAME) -> Facets:
+    """Return the facets of the maps in ``slots``; of folders those right in the one with a code."""
+    counts = _count_groups(codes, slots)
     return Facets(
         total=len(slots),
         category=counts["category"],
@@ -64,18 +79,33 @@ def count_facets(codes: Codes, slots: Array, record: Record) -> Facets:
         licence=counts["licence"],
         owner=_owners(codes, slots, record),
         year=[(f"{year:04d}", count) for year, count in sorted(counts["year"], reverse=True)],
+        language=[(language_of(key), count) for key, count in counts["language"]],
+        size=[(_SIZES[place], count) for place, count in sorted(counts["size"])],
+        with_notes=[("true", count) for key, count in counts["with_notes"] if key],
+        with_tasks=[("true", count) for key, count in counts["with_tasks"] if key],
+        folder=_names(codes.names["folder"], slots, folder),
+        tag=_names(codes.names["tag"], slots, NO_NAME),
     )
 
 
-def _count_pairs(codes: Codes, slots: Array) -> dict[str, Counts]:
-    """Return the most frequent values of each facet of ``PAIRS``."""
+def _names(names: Names, slots: Array, within: int) -> NamedCounts:
+    """Return the most frequent names right within one; equally frequent ones by name."""
+    found, counts = names.within(within), names.counts(slots)
+    found = found[counts[found] > 0]
+    found = found[_most_frequent(names.parts["keys"][found], counts[found])]
+    named = [(names.name(code), int(counts[code])) for code in found.tolist()]
+    return sorted(named, key=lambda one: (-one[1], one[0]))
+
+
+def _count_groups(codes: Codes, slots: Array) -> dict[str, Counts]:
+    """Return the most frequent values of each facet of ``GROUPS``."""
     counted = {}
-    for name, facets in PAIRS.items():
-        found, counts = _count_codes(codes.columns[name], slots, len(codes.pairs[name]))
-        pairs = codes.pairs[name][found]
+    for name, facets in GROUPS.items():
+        found, counts = _count_codes(codes.columns[name], slots, len(codes.groups[name]))
+        groups = codes.groups[name][found]
         for place, facet in enumerate(facets):
             values, none = codes.values[facet], _NONE.get(facet)
-            counted[facet] = _counts(values, pairs[:, place], counts, none)
+            counted[facet] = _counts(values, groups[:, place], counts, none)
     return counted
 
 

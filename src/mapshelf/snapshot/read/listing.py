@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 from pyroaring import BitMap
@@ -21,8 +21,11 @@ from pyroaring import BitMap
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.query import DEFAULT_ORDER, ORDERS, MapQuery
 from mapshelf.snapshot.format.columns import Array
+from mapshelf.snapshot.format.names import NAMED, Names, codes_of_slots, ends_column
 from mapshelf.snapshot.format.posting_lists import PostingLists
 from mapshelf.snapshot.format.stored_order import OrderChanges, StoredOrder, order_folder
+
+_NAMED: Final = frozenset(row.name for row in NAMED)
 
 Filters = Sequence[tuple[str, int]]
 """Names of filters, each with the key that a map must have."""
@@ -60,6 +63,10 @@ class Listing:
             count = len(self._lists[DEFAULT_ORDER].matching(((name, key),)))
             self._counts[name, key] = count
         return count
+
+    def name_counts(self, name: str, names: Names) -> Array:
+        """Return how many maps have each name of a filter, by code."""
+        return self._lists[DEFAULT_ORDER].counts(name, names.parts["keys"], names)
 
     def select(self, query: MapQuery) -> Selection:
         """Return the page for ``query``, ignoring its text."""
@@ -99,6 +106,19 @@ class _OrderedMaps:
 
     def __len__(self) -> int:
         return len(self._slots) - len(self._removed) + len(self._changes.added)
+
+    def counts(self, name: str, keys: Array, codes: Names) -> Array:
+        """Return how many maps have each name of a filter."""
+        known, counts = self._posting_lists.counts(name)
+        if not len(known):
+            found = np.zeros(len(keys), "<i8")
+        else:
+            places = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+            found = np.where(known[places] == keys, counts[places], 0).astype("<i8")
+        if len(self._changes):
+            found = found - codes.counts_of(self._slots[self._changes.removed])
+            found += codes.counts_of(self._changes.added)
+        return found
 
     def written(self, start: int, end: int) -> list[int]:
         """Return the slots between two ranks of the stored order."""
@@ -142,11 +162,20 @@ class _OrderedMaps:
         numbers = self._added.get(name)
         if numbers is None:
             numbers = {}
-            keys = self._columns[f"filter-{name}"][self._changes.added]
-            for number, key in enumerate(keys.tolist()):
-                numbers.setdefault(key, []).append(number)
+            for number, keys in enumerate(self._keys_of(name, self._changes.added)):
+                for key in keys:
+                    numbers.setdefault(key, []).append(number)
             self._added[name] = numbers
         return numbers
+
+    def _keys_of(self, name: str, slots: Array) -> list[list[int]]:
+        """Return the keys of some slots in a filter."""
+        if name not in _NAMED:
+            return [[key] for key in self._columns[f"filter-{name}"][slots].tolist()]
+        columns = self._columns
+        codes, counts = codes_of_slots(columns[f"{name}-codes"], columns[ends_column(name)], slots)
+        keys = iter(columns[f"{name}-keys"][codes].tolist())
+        return [list(islice(keys, count)) for count in counts.tolist()]
 
 
 class _Matching:

@@ -4,7 +4,7 @@ A worker opens each new snapshot, and drops the old one when the last request th
 The files stay readable until then, even if they have been deleted.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -21,8 +21,17 @@ from mapshelf.snapshot.format.manifest import (
     published_length,
     read_manifest,
 )
-from mapshelf.snapshot.format.records import BASE_URL, record_ids, record_title, with_base_url
+from mapshelf.snapshot.format.names import NO_NAME
+from mapshelf.snapshot.format.records import (
+    BASE_URL,
+    Details,
+    decode_details,
+    record_ids,
+    record_title,
+    with_base_url,
+)
 from mapshelf.snapshot.format.term_dictionary import TermDictionary
+from mapshelf.snapshot.read.browsing import Browsing, Folder, Tag
 from mapshelf.snapshot.read.facets import Facets, count_facets
 from mapshelf.snapshot.read.id_index import IdIndex
 from mapshelf.snapshot.read.listing import Listing
@@ -55,10 +64,12 @@ class Record:
     Attributes:
         file_id: its key in the store.
         body: its Map object as JSON in UTF-8.
+        details: what lists show besides.
     """
 
     file_id: int
     body: bytes
+    details: Details = field(default_factory=Details, compare=False)
 
     @property
     def title(self) -> str:
@@ -104,7 +115,12 @@ class Snapshot:
         lengths = {name: published_length(manifest, name) for name in DICTIONARIES}
         self._codes = load_codes(folder, self._columns, lengths)
         self._id_index = IdIndex(folder, self._columns["id"])
-        self._starts, self._lengths = (self._columns[name].data for name in ("start", "length"))
+        self._browsing = Browsing(
+            self._listing, self._codes.names["folder"], self._codes.names["tag"]
+        )
+        self._starts, self._lengths, self._detail_lengths = (
+            self._columns[name].data for name in ("start", "length", "details")
+        )
         self._records = memoryview(map_file(folder / RECORDS, published_length(manifest, RECORDS)))
         # The same for every order and page of a list, and asked for with each.
         self._facets: dict[tuple[object, ...], Facets] = {}
@@ -140,7 +156,7 @@ class Snapshot:
         for slot in found.slots:
             body = self._record(slot)
             file_id, _ = record_ids(body)
-            records.append(Record(file_id, with_base_url(body, base_url)))
+            records.append(Record(file_id, with_base_url(body, base_url), self._details(slot)))
         highlighter = Highlighter(found.terms, self._text.languages)
         return Hits(found.total, records, highlighter, _correction(found))
 
@@ -156,11 +172,20 @@ class Snapshot:
         facets = self._facets.get(key)
         if facets is None:
             slots = self._search_engine.all_matching(query)
-            facets = count_facets(self._codes, slots, self._record)
+            within = self._folder_of(query)
+            facets = count_facets(self._codes, slots, self._record, within)
             if len(self._facets) >= FACETS_IN_MEMORY:
                 self._facets.clear()
             self._facets[key] = facets
         return facets
+
+    def folders(self, below: str) -> list[Folder]:
+        """Return the folders right below one by name, those at the top if it is empty."""
+        return self._browsing.folders(below)
+
+    def tags(self) -> list[Tag]:
+        """Return all tags, the most frequent first."""
+        return self._browsing.tags()
 
     def count(self, name: str, key: int) -> int:
         """Return how many maps have ``key`` in the filter ``name``."""
@@ -172,12 +197,21 @@ class Snapshot:
             record = self._record(slot)
             file_id, found = record_ids(record)
             if found == public_id:
-                return Record(file_id, with_base_url(record, base_url))
+                return Record(file_id, with_base_url(record, base_url), self._details(slot))
         return None
 
     def maps_of(self, owner: str) -> int:
         """Return how many maps ``owner`` has."""
         return self._listing.count("owner", owner_key(owner))
+
+    def _folder_of(self, query: MapQuery) -> int:
+        """Return the code of the folder that a query asks for."""
+        keys = [key for name, key in query.filters if name == "folder"]
+        return self._codes.names["folder"].code(keys[0]) if keys else NO_NAME
+
+    def _details(self, slot: int) -> Details:
+        start = self._starts[slot] + self._lengths[slot]
+        return decode_details(bytes(self._records[start : start + self._detail_lengths[slot]]))
 
     def _record(self, slot: int) -> bytes:
         start = self._starts[slot]

@@ -40,6 +40,16 @@ class Imports(Protocol):
     def dismiss_refusals(self, kind: RefusalKind, until: int) -> int:
         """Dismiss all of a kind that were noted by this time; return how many there were."""
 
+    def begin_import(self, folder: bytes, *, has_maps: bool) -> bool:
+        """Note that a folder is imported; tell whether that is its first import.
+
+        It is not if an import of it, or of a folder above it, has been finished; nor if it
+        ``has_maps`` already and nothing was noted: then an older version imported it.
+        """
+
+    def finish_import(self, folder: bytes) -> None:
+        """Note that an import of a folder has seen every file in it: the next is not the first."""
+
     def maps_attributed_otherwise(
         self, folder: bytes, owner: str | None, category: str | None, after: int, limit: int
     ) -> list[Map]:

@@ -10,6 +10,7 @@ from typing import Protocol
 from mapshelf.model import (
     Map,
     MapDetails,
+    Origin,
     OriginalFile,
     RemovedMap,
     UploadedFile,
@@ -37,6 +38,9 @@ class MapsOfPeople(Protocol):
 
     def unpublished_maps(self, owner_id: int) -> list[Map]:
         """Return the unlisted and the private maps of a user, in ascending order of ``file_id``."""
+
+    def origin(self, file_id: int) -> Origin:
+        """Return what is known of the file of a map, nothing of one that has none."""
 
     def removed_maps(self, owner_id: int | None) -> list[RemovedMap]:
         """Return the removed maps, those removed last first; with ``owner_id``, of this user."""

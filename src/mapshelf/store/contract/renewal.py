@@ -18,7 +18,8 @@ class RenewableOutlines(Protocol):
     def renew(self, renewals: Sequence[Renewal]) -> int:
         """Take the results in one transaction; return how many maps changed.
 
-        Each change is one in the feed, of outline, links and images and of nothing else. A map that
+        Each change is one in the feed, of outline, links and images and of nothing else; but a map
+        without tags gets those of its file, unless people have removed them. A map that
         is no longer outdated MUST NOT change: its file has been imported, or another node was
         faster. The same goes for a map whose file has been replaced, which stays outdated.
         """

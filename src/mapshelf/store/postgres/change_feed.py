@@ -6,7 +6,7 @@ from typing import Final
 
 from mapshelf.errors import HistoryLost, StoreUnavailable
 from mapshelf.model import Change
-from mapshelf.store.columns import COUNT_PUBLISHED, FROM_MAPS, MAP, map_of_row
+from mapshelf.store.columns import COUNT_PUBLISHED, FROM_MAPS, MAP, ORIGIN, map_of_row
 from mapshelf.store.postgres.connections import READ_TIMEOUT, Link, Row
 from mapshelf.store.postgres.counters import LEAP
 from mapshelf.store.postgres.database import DatabaseUser
@@ -17,9 +17,8 @@ CHANGES: Final = (
     "WITH news AS (SELECT revision, file_id FROM maps WHERE revision > %s"
     " UNION ALL SELECT revision, file_id FROM deleted WHERE revision > %s"
     " ORDER BY revision LIMIT %s)"
-    " SELECT news.revision, news.file_id, o.outline,"
-    " (SELECT coalesce(min(f.name), '') FROM sources AS f WHERE f.file_id = m.file_id),"
-    f" {MAP} FROM news LEFT JOIN ({FROM_MAPS})"
+    f" SELECT news.revision, news.file_id, o.outline, {ORIGIN}, {MAP}"
+    f" FROM news LEFT JOIN ({FROM_MAPS})"
     " ON m.file_id = news.file_id AND m.visibility = 'published'"
     " LEFT JOIN outlines AS o ON o.file_id = m.file_id ORDER BY news.revision"
 )
@@ -120,7 +119,7 @@ class PostgresChangeFeed(DatabaseUser):
 
 
 def _change(row: Row) -> Change:
-    revision, file_id, outline, source, *columns = row
+    revision, file_id, outline, source, modified, *columns = row
     if columns[0] is None:
         return Change(revision, file_id, None, None)
-    return Change(revision, file_id, map_of_row(columns), outline, source)
+    return Change(revision, file_id, map_of_row(columns), outline, source, modified)

@@ -2,7 +2,8 @@
 
 from collections.abc import Sequence
 
-from mapshelf.model import OutdatedMap, Renewal
+from mapshelf.model import OutdatedMap, Renewal, format_tags
+from mapshelf.store.columns import RENEWED_TAGS
 from mapshelf.store.postgres.batch_rows import WRITE_OUTLINE
 from mapshelf.store.postgres.connections import Link
 from mapshelf.store.postgres.counters import LockedCounters
@@ -49,8 +50,8 @@ def _write(link: Link, counters: LockedCounters, made: Sequence[Renewal]) -> Non
     with link.cursor() as cursor:
         cursor.executemany(WRITE_OUTLINE, [(new.file_id, new.outline) for new in made])
         cursor.executemany(
-            "UPDATE maps SET revision = %s WHERE file_id = %s",
-            [(counters.next_revision(), new.file_id) for new in made],
+            f"UPDATE maps SET revision = %s, {RENEWED_TAGS.replace('?', '%s')} WHERE file_id = %s",
+            [(counters.next_revision(), format_tags(new.tags), new.file_id) for new in made],
         )
     write_links(link, {new.file_id: new.links for new in made})
     write_images(link, {new.file_id: new.images for new in made})

@@ -7,7 +7,7 @@ from typing import Final
 
 from mapshelf.errors import StoreError
 from mapshelf.model import Change
-from mapshelf.store.columns import COUNT_PUBLISHED, FROM_MAPS, MAP, map_of_row
+from mapshelf.store.columns import COUNT_PUBLISHED, FROM_MAPS, MAP, ORIGIN, map_of_row
 from mapshelf.store.sqlite.database import DatabaseUser
 
 LOOK_INTERVAL: Final = 0.1
@@ -36,8 +36,7 @@ class SQLiteChangeFeed(DatabaseUser):
         """See ``Store``. There is one writer at a time, so revisions become visible in order."""
         with self._database.reading() as database:
             present = database.execute(
-                "SELECT m.revision, o.outline, (SELECT coalesce(min(f.name), '') FROM sources AS f"
-                f" WHERE f.file_id = m.file_id), {MAP} FROM {FROM_MAPS}"
+                f"SELECT m.revision, o.outline, {ORIGIN}, {MAP} FROM {FROM_MAPS}"
                 " LEFT JOIN outlines AS o ON o.file_id = m.file_id"
                 " WHERE m.revision > ? AND m.visibility = 'published'"
                 " ORDER BY m.revision LIMIT ?",
@@ -45,7 +44,7 @@ class SQLiteChangeFeed(DatabaseUser):
             )
             gone = database.execute(GONE, (after, limit))
             both = heapq.merge(
-                (Change(row[0], row[3], map_of_row(row[3:]), row[1], row[2]) for row in present),
+                (Change(row[0], row[4], map_of_row(row[4:]), *row[1:4]) for row in present),
                 (Change(row[0], row[1], None, None) for row in gone),
                 key=lambda change: change.revision,
             )

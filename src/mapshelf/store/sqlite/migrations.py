@@ -25,6 +25,7 @@ MIGRATIONS: Final = (
     "sqlite_0008.sql",
     "sqlite_0009.sql",
     "sqlite_0010.sql",
+    "sqlite_0011.sql",
 )
 """Scripts in the order they were added; ``user_version`` says how many a database has had."""
 

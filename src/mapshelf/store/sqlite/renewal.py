@@ -4,7 +4,8 @@ from collections.abc import Sequence
 
 import apsw
 
-from mapshelf.model import OutdatedMap, Renewal
+from mapshelf.model import OutdatedMap, Renewal, format_tags
+from mapshelf.store.columns import RENEWED_TAGS
 from mapshelf.store.sqlite.batch_rows import SQLiteBatchRows
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import next_revision
@@ -43,6 +44,7 @@ def _renew(database: apsw.Connection, new: Renewal) -> bool:
     rows.write_outline(new.file_id, new.outline, new.links)
     rows.write_images(new.file_id, new.images)
     database.execute(
-        "UPDATE maps SET revision = ? WHERE file_id = ?", (next_revision(database), new.file_id)
+        f"UPDATE maps SET revision = ?, {RENEWED_TAGS} WHERE file_id = ?",
+        (next_revision(database), format_tags(new.tags), new.file_id),
     )
     return True

@@ -1,0 +1,45 @@
+"""``GET /folders`` and ``GET /tags``: where maps are, and what they are filed under."""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from functools import partial
+from typing import Final
+
+import orjson
+
+from mapshelf.api.context import Context
+from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response, json_response
+from mapshelf.api.maps import list_etag
+from mapshelf.query import read_parameters
+from mapshelf.snapshot.read import Folder, Snapshot, Tag
+
+BELOW: Final = "below"
+"""The parameter with the folder to look into."""
+
+
+async def show_folders(context: Context, request: Request) -> Response:
+    """Return the folders right below one, with the number of maps in and below each."""
+    below = read_parameters(request.query_string, (BELOW,)).get(BELOW, "")
+    current = context.snapshot.get()
+    make = partial(_folders, current.snapshot, below)
+    return await current.response(request, context.queues.searches, make)
+
+
+async def show_tags(context: Context, request: Request) -> Response:
+    """Return all tags, with the number of maps that have each."""
+    current = context.snapshot.get()
+    make = partial(_tags, current.snapshot)
+    return await current.response(request, context.queues.searches, make)
+
+
+def _folders(snapshot: Snapshot, below: str) -> Response:
+    return _response(snapshot.folders(below))
+
+
+def _tags(snapshot: Snapshot) -> Response:
+    return _response(snapshot.tags())
+
+
+def _response(rows: Sequence[Folder] | Sequence[Tag]) -> Response:
+    body = orjson.dumps([asdict(row) for row in rows])
+    return json_response(200, body, [(b"etag", list_etag(body, 0)), *CHECKED_EACH_TIME])

@@ -1,0 +1,50 @@
+"""Makes listed maps: joins what the store says of a map with what its outline says."""
+
+from typing import Final
+
+from mapshelf.formats.outline_codec import LONGEST_TEXT, Passages, outline_passages
+from mapshelf.model import ListedMap, Map, Origin
+from mapshelf.text.language_detection import guess_language
+
+_EARLIEST: Final = -62_135_596_800_000
+_LATEST: Final = 253_402_300_799_999
+"""The first and the last millisecond that dates are written for, in the years 1 and 9999."""
+
+
+def passages_of(found: Map, outline: bytes | None, most: int = LONGEST_TEXT) -> Passages:
+    """Return the words of a map and what else its outline says.
+
+    Without an outline, all that is known is the language that its title and description are in.
+
+    Args:
+        found: the map.
+        outline: its outline, encoded, ``None`` if it has none.
+        most: characters read of the outline.
+
+    Raises:
+        StoreDamaged: the outline cannot be read.
+    """
+    if outline:
+        return outline_passages(outline, most)
+    return Passages(language=guess_language(f"{found.title}. {found.description}"))
+
+
+def listed_map(found: Map, origin: Origin, passages: Passages) -> ListedMap:
+    """Return a map as lists know it.
+
+    Args:
+        found: the map.
+        origin: what is known of its file.
+        passages: what its outline says.
+    """
+    dates = (passages.edited, origin.modified, found.date_added)
+    edited = next(date for date in dates if date is not None)
+    return ListedMap(
+        found,
+        edited=max(_EARLIEST, min(_LATEST, edited)),
+        source=origin.source,
+        language=passages.language,
+        topics=passages.topics,
+        notes=passages.notes,
+        tasks=passages.tasks,
+    )

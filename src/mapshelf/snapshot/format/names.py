@@ -1,0 +1,196 @@
+"""Names that maps have several of: the folders they are in, their tags.
+
+A name gets the next code when the first map with it is added, and keeps it. All codes of all slots
+are in one append-only file (``append_file.py``), one slot after the other; a column says where
+those of each slot end. So maps are found by a name, and names are counted, without reading a
+record. Names that no map has any more cost only their space, because they are counted as none.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mapshelf.errors import SnapshotDamaged
+from mapshelf.model import ListedMap
+from mapshelf.query import FILTERS, Filter
+from mapshelf.snapshot.format.append_file import AppendFile
+
+Array = NDArray[Any]
+
+NAMED: Final = tuple(row for row in FILTERS if row.names is not None)
+"""The filters by names."""
+
+NO_NAME: Final = (1 << 32) - 1
+"""The code of what a name is in, if it is in none."""
+
+FILES: Final[dict[str, np.dtype[Any]]] = {
+    "codes": np.dtype("<u4"),
+    "keys": np.dtype("<u8"),
+    "parents": np.dtype("<u4"),
+    "ends": np.dtype("<u8"),
+    "text": np.dtype("u1"),
+}
+"""The codes of all slots; and for each code its key, the code of what it is in, and where its name
+ends in the text of all names."""
+
+
+def ends_column(name: str) -> str:
+    """Return the name of the column that says where the codes of each slot end."""
+    return f"ends-{name}"
+
+
+def names_file(name: str, part: str) -> str:
+    """Return the name of one of ``FILES``."""
+    return f"names-{name}-{part}.bin"
+
+
+NAME_FILES: Final = tuple(names_file(row.name, part) for row in NAMED for part in FILES)
+
+
+class NamesWriter:
+    """The names of one filter while a snapshot is being built."""
+
+    def __init__(self, folder: Path, row: Filter, ends: Array) -> None:
+        """Continue in ``folder`` with the names of the slots whose codes end at ``ends``."""
+        self._row = row
+        self._end = int(ends[-1]) if len(ends) else 0
+        codes = self._open(folder, "codes", self._end)
+        # Codes have no gaps, so the largest tells how many there are.
+        count = int(codes[1].max()) + 1 if self._end else 0
+        keys, parents = self._open(folder, "keys", count), self._open(folder, "parents", count)
+        written = self._open(folder, "ends", count)
+        self._text_end = int(written[1][-1]) if count else 0
+        text = self._open(folder, "text", self._text_end)
+        parts = (codes, keys, parents, written, text)
+        self._files = {name: part[0] for name, part in zip(FILES, parts, strict=True)}
+        self._codes: dict[int, int] = {key: code for code, key in enumerate(keys[1].tolist())}
+
+    def encode(self, maps: Sequence[ListedMap]) -> list[int]:
+        """Append the codes of maps; return where those of each end."""
+        ends = []
+        for found in maps:
+            codes = list(dict.fromkeys(self._codes_of(found)))
+            self._files["codes"].append(np.array(codes, FILES["codes"]).tobytes())
+            self._end += len(codes)
+            ends.append(self._end)
+        return ends
+
+    def codes(self, start: int, end: int) -> Array:
+        """Return the codes from one place among all to another."""
+        return self._read("codes", start, end)
+
+    def keys(self) -> Array:
+        """Return the key of each code."""
+        return self._read("keys", 0, len(self._codes))
+
+    def link_to(self, folder: Path) -> dict[str, tuple[int, str]]:
+        """Hard-link the files into a snapshot; return the length and checksum of each."""
+        files = self._files.values()
+        return {file.path.name: file.link_to(folder / file.path.name) for file in files}
+
+    def close(self) -> None:
+        """Close the files."""
+        for file in self._files.values():
+            file.close()
+
+    def _codes_of(self, found: ListedMap) -> list[int]:
+        assert self._row.names is not None
+        codes: list[int] = []
+        for name in self._row.names(found):
+            key = self._row.name_key(name)
+            code = self._codes.get(key)
+            if code is None:
+                code = self._codes[key] = len(self._codes)
+                above = codes[-1] if codes and self._row.nested else NO_NAME
+                self._add(name, key, above)
+            codes.append(code)
+        return codes
+
+    def _add(self, name: str, key: int, above: int) -> None:
+        text = name.encode(errors="replace")
+        self._text_end += len(text)
+        self._files["text"].append(text)
+        for part, value in (("keys", key), ("parents", above), ("ends", self._text_end)):
+            self._files[part].append(np.array([value], FILES[part]).tobytes())
+
+    def _open(self, folder: Path, part: str, count: int) -> tuple[AppendFile, Array]:
+        size = FILES[part].itemsize
+        file = AppendFile(folder / names_file(self._row.name, part), count * size)
+        return file, np.frombuffer(file.read(0, count * size), FILES[part])
+
+    def _read(self, part: str, start: int, end: int) -> Array:
+        file, size = self._files[part], FILES[part].itemsize
+        file.flush()
+        return np.frombuffer(file.read(start * size, (end - start) * size), FILES[part])
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """The names of one filter in one snapshot, for reading.
+
+    Attributes:
+        slot_ends: for each slot, where its codes end.
+        parts: see ``FILES``.
+
+    Raises:
+        SnapshotDamaged: a file does not fit the others.
+    """
+
+    slot_ends: Array
+    parts: Mapping[str, Array]
+
+    def __post_init__(self) -> None:
+        count, ends = len(self), self.parts["ends"]
+        codes = int(self.slot_ends[-1]) if len(self.slot_ends) else 0
+        if not count == len(self.parts["parents"]) == len(ends):
+            raise SnapshotDamaged("the names do not fit their keys")
+        if len(self.parts["codes"]) != codes:
+            raise SnapshotDamaged("the codes of names do not fit their maps")
+        if len(self.parts["text"]) != (int(ends[-1]) if count else 0):
+            raise SnapshotDamaged("the names do not fit their text")
+
+    def __len__(self) -> int:
+        return len(self.parts["keys"])
+
+    def name(self, code: int) -> str:
+        """Return the name with a code."""
+        ends = self.parts["ends"]
+        start = int(ends[code - 1]) if code else 0
+        # Bytes that are no UTF-8 can only come from damage.
+        return bytes(self.parts["text"][start : int(ends[code])]).decode(errors="replace")
+
+    def code(self, key: int) -> int:
+        """Return the code of a name by its key, ``NO_NAME`` if there is none."""
+        found = np.flatnonzero(self.parts["keys"] == np.uint64(key))
+        return int(found[0]) if len(found) else NO_NAME
+
+    def within(self, code: int) -> Array:
+        """Return the codes of the names right within another; of ``NO_NAME``, those in none."""
+        return np.flatnonzero(self.parts["parents"] == np.uint32(code))
+
+    def counts(self, slots: Array) -> Array:
+        """Return, for each code, how many of the slots have it."""
+        codes = self.parts["codes"]
+        if len(slots) < len(self.slot_ends):  # or else all are selected
+            return self.counts_of(slots)
+        return np.bincount(codes, minlength=len(self))
+
+    def counts_of(self, slots: Array) -> Array:
+        """Do as ``counts``; slots may be repeated."""
+        codes = codes_of_slots(self.parts["codes"], self.slot_ends, slots)[0]
+        return np.bincount(codes, minlength=len(self))
+
+
+def codes_of_slots(codes: Array, slot_ends: Array, slots: Array) -> tuple[Array, Array]:
+    """Return the codes of some slots, one slot after the other, and how many each has."""
+    slots = slots.astype("<i8")
+    ends = slot_ends[slots].astype("<i8")
+    starts = np.where(slots > 0, slot_ends[slots - 1].astype("<i8"), 0) if len(slots) else ends
+    lengths = ends - starts
+    before = np.cumsum(lengths) - lengths
+    places = np.repeat(starts - before, lengths) + np.arange(int(lengths.sum()))
+    return codes[places], lengths
