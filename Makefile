@@ -12,9 +12,11 @@ ARGUMENTS ?=
 # The oldest PostgreSQL that is promised, as Debian 12 has it; where it is not installed, test-postgres
 # runs on the newest, as `make test` does.
 OLDEST_POSTGRES := $(wildcard /usr/lib/postgresql/15/bin)
-# What these test is the same whatever the database: HTTP, the files of a snapshot, queues, packing.
-WITHOUT_DATABASE := %/test_real_server.py %/test_verified_snapshots.py %/test_packing.py \
-	%/test_pace.py %/test_streaming.py %/test_work_queue.py
+# What these test is the same whatever the database: HTTP, the files of a snapshot, queues, packing,
+# drawings, the documents. That maps and files come out as they went in, the contract suite proves.
+WITHOUT_DATABASE := $(patsubst %, \%/test_%.py, bodies bodies_on_the_wire cookies csrf docs drawings \
+	every_combination forms illustrated_exports images openapi pace packing real_server streaming \
+	thumbnails verified_snapshots work_queue)
 POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_transfer.py \
 	$(filter-out $(WITHOUT_DATABASE), $(wildcard tests/api/test_*.py))
 

@@ -18,7 +18,7 @@ from cryptography.hazmat.primitives.asymmetric.ec import (
 from cryptography.hazmat.primitives.hashes import SHA256
 
 from mapshelf.accounts import passkeys
-from mapshelf.accounts.passkeys import RelyingParty, relying_party
+from mapshelf.accounts.relying_party import RelyingParty, relying_party
 from mapshelf.accounts.sessions import Client, NewSession
 from mapshelf.errors import AlreadyExists, WrongPasskey
 from mapshelf.model import User

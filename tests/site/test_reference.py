@@ -76,7 +76,9 @@ def test_every_operation_is_shown_and_can_be_tried(browser: Browser, running: Ru
     reader.close()
 
 
-def test_a_private_catalogue_has_it_too(browser: Browser, tmp_path: Path) -> None:
+def test_a_private_catalogue_has_it_too_and_the_token_is_not_kept(
+    browser: Browser, tmp_path: Path
+) -> None:
     with shelf_with(tmp_path, GARDEN) as shelf:
         token = shelf.token()
     with served(tmp_path, "--private") as address:
@@ -84,6 +86,9 @@ def test_a_private_catalogue_has_it_too(browser: Browser, tmp_path: Path) -> Non
         page = reader.open("/docs")
         authorise(page, token)
         expect(tried(page, "/maps")).to_contain_text("A kitchen garden")
+        kept = page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
+        assert token not in kept
+        assert token not in page.url
         reader.close()
 
 
@@ -98,38 +103,29 @@ def test_a_wrong_token_is_told(browser: Browser, running: Running) -> None:
     reader.close()
 
 
-def test_the_token_is_not_kept(browser: Browser, running: Running) -> None:
-    address, token = running
-    reader = Reader(browser, address)
-    page = reader.open("/docs")
-    authorise(page, token)
-    kept = page.evaluate("JSON.stringify([localStorage, sessionStorage, document.cookie])")
-    assert token not in kept
-    assert token not in page.url
-    reader.close()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_it_is_dark_where_people_want_that(browser: Browser, running: Running, scheme: str) -> None:
-    reader = Reader(browser, running[0], color_scheme=scheme)
-    page = reader.open("/docs")
-    expect(page.locator(".opblock").first).to_be_visible()
-    ink = page.locator(".opblock-summary-path").first.evaluate("one => getComputedStyle(one).color")
-    bright = sum(map(int, re.findall(r"\d+", ink)[:3])) > 3 * 128
-    assert bright == (scheme == "dark")
-    reader.close()
-
-
-@pytest.mark.parametrize("width", [360, 1280])
-def test_it_fits_the_screen_and_axe_finds_no_fault_of_ours(
-    browser: Browser, running: Running, width: int
+def test_it_fits_the_screen_is_dark_where_people_want_that_and_axe_finds_no_fault_of_ours(
+    browser: Browser, running: Running
 ) -> None:
-    reader = Reader(browser, running[0], viewport={"width": width, "height": 740}, bypass_csp=True)
+    """One page for all of them: to draw it takes the browser longer than anything else here."""
+    reader = Reader(browser, running[0], color_scheme="dark", bypass_csp=True)
     page = reader.open("/docs")
+    path = page.locator(".opblock-summary-path").first
+    expect(path).to_be_visible()
+    assert brightness(path) > 128, "at once"
+    page.emulate_media(color_scheme="light")
+    assert brightness(path) < 128
     page.locator(".opblock-summary-control").first.click()
-    assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert not faults(page, serious=True, left_out=VIEWER)
+    for width in (1280, 360):
+        page.set_viewport_size({"width": width, "height": 740})
+        assert page.evaluate("document.documentElement.scrollWidth") <= width
+        assert not faults(page, serious=True, left_out=VIEWER)
     reader.close()
+
+
+def brightness(words: Locator) -> float:
+    """Return how bright words are, from 0 to 255."""
+    ink = words.evaluate("one => getComputedStyle(one).color")
+    return sum(map(int, re.findall(r"\d+", ink)[:3])) / 3
 
 
 def test_without_scripts_it_says_so(browser: Browser, running: Running) -> None:

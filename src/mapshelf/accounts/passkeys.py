@@ -8,11 +8,8 @@ the authenticator must have verified its user, by a PIN or a finger.
 
 import secrets
 from collections.abc import Callable
-from dataclasses import dataclass
 from hashlib import sha256
-from ipaddress import ip_address
 from typing import Final, Protocol, TypeVar
-from urllib.parse import urlsplit
 
 import webauthn
 from webauthn.helpers import (
@@ -28,6 +25,7 @@ from webauthn.helpers.structs import (
 )
 
 from mapshelf.accounts.audit import done_by
+from mapshelf.accounts.relying_party import RelyingParty
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
 from mapshelf.errors import Conflict, InvalidParameter, NotFound, WrongPasskey
 from mapshelf.model import AuditEvent, Passkey, PasswordRecord, User
@@ -50,41 +48,6 @@ _SIGN_IN: Final = b"sign in"
 
 class PasskeyStore(Passkeys, SignIn, Protocol):
     """What signing in with a passkey takes."""
-
-
-@dataclass(frozen=True, slots=True)
-class RelyingParty:
-    """What we are to browsers.
-
-    Attributes:
-        id: the host, for which passkeys are made.
-        origin: of our pages.
-    """
-
-    id: str
-    origin: str
-
-
-def relying_party(base_url: str) -> RelyingParty | None:
-    """Return what we are at a base URL, ``None`` if browsers offer no passkeys there.
-
-    They do for names of hosts, and without https only on the same machine.
-    """
-    parts = urlsplit(base_url)
-    usual = {"http": 80, "https": 443}[parts.scheme.lower()]
-    host = (parts.hostname or "").lower()
-    if _is_address(host) or (parts.scheme.lower() == "http" and host != "localhost"):
-        return None
-    port = "" if parts.port in (None, usual) else f":{parts.port}"
-    return RelyingParty(host, f"{parts.scheme.lower()}://{host}{port}")
-
-
-def _is_address(host: str) -> bool:
-    try:
-        ip_address(host)
-    except ValueError:
-        return False
-    return True
 
 
 def begin_adding(store: Passkeys, party: RelyingParty, user: User, secret: str, now: int) -> str:

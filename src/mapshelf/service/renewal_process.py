@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.errors import StoreError
-from mapshelf.importer.renewal import renew_outlines
-from mapshelf.readers.sandboxed_reader import SandboxedReader
 from mapshelf.service.backoff import LoggedBackoff
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
 from mapshelf.settings import Settings
-from mapshelf.store import open_store
+from mapshelf.store import Store, open_store
 
 NICENESS: Final = 15
 """Priority below everything else that ``serve`` runs."""
@@ -34,11 +32,21 @@ def run_renewal_process(settings: Settings, folders: list[Path]) -> None:
     stop, backoff = stop_event(), LoggedBackoff("reading maps anew")
     while not stop.is_set():
         try:
-            with closing(open_store(settings.database)) as store, SandboxedReader(1) as reader:
-                renew_outlines(store, reader, folders, _Pauses(stop).pause)
+            with closing(open_store(settings.database)) as store:
+                if store.outdated(0, 1):
+                    _renew(store, folders, stop)
             return
         except StoreError as error:
             stop.wait(backoff.record_failure(str(error)))
+
+
+def _renew(store: Store, folders: list[Path], stop: threading.Event) -> None:
+    # Most starts find nothing to do, and need not load all readers for that.
+    from mapshelf.importer.renewal import renew_outlines  # noqa: PLC0415
+    from mapshelf.readers.sandboxed_reader import SandboxedReader  # noqa: PLC0415
+
+    with SandboxedReader(1) as reader:
+        renew_outlines(store, reader, folders, _Pauses(stop).pause)
 
 
 class _Pauses:

@@ -11,7 +11,6 @@ from typing import Final
 from mapshelf.accounts.feed_addresses import opens_feeds
 from mapshelf.accounts.one_time_links import find_link, link_address, new_invitation
 from mapshelf.accounts.own_account import change_password, choose_first_password
-from mapshelf.accounts.passkeys import relying_party
 from mapshelf.accounts.personal_tokens import (
     DEFAULT_LIFETIME,
     LABEL_LENGTH,
@@ -20,6 +19,7 @@ from mapshelf.accounts.personal_tokens import (
     own_tokens,
     revoke_own_token,
 )
+from mapshelf.accounts.relying_party import relying_party
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.people import Session

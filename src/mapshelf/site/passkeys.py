@@ -10,7 +10,8 @@ from functools import partial
 from typing import Final
 
 from mapshelf.accounts import passkeys as accounts
-from mapshelf.accounts.passkeys import NAME_LENGTH, RelyingParty, sign_in_with_passkey
+from mapshelf.accounts.passkeys import NAME_LENGTH, sign_in_with_passkey
+from mapshelf.accounts.relying_party import RelyingParty
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Headers, Request, Response, json_response
 from mapshelf.api.people import Session

@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Final
 
-from mapshelf.accounts.passkeys import relying_party
+from mapshelf.accounts.relying_party import relying_party
 from mapshelf.api.context import Context
 from mapshelf.api.routes import Operation, Route
+from mapshelf.settings import Settings
 from mapshelf.site.account import AccountPages
 from mapshelf.site.feed_addresses import FeedAddressPage
 from mapshelf.site.importing import Importing
@@ -25,8 +26,7 @@ from mapshelf.site.own_data import OwnDataPages
 from mapshelf.site.own_maps import OwnMapsPages
 from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.pages import Pages
-from mapshelf.site.passkeys import PasskeyPages
-from mapshelf.site.personal import Personal
+from mapshelf.site.personal import Paths, Personal
 from mapshelf.site.private import (
     Answer,
     for_everybody,
@@ -35,7 +35,6 @@ from mapshelf.site.private import (
     for_scripts,
 )
 from mapshelf.site.programs import ProgramPages
-from mapshelf.site.providers import ProviderPages
 from mapshelf.site.publishing import PublishPages
 from mapshelf.site.reports import ReportPages
 from mapshelf.site.sign_in import SignInPages
@@ -82,14 +81,11 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/static/{edition}/{asset}": for_everybody(pages.asset),
     }
     sign_in = SignInPages(personal)
-    provider, party = context.settings.provider, relying_party(context.settings.base_url)
-    by_provider = ProviderPages(personal, sign_in, provider) if provider else None
-    if by_provider:
-        table.update(by_provider.ways())
+    ways, others = _other_ways_in(context.settings, personal, sign_in)
+    table.update(ways)
     about_people = {
         **sign_in.paths(),
-        **(PasskeyPages(personal, sign_in, party).paths() if party else {}),
-        **(by_provider.paths() if by_provider else {}),
+        **others,
         **AccountPages(personal).paths(),
         **FeedAddressPage(personal).paths(),
         **ProgramPages(personal).paths(),
@@ -111,3 +107,26 @@ def site_routes(context: Context) -> Mapping[str, Route]:
             for path, (show, act) in about_people.items()
         },
     }
+
+
+def _other_ways_in(
+    settings: Settings, personal: Personal, sign_in: SignInPages
+) -> tuple[Mapping[str, Operation], Paths]:
+    """Return the ways to a provider, and the pages about it and about passkeys.
+
+    Where there are none, nothing is loaded for them: it would take a quarter of a worker's start.
+    """
+    ways: Mapping[str, Operation] = {}
+    paths: Paths = {}
+    party = relying_party(settings.base_url)
+    if party:
+        from mapshelf.site.passkeys import PasskeyPages  # noqa: PLC0415
+
+        paths = {**paths, **PasskeyPages(personal, sign_in, party).paths()}
+    if settings.provider:
+        from mapshelf.site.providers import ProviderPages  # noqa: PLC0415
+
+        by_provider = ProviderPages(personal, sign_in, settings.provider)
+        ways = by_provider.ways()
+        paths = {**paths, **by_provider.paths()}
+    return ways, paths

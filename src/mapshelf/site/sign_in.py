@@ -9,8 +9,8 @@ from typing import Final
 
 from mapshelf.accounts import sign_in as accounts
 from mapshelf.accounts.one_time_links import find_link
-from mapshelf.accounts.passkeys import relying_party
 from mapshelf.accounts.proxy_sign_in import sign_in_by_proxy
+from mapshelf.accounts.relying_party import relying_party
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.people import Session
