@@ -58,12 +58,12 @@ def usage(read: Read, user_id: int, now: int) -> Usage:
     """See ``contract.MapsOfPeople``."""
     counted = {bool(gone): (maps, int(size)) for gone, maps, size in read(_USED, (user_id,))}
     maps, size = counted.get(False, (0, 0))
-    _, removed = counted.get(True, (0, 0))
+    removed_maps, removed = counted.get(True, (0, 0))
     ((recent, first),) = read(
         "SELECT count(*), min(created) FROM uploads WHERE user_id = ? AND created > ?",
         (user_id, now - HOUR),
     )
-    return Usage(maps, size, recent, first, removed)
+    return Usage(maps, size, recent, first, removed, removed_maps)
 
 
 def uploaded(read: Read, now: int, digest: bytes, owner_id: int, key: bytes | None) -> Map | None:

@@ -309,11 +309,11 @@ class UploadsContract(PeopleSuite):
         store.replace_file(first.file_id, upload("d", size=1, images={}), ann)
         assert store.usage(ann) == Usage(maps=2, size=111, recent=3, first=began)
         store.remove_map(first.file_id, ann)
-        assert store.usage(ann) == Usage(1, 10, 3, began, removed=101)
+        assert store.usage(ann) == Usage(1, 10, 3, began, removed=101, removed_maps=1)
         clock.now = began + HOUR
-        assert store.usage(ann) == Usage(1, 10, 1, began + 1, removed=101)
+        assert store.usage(ann) == Usage(1, 10, 1, began + 1, removed=101, removed_maps=1)
         clock.now += 1
-        assert store.usage(ann) == Usage(1, 10, 0, None, removed=101)
+        assert store.usage(ann) == Usage(1, 10, 0, None, removed=101, removed_maps=1)
         store.purge_removed(clock.now)
         assert store.usage(ann) == Usage(1, 10, 0, None)
 
