@@ -455,6 +455,8 @@ ENGLISH: Final[Mapping[str, str]] = {
     "decisions": "Decisions",
     "decisions.hint": "Only their owners and administrators see hidden maps.",
     "decisions.undo": "Undo",
+    "decisions.earlier": "Earlier decisions",
+    "decisions.last": "Last decisions",
     "decisions.undo.name": "Undo what was decided about {title} on {date}",
     "decided.dismiss": "Reports dismissed",
     "decided.hide": "Map hidden",

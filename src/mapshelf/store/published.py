@@ -70,8 +70,9 @@ def uploaded(read: Read, now: int, digest: bytes, owner_id: int, key: bytes | No
     """See ``contract.Uploads``."""
     since = now - REPEATED
     by_key = (
-        "SELECT file_id FROM uploads WHERE user_id = ? AND created > ? AND key = ?"
-        " ORDER BY number DESC LIMIT 1"
+        "SELECT u.file_id FROM uploads AS u JOIN maps AS m ON m.file_id = u.file_id"
+        " WHERE u.user_id = ? AND u.created > ? AND u.key = ? AND m.owner_id = u.user_id"
+        " ORDER BY u.number DESC LIMIT 1"
     )
     by_file = (
         "SELECT v.file_id FROM versions AS v JOIN maps AS m ON m.file_id = v.file_id"
