@@ -442,6 +442,7 @@ def test_what_quotas_count(tmp_path: Path) -> None:
     check_quotas(settings, Usage(2, 0, 1, now - 5), 1 << 20, now, new=True)
     check_quotas(settings, Usage(3, 0, 1, now - 5), 1 << 20, now, new=False)
     check_quotas(settings, Usage(0, 0, 0, None, removed=1 << 20), 1 << 20, now, new=True)
+    check_quotas(settings, Usage(1, 0, 0, None, removed_maps=4), 1, now, new=True)
     check_restored(settings, Usage(3, 1 << 20, 9, now))
     for usage in (Usage(4, 0, 0, None), Usage(1, (1 << 20) + 1, 0, None)):
         with pytest.raises(Forbidden):
@@ -450,6 +451,7 @@ def test_what_quotas_count(tmp_path: Path) -> None:
         (Usage(3, 0, 0, None), 1),
         (Usage(0, 1, 0, None), 1 << 20),
         (Usage(0, 0, 0, None, removed=(1 << 20) + 1), 1 << 20),
+        (Usage(1, 0, 0, None, removed_maps=5), 1),
     ):
         with pytest.raises(Forbidden):
             check_quotas(settings, usage, size, now, new=True)

@@ -4,7 +4,7 @@ Asked twice: before a file is read, which takes long, and in the transaction tha
 several uploads at the same moment, only as many as are allowed get that far.
 
 What somebody removes is kept for 30 days, so it counts for something, or uploading and removing in
-turns would fill the disk: together with what is there, it may be twice as much.
+turns would fill the disk: together with what is there, it may be twice as many maps and bytes.
 """
 
 from typing import Final
@@ -16,7 +16,7 @@ from mapshelf.settings import Settings
 MEGABYTE: Final = 1 << 20
 
 WITH_REMOVED: Final = 2
-"""How many times the bytes that a member may have there may be with those of removed maps."""
+"""How many times as much a member may have with what is removed."""
 
 
 def check_quotas(settings: Settings, usage: Usage, size: int, now: int, *, new: bool) -> None:
@@ -41,11 +41,14 @@ def check_quotas(settings: Settings, usage: Usage, size: int, now: int, *, new: 
     most = settings.quota_megabytes * MEGABYTE
     if usage.size + size > most:
         raise _too_many_bytes(settings)
-    if usage.size + usage.removed + size > WITH_REMOVED * most:
+    if (
+        usage.maps + usage.removed_maps + new > WITH_REMOVED * settings.quota_maps
+        or usage.size + usage.removed + size > WITH_REMOVED * most
+    ):
         raise Forbidden(
             "kept",
-            "The maps that you removed are kept for 30 days, and they are too large for another"
-            " file; try again later.",
+            "The maps that you removed are kept for 30 days, and leave no room for another file;"
+            " try again later.",
         )
 
 

@@ -8,6 +8,7 @@ there for those who may see them. For everybody else, such a map is not there at
 import asyncio
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Final
 
 from mapshelf.accounts.permissions import may_see
@@ -125,7 +126,9 @@ async def until_hidden(context: Context, request: Request) -> None:
         StoreUnavailable: the store cannot be reached.
     """
     public_id = request.parts["id"]
-    found = await context.map_finder.find(public_id, request.disconnection)
+    ask = partial(context.store.get().find_map, public_id)
+    # Its own key: the answer to somebody who asked before may be older than what was hidden.
+    found = await context.queues.lookups.result(object(), ask, request.disconnection)
     if found is None or found.visibility is Visibility.PUBLISHED:
         return
     deadline = time.monotonic() + HIDDEN_WITHIN

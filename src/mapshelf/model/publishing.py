@@ -136,7 +136,8 @@ class Usage:
         recent: files uploaded within the last hour, of removed maps, too.
         first: when the first of these was uploaded (milliseconds since 1970-01-01 UTC), ``None`` if
             there are none.
-        removed: bytes of removed maps, which are kept for a time.
+        removed: bytes of uploaded maps that are removed, which are kept for a time.
+        removed_maps: how many these are.
     """
 
     maps: int
@@ -144,6 +145,7 @@ class Usage:
     recent: int
     first: int | None
     removed: int = 0
+    removed_maps: int = 0
 
 
 @dataclass(frozen=True, slots=True)

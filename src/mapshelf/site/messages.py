@@ -329,7 +329,7 @@ ENGLISH: Final[Mapping[str, str]] = {
     "forbidden.megabytes": "All your files may have {count} megabytes together, with their "
     "earlier versions. Remove some maps that you do not need.",
     "forbidden.kept": "The maps that you removed can be brought back for 30 days. Until then they "
-    "take the place that this file needs. Try again later.",
+    "take the room that this file needs. Try again later.",
     "forbidden.uploads": "Files cannot be uploaded to this catalogue.",
     "forbidden.owner": "Only its owner and administrators may do this with a map.",
     "forbidden.vote": "You cannot rate a map of your own.",
@@ -536,6 +536,8 @@ ENGLISH: Final[Mapping[str, str]] = {
     "decisions": "Decisions",
     "decisions.hint": "Only their owners and administrators see hidden maps.",
     "decisions.undo": "Undo",
+    "decisions.earlier": "Earlier decisions",
+    "decisions.last": "Last decisions",
     "decisions.undo.name": "Undo what was decided about {title} on {date}",
     "decided.dismiss": "Reports dismissed",
     "decided.hide": "Map hidden",

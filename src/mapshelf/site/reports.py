@@ -156,19 +156,24 @@ class ReportPages:
     # -- deciding -------------------------------------------------------------------------
 
     async def _show_reports(self, request: Request, session: Session) -> Response:
+        before = _id(read_parameters(request.query_string, ("before",)).get("before", ""))
         found, count, decisions = await self._personal.ask(
             request,
             lambda store: (
                 store.reported_maps(MAPS_SHOWN),
                 store.count_reported_maps(),
-                store.decisions(DECISIONS_SHOWN),
+                store.decisions(DECISIONS_SHOWN + 1, before or LARGEST_ID),
             ),
         )
+        shown = decisions[:DECISIONS_SHOWN]
+        page = self._addresses.account("reports")
         done = _said(request)
         values = {
             "maps": [_row_of_map(one, session.user, self._addresses) for one in found],
             "more": count - len(found),
-            "decisions": [_row_of_decision(one, self._addresses) for one in decisions],
+            "decisions": [_row_of_decision(one, self._addresses) for one in shown],
+            "earlier": f"{page}?before={shown[-1].id}" if len(decisions) > len(shown) else "",
+            "later": page if before else "",
             "done": f"reports.{done}" if done in DONE else "",
         }
         return await self._personal.page(Page("reports.html", values), session)

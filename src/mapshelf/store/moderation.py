@@ -180,15 +180,15 @@ def undo_decision(database: Transaction, decision_id: int) -> Map:
     return found
 
 
-def decisions(read: Read, limit: int) -> list[Decision]:
+def decisions(read: Read, limit: int, before: int) -> list[Decision]:
     """See ``contract.Moderation``."""
     rows = read(
         "SELECT d.id, d.kind, x.name, d.decided, b.name,"
         " (SELECT count(*) FROM reports AS r WHERE r.decision_id = d.id),"
         f" {MAP} FROM {FROM_MAPS} JOIN decisions AS d ON d.file_id = m.file_id"
         " JOIN users AS b ON b.id = d.decided_by LEFT JOIN users AS x ON x.id = d.user_id"
-        " ORDER BY d.id DESC LIMIT ?",
-        (limit,),
+        " WHERE d.id < ? ORDER BY d.id DESC LIMIT ?",
+        (before, limit),
     )
     return [
         Decision(number, DecisionKind(kind), map_of_row(row), name, decided, by, reports)

@@ -3,6 +3,7 @@
 from contextlib import AbstractContextManager
 
 from mapshelf.model import (
+    LARGEST_ID,
     AuditEntry,
     AuditRecord,
     Decision,
@@ -44,9 +45,9 @@ class OrderMethods(SharedMethods):
         with self._changing() as database:
             return moderation.undo_decision(database, decision_id)
 
-    def decisions(self, limit: int) -> list[Decision]:
+    def decisions(self, limit: int, before: int = LARGEST_ID) -> list[Decision]:
         """See ``Store``."""
-        return moderation.decisions(self._read, limit)
+        return moderation.decisions(self._read, limit, before)
 
     def purge_decisions(self, before: int) -> int:
         """See ``Store``."""

@@ -74,20 +74,21 @@ def usage(read: Read, user_id: int, now: int) -> Usage:
     """See ``contract.MapsOfPeople``."""
     counted = {bool(gone): (maps, int(size)) for gone, maps, size in read(_USED, (user_id,))}
     maps, size = counted.get(False, (0, 0))
-    _, removed = counted.get(True, (0, 0))
+    removed_maps, removed = counted.get(True, (0, 0))
     ((recent, first),) = read(
         "SELECT count(*), min(created) FROM uploads WHERE user_id = ? AND created > ?",
         (user_id, now - HOUR),
     )
-    return Usage(maps, size, recent, first, removed)
+    return Usage(maps, size, recent, first, removed, removed_maps)
 
 
 def uploaded(read: Read, now: int, digest: bytes, owner_id: int, key: bytes | None) -> Map | None:
     """See ``contract.Uploads``."""
     since = now - REPEATED
     by_key = (
-        "SELECT file_id FROM uploads WHERE user_id = ? AND created > ? AND key = ?"
-        " ORDER BY number DESC LIMIT 1"
+        "SELECT u.file_id FROM uploads AS u JOIN maps AS m ON m.file_id = u.file_id"
+        " WHERE u.user_id = ? AND u.created > ? AND u.key = ? AND m.owner_id = u.user_id"
+        " ORDER BY u.number DESC LIMIT 1"
     )
     by_file = (
         "SELECT v.file_id FROM versions AS v JOIN maps AS m ON m.file_id = v.file_id"

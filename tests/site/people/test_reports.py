@@ -1,11 +1,20 @@
 """Reporting maps, and what administrators decide about that, on pages and over HTTP."""
 
+import re
+
 import pytest
 
-from mapshelf.model import NOTE_LENGTH, AuditEvent, MapDraft, Role, Visibility
+from mapshelf.model import (
+    NOTE_LENGTH,
+    AuditEvent,
+    DecisionKind,
+    MapDraft,
+    Role,
+    Visibility,
+)
 from mapshelf.store.moderation import REPORTS_A_DAY
 from tests.harness import Service, Shelf
-from tests.site.people.person import Form, Person, forms, is_signed_in, member, until
+from tests.site.people.person import Form, Person, forms, is_signed_in, member, until, user_named
 
 PAGE = "/account/reports"
 
@@ -245,3 +254,28 @@ def test_administrators_do_not_disable_themselves(shelf: Shelf, bob: Person, roo
     form = next(one for one in forms(root.get(PAGE)) if one.buttons)
     root.send(form, decide=f"disable:{file_id}")
     assert not any(one.disabled for one in shelf.store.users())
+
+
+def test_decisions_beyond_the_first_page_can_be_undone(
+    site: Service, shelf: Shelf, root: Person, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mapshelf.site.reports.DECISIONS_SHOWN", 2)
+    ids = shelf.put(*(MapDraft(title=f"Map {number}") for number in range(3)))
+    administrator = user_named(shelf, "root").id
+    for public_id in ids:
+        found = shelf.store.find_map(public_id)
+        assert found
+        shelf.store.decide(found.file_id, DecisionKind.HIDE, administrator)
+    page = root.get(PAGE)
+    assert [f"Map {number}" in page.text for number in range(3)] == [False, True, True]
+    earlier = re.search(f'href="({PAGE}[?]before=[0-9]+)"', page.text)
+    assert earlier
+    page = root.get(earlier[1])
+    assert [f"Map {number}" in page.text for number in range(3)] == [True, False, False]
+    (undo,) = (form for form in forms(page) if form.buttons and form.buttons[0][0] == "undo")
+    root.send(undo, **dict(undo.buttons))
+    found = shelf.store.find_map(ids[0])
+    assert found
+    assert found.visibility is Visibility.PUBLISHED
+    for number in ("x", "-1", "0", "9" * 30):
+        assert root.status(f"{PAGE}?before={number}") == 200

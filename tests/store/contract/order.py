@@ -240,6 +240,7 @@ class DecisionsContract(PeopleSuite):
         with pytest.raises(AlreadyDecided):
             store.decide(found.file_id, DISMISS, ann)
         assert [one.id for one in store.decisions(10)] == [decision.id]
+        assert store.decisions(10, decision.id) == []
         store.undo_decision(decision.id)
         assert store.count_reported_maps() == 1
         assert store.revision() == revision

@@ -15,6 +15,7 @@ from mapshelf.model import (
     KeptFile,
     Map,
     MapDetails,
+    MapDraft,
     OriginalFile,
     UploadedFile,
     Usage,
@@ -125,6 +126,16 @@ class UploadsContract(PeopleSuite):
         again, new = store.publish(upload(), other, ann, None)
         assert new
         assert again.id != first.id
+
+    def test_a_key_gives_no_map_that_has_passed_to_somebody_else(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        key, details = b"k" * 32, MapDetails(title="Plan")
+        first, _ = store.publish(upload("a"), details, ann, key)
+        put(store, MapDraft(id=first.id, owner="bob"))
+        assert store.uploaded(upload("b").digest, ann, key) is None
+        _, new = store.publish(upload("b"), details, ann, key)
+        assert new
 
     def test_the_same_key_within_a_day_is_the_map_that_is_there(
         self, store: Store, ann: int, bob: int, clock: Clock
@@ -309,11 +320,11 @@ class UploadsContract(PeopleSuite):
         store.replace_file(first.file_id, upload("d", size=1, images={}), ann)
         assert store.usage(ann) == Usage(maps=2, size=111, recent=3, first=began)
         store.remove_map(first.file_id, ann)
-        assert store.usage(ann) == Usage(1, 10, 3, began, removed=101)
+        assert store.usage(ann) == Usage(1, 10, 3, began, removed=101, removed_maps=1)
         clock.now = began + HOUR
-        assert store.usage(ann) == Usage(1, 10, 1, began + 1, removed=101)
+        assert store.usage(ann) == Usage(1, 10, 1, began + 1, removed=101, removed_maps=1)
         clock.now += 1
-        assert store.usage(ann) == Usage(1, 10, 0, None, removed=101)
+        assert store.usage(ann) == Usage(1, 10, 0, None, removed=101, removed_maps=1)
         store.purge_removed(clock.now)
         assert store.usage(ann) == Usage(1, 10, 0, None)
 

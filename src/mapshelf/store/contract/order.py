@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from typing import Protocol
 
 from mapshelf.model import (
+    LARGEST_ID,
     AuditEntry,
     AuditRecord,
     Decision,
@@ -61,8 +62,11 @@ class Moderation(Protocol):
             NotFound: there is no such decision (any longer).
         """
 
-    def decisions(self, limit: int) -> list[Decision]:
-        """Return up to ``limit`` decisions that can be undone, the last first."""
+    def decisions(self, limit: int, before: int = LARGEST_ID) -> list[Decision]:
+        """Return up to ``limit`` decisions that can be undone with ids below ``before``.
+
+        The last comes first.
+        """
 
     def purge_decisions(self, before: int) -> int:
         """Forget dismissals, and users that were disabled, from before this time; return how many.
