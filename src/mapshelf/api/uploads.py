@@ -141,7 +141,7 @@ class Publisher:
         if known is not None:
             return known, False
         upload = self._read(file.name, content, user, new=True)
-        check = self._quotas(user, upload.file.kept, new=True)
+        check = self._quotas(user, len(content), new=True)
         details = _with_facts(details, upload)
         with self._store.noting(done_by(user, address, AuditEvent.MAP_PUBLISHED)):
             return self._store.publish(upload.file, details, user.id, key, check)
@@ -187,7 +187,7 @@ class Publisher:
         if any(one.current and one.digest == digest_of(content) for one in versions):
             return found
         upload = self._read(name, content, user, new=False)
-        check = self._quotas(user, upload.file.kept, new=False)
+        check = self._quotas(user, len(content), new=False)
         return self._store.replace_file(found.file_id, upload.file, user.id, check)
 
     def _read(self, name: str, content: bytes, user: User, *, new: bool) -> ReadUpload:

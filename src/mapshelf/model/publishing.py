@@ -79,11 +79,6 @@ class UploadedFile:
     software: str = ""
     tags: tuple[str, ...] = ()
 
-    @property
-    def kept(self) -> int:
-        """Bytes that it counts as, see ``Usage``."""
-        return max(self.size, sum(map(len, self.images.values())))
-
 
 @dataclass(frozen=True, slots=True)
 class Version:
@@ -127,16 +122,13 @@ class Votes(NamedTuple):
 class Usage:
     """What a user has uploaded.
 
-    The bytes of a map are those of the files of all its versions. Where its pictures unpack to more
-    than the file they came in, what is more counts, too.
-
     Attributes:
         maps: uploaded maps that are there.
-        size: their bytes.
+        size: bytes of the files of all their versions.
         recent: files uploaded within the last hour, of removed maps, too.
         first: when the first of these was uploaded (milliseconds since 1970-01-01 UTC), ``None`` if
             there are none.
-        removed: bytes of uploaded maps that are removed, which are kept for a time.
+        removed: bytes of the same files of removed maps, which are kept for a time.
         removed_maps: how many these are.
     """
 

@@ -21,15 +21,11 @@ REPEATED: Final = DAY
 """How long the same upload gives the map that is there, in milliseconds."""
 
 _USED: Final = (
-    "SELECT gone, count(*), sum(size + CASE WHEN pictures > present THEN pictures - present ELSE 0"
-    " END) FROM (SELECT CASE WHEN m.visibility = 'removed' THEN 1 ELSE 0 END AS gone,"
-    " sum(v.size) AS size, max(CASE WHEN v.content IS NULL THEN v.size ELSE 0 END) AS present,"
-    " (SELECT coalesce(sum(length(i.content)), 0) FROM images AS i WHERE i.file_id = m.file_id)"
-    " AS pictures FROM maps AS m JOIN versions AS v ON v.file_id = m.file_id"
-    " WHERE m.owner_id = ? GROUP BY m.file_id, m.visibility) AS used GROUP BY gone"
+    "SELECT CASE WHEN m.visibility = 'removed' THEN 1 ELSE 0 END AS gone,"
+    " count(DISTINCT v.file_id), sum(v.size) FROM maps AS m"
+    " JOIN versions AS v ON v.file_id = m.file_id WHERE m.owner_id = ? GROUP BY gone"
 )
-"""How many uploaded maps a user has, and their bytes (``Usage``): those there, and those removed.
-Neither database reads a picture for its length."""
+"""How many uploaded maps a user has, and their bytes: those that are there, and those removed."""
 
 Read = Callable[[str, Row], list[Row]]
 """Returns the rows of a statement with ``?`` for each parameter."""

@@ -313,11 +313,11 @@ class UploadsContract(PeopleSuite):
     ) -> None:
         put(store, title("imported", owner="ann"))
         began = clock.now
-        first = published(store, ann, upload("a", size=100, images={}))
-        published(store, ann, upload("b", size=10, images={}))
+        first = published(store, ann, upload("a", size=100))
+        published(store, ann, upload("b", size=10))
         published(store, bob, upload("c", size=1000))
         clock.now += 1
-        store.replace_file(first.file_id, upload("d", size=1, images={}), ann)
+        store.replace_file(first.file_id, upload("d", size=1), ann)
         assert store.usage(ann) == Usage(maps=2, size=111, recent=3, first=began)
         store.remove_map(first.file_id, ann)
         assert store.usage(ann) == Usage(1, 10, 3, began, removed=101, removed_maps=1)
@@ -328,22 +328,9 @@ class UploadsContract(PeopleSuite):
         store.purge_removed(clock.now)
         assert store.usage(ann) == Usage(1, 10, 0, None)
 
-    def test_pictures_count_as_far_as_they_are_more_than_their_file(
-        self, store: Store, ann: int
-    ) -> None:
-        packed = upload("a", size=100, images={"a" * 64: b"x" * 300, "b" * 64: b"y" * 50})
-        plain = upload("b", size=100, images={"a" * 64: b"x" * 90})
-        assert (packed.kept, plain.kept) == (350, 100)
-        first = published(store, ann, packed)
-        assert store.usage(ann).size == 350
-        published(store, ann, plain)
-        assert store.usage(ann).size == 450
-        store.replace_file(first.file_id, upload("c", size=1, images={}), ann)
-        assert store.usage(ann).size == 201, "of earlier versions, only files are kept"
-
     def test_a_removed_map_comes_back_as_far_as_there_is_room(self, store: Store, ann: int) -> None:
-        found = published(store, ann, upload("a", size=100, images={}))
-        published(store, ann, upload("b", size=10, images={}))
+        found = published(store, ann, upload("a", size=100))
+        published(store, ann, upload("b", size=10))
         store.remove_map(found.file_id, ann)
         revision, seen = store.revision(), []
 
