@@ -679,8 +679,8 @@ def test_answers_that_somebody_makes_up_keep_nobody_from_the_provider(
     denied = Person(open_site)
     for _ in range(4):
         state = parse_qs(urlsplit(begin(denied)).query)["state"][0]
-        answer = {"error": "access_denied", "state": state, "iss": provider.issuer}
-        refused(come_back(denied, f"{BASE_URL}/signin/callback?{urlencode(answer)}"), "denied")
+        said = {"error": "access_denied", "state": state, "iss": provider.issuer}
+        refused(come_back(denied, f"{BASE_URL}/signin/callback?{urlencode(said)}"), "denied")
     asked = len(provider.asked)
     answer = enter(eve, provider)
     assert (answer.status_code, len(provider.asked)) == (429, asked)
