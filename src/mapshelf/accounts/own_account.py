@@ -72,7 +72,7 @@ def choose_first_password(store: SignIn, session: Token, new: str, client: Clien
     record = store.password_of(session.user)
     if record is None or record.encoded is not None:
         raise WrongCredentials
-    _require_young(session, client)
+    require_young(session, client.now)
     user, encoded = record.user, hash_password(new, record.user.name)
     try:
         with store.noting(done_by(user, client.address, AuditEvent.PASSWORD_CHANGED)):
@@ -120,10 +120,15 @@ def _shown_to_be(store: SignIn, session: Token, password: str, client: Client) -
     record = store.password_of(session.user)
     if record is None or record.encoded is not None:
         return verified(store, session.user, password, client)
-    _require_young(session, client)
+    require_young(session, client.now)
     return record
 
 
-def _require_young(session: Token, client: Client) -> None:
-    if client.now - session.created > YOUNG:
+def require_young(session: Token, now: int) -> None:
+    """Refuse a session that has not begun just now.
+
+    Raises:
+        SessionTooOld: it does not show any longer who somebody is.
+    """
+    if now - session.created > YOUNG:
         raise SessionTooOld("This takes a session that has just begun; sign in again.")

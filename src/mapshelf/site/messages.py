@@ -601,6 +601,7 @@ ENGLISH: Final[Mapping[str, str]] = {
     "failure.report": "A report needs a reason, and a note has at most 1,000 characters.",
     "failure.reports": "You have reported many maps within a day. Try again tomorrow.",
     "failure.choice": "Choose what becomes of your maps.",
+    "account.young": "To add a way to sign in, sign out and in again first.",
     "failure.session_old": "Sign out and in again, and then try once more.",
     "failure.last_administrator": "You are the only administrator. Make somebody else one first.",
     "failure.attempts": "This was tried too often. Try again in {wait}.",

@@ -16,7 +16,7 @@ from mapshelf.api.forms import Form
 from mapshelf.api.http import Headers, Request, Response, json_response
 from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
-from mapshelf.errors import NotFound
+from mapshelf.errors import NotFound, SessionTooOld
 from mapshelf.model import AuditEvent, Passkey
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
@@ -102,6 +102,7 @@ class PasskeyPages:
         try:
             if removed:
                 return await self._remove(request, session, removed)
+            self._personal.require_young(session)
             if not credential:
                 options = await self._personal.ask(
                     request, lambda store: accounts.begin_adding(store, party, user, secret, now)
@@ -111,7 +112,7 @@ class PasskeyPages:
             add = partial(accounts.add, party=party, user=user, secret=secret, client=client)
             name = form.text("name")
             await self._personal.ask(request, partial(add, credential=credential, name=name))
-        except SHOWN as error:
+        except (*SHOWN, SessionTooOld) as error:
             return await self._page(request, session, error)
         return see_other(self._after("added"))
 
@@ -136,6 +137,7 @@ class PasskeyPages:
         values = {
             "passkeys": [row_of(one) for one in found],
             "longest": NAME_LENGTH,
+            "young": self._personal.may_add_a_way(session),
             "done": f"passkey.{done}" if done in DONE else "",
         }
         page = Page("passkeys.html", values, error, invalid="failure.passkey.name")

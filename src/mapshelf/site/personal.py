@@ -10,6 +10,7 @@ from functools import partial
 from typing import Any, Final, TypeVar
 
 from mapshelf.accounts.audit import done_by, noted
+from mapshelf.accounts.own_account import require_young
 from mapshelf.accounts.permissions import PERMISSIONS, allows
 from mapshelf.accounts.sessions import LIFETIME, Client, NewSession
 from mapshelf.api.context import Context, address_of
@@ -21,7 +22,7 @@ from mapshelf.api.people import Session
 from mapshelf.api.routes import Method, Operation
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.clock import milliseconds
-from mapshelf.errors import UnacceptablePassword, UnknownPath
+from mapshelf.errors import SessionTooOld, UnacceptablePassword, UnknownPath
 from mapshelf.model import AuditEvent, Credential, Token
 from mapshelf.site.failures import UNTAKEN, failure
 from mapshelf.site.page_maker import PageMaker
@@ -186,6 +187,27 @@ class Personal:
         if not allows(PERMISSIONS[operation], Credential(session.token, session.user)):
             raise UnknownPath("There is nothing at this address.")
         return session
+
+    def may_add_a_way(self, session: Session) -> bool:
+        """Tell whether somebody may add a way to sign in.
+
+        Whoever has got hold of an old session could otherwise come back by it for ever. A session
+        that a proxy began is of no use without the proxy.
+        """
+        try:
+            self.require_young(session)
+        except SessionTooOld:
+            return False
+        return True
+
+    def require_young(self, session: Session) -> None:
+        """Refuse a session that has not begun just now; see ``may_add_a_way``.
+
+        Raises:
+            SessionTooOld: it does not show any longer who somebody is.
+        """
+        if not session.by_proxy:
+            require_young(session.token, milliseconds())
 
     # -- work -----------------------------------------------------------------------------
 

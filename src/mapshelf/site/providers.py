@@ -13,13 +13,17 @@ from typing import Final
 from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.openid.attempt import LIFETIME, Attempt, Purpose, new_attempt, read_attempt
 from mapshelf.accounts.openid.provider import Provider
-from mapshelf.accounts.openid.sign_in import link_to_provider, sign_in_by_provider
+from mapshelf.accounts.openid.sign_in import (
+    identified,
+    link_to_provider,
+    sign_in_by_provider,
+)
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.people import Session
 from mapshelf.api.routes import Operation
 from mapshelf.clock import milliseconds
-from mapshelf.errors import NotFound, ProviderRefusal
+from mapshelf.errors import NotFound, ProviderRefusal, SessionTooOld
 from mapshelf.model import AuditEvent
 from mapshelf.query import read_parameters
 from mapshelf.settings import ProviderSettings
@@ -108,7 +112,7 @@ class ProviderPages:
         session = await self._personal.ask_provider(
             request,
             lambda store: sign_in_by_provider(
-                store, settings, provider.identify(attempt, answer), client
+                store, settings, identified(store, provider, attempt, answer, client), client
             ),
         )
         return self._personal.signed_in(session, self._addresses.after(attempt.returning))
@@ -124,7 +128,7 @@ class ProviderPages:
             if subject:
                 return await self._unlink(request, session, form.text("issuer"), subject)
             return await self._begin_linking(request, session)
-        except SHOWN as error:
+        except (*SHOWN, SessionTooOld) as error:
             return await self._identities_page(request, session, error)
 
     async def _unlink(
@@ -141,6 +145,7 @@ class ProviderPages:
         return see_other(self._after("unlinked"))
 
     async def _begin_linking(self, request: Request, session: Session) -> Response:
+        self._personal.require_young(session)
         attempt = new_attempt(Purpose.LINK, "", milliseconds())
         address = await self._authorization_address(request, attempt, session.secret)
         values = {"address": address, "name": self._settings.name}
@@ -151,11 +156,11 @@ class ProviderPages:
         self, request: Request, session: Session, attempt: Attempt, answer: Mapping[str, str]
     ) -> Response:
         user, settings, provider = session.user, self._settings, self._provider
-        address = self._personal.client(request).address
-        entry = done_by(user, address, AuditEvent.IDENTITY_LINKED)
+        client = self._personal.client(request)
+        entry = done_by(user, client.address, AuditEvent.IDENTITY_LINKED)
 
         def link(store: Store) -> None:
-            who = provider.identify(attempt, answer)
+            who = identified(store, provider, attempt, answer, client)
             with store.noting(entry):
                 link_to_provider(store, settings, who, user)
 
@@ -171,6 +176,7 @@ class ProviderPages:
         values = {
             "identities": [(one, moment(one.created), one.issuer == issuer) for one in found],
             "name": self._settings.name,
+            "young": self._personal.may_add_a_way(session),
             "done": f"identity.{done}" if done in DONE else "",
         }
         return await self._personal.page(Page("identities.html", values, error), session)

@@ -52,6 +52,22 @@ def test_sessions_are_listed_and_ended(site: Service, shelf: Shelf) -> None:
     assert is_signed_in(desk)
 
 
+def test_an_old_session_adds_no_passkey(
+    site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has got hold of one could come back by it, and then count as just signed in."""
+    ann = member(site, shelf, "ann")
+    fields = ann.form("/account/passkeys").fields
+    assert ann.post("/account/passkeys", fields).json()["challenge"]
+    monkeypatch.setattr("mapshelf.accounts.own_account.YOUNG", -1_000_000)
+    page = ann.get("/account/passkeys")
+    assert say("account.young") in page.text
+    assert "data-passkey" not in page.text
+    for more in ({}, {"credential": "{}"}):
+        answer = ann.post("/account/passkeys", {**fields, **more})
+        assert (answer.status_code, say("failure.session_old") in answer.text) == (403, True)
+
+
 def test_who_signs_in_without_a_password_chooses_one(
     site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -360,6 +360,19 @@ def test_linking_belongs_to_the_session_that_began_it(
     assert shelf.store.user_of_identity(provider.issuer, "248289761001") is None
 
 
+def test_an_old_session_links_nothing(
+    site: Service, shelf: Shelf, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever has got hold of one could come back by it, and then count as just signed in."""
+    ann = member(site, shelf, "ann")
+    form = ann.form("/account/identities")
+    monkeypatch.setattr("mapshelf.accounts.own_account.YOUNG", -1_000_000)
+    answer = ann.send(form)
+    assert (answer.status_code, say("failure.session_old") in answer.text) == (403, True)
+    assert say("account.young") in ann.get("/account/identities").text
+    assert provider.asked == []
+
+
 def test_linking_begins_with_a_form_of_ours(
     site: Service, shelf: Shelf, provider: SmallProvider
 ) -> None:
@@ -653,6 +666,26 @@ def test_endpoints_that_are_not_asked(
     provider.metadata = metadata
     refused(Person(site).get("/signin/provider", 503), "away", 503)
     assert provider.asked == ["/.well-known/openid-configuration"]
+
+
+def test_answers_that_somebody_makes_up_keep_nobody_from_the_provider(
+    open_site: Service, provider: SmallProvider, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mapshelf.accounts.openid.sign_in.ANSWERS_OF_ADDRESS", 3)
+    eve = Person(open_site, "192.0.2.66")
+    for _ in range(3):
+        address = provider.let_in(begin(eve))
+        refused(come_back(eve, address.replace("code=", "code=x")), "failed")
+    denied = Person(open_site)
+    for _ in range(4):
+        state = parse_qs(urlsplit(begin(denied)).query)["state"][0]
+        said = {"error": "access_denied", "state": state, "iss": provider.issuer}
+        refused(come_back(denied, f"{BASE_URL}/signin/callback?{urlencode(said)}"), "denied")
+    asked = len(provider.asked)
+    answer = enter(eve, provider)
+    assert (answer.status_code, len(provider.asked)) == (429, asked)
+    assert int(answer.headers["Retry-After"]) > 0
+    assert enter(denied, provider).status_code == 303
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308, 404, 500])

@@ -40,6 +40,9 @@ RETRIED_AFTER: Final = 5.0
 KEYS_RELOADED_EVERY: Final = 60.0
 """Seconds between reloading the keys because of tokens that name an unknown one."""
 
+DENIED: Final = "denied"
+"""The reason of a refusal if whoever was to sign in did not want to."""
+
 log = logging.getLogger(__name__)
 
 
@@ -123,7 +126,7 @@ class Provider:
         published = self._metadata()
         self._check_sender(answer, published)
         if "error" in answer:
-            self._refuse("denied" if answer["error"] == "access_denied" else "failed", answer)
+            self._refuse(DENIED if answer["error"] == "access_denied" else "failed", answer)
         if not answer.get("code"):
             self._refuse("failed", "it sent no code")
         tokens = self._exchanged(published, attempt, answer["code"])
@@ -277,7 +280,7 @@ class Provider:
 
     def _refuse(self, why: str, reason: object) -> NoReturn:
         """Refuse an answer; the log says why, but a person is told no more than needs be."""
-        if why != "denied":
+        if why != DENIED:
             log.warning("an answer of the OpenID provider was refused: %.300s", reason)
         raise ProviderRefusal(why, self.settings.name)
 

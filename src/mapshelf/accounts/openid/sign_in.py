@@ -6,14 +6,22 @@ by them. A new account has the name that the provider says, changed until it is 
 
 import secrets
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from typing import Final, Protocol
 
 from mapshelf.accounts.audit import registering
 from mapshelf.accounts.names import without_invisible
-from mapshelf.accounts.openid.provider import ProviderUser
+from mapshelf.accounts.openid.attempt import Attempt
+from mapshelf.accounts.openid.provider import DENIED, Provider, ProviderUser
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
-from mapshelf.errors import AlreadyExists, Conflict, NotFound, ProviderRefusal
+from mapshelf.errors import (
+    AlreadyExists,
+    Conflict,
+    NotFound,
+    ProviderRefusal,
+    TooManyAttempts,
+)
 from mapshelf.model import USER_NAME_LENGTH, PasswordRecord, User, is_user_name
 from mapshelf.settings import ProviderSettings
 from mapshelf.store.contract import Identities, SignIn
@@ -24,12 +32,44 @@ NUMBERED: Final = 9
 LONGEST_NAME: Final = USER_NAME_LENGTH - len("-1234567")
 """Most characters of a name that leave room for a number."""
 
+SECOND: Final = 1000
+MINUTE: Final = 60 * SECOND
+"""In milliseconds."""
+
 NAMELESS: Final = "user"
 """The name of who has none that can be used."""
 
 
+ANSWERS_OF_ADDRESS: Final = 100
+"""Answers of the provider from an address that turn out to be none, until more are not looked at
+for a minute: looking takes a request to the provider, which all others wait for."""
+
+
 class IdentityStore(Identities, SignIn, Protocol):
     """What signing in by a provider takes."""
+
+
+def identified(
+    store: SignIn, provider: Provider, attempt: Attempt, answer: Mapping[str, str], client: Client
+) -> ProviderUser:
+    """Return whom the provider sends back; see ``Provider.identify``.
+
+    Raises:
+        ProviderRefusal: it does not let them in, or what it says cannot be believed.
+        ProviderUnavailable: the provider does not answer, or not as one.
+        TooManyAttempts: somebody at the address of the client makes answers up.
+        StoreUnavailable: the store cannot be reached.
+    """
+    key = sha256(b"answers from " + client.address.encode()).digest()
+    before = store.failures((key,), client.now).get(key)
+    if before and before.count >= ANSWERS_OF_ADDRESS and client.now < before.last + MINUTE:
+        raise TooManyAttempts(MINUTE // SECOND)
+    try:
+        return provider.identify(attempt, answer)
+    except ProviderRefusal as refusal:
+        if refusal.reason != DENIED:  # somebody has thought better of it
+            store.note_failure((key,), client.now)
+        raise
 
 
 def sign_in_by_provider(
