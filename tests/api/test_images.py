@@ -2,6 +2,7 @@
 
 import io
 from collections.abc import Iterator
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
@@ -39,44 +40,55 @@ SVG = (
     b'<rect width="3000" height="1500" fill="red"/><text x="9" y="900" font-size="800">W</text>'
     b"<script>alert(1)</script></svg>"
 )
-PICTURES = {
-    "png": picture("red", (30, 20)),
-    "jpeg": picture("red", (30, 20), "JPEG"),
-    "bmp": picture("red", (30, 20), "BMP"),
-    "tiff": picture("red", (30, 20), "TIFF"),
-    "ico": picture("red", (32, 32), "ICO"),
-    "webp": picture("red", (30, 20), "WEBP"),
-    "gif": moving("red", "blue"),
-    "moving webp": moving("red", "blue", kind="WEBP"),
-    "glass": seen_through(),
-    "large": picture("red", (3000, 1500)),
-    "wide": picture("red", (3000, 1)),
-    "high": picture("red", (1, 3000)),
-    "svg": SVG,
-    "grey": as_file(Pillow.new("I;16", (30, 20), 65_535)),
-    "palette": as_file(Pillow.new("RGB", (30, 20), "red").quantize(4)),
-    "cmyk": as_file(Pillow.new("CMYK", (30, 20), (0, 255, 255, 0)), "JPEG"),
-    "broken": picture("red", (30, 20))[:60],
-    "noise": as_file(Pillow.effect_noise((1500, 1500), 90)),
-}
-DIGESTS = {name: sha256(data).hexdigest() for name, data in PICTURES.items()}
+
+
+@cache
+def pictures() -> dict[str, bytes]:
+    """Return all of them; they are drawn with the first test, not when tests are collected."""
+    return {
+        "png": picture("red", (30, 20)),
+        "jpeg": picture("red", (30, 20), "JPEG"),
+        "bmp": picture("red", (30, 20), "BMP"),
+        "tiff": picture("red", (30, 20), "TIFF"),
+        "ico": picture("red", (32, 32), "ICO"),
+        "webp": picture("red", (30, 20), "WEBP"),
+        "gif": moving("red", "blue"),
+        "moving webp": moving("red", "blue", kind="WEBP"),
+        "glass": seen_through(),
+        "large": picture("red", (3000, 1500)),
+        "wide": picture("red", (3000, 1)),
+        "high": picture("red", (1, 3000)),
+        "svg": SVG,
+        "grey": as_file(Pillow.new("I;16", (30, 20), 65_535)),
+        "palette": as_file(Pillow.new("RGB", (30, 20), "red").quantize(4)),
+        "cmyk": as_file(Pillow.new("CMYK", (30, 20), (0, 255, 255, 0)), "JPEG"),
+        "broken": picture("red", (30, 20))[:60],
+        "noise": as_file(Pillow.effect_noise((1500, 1500), 90)),
+    }
+
+
+def digest_of(name: str) -> str:
+    return sha256(pictures()[name]).hexdigest()
 
 
 def illustrated(public_id: str, title: str, *names: str) -> MapDraft:
-    images = tuple(Image(DIGESTS[name], 30, 20, name) for name in names)
+    images = tuple(Image(digest_of(name), 30, 20, name) for name in names)
     topics = [Topic("missing", images=(Image("", 1, 1, "gone"),))]
     outline = Outline(sheets_of((Topic(title, "r", children=topics, images=images),)))
-    kept = {DIGESTS[name]: PICTURES[name] for name in names}
+    kept = {digest_of(name): pictures()[name] for name in names}
     return MapDraft(id=public_id, title=title, outline=encode_outline(outline), images=kept)
 
 
-MAP = illustrated(ID, "Plan", *PICTURES)
-OTHER = illustrated("Other000", "Other", "jpeg")
+@cache
+def plan() -> MapDraft:
+    """Return a map with all of them."""
+    return illustrated(ID, "Plan", *pictures())
 
 
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
-    with shelf_with(tmp_path_factory.mktemp("maps"), MAP, OTHER) as shelf:
+    other = illustrated("Other000", "Other", "jpeg")
+    with shelf_with(tmp_path_factory.mktemp("maps"), plan(), other) as shelf:
         yield shelf
 
 
@@ -92,7 +104,7 @@ def get(service: Service, path: str, **headers: str) -> httpx.Response:
 
 
 def address(name: str, query: str = "", public_id: str = ID) -> str:
-    return f"/maps/{public_id}/images/{DIGESTS[name]}.png{query}"
+    return f"/maps/{public_id}/images/{digest_of(name)}.png{query}"
 
 
 def shown(response: httpx.Response) -> Pillow.Image:
@@ -174,7 +186,7 @@ def test_other_sizes_are_an_error(service: Service, query: str) -> None:
         address("png", public_id="Unknown0"),
         f"/maps/{ID}/images/{'0' * 64}.png",
         f"/maps/{ID}/images/{'0' * 63}.png",
-        f"/maps/{ID}/images/{DIGESTS['png'].upper()}.png",
+        f"/maps/{ID}/images/{digest_of('png').upper()}.png",
         f"/maps/{ID}/images/.png",
         address("png")[:-4] + ".svg",
     ],
@@ -196,7 +208,7 @@ def test_large_pictures_are_sent_from_disk(service: Service) -> None:
 def test_the_outline_has_the_addresses(service: Service) -> None:
     outline = service.get(f"/maps/{ID}/outline.json").json()
     root = outline["sheets"][0]["root"]
-    expected = [f"{BASE_URL}{address(name)}" for name in PICTURES]
+    expected = [f"{BASE_URL}{address(name)}" for name in pictures()]
     assert [image["url"] for image in root["images"]] == expected
     assert "url" not in root["children"][0]["images"][0], "it was not found"
     assert get(service, expected[0]).status_code == 200
@@ -205,7 +217,7 @@ def test_the_outline_has_the_addresses(service: Service) -> None:
 def test_the_outline_of_a_large_map_has_them_too(tmp_path: Path) -> None:
     draft = illustrated(ID, "Large", "png")
     topics = [Topic(f"topic {n}" * 9, str(n)) for n in range(2000)]
-    topics[-1].images = (Image(DIGESTS["png"]),)
+    topics[-1].images = (Image(digest_of("png")),)
     outline = encode_outline(Outline(sheets_of((Topic("Large", "r", children=topics),))))
     draft = MapDraft(id=ID, title="Large", outline=outline, images=draft.images)
     with shelf_with(tmp_path, draft) as shelf, serve(shelf) as service:
@@ -214,7 +226,7 @@ def test_the_outline_of_a_large_map_has_them_too(tmp_path: Path) -> None:
 
 
 def test_a_picture_that_a_map_lost_is_gone(tmp_path: Path) -> None:
-    with shelf_with(tmp_path, MAP) as shelf, serve(shelf) as service:
+    with shelf_with(tmp_path, plan()) as shelf, serve(shelf) as service:
         assert get(service, address("png")).status_code == 200
         shelf.put(MapDraft(id=ID, title="without", images={}))
         shelf.publish()
@@ -227,8 +239,8 @@ def test_a_width_that_was_made_is_shown_after_a_refusal(
     def too_long(*_: object) -> bytes:
         raise TimeoutError
 
-    path = f"/maps/{ID}/images/{DIGESTS['large']}.png"
-    with shelf_with(tmp_path, MAP) as shelf, serve(shelf) as service:
+    path = f"/maps/{ID}/images/{digest_of('large')}.png"
+    with shelf_with(tmp_path, plan()) as shelf, serve(shelf) as service:
         made = service.get(f"{path}?w=320")
         assert made.status_code == 200
         monkeypatch.setattr(ConfinedChild, "call", too_long)
