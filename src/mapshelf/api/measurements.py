@@ -52,7 +52,8 @@ class Measurements:
         self._folder = folder
         self._queues = queues
         self._operations = [self.other]
-        self._errors: dict[str, int] = {}
+        # Those that alerts are about are there from the beginning: an increase from nothing is none.
+        self._errors = {"Fault": 0, "Overloaded": 0}
         self._file: CountFile | None = None
         self._written: tuple[Numbers, Numbers] = {}, {}
         for path, route in routes.items():

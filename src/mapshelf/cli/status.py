@@ -106,7 +106,9 @@ def _requests(counts: Counts) -> dict[str, Any]:
         "total": sum(statuses.values()),
         "by_status": dict(sorted(statuses.items())),
         "errors": {
-            name: int(count) for name, (count,) in sorted(counts.totals.get("errors", {}).items())
+            name: int(count)
+            for name, (count,) in sorted(counts.totals.get("errors", {}).items())
+            if count
         },
         "half_within_seconds": _quantile(counts, 0.5),
         "99_percent_within_seconds": _quantile(counts, 0.99),
