@@ -52,7 +52,7 @@ class Measurements:
         self._folder = folder
         self._queues = queues
         self._operations = [self.other]
-        # Those that alerts are about are there from the beginning: an increase from nothing is none.
+        # Alerts are about these: an increase from nothing at all would be none.
         self._errors = {"Fault": 0, "Overloaded": 0}
         self._file: CountFile | None = None
         self._written: tuple[Numbers, Numbers] = {}, {}
