@@ -111,7 +111,7 @@ class Settings:
     @property
     def lock(self) -> Path:
         """The file that a service locks while it uses the data folder."""
-        return self.data / "serve.lock"
+        return lock_file(self.data)
 
     @property
     def draining(self) -> Path:
@@ -139,14 +139,29 @@ class Settings:
         return self.data / "exports"
 
     @property
+    def counts(self) -> Path:
+        """The folder in which the workers keep what they have counted."""
+        return counts_folder(self.data)
+
+    @property
     def documents(self) -> Path:
         """The folder of cached pages and files of large maps."""
         return self.data / "documents"
 
 
+def lock_file(data: Path) -> Path:
+    """Return the file in the data folder that a service locks."""
+    return data / "serve.lock"
+
+
 def snapshots_folder(data: Path) -> Path:
     """Return the folder of the snapshots in the data folder."""
     return data / "snapshots"
+
+
+def counts_folder(data: Path) -> Path:
+    """Return the folder in the data folder in which workers keep what they have counted."""
+    return data / "counts"
 
 
 def sqlite_url(data: Path) -> str:

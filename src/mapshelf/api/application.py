@@ -12,6 +12,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from time import perf_counter
 from typing import TypeVar
 
 from mapshelf.api.auth import Authenticator
@@ -28,6 +29,7 @@ from mapshelf.api.http import (
     not_modified,
 )
 from mapshelf.api.incoming import incoming_body, is_left
+from mapshelf.api.measurements import CLIENT_GONE, Measurements
 from mapshelf.api.oauth import oauth_routes
 from mapshelf.api.operations import api_routes
 from mapshelf.api.routes import READING, ErrorPage, PageRoutes, Route, Router
@@ -36,6 +38,7 @@ from mapshelf.clock import milliseconds
 from mapshelf.errors import (
     AddressTooLong,
     BodyTooLarge,
+    ClientDisconnected,
     MethodNotAllowed,
     StoreError,
     UnknownPath,
@@ -54,6 +57,7 @@ class Application:
     Attributes:
         context: the objects that operations use.
         fixed_headers: the headers of every response, whatever it is.
+        measurements: what this worker counts.
     """
 
     def __init__(
@@ -75,7 +79,9 @@ class Application:
         self._snapshot = self.context.snapshot
         own = pages(self.context) if pages else {}
         oauth = oauth_routes(self.context)
-        self._router = Router({**api_routes(private=settings.private), **oauth, **own})
+        routes = {**api_routes(private=settings.private), **oauth, **own}
+        self._router = Router(routes)
+        self.measurements = Measurements(settings.counts, routes, self.context.queues)
         self.fixed_headers = fixed_headers(settings.cors_origin)
         self._request_ids = _request_ids()
         self._streams = Streams()
@@ -84,7 +90,12 @@ class Application:
 
     async def start(self) -> None:
         """Prepare, open the store and the snapshot, and begin to follow published snapshots."""
-        await asyncio.gather(self._snapshot.begin(), asyncio.to_thread(self.context.prepare))
+        await asyncio.gather(
+            self._snapshot.begin(),
+            asyncio.to_thread(self.context.prepare),
+            asyncio.to_thread(self.measurements.start),
+        )
+        self._tasks.append(asyncio.create_task(self.measurements.follow()))
         self._tasks.append(asyncio.create_task(self._snapshot.follow()))
         self._tasks.append(await self.context.store.start(self._store_opened))
 
@@ -107,6 +118,7 @@ class Application:
         if self._authenticator:
             await asyncio.to_thread(self._authenticator.write_use)
         context.store.close()
+        await asyncio.to_thread(self.measurements.stop)
 
     def sending(self, sender: Sender) -> AbstractContextManager[Stream]:
         """Count a large body as being sent to a client while in the context.
@@ -123,8 +135,9 @@ class Application:
             read: makes a ``Request`` of ``asked``; its errors are answered like any others.
             asked: the request, as the interface of the server passes it.
         """
+        began = perf_counter()
         request_id = next(self._request_ids)
-        request = None
+        request, status = None, 0
         try:
             request = read(asked)
             if request.headers.get(b"content-length", b"0") != b"0" or (
@@ -135,6 +148,10 @@ class Application:
         except Exception as error:
             # The boundary: whatever happened, the client gets a response.
             response = await self._refusal(error, request, request_id)
+            if isinstance(error, ClientDisconnected):
+                status = CLIENT_GONE
+        counts = (request and request.counts) or self.measurements.other
+        counts.note(status or response.status, perf_counter() - began)
         if request is not None and not request.shared:
             response = replace(response, shared=False)
         if request is None or request.body is None or not await is_left(request):
@@ -150,6 +167,7 @@ class Application:
             if request.method == "OPTIONS":
                 return route.preflight
             raise MethodNotAllowed(route.allowed)
+        request.counts = route.counts[request.method]
         request.takes = method.body
         if method.scope is not None:
             request.user = await self._user(request, method.scope)
@@ -170,6 +188,7 @@ class Application:
         self, error: Exception, request: Request | None, request_id: str
     ) -> Response:
         """Return the response to a request that failed: a page where people expect one."""
+        self.measurements.note_error(error)
         show = self._error_page(request) if request else None
         if show is None:
             return error_response(error, request_id)
@@ -209,6 +228,7 @@ class Application:
 
     async def _store_opened(self, store: Store) -> None:
         self._authenticator = Authenticator(store, self._settings.tokens_version)
+        self.measurements.lookups = self._authenticator.lookups
         self.context.people.begin(self._authenticator)
         self._tasks.append(asyncio.create_task(self._authenticator.note_use()))
         self._tasks.append(asyncio.create_task(self.context.visits.follow()))

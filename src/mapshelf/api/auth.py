@@ -27,6 +27,7 @@ from mapshelf.api.throttle import Throttle
 from mapshelf.api.tokens_version import SharedTokensVersion, TokensVersion
 from mapshelf.clock import milliseconds
 from mapshelf.errors import InsufficientScope, InvalidToken, StoreError, StoreUnavailable
+from mapshelf.metrics.counts import TaskCounts
 from mapshelf.model import Credential, User
 from mapshelf.store.contract import Credentials
 from mapshelf.tokens import (
@@ -132,6 +133,11 @@ class Authenticator:
         self._batches = CredentialBatches(store, self._threads)
         self._refusals = Throttle(REFUSALS_PER_SECOND, LONGEST_DELAY, MOST_DELAYED_REFUSALS)
         self._away_until = 0.0
+
+    @property
+    def lookups(self) -> TaskCounts:
+        """The queries for tokens so far."""
+        return self._batches.counts
 
     async def user(self, header: bytes, scope: str) -> User:
         """Return the user whose token is in the Authorization ``header``.

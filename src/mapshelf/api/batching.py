@@ -6,8 +6,10 @@ store, or a flood of unknown tokens, a look-up takes at most as long as two quer
 
 import asyncio
 from concurrent.futures import Executor
+from time import monotonic
 
 from mapshelf.api.tokens_version import TokensVersion
+from mapshelf.metrics.counts import TaskCounts
 from mapshelf.model import Credential
 from mapshelf.store.contract import Credentials
 
@@ -16,10 +18,15 @@ Found = tuple[Credential | None, TokensVersion]
 
 
 class CredentialBatches:
-    """Looks up tokens by digest, one batch after the other."""
+    """Looks up tokens by digest, one batch after the other.
+
+    Attributes:
+        counts: the queries to the store so far.
+    """
 
     def __init__(self, store: Credentials, threads: Executor) -> None:
         """Use ``store``, in one of ``threads``."""
+        self.counts = TaskCounts()
         self._store = store
         self._threads = threads
         self._waiting: dict[bytes, asyncio.Future[Found]] = {}
@@ -52,6 +59,7 @@ class CredentialBatches:
         batch, self._waiting = self._waiting, {}
         version = self._version
         loop = asyncio.get_running_loop()
+        began = monotonic()
         try:
             found = await loop.run_in_executor(
                 self._threads, self._store.find_credentials, list(batch), version.value
@@ -61,5 +69,8 @@ class CredentialBatches:
             for waiting in batch.values():
                 waiting.set_exception(error)
             return
+        finally:
+            self.counts.done += 1
+            self.counts.worked += monotonic() - began
         for digest, waiting in batch.items():
             waiting.set_result((found.get(digest), version))

@@ -130,6 +130,13 @@ def error_row(error: Exception) -> ErrorRow:
     return own or next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), FAULT)
 
 
+def error_name(error: Exception) -> str:
+    """Return what ``error`` is called where errors are counted: one of few names."""
+    if isinstance(error, OAuthRefusal):
+        return OAuthRefusal.__name__
+    return next((kind.__name__ for kind in type(error).__mro__ if kind in TABLE), "Fault")
+
+
 def error_response(error: Exception, request_id: str) -> Response:
     """Log ``error``, and return its Error object (``docs/api.md``)."""
     log_error(error, request_id)

@@ -12,6 +12,7 @@ import xxhash
 
 from mapshelf.api.work_queue import Disconnection
 from mapshelf.disk_cache import CachedFile
+from mapshelf.metrics.counts import OperationCounts
 from mapshelf.model import User
 from mapshelf.visits import Sender
 
@@ -75,6 +76,7 @@ class Request:
         takes: the body that the operation takes, if it takes one.
         body: the body, if there is one.
         shared: whether pages of other origins may read the response.
+        counts: counts the requests for this operation, once it is known.
     """
 
     method: str
@@ -90,6 +92,7 @@ class Request:
     takes: BodyRule | None = None
     body: "IncomingBody | None" = None
     shared: bool = True
+    counts: OperationCounts | None = None
 
     @property
     def sender(self) -> Sender:

@@ -46,7 +46,11 @@ class Queues:
         self.providers = WorkQueue("providers", threads=2, waiting=32, longest=10.0)
         self.programs = WorkQueue("programs", threads=1, waiting=64)
 
+    def by_name(self) -> dict[str, WorkQueue]:
+        """Return all queues by their names."""
+        return vars(self)
+
     async def close(self) -> None:
         """Finish the work that has begun, and drop the rest."""
-        for queue in vars(self).values():
+        for queue in self.by_name().values():
             await queue.close()

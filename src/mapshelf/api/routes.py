@@ -12,6 +12,7 @@ from typing import Final
 from mapshelf.api.context import Context
 from mapshelf.api.cors import own_preflight, preflight
 from mapshelf.api.http import BodyRule, Request, Response
+from mapshelf.metrics.counts import OperationCounts
 from mapshelf.render.render_request import DRAWING_FORMATS
 from mapshelf.render.render_request import FORMATS as PICTURES
 from mapshelf.tokens import MAPS
@@ -67,9 +68,10 @@ class Route:
         preflight: the response to OPTIONS.
         error_page: shows errors to people, ``None`` for programs.
         shared: whether pages of other origins may read what is there.
+        counts: counts the requests of each method (``measurements``).
     """
 
-    __slots__ = ("allowed", "error_page", "methods", "preflight", "shared")
+    __slots__ = ("allowed", "counts", "error_page", "methods", "preflight", "shared")
 
     def __init__(
         self,
@@ -94,6 +96,7 @@ class Route:
         assert set(writing) <= set(WRITING), writing
         self.error_page = error_page
         self.shared = shared
+        self.counts: dict[str, OperationCounts] = {}
         reading = Method(answer, scope, cached) if answer else None
         self.methods: Mapping[str, Method] = {
             **(dict.fromkeys(READING, reading) if reading else {}),

@@ -132,6 +132,7 @@ class RSGIApplication:
                 end_connection(scope.client)
 
     def _refuse(self, protocol: HTTPProtocol, error: Exception, own_headers: Headers) -> None:
+        self._application.measurements.note_error(error)
         refusal = error_response(Overloaded(str(error)), "")
         headers = self._kept_headers(refusal) + _as_text(own_headers)
         protocol.response_bytes(refusal.status, headers, refusal.body)

@@ -20,13 +20,14 @@ import asyncio
 import itertools
 from collections.abc import Awaitable, Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from math import ceil
 from time import monotonic
 from typing import Any, Final, TypeVar
 
 from mapshelf.errors import ClientDisconnected, Ending, Overloaded
+from mapshelf.metrics.counts import TaskCounts
 
 T = TypeVar("T")
 
@@ -51,6 +52,7 @@ class _Job:
     make: Callable[[], Any]
     result: "asyncio.Future[Any]"
     owner: Hashable = None
+    asked: float = field(default_factory=monotonic)
     begun: bool = False
     began: float = 0.0
     clients: int = 0
@@ -58,7 +60,11 @@ class _Job:
 
 
 class WorkQueue:
-    """The queue of one kind of work in one worker. For use in its event loop only."""
+    """The queue of one kind of work in one worker. For use in its event loop only.
+
+    Attributes:
+        counts: what was done and refused so far.
+    """
 
     def __init__(
         self, name: str, threads: int, waiting: int, longest: float = LONGEST_WAIT
@@ -73,6 +79,7 @@ class WorkQueue:
         """
         self._executor = ThreadPoolExecutor(threads, name)
         self._free = self._threads = threads
+        self.counts = TaskCounts()
         self._usual = 0.0  # seconds that a task takes
         self._waiting = waiting
         self._longest = longest
@@ -82,6 +89,16 @@ class WorkQueue:
         self._running: set[_Job] = set()
         self._turns = itertools.count(1)
         self._last_turns: dict[Hashable, int] = {}
+
+    @property
+    def waiting(self) -> int:
+        """How many tasks wait."""
+        return len(self._queue)
+
+    @property
+    def running(self) -> int:
+        """How many tasks are being done."""
+        return len(self._running)
 
     async def result(
         self,
@@ -127,6 +144,7 @@ class WorkQueue:
             Overloaded: the queue is full.
         """
         if not self._free and len(self._queue) >= self._waiting:
+            self.counts.refused += 1
             raise Overloaded("there is more to do than can be done soon", self._retry_after())
 
     async def close(self) -> None:
@@ -177,6 +195,9 @@ class WorkQueue:
         self._free += 1
         self._running.discard(job)
         took = monotonic() - job.began
+        self.counts.done += 1
+        self.counts.waited += job.began - job.asked
+        self.counts.worked += took
         self._usual += _LATEST_SHARE * (took - self._usual) if self._usual else took
         del self._jobs[key]
         if done.cancelled():
@@ -205,6 +226,7 @@ class WorkQueue:
 
     def _give_up(self, key: Hashable, job: _Job) -> None:
         del self._queue[key], self._jobs[key]
+        self.counts.late += 1
         late = Overloaded("what is done before takes too long", self._retry_after())
         job.result.set_exception(late)
         job.result.exception()  # perhaps nobody waits any longer, which is not an error

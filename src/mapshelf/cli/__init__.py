@@ -25,6 +25,7 @@ COMMANDS: Final = {
     "client": ("client", "register, list and remove programs that people may let in"),
     "audit": ("audit", "show who did what to what, and from where"),
     "migrate": ("migrate", "copy the catalogue into another database"),
+    "status": ("status", "show how the service and its catalogue are"),
     "check": ("check", "verify store, snapshot and settings"),
 }
 """Each command with its module and its help."""

@@ -39,3 +39,11 @@ def whole_number(most: int) -> Callable[[str], int]:
         return int(text)
 
     return parse
+
+
+def listen_address(text: str) -> tuple[str, int]:
+    """Accept an address to listen on, as ``127.0.0.1:9000`` or ``[::1]:9000``."""
+    host, _, port = text.rpartition(":")
+    if not host or (":" in host and not (host.startswith("[") and host.endswith("]"))):
+        raise argparse.ArgumentTypeError(f"must be like 127.0.0.1:9000, not {text!r}")
+    return host.strip("[]"), whole_number(65_535)(port)

@@ -5,7 +5,7 @@ import os
 import sys
 from pathlib import Path
 
-from mapshelf.cli.argument_types import category_name, user_name, whole_number
+from mapshelf.cli.argument_types import category_name, listen_address, user_name, whole_number
 from mapshelf.cli.base_url_option import add_base_url_option, base_url
 from mapshelf.cli.catalogue_options import add_catalogue_options
 from mapshelf.cli.sign_in_options import (
@@ -107,6 +107,13 @@ def define(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="seconds to go on answering before the end, while /readyz says no; default none",
     )
+    parser.add_argument(
+        "--metrics",
+        metavar="HOST:PORT",
+        type=listen_address,
+        help="answer GET /metrics for Prometheus at this address, to whoever reaches it;"
+        " default nowhere",
+    )
     parser.set_defaults(run=_run)
 
 
@@ -147,6 +154,7 @@ def _run(given: argparse.Namespace) -> int:
         given.folders,
         given.drain,
         Attribution(given.owner, given.category),
+        resolve_address(*given.metrics) if given.metrics else None,
     )
     serve(options, lambda: _announce(settings))
     return 0

@@ -3,7 +3,8 @@
 All other layers exchange these types, so none needs to know how another stores them. ``catalogue``
 has what the catalogue holds, ``accounts`` who uses it, ``programs`` what they let in,
 ``publishing`` what people do with maps, ``moderation`` how order is kept, ``audit`` what is noted
-of what people do, ``imports`` which files were not taken, ``outline`` what is in a map.
+of what people do, ``imports`` which files were not taken, ``figures`` how much there is,
+``outline`` what is in a map.
 """
 
 from mapshelf.model.accounts import (
@@ -52,6 +53,7 @@ from mapshelf.model.catalogue import (
     is_user_name,
     name_key,
 )
+from mapshelf.model.figures import Figures
 from mapshelf.model.imports import NotedRefusal, Refusal, RefusalKind
 from mapshelf.model.listed_map import (
     ListedMap,
@@ -139,6 +141,7 @@ __all__ = [
     "DecisionKind",
     "DeviceRequest",
     "Failures",
+    "Figures",
     "Grant",
     "Identity",
     "Image",

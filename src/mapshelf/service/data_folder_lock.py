@@ -7,11 +7,17 @@ system releases the lock at that moment, so the service can be restarted at once
 
 import fcntl
 import os
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
 
 from mapshelf.errors import CannotWrite, FolderInUse
-from mapshelf.settings import Settings
+from mapshelf.settings import Settings, lock_file
+
+LOOKED_AT: Final = 0.1
+"""Seconds after which nobody who only looked at the lock holds it any longer."""
 
 
 @contextmanager
@@ -36,9 +42,33 @@ def lock_data_folder(settings: Settings) -> Iterator[None]:
         os.close(lock)
 
 
+def is_in_use(data: Path) -> bool:
+    """Tell whether a service uses a data folder.
+
+    To ask, the lock is held for a moment, which a service that starts waits for.
+    """
+    try:
+        lock = os.open(lock_file(data), os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file system without locks: there is no way to know
+        return False
+    finally:
+        os.close(lock)
+    return False
+
+
 def _acquire(lock: int, settings: Settings) -> None:
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            time.sleep(LOOKED_AT)
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
         raise FolderInUse(
             f"another mapshelf serve uses the data folder {settings.data}:"

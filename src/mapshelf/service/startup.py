@@ -10,7 +10,7 @@ import logging
 import socket
 import time
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from http.client import HTTPConnection, HTTPException
@@ -20,6 +20,7 @@ from typing import Final
 from mapshelf.errors import StoreUnavailable
 from mapshelf.import_status import ImportStatus, StatusFile
 from mapshelf.importer.attribution import Attribution
+from mapshelf.metrics.count_files import clear_counts
 from mapshelf.service.data_folder_lock import lock_data_folder
 from mapshelf.service.descriptors import raise_descriptor_limit
 from mapshelf.service.listening import ListenAddress, bind_socket, listen, local_address
@@ -51,6 +52,7 @@ class ServeOptions:
         folders: folders to synchronize the catalogue with.
         drain_seconds: how long to go on answering after the request to stop.
         attribution: owner and category of the maps in the folders.
+        metrics: where to answer ``GET /metrics``, ``None`` for nowhere.
     """
 
     settings: Settings
@@ -59,6 +61,7 @@ class ServeOptions:
     folders: list[Path]
     drain_seconds: float
     attribution: Attribution = field(default_factory=Attribution)
+    metrics: ListenAddress | None = None
 
 
 def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
@@ -75,10 +78,17 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
     """
     raise_descriptor_limit()
     settings = options.settings
-    with bind_socket(options.address) as listener, lock_data_folder(settings):
+    with ExitStack() as held:
+        listener = held.enter_context(bind_socket(options.address))
+        own = held.enter_context(bind_socket(options.metrics)) if options.metrics else None
+        held.enter_context(lock_data_folder(settings))
         listen(listener)
+        clear_counts(settings.counts)
         startup = _Startup(settings, local_address(listener), announce)
         children = _children(options, listener, startup.others_due)
+        if own is not None:
+            listen(own)
+            children.append(_metrics(settings, own, startup.others_due))
         settings.draining.unlink(missing_ok=True)
         _mark_importing(options)
         supervisor = Supervisor(
@@ -115,6 +125,12 @@ def _children(options: ServeOptions, listener: socket.socket, others_due: float)
         Child("renewal", renewal, (options.settings, options.folders), due=others_due, ends=True)
     )
     return children
+
+
+def _metrics(settings: Settings, listener: socket.socket, due: float) -> Child:
+    """Return the process that answers ``GET /metrics`` on ``listener``."""
+    run = "mapshelf.service.metrics_process:run_metrics_process"
+    return Child("metrics", run, (settings, listener), due=due)
 
 
 def _mark_importing(options: ServeOptions) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from tests.store.contract.accounts import AccountsContract
 from tests.store.contract.change_feed import ChangeFeedContract
 from tests.store.contract.concurrency import ConcurrencyContract
+from tests.store.contract.figures import FiguresContract
 from tests.store.contract.identities import IdentitiesContract
 from tests.store.contract.images import ImagesContract, RenewalContract
 from tests.store.contract.imports import ImportsContract
@@ -43,6 +44,7 @@ class StoreContract(
     LinksContract,
     RenewalContract,
     SourcesContract,
+    FiguresContract,
     ImportsContract,
     UploadsContract,
     VisibilityContract,

@@ -16,6 +16,7 @@ from typing import Protocol
 
 from mapshelf.store.contract.accounts import Accounts, Credentials
 from mapshelf.store.contract.change_feed import ChangeFeed
+from mapshelf.store.contract.figures import StoreFigures
 from mapshelf.store.contract.identities import Identities
 from mapshelf.store.contract.imports import Imports
 from mapshelf.store.contract.links import Links
@@ -71,6 +72,7 @@ __all__ = [
     "SignInFailures",
     "Sources",
     "Store",
+    "StoreFigures",
     "Uploads",
     "VisitCounts",
     "Voting",
@@ -85,6 +87,7 @@ class Store(
     Publishing,
     Sources,
     Imports,
+    StoreFigures,
     RenewableOutlines,
     Accounts,
     Credentials,

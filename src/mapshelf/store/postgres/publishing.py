@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mapshelf.model import MapDraft
+from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
 from mapshelf.store.order_methods import OrderMethods
 from mapshelf.store.pending_notes import PendingNotes
@@ -18,8 +19,10 @@ from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.publishing_methods import PublishingMethods
 
 
-class PostgresPublishing(PublishingMethods, OrderMethods, ImportMethods, DatabaseUser):
-    """See ``contract.Publishing``, ``contract.Order`` and ``contract.Imports``."""
+class PostgresPublishing(
+    PublishingMethods, OrderMethods, ImportMethods, FigureMethods, DatabaseUser
+):
+    """See ``contract.Publishing``, ``Order``, ``Imports`` and ``StoreFigures`` there."""
 
     def _now(self) -> int:
         return self._clock()

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import apsw
 
 from mapshelf.model import MapDraft
+from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
 from mapshelf.store.order_methods import OrderMethods
 from mapshelf.store.pending_notes import PendingNotes
@@ -16,8 +17,8 @@ from mapshelf.store.sqlite.map_rows import next_revision
 from mapshelf.store.tables import Row
 
 
-class SQLitePublishing(PublishingMethods, OrderMethods, ImportMethods, DatabaseUser):
-    """See ``contract.Publishing``, ``contract.Order`` and ``contract.Imports``."""
+class SQLitePublishing(PublishingMethods, OrderMethods, ImportMethods, FigureMethods, DatabaseUser):
+    """See ``contract.Publishing``, ``Order``, ``Imports`` and ``StoreFigures`` there."""
 
     def _now(self) -> int:
         return self._clock()

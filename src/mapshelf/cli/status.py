@@ -1,0 +1,214 @@
+"""``mapshelf status``: what a person wants to know of an installation at a glance."""
+
+import argparse
+import json
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from mapshelf.cli.catalogue_options import add_catalogue_options
+from mapshelf.errors import StoreError
+from mapshelf.metrics.counts import BOUNDS, Counts
+from mapshelf.metrics.overview import Overview, StoreState, ask, look
+from mapshelf.service.data_folder_lock import is_in_use
+from mapshelf.settings import without_password
+from mapshelf.store import open_store
+
+
+def define(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_catalogue_options(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON, for programs")
+    parser.set_defaults(run=_run)
+
+
+def _run(given: argparse.Namespace) -> int:
+    store, fault = _ask(given.database)
+    overview = look(given.data, store)
+    facts = _facts(overview, serving=is_in_use(given.data), fault=fault)
+    facts = {"database": without_password(given.database), "data": str(given.data), **facts}
+    if given.json:
+        print(json.dumps(facts, indent=2))
+    else:
+        _show(facts)
+    return 1 if fault else 0
+
+
+def _ask(url: str) -> tuple[StoreState | None, str]:
+    """Return what a store says, or why it says nothing."""
+    try:
+        store = open_store(url, create=False)
+        try:
+            return ask(store), ""
+        finally:
+            store.close()
+    except StoreError as error:
+        return None, str(error)
+
+
+def _facts(overview: Overview, *, serving: bool, fault: str) -> dict[str, Any]:
+    """Return an overview as JSON has it; keys are added, never renamed."""
+    return {
+        "serving": serving,
+        "store": _store(overview.store, fault),
+        "snapshot": _snapshot(overview),
+        "import": (
+            {"done": overview.importing.done, "total": overview.importing.total}
+            if overview.importing
+            else None
+        ),
+        "requests": _requests(overview.counts) if serving else None,
+        "disk": {"free": overview.disk.free, **overview.disk.parts},
+    }
+
+
+def _store(store: StoreState | None, fault: str) -> dict[str, Any]:
+    if store is None:
+        return {"reachable": False, "error": fault}
+    return {
+        "reachable": True,
+        "milliseconds": round(store.seconds * 1000, 2),
+        "revision": store.revision,
+        "sessions": store.figures.sessions,
+        "outdated_maps": store.figures.outdated,
+        "refused_files": {kind.value: count for kind, count in store.refusals.items()},
+    }
+
+
+def _snapshot(overview: Overview) -> dict[str, Any] | None:
+    found = overview.snapshot
+    if found is None:
+        return None
+    return {
+        "maps": found.maps,
+        "revision": found.revision,
+        "bytes": found.size,
+        "published": datetime.fromtimestamp(found.published, UTC).isoformat(timespec="seconds"),
+        "age_seconds": max(0, round(time.time() - found.published)),
+        "pending_changes": overview.pending,
+    }
+
+
+def _requests(counts: Counts) -> dict[str, Any]:
+    """Return what the workers have done since the service was started."""
+    statuses: dict[str, int] = {}
+    for about, (count,) in counts.totals.get("requests", {}).items():
+        status = about.rpartition("\t")[2]
+        statuses[status] = statuses.get(status, 0) + int(count)
+    tasks = counts.totals.get("tasks", {})
+    lengths = counts.gauges.get("queues", {})
+    return {
+        "workers": counts.workers,
+        "total": sum(statuses.values()),
+        "by_status": dict(sorted(statuses.items())),
+        "errors": {
+            name: int(count)
+            for name, (count,) in sorted(counts.totals.get("errors", {}).items())
+            if count
+        },
+        "half_within_seconds": _quantile(counts, 0.5),
+        "99_percent_within_seconds": _quantile(counts, 0.99),
+        "queues": {
+            name: {
+                "waiting": int(sum(lengths.get(name, [])[:1])),
+                "done": int(numbers[0]),
+                "refused": int(numbers[1] + numbers[2]),
+            }
+            for name, numbers in sorted(tasks.items())
+            if any(numbers) or any(lengths.get(name, []))
+        },
+    }
+
+
+def _quantile(counts: Counts, share: float) -> float | None:
+    """Return a bound below which this share of all requests took; ``None`` if there is none."""
+    sums = [0.0] * (len(BOUNDS) + 1)
+    for numbers in counts.totals.get("durations", {}).values():
+        sums = [one + other for one, other in zip(sums, numbers[:-1], strict=True)]
+    reached = 0.0
+    for bound, count in zip(BOUNDS, sums[:-1], strict=True):
+        reached += count
+        if reached and reached >= share * sum(sums):
+            return bound
+    return None
+
+
+def _show(facts: dict[str, Any]) -> None:
+    table = Table(box=None, show_header=False, pad_edge=False)
+    table.add_column(style="bold", no_wrap=True)
+    table.add_column(overflow="fold")
+    for name, text in _rows(facts):
+        table.add_row(name, text)
+    Console(highlight=False, markup=False).print(table)
+
+
+def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    requests, store, snapshot = facts["requests"], facts["store"], facts["snapshot"]
+    yield "service", _service(requests) if facts["serving"] else "not running"
+    yield "data", facts["data"]
+    yield "database", facts["database"]
+    if not store["reachable"]:
+        yield "store", f"out of reach: {store['error']}"
+    else:
+        yield "store", f"answers in {store['milliseconds']} ms, revision {store['revision']}"
+        yield "sessions", f"{store['sessions']:,}"
+        yield "outdated", f"{store['outdated_maps']:,} maps are to be read anew"
+        refused = ", ".join(f"{count:,} {kind}" for kind, count in store["refused_files"].items())
+        yield "files", refused
+    if snapshot is None:
+        yield "snapshot", "none yet: serve builds it"
+    else:
+        yield (
+            "snapshot",
+            (
+                f"{snapshot['maps']:,} maps, {_bytes(snapshot['bytes'])},"
+                f" published {_time(snapshot['age_seconds'])} ago"
+            ),
+        )
+        if snapshot["pending_changes"] is not None:
+            yield "pending", f"{snapshot['pending_changes']:,} changes are not in it yet"
+    if facts["import"]:
+        yield "import", f"{facts['import']['done']:,} of {facts['import']['total']:,} files"
+    yield "disk", ", ".join(f"{name} {_bytes(size)}" for name, size in facts["disk"].items())
+    if requests:
+        yield from _rows_of_requests(requests)
+
+
+def _rows_of_requests(requests: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    statuses = ", ".join(
+        f"{count:,} with {status}" for status, count in requests["by_status"].items()
+    )
+    yield "requests", f"{requests['total']:,}" + (f" ({statuses})" if statuses else "")
+    half, most = requests["half_within_seconds"], requests["99_percent_within_seconds"]
+    if half and most:
+        yield "durations", f"half within {half * 1000:g} ms, 99 % within {most * 1000:g} ms"
+    if requests["errors"]:
+        yield "errors", ", ".join(f"{count:,} {name}" for name, count in requests["errors"].items())
+    for name, queue in requests["queues"].items():
+        yield (
+            f"queue {name}",
+            f"{queue['waiting']:,} wait, {queue['done']:,} done, {queue['refused']:,} refused",
+        )
+
+
+def _service(requests: dict[str, Any]) -> str:
+    return f"running, {requests['workers']} workers"
+
+
+def _bytes(size: int) -> str:
+    """Return a size with a unit that a person can read."""
+    if size < 1 << 20:
+        return f"{size / 1024:.0f} KiB"
+    return f"{size / (1 << 20):,.1f} MiB" if size < 1 << 30 else f"{size / (1 << 30):,.1f} GiB"
+
+
+def _time(seconds: int) -> str:
+    """Return a duration with a unit that a person can read."""
+    for name, length in (("days", 86_400), ("hours", 3600), ("minutes", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds // length} {name}"
+    return f"{seconds} seconds"

@@ -1,0 +1,144 @@
+"""The files in which the workers of a node keep what they have counted.
+
+A worker holds a lock on its file, which the system releases when the worker dies. The next worker
+takes the first file that is free, and continues with its numbers: so counts stay when a worker
+dies (but for the last second, if it was killed), and there are never more files than workers. The
+folder is emptied when the service starts, as counters in Prometheus may begin anew with a process.
+Whether a file is locked also tells whether its worker lives, and so whether its gauges are true.
+
+Numbers are written over the old ones, behind a checksum: a reader that sees half of a write tries
+again. Nothing is synced: after a power cut the numbers begin anew anyway.
+"""
+
+import fcntl
+import logging
+import os
+import shutil
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+import orjson
+import xxhash
+
+from mapshelf.metrics.counts import Counts, Numbers, add_numbers
+
+WRITTEN_EVERY: Final = 1.0
+"""Seconds between writes."""
+
+READ_TRIES: Final = 5
+"""Attempts to read a file that is being written."""
+
+READ_PAUSE: Final = 0.002
+"""Seconds between these."""
+
+MOST_FILES: Final = 1024
+"""More than there are workers."""
+
+log = logging.getLogger(__name__)
+
+
+def clear_counts(folder: Path) -> None:
+    """Begin anew: the service starts. Nothing may be counting in this folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+class CountFile:
+    """The file of one worker in ``folder``. That it cannot be written is not worth an error."""
+
+    def __init__(self, folder: Path) -> None:
+        self._earlier: Numbers = {}
+        self._file: int | None = None
+        try:
+            self._file = _claimed(folder)
+        except OSError as error:
+            log.warning("what this worker does is not counted: %s", error)
+            return
+        written = _read(self._file)
+        if written:
+            self._earlier = written["totals"]
+
+    def write(self, totals: Numbers, gauges: Numbers) -> None:
+        """Write what this worker has counted since it began, in addition to those before it."""
+        if self._file is None:
+            return
+        said = {"totals": add_numbers((self._earlier, totals)), "gauges": gauges}
+        with suppress(OSError):  # a full disk: the next attempt may succeed
+            os.pwrite(self._file, _packed(said), 0)
+
+    def close(self) -> None:
+        """Let the next worker have the file."""
+        if self._file is not None:
+            os.close(self._file)
+        self._file = None
+
+
+def read_counts(folder: Path) -> Counts:
+    """Return what all workers of a node have counted."""
+    totals, gauges = [], []
+    for path in sorted(folder.glob("*.counts")):
+        with suppress(OSError), path.open("rb") as file:
+            written = _read(file.fileno())
+            if written is not None:
+                totals.append(written["totals"])
+                if _is_held(file.fileno()):
+                    gauges.append(written["gauges"])
+    return Counts(add_numbers(totals), add_numbers(gauges), len(gauges))
+
+
+def _is_held(file: int) -> bool:
+    """Tell whether a worker holds a file.
+
+    To ask, the file is held for a moment. A worker that looks for one at that moment takes the
+    next, which does no harm.
+    """
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    fcntl.flock(file, fcntl.LOCK_UN)
+    return False
+
+
+def _claimed(folder: Path) -> int:
+    """Return the first file in ``folder`` that no worker holds."""
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    for number in range(MOST_FILES):
+        file = os.open(folder / f"{number:04}.counts", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(file)
+        except OSError:
+            os.close(file)
+            raise
+        else:
+            return file
+    raise OSError(f"all files in {folder} are taken")
+
+
+def _packed(said: Mapping[str, Any]) -> bytes:
+    """Return what is written; the end of a longer one may follow it in the file."""
+    body = orjson.dumps(said)
+    return b"%s %d\n%s" % (xxhash.xxh3_64_hexdigest(body).encode(), len(body), body)
+
+
+def _read(file: int) -> dict[str, Any] | None:
+    """Return what is in a file, ``None`` if it is empty or damaged."""
+    for _ in range(READ_TRIES):
+        try:
+            content = os.pread(file, os.fstat(file).st_size, 0)
+        except OSError:
+            return None
+        if not content:
+            return None
+        head, _, rest = content.partition(b"\n")
+        checksum, _, length = head.partition(b" ")
+        body = rest[: int(length)] if length.isdigit() else b""
+        if body and xxhash.xxh3_64_hexdigest(body).encode() == checksum:
+            said: dict[str, Any] = orjson.loads(body)
+            return said
+        time.sleep(READ_PAUSE)
+    return None
