@@ -17,15 +17,12 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from mapshelf.errors import CannotWrite, StoreDamaged, UnusableBackup
-from mapshelf.store.sqlite.copies import CopyFacts, Progress, check_copy, copy_database
+from mapshelf.store.sqlite.copies import HEADER, CopyFacts, Progress, check_copy, copy_database
 
 UNFINISHED: Final = ".unfinished"
 """What follows the name of a backup that is being written."""
 
 _MARK: Final = b"\nmapshelf backup 1, SHA-256 "
-_DATABASE: Final = b"SQLite format 3\0"
-"""How each SQLite database begins."""
-
 _LINE_SIZE: Final = len(_MARK) + 64 + 1
 _PIECE: Final = 1 << 20
 
@@ -114,7 +111,7 @@ def opened_backup(file: Path) -> Iterator[tuple[BinaryIO, int]]:
 
 
 def _size_of_copy(source: BinaryIO, file: Path) -> int:
-    begins = source.read(len(_DATABASE)) == _DATABASE
+    begins = source.read(len(HEADER)) == HEADER
     size = source.seek(0, os.SEEK_END) - _LINE_SIZE
     source.seek(max(0, size))
     if not source.read(_LINE_SIZE).startswith(_MARK):

@@ -18,6 +18,9 @@ from mapshelf.store.sqlite.error_translation import translated
 from mapshelf.store.sqlite.migrations import migrations_had
 from mapshelf.store.tables import Row
 
+HEADER: Final = b"SQLite format 3\0"
+"""How each SQLite database begins."""
+
 PAGES_AT_ONCE: Final = 1024
 """Pages copied between two calls of ``progress``: usually 4 MiB."""
 
@@ -178,7 +181,7 @@ def closed_to_others(path: Path) -> Iterator[Replaced]:
 
 def _taken(path: Path) -> apsw.Connection:
     """Return a connection that has the database for itself, or one to nothing if it is damaged."""
-    if not path.exists():
+    if not _begins_as_database(path):
         return apsw.Connection(":memory:")
     database = apsw.Connection(":memory:")
     try:
@@ -199,6 +202,15 @@ def _taken(path: Path) -> apsw.Connection:
         database.close()
         return apsw.Connection(":memory:")
     return database
+
+
+def _begins_as_database(path: Path) -> bool:
+    """Tell whether SQLite would take the file for a database: otherwise it deletes its log."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(HEADER)) == HEADER
+    except OSError:
+        return False
 
 
 def _handed_on(database: apsw.Connection) -> Replaced:
