@@ -9,7 +9,6 @@ import os
 import random
 import shutil
 import stat
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from hashlib import sha256
@@ -22,7 +21,7 @@ import apsw
 import pytest
 
 from mapshelf.cli import main
-from mapshelf.model import MapDraft
+from mapshelf.model import HOUR, MapDraft, Visit, VisitKind
 from mapshelf.settings import snapshots_folder, sqlite_url
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.build import Builder
@@ -107,6 +106,18 @@ def test_a_backup_is_one_private_file_with_its_checksum(
     assert list(file.parent.iterdir()) == [file]
     with closing(apsw.Connection(str(file), apsw.SQLITE_OPEN_READONLY)) as database:
         assert database.execute("SELECT count(*) FROM maps").fetchall() == [(2,)]
+
+
+def test_a_backup_does_not_tell_visitors_apart(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    with closing(open_store(sqlite_url(data))) as store:
+        salt = store.visitor_salt(1)
+        store.count_visits([Visit(b"visitor's key 16", 1, VisitKind.VIEW, 5)], 5 * HOUR, 9)
+        assert main(["backup", str(file), "--data", str(data)]) == 0
+        assert salt == store.visitor_salt(1)
+    whole = file.read_bytes()
+    assert salt not in whole
+    assert b"visitor's key 16" not in whole
 
 
 def test_no_file_is_overwritten(
@@ -409,8 +420,7 @@ def test_nothing_acknowledged_before_a_backup_under_writes_is_missing(tmp_path: 
         open_store(sqlite_url(live)).close()
         with start(sqlite_url(live), number, 10**6) as writer:
             told = Told(acknowledged(writer))
-            wait_for(lambda found=told: found._queue.qsize())
-            time.sleep(dice.uniform(0, 0.2))
+            wait_for(lambda found=told: found._queue.qsize() > dice.randrange(40))
             before = told.so_far()
             assert main(["backup", str(file), "--data", str(live)]) == 0
             assert writer.poll() is None, "it wrote all the while"

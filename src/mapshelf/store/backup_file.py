@@ -204,7 +204,8 @@ def _unfinished(file: Path) -> Iterator[Path]:
         try:
             yield path
         finally:
-            path.unlink(missing_ok=True)
+            for suffix in ("", "-wal", "-journal", "-shm"):  # SQLite makes these beside it
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
     finally:
         os.close(descriptor)
 

@@ -33,6 +33,8 @@ OTHERS_AWAITED: Final = 2_000
 Progress = Callable[[int, int], None]
 """Called now and then with the bytes that are done and all bytes. What it raises ends the work."""
 
+_OF_VISITORS: Final = {"visits", "salts"}
+
 _SHORT_LIVED: Final = (
     "DELETE FROM tokens WHERE kind = 'session'",
     "DELETE FROM one_time_links",
@@ -75,7 +77,7 @@ class Replaced:
 def copy_database(source: Path, target: Path, progress: Progress) -> None:
     """Copy a database into the empty file ``target``, while others may write to it.
 
-    The copy shows one moment, after the call. Writers do not wait, but the log cannot shrink
+    The copy shows one moment, after the call, without what tells visitors apart. Writers do not wait, but the log cannot shrink
     meanwhile. The schema is left as it is, because this may be the copy from before an update.
 
     Raises:
@@ -100,6 +102,10 @@ def copy_database(source: Path, target: Path, progress: Progress) -> None:
             copy.pragma("journal_mode", "OFF")  # it is thrown away if anything fails
             copy.pragma("synchronous", "OFF")  # and synced by the caller
             _copy_pages(database, copy, progress)
+            # No longer one with a log: it can be read on disks where nothing can be written.
+            copy.pragma("journal_mode", "DELETE")
+            copy.pragma("journal_mode", "OFF")
+            _forget_visitors(copy)
 
 
 def _copy_pages(database: apsw.Connection, copy: apsw.Connection, progress: Progress) -> None:
@@ -112,6 +118,14 @@ def _copy_pages(database: apsw.Connection, copy: apsw.Connection, progress: Prog
                 progress(done * size, backup.page_count * size)
     except apsw.FullError as error:
         raise CannotWrite(f"the disk of {copy.filename} is full") from error
+
+
+def _forget_visitors(copy: apsw.Connection) -> None:
+    """Erase what tells visitors apart: it is deleted after an hour or a day, and copies stay."""
+    copy.pragma("secure_delete", True)
+    kept = {name for (name,) in copy.execute("SELECT name FROM sqlite_schema").fetchall()}
+    for table in _OF_VISITORS & kept:
+        copy.execute(f"DELETE FROM {table}")
 
 
 def check_copy(path: Path, progress: Progress) -> CopyFacts:
