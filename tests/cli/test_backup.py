@@ -278,15 +278,19 @@ def test_a_backup_of_an_older_version_is_brought_up_to_date(
     old, file = tmp_path / "old", tmp_path / "file"
     old.mkdir()
     monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:-1])
-    with closing(SQLiteStore(old / "catalogue.db")) as store:
-        put(store, "Soil")
+    SQLiteStore(old / "catalogue.db").close()
     monkeypatch.undo()
+    with closing(apsw.Connection(str(old / "catalogue.db"))) as database:
+        ann = "INSERT INTO users (name, name_key, registered) VALUES ('Ann', 'ann', 5)"
+        database.execute(ann)
     before = (old / "catalogue.db").read_bytes()
 
     assert main(["backup", str(file), "--data", str(old)]) == 0
     assert (old / "catalogue.db").read_bytes() == before, "a backup before an update is none of it"
     assert restore(file, tmp_path / "new") == 0
-    assert titles(tmp_path / "new") == {"Soil"}
+    with closing(open_store(sqlite_url(tmp_path / "new"), create=False)) as store:
+        assert [user.name for user in store.users()] == ["system", "Ann"]
+        assert store.check() == []
 
 
 def test_a_damaged_catalogue_is_replaced_and_kept_with_its_log(data: Path, backup: Path) -> None:

@@ -78,7 +78,8 @@ def copy_database(source: Path, target: Path, progress: Progress) -> None:
     """Copy a database into the empty file ``target``, while others may write to it.
 
     The copy shows one moment, after the call, without what tells visitors apart. Writers do not
-    wait, but the log cannot shrink meanwhile. The schema is left as it is, because this may be the copy from before an update.
+    wait, but the log cannot shrink meanwhile. The schema is left as it is, because this may be the
+    copy from before an update.
 
     Raises:
         StoreMissing: there is no catalogue at ``source``.
