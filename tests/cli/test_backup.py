@@ -152,7 +152,7 @@ def test_a_full_disk_is_not_filled(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     full = shutil.disk_usage(tmp_path)._replace(free=1000)
-    monkeypatch.setattr(backup_file.shutil, "disk_usage", lambda _: full)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
     assert main(["backup", str(tmp_path / "other"), "--data", str(data)]) == 1
     assert "is too full" in capsys.readouterr().err
     assert sorted(tmp_path.iterdir()) == [data, backup]
@@ -408,8 +408,15 @@ class Told:
 
     def __init__(self, reports: Iterator[dict[str, Any]]) -> None:
         self._queue: SimpleQueue[dict[str, Any]] = SimpleQueue()
-        self._thread = Thread(target=lambda: [self._queue.put(one) for one in reports], daemon=True)
-        self._thread.start()
+        Thread(target=self._take, args=(reports,), daemon=True).start()
+
+    def _take(self, reports: Iterator[dict[str, Any]]) -> None:
+        for one in reports:
+            self._queue.put(one)
+
+    def wait(self, count: int) -> None:
+        """Wait until so many writes are acknowledged."""
+        wait_for(lambda: self._queue.qsize() >= count)
 
     def so_far(self) -> list[dict[str, Any]]:
         return [self._queue.get() for _ in range(self._queue.qsize())]
@@ -424,7 +431,7 @@ def test_nothing_acknowledged_before_a_backup_under_writes_is_missing(tmp_path: 
         open_store(sqlite_url(live)).close()
         with start(sqlite_url(live), number, 10**6) as writer:
             told = Told(acknowledged(writer))
-            wait_for(lambda found=told: found._queue.qsize() > dice.randrange(40))
+            told.wait(dice.randrange(1, 40))
             before = told.so_far()
             assert main(["backup", str(file), "--data", str(live)]) == 0
             assert writer.poll() is None, "it wrote all the while"
