@@ -30,6 +30,7 @@
     │   ├── StoreMissing       there is none, and none was to be created
     │   ├── HistoryLost        its changes are not those that were followed
     │   ├── StoreDamaged       its content is not what was written
+    │   ├── UnusableBackup     a file is no backup, or a damaged one
     │   └── Conflict           the write contradicts what is stored
     │       ├── AlreadyExists  a name that must be unique is taken
     │       ├── TooManyTokens  a user has as many as one may make
@@ -258,6 +259,10 @@ class StoreMissing(StoreError):
 
 class StoreDamaged(StoreError):
     """The content of the store is not what was written to it."""
+
+
+class UnusableBackup(StoreError):
+    """A file cannot be restored: it is no backup, a damaged one, or of a newer version."""
 
 
 class HistoryLost(StoreError):

@@ -14,6 +14,9 @@ from mapshelf.errors import InvalidSetting
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 
+DEFAULT_BACKUPS: Final = 7
+"""Daily backups that are kept."""
+
 DEFAULT_QUOTA_MAPS: Final = 1000
 DEFAULT_QUOTA_MEGABYTES: Final = 1024
 DEFAULT_UPLOADS_PER_HOUR: Final = 100

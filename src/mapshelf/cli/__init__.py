@@ -24,6 +24,8 @@ COMMANDS: Final = {
     "token": ("token", "create, list and revoke access tokens"),
     "client": ("client", "register, list and remove programs that people may let in"),
     "audit": ("audit", "show who did what to what, and from where"),
+    "backup": ("backup", "write the whole catalogue into one file, also while serve runs"),
+    "restore": ("restore", "replace the catalogue by a backup, and keep the old one aside"),
     "migrate": ("migrate", "copy the catalogue into another database"),
     "status": ("status", "show how the service and its catalogue are"),
     "check": ("check", "verify store, snapshot and settings"),

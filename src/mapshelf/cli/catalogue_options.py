@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mapshelf.store import Store, open_store
+from mapshelf.errors import InvalidSetting
+from mapshelf.store import Store, open_store, sqlite_path
 
 
 def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
@@ -34,6 +35,25 @@ def open_catalogue(given: argparse.Namespace, *, create: bool = False) -> Iterat
         yield store
     finally:
         store.close()
+
+
+def sqlite_database(database: str, instead: str) -> Path:
+    """Return the file of the catalogue's database.
+
+    Args:
+        database: its URL.
+        instead: what to use if it is in PostgreSQL.
+
+    Raises:
+        InvalidSetting: it is in PostgreSQL, or the URL is not valid.
+    """
+    path = sqlite_path(database)
+    if path is None:
+        raise InvalidSetting(
+            f"this is for catalogues in SQLite; for one in PostgreSQL, use {instead}"
+            " (docs/operating.md, Backups)"
+        )
+    return path
 
 
 def _folder(text: str) -> Path:

@@ -19,11 +19,14 @@ def define(parser: argparse.ArgumentParser) -> None:
 def _run(given: argparse.Namespace) -> int:
     with open_catalogue(given) as store:
         faults = store.check()
+        identity = store.identity()
         print(f"store: {without_password(given.database)}, revision {store.revision()}")
     try:
         directory = SnapshotDirectory(snapshots_folder(given.data))
         manifest = verify(directory.folder(directory.current()))
         print(f"snapshot: {manifest['maps']} maps, revision {manifest['revision']}")
+        if manifest["store"] != identity:
+            faults.append("the snapshot is that of another store, serve rebuilds it")
     except SnapshotMissing:
         print("snapshot: none yet, serve builds it")
     except SnapshotDamaged as error:

@@ -6,8 +6,9 @@ import sys
 from pathlib import Path
 
 from mapshelf.cli.argument_types import category_name, listen_address, user_name, whole_number
+from mapshelf.cli.backup import INSTEAD
 from mapshelf.cli.base_url_option import add_base_url_option, base_url
-from mapshelf.cli.catalogue_options import add_catalogue_options
+from mapshelf.cli.catalogue_options import add_catalogue_options, sqlite_database
 from mapshelf.cli.sign_in_options import (
     add_sign_in_options,
     provider_settings,
@@ -15,10 +16,12 @@ from mapshelf.cli.sign_in_options import (
 )
 from mapshelf.errors import InvalidSetting
 from mapshelf.importer.attribution import Attribution
+from mapshelf.service.backup_folder import BackupPlan
 from mapshelf.service.listening import ListenAddress, resolve_address
 from mapshelf.service.process_setup import line_start, set_up_logging
 from mapshelf.service.startup import ServeOptions, serve
 from mapshelf.settings import (
+    DEFAULT_BACKUPS,
     DEFAULT_HOST,
     DEFAULT_PORT,
     DEFAULT_QUOTA_MAPS,
@@ -100,6 +103,7 @@ def define(parser: argparse.ArgumentParser) -> None:
     )
     add_sign_in_options(parser)
     _add_upload_options(parser)
+    _add_backup_options(parser)
     parser.add_argument(
         "--drain",
         metavar="SECONDS",
@@ -138,6 +142,33 @@ def _add_upload_options(parser: argparse.ArgumentParser) -> None:
         )
 
 
+def _add_backup_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--backup-dir",
+        metavar="DIR",
+        type=Path,
+        help="back up the catalogue (in SQLite) into this folder every day",
+    )
+    parser.add_argument(
+        "--backup-keep",
+        metavar="N",
+        type=whole_number(10_000),
+        help=f"backups to keep in it, default {DEFAULT_BACKUPS}",
+    )
+
+
+def _backup_plan(given: argparse.Namespace) -> BackupPlan | None:
+    if given.backup_dir is None:
+        if given.backup_keep is not None:
+            raise InvalidSetting("--backup-keep is of backups: name their folder by --backup-dir")
+        return None
+    sqlite_database(given.database, INSTEAD)
+    folder = given.backup_dir.expanduser().absolute()
+    if folder.exists() and not folder.is_dir():
+        raise InvalidSetting(f"{folder} is not a folder")
+    return BackupPlan(folder, given.backup_keep or DEFAULT_BACKUPS)
+
+
 def _run(given: argparse.Namespace) -> int:
     set_up_logging()
     if (given.owner or given.category) and not given.folders:
@@ -155,6 +186,7 @@ def _run(given: argparse.Namespace) -> int:
         given.drain,
         Attribution(given.owner, given.category),
         resolve_address(*given.metrics) if given.metrics else None,
+        _backup_plan(given),
     )
     serve(options, lambda: _announce(settings))
     return 0

@@ -1,4 +1,4 @@
-"""A lock on the data folder, so that only one service uses it.
+"""A lock on the data folder, so that only one service uses it, and none while it is restored.
 
 Two services would mark the same folder as draining, and build snapshots in turn. Only the
 supervisor holds the lock, not its children, which may live a little longer if it is killed. The

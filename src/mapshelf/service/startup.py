@@ -21,13 +21,14 @@ from mapshelf.errors import StoreUnavailable
 from mapshelf.import_status import ImportStatus, StatusFile
 from mapshelf.importer.attribution import Attribution
 from mapshelf.metrics.count_files import clear_counts
+from mapshelf.service.backup_folder import BackupPlan
 from mapshelf.service.data_folder_lock import lock_data_folder
 from mapshelf.service.descriptors import raise_descriptor_limit
 from mapshelf.service.listening import ListenAddress, bind_socket, listen, local_address
 from mapshelf.service.supervisor import Child, Supervisor
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
-from mapshelf.store import open_store
+from mapshelf.store import open_store, sqlite_path
 
 HEAD_START: Final = 3.0
 """Seconds that the web process has to itself if there is a snapshot, unless it answers before."""
@@ -53,6 +54,7 @@ class ServeOptions:
         drain_seconds: how long to go on answering after the request to stop.
         attribution: owner and category of the maps in the folders.
         metrics: where to answer ``GET /metrics``, ``None`` for nowhere.
+        backups: where to back up to every day, ``None`` for not at all.
     """
 
     settings: Settings
@@ -62,6 +64,7 @@ class ServeOptions:
     drain_seconds: float
     attribution: Attribution = field(default_factory=Attribution)
     metrics: ListenAddress | None = None
+    backups: BackupPlan | None = None
 
 
 def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
@@ -124,6 +127,10 @@ def _children(options: ServeOptions, listener: socket.socket, others_due: float)
     children.append(
         Child("renewal", renewal, (options.settings, options.folders), due=others_due, ends=True)
     )
+    database = sqlite_path(options.settings.database)
+    if options.backups and database:
+        back_up = "mapshelf.service.backup_process:run_backup_process"
+        children.append(Child("backup", back_up, (database, options.backups), due=others_due))
     return children
 
 

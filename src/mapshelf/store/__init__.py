@@ -1,13 +1,13 @@
 """The store: the source of truth. Callers open it here and use only its contract."""
 
 from pathlib import Path
-from urllib.parse import unquote_to_bytes, urlsplit
+from urllib.parse import SplitResult, unquote_to_bytes, urlsplit
 
 from mapshelf.errors import InvalidSetting
 from mapshelf.store.contract import Store
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 
-__all__ = ["Store", "open_store"]
+__all__ = ["Store", "open_store", "sqlite_path"]
 
 
 def open_store(url: str, *, create: bool = True) -> Store:
@@ -23,21 +23,39 @@ def open_store(url: str, *, create: bool = True) -> Store:
         StoreUnavailable: the database cannot be opened now.
         StoreDamaged: the database is not ours, or of a newer or a development version.
     """
-    try:
-        parts = urlsplit(url)
-    except ValueError as error:
-        raise InvalidSetting(f"the database URL is not sound: {error}") from error
-    if parts.scheme == "sqlite":
-        plain = not (parts.netloc or parts.query or parts.fragment)
-        if not plain or not parts.path.startswith("/"):
-            raise InvalidSetting(f"a SQLite database URL must be like sqlite:///path, not {url!r}")
-        return SQLiteStore(_path(parts.path), create=create)
-    if parts.scheme in ("postgresql", "postgres"):
+    path = sqlite_path(url)
+    if path is not None:
+        return SQLiteStore(path, create=create)
+    if _parts(url).scheme in ("postgresql", "postgres"):
         # Imported only if needed: most catalogues are in SQLite.
         from mapshelf.store.postgres.postgres_store import PostgresStore  # noqa: PLC0415
 
         return PostgresStore(url, create=create)
-    raise InvalidSetting(f"no store answers to a database URL that begins with {parts.scheme}:")
+    raise InvalidSetting(
+        f"no store answers to a database URL that begins with {_parts(url).scheme}:"
+    )
+
+
+def sqlite_path(url: str) -> Path | None:
+    """Return the file of a SQLite database, ``None`` for a URL of another kind.
+
+    Raises:
+        InvalidSetting: the URL is not valid.
+    """
+    parts = _parts(url)
+    if parts.scheme != "sqlite":
+        return None
+    plain = not (parts.netloc or parts.query or parts.fragment)
+    if not plain or not parts.path.startswith("/"):
+        raise InvalidSetting(f"a SQLite database URL must be like sqlite:///path, not {url!r}")
+    return _path(parts.path)
+
+
+def _parts(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        raise InvalidSetting(f"the database URL is not sound: {error}") from error
 
 
 def _path(quoted: str) -> Path:

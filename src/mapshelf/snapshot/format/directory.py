@@ -65,6 +65,14 @@ class SnapshotDirectory:
             raise SnapshotMissing("what names the current snapshot is damaged")
         return name.decode("ascii")
 
+    def forget(self) -> None:
+        """Have no current snapshot: it is that of another store.
+
+        Raises:
+            OSError: its name cannot be deleted.
+        """
+        self._current.unlink(missing_ok=True)
+
     def refuse(self, name: str) -> None:
         """Record for the builder that a worker could not use this snapshot."""
         with contextlib.suppress(OSError):  # the folder is lost, which the builder notices itself

@@ -1,0 +1,36 @@
+"""``mapshelf restore``: the catalogue of a backup takes the place of the one that is there."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Final
+
+from mapshelf.cli.backup import Megabytes
+from mapshelf.cli.catalogue_options import add_catalogue_options, sqlite_database
+from mapshelf.importer.progress_bar import ProgressBar
+from mapshelf.service.restoring import restore
+
+INSTEAD: Final = "pg_restore --clean --if-exists"
+"""What restores a catalogue in PostgreSQL."""
+
+
+def define(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command."""
+    add_catalogue_options(parser)
+    parser.add_argument("file", metavar="FILE", type=Path, help="a file that backup has written")
+    parser.set_defaults(run=_run)
+
+
+def _run(given: argparse.Namespace) -> int:
+    database = sqlite_database(given.database, INSTEAD)
+    with ProgressBar() as bar:
+        done = restore(given.data, database, given.file, Megabytes(bar, "Verifying (MB)").show)
+    print(f"restored {done.facts.held.maps} maps, revision {done.facts.held.revision}")
+    if done.aside is not None:
+        print(f"the catalogue that was there is now in {done.aside}")
+    print(
+        "mapshelf: everybody has to sign in again. What was changed since the backup, as disabled"
+        " users, is as it was then; tokens revoked in the catalogue that was there stay revoked",
+        file=sys.stderr,
+    )
+    return 0

@@ -1,0 +1,128 @@
+"""The folder of daily backups: which there are, when the next is due, which are deleted.
+
+Backups are numbered, because a clock may be wrong: which is the newest follows from the numbers
+alone. An old one is deleted only once a new one is complete.
+"""
+
+import fcntl
+import logging
+import os
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from mapshelf.store.backup_file import UNFINISHED
+
+INTERVAL: Final = 86_400.0
+"""Seconds between two backups."""
+
+_NAME: Final = re.compile(r"mapshelf-([0-9]{6,12})-([0-9-]{10}T[0-9]{6}Z)\.backup", re.ASCII)
+_TIME: Final = "%Y-%m-%dT%H%M%SZ"
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class BackupPlan:
+    """Where to back up to, and how many backups to keep there."""
+
+    folder: Path
+    keep: int
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class KeptBackup:
+    """A backup in the folder.
+
+    Attributes:
+        number: its number; later backups have higher ones.
+        made: when it was made (seconds since 1970-01-01 UTC), by the clock of then.
+        path: the file.
+    """
+
+    number: int
+    made: float
+    path: Path
+
+
+def kept_backups(folder: Path) -> list[KeptBackup]:
+    """Return the backups in a folder, the oldest first. Other files in it are left alone.
+
+    Raises:
+        OSError: the folder cannot be read.
+    """
+    found = []
+    for path in folder.iterdir():
+        name = _NAME.fullmatch(path.name)
+        if name and path.is_file() and not path.is_symlink():
+            with suppress(ValueError):  # no date is like this
+                made = datetime.strptime(name[2], _TIME).replace(tzinfo=UTC).timestamp()
+                found.append(KeptBackup(int(name[1]), made, path))
+    return sorted(found)
+
+
+def seconds_until_due(kept: list[KeptBackup], now: float) -> float:
+    """Return how long to wait for the next backup after the start of a service.
+
+    A last backup from a future far away shows that the clock was wrong, and proves nothing. One
+    from a future nearby counts as made now: a clock that is set back a little, or at each start of
+    the machine, must not make backups one after the other, which would replace all older ones.
+    """
+    if not kept:
+        return 0.0
+    age = now - kept[-1].made
+    if -INTERVAL < age < 0:
+        return INTERVAL
+    return INTERVAL - age if 0 <= age < INTERVAL else 0.0
+
+
+def next_path(folder: Path, kept: list[KeptBackup], now: float) -> Path:
+    """Return the name of the next backup."""
+    number = kept[-1].number + 1 if kept else 1
+    return folder / f"mapshelf-{number:06d}-{time.strftime(_TIME, time.gmtime(now))}.backup"
+
+
+def delete_old(plan: BackupPlan) -> int:
+    """Delete the oldest backups beyond those to keep; return how many were.
+
+    Raises:
+        OSError: one cannot be deleted.
+    """
+    old = kept_backups(plan.folder)[: -plan.keep]
+    for backup in old:
+        backup.path.unlink(missing_ok=True)
+    return len(old)
+
+
+def delete_unfinished(folder: Path) -> None:
+    """Delete what was left behind when a service was killed. Nobody else may back up to here."""
+    for path in folder.glob(f"mapshelf-*.backup{UNFINISHED}*"):
+        if _NAME.fullmatch(path.name.partition(UNFINISHED)[0]):
+            path.unlink(missing_ok=True)
+
+
+@contextmanager
+def only_one(folder: Path) -> Iterator[bool]:
+    """Yield whether no other service backs up to this folder; none does while in the context.
+
+    Raises:
+        OSError: the folder cannot be written.
+    """
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    lock = os.open(folder / ".mapshelf-lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            alone = True
+        except BlockingIOError:
+            alone = False
+        except OSError:  # a file system without locks: there is no way to know
+            alone = True
+        yield alone
+    finally:
+        os.close(lock)

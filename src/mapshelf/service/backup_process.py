@@ -1,0 +1,124 @@
+"""The process that backs up the catalogue every day, with what others leave of processor and disk.
+
+While it runs, only its own clock counts, which nobody can set; the calendar is asked when it
+starts. If a backup fails, it is tried again, at most once an hour in the end.
+"""
+
+import logging
+import os
+import threading
+import time
+from pathlib import Path
+from typing import Final
+
+from mapshelf.errors import Ending, MapshelfError
+from mapshelf.service.backoff import Backoff
+from mapshelf.service.backup_folder import (
+    INTERVAL,
+    BackupPlan,
+    delete_old,
+    delete_unfinished,
+    kept_backups,
+    next_path,
+    only_one,
+    seconds_until_due,
+)
+from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
+from mapshelf.store.backup_file import write_backup
+
+NICENESS: Final = 19
+"""Priority below everything else that ``serve`` runs."""
+
+LONGEST_PAUSE: Final = 0.2
+"""Seconds between two steps of a backup, at most. All the while, the log of the database grows."""
+
+FIRST_RETRY: Final = 60.0
+LONGEST_RETRY: Final = 3600.0
+"""Seconds before a backup that failed is tried again."""
+
+log = logging.getLogger(__name__)
+
+
+def run_backup_process(database: Path, plan: BackupPlan) -> None:
+    """Back up a SQLite database every day until asked to stop."""
+    set_up_logging()
+    exit_with_parent()
+    os.nice(NICENESS)
+    keep_backing_up(database, plan, stop_event())
+
+
+def keep_backing_up(database: Path, plan: BackupPlan, stop: threading.Event) -> None:
+    """Back up a SQLite database every day until ``stop`` is set."""
+    backoff = Backoff(FIRST_RETRY, LONGEST_RETRY)
+    while not stop.is_set():
+        try:
+            with only_one(plan.folder) as alone:
+                if alone:
+                    _back_up_daily(database, plan, stop, backoff)
+                reason = f"another service backs up to {plan.folder}"
+        except (MapshelfError, OSError) as error:
+            reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        if not stop.is_set():
+            pause = backoff.next_delay()
+            log.warning("the backup is tried again in %.0f minutes: %s", pause / 60, reason)
+            stop.wait(pause)
+
+
+def _back_up_daily(
+    database: Path, plan: BackupPlan, stop: threading.Event, backoff: Backoff
+) -> None:
+    """Back up when it is due, until ``stop`` is set.
+
+    Raises:
+        MapshelfError: a backup failed.
+        OSError: the folder cannot be used.
+    """
+    delete_unfinished(plan.folder)
+    pause = seconds_until_due(kept_backups(plan.folder), time.time())
+    while not stop.wait(pause):
+        began = time.monotonic()
+        try:
+            _back_up(database, plan, stop)
+        except Ending:
+            return
+        backoff.reset()
+        pause = max(0.0, INTERVAL - (time.monotonic() - began))
+
+
+def _back_up(database: Path, plan: BackupPlan, stop: threading.Event) -> None:
+    began = time.monotonic()
+    path = next_path(plan.folder, kept_backups(plan.folder), time.time())
+    facts = write_backup(database, path, _Pauses(stop).pause)
+    log.info(
+        "backed up %d maps, revision %d, to %s in %.1f s (%.1f MB)",
+        facts.held.maps,
+        facts.held.revision,
+        path,
+        time.monotonic() - began,
+        facts.size / 1e6,
+    )
+    try:
+        deleted = delete_old(plan)
+    except OSError as error:  # the new one is good: no reason to make another
+        log.warning("an old backup in %s cannot be deleted: %s", plan.folder, error.strerror)
+    else:
+        if deleted:
+            log.info("deleted %d old backups, kept the newest %d", deleted, plan.keep)
+
+
+class _Pauses:
+    """Pauses that take as long as the work before them."""
+
+    def __init__(self, stop: threading.Event) -> None:
+        self._stop = stop
+        self._began = time.monotonic()
+
+    def pause(self, _done: int, _total: int) -> None:
+        """Pause.
+
+        Raises:
+            Ending: the service stops.
+        """
+        if self._stop.wait(min(time.monotonic() - self._began, LONGEST_PAUSE)):
+            raise Ending("the service stops")
+        self._began = time.monotonic()

@@ -1,0 +1,62 @@
+"""Restores a backup into a data folder that no service uses.
+
+A snapshot is made from the store, and a restored store has revisions that the old one had, too, but
+with other changes. So no snapshot of the old store may be left when the new one is there. Pictures
+and pages on disk stay: their names are made from what they show.
+"""
+
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from mapshelf.errors import FolderInUse
+from mapshelf.import_status import StatusFile
+from mapshelf.service.data_folder_lock import lock_data_folder
+from mapshelf.settings import Settings
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.store.backup_file import sync_folder, verify_backup
+from mapshelf.store.restoring import Restored, restore_database
+from mapshelf.store.sqlite.copies import Progress
+
+
+def restore(data: Path, database: Path, file: Path, progress: Progress) -> Restored:
+    """Restore the backup ``file`` as the SQLite database of the catalogue in ``data``.
+
+    Raises:
+        UnusableBackup: the file is no backup, damaged, or of a newer version of Mapshelf.
+        FolderInUse: a service uses the data folder.
+        StoreUnavailable: another command uses the database.
+        CannotWrite: the data folder cannot be written, or has no room.
+    """
+    facts = verify_backup(file, progress)
+    settings = Settings(data=data, database="", base_url="")
+    try:
+        with lock_data_folder(settings):
+            return restore_database(
+                file, facts, database, lambda: _forget_derived(settings), progress
+            )
+    except FolderInUse as error:
+        raise FolderInUse(
+            f"mapshelf serve uses the data folder {data}: stop it first, then restore"
+        ) from error
+
+
+def _forget_derived(settings: Settings) -> None:
+    """Delete what was made from the store that is replaced, and would be taken for the new one's.
+
+    Raises:
+        OSError: it cannot be deleted.
+    """
+    settings.tokens_version.unlink(missing_ok=True)
+    StatusFile(settings.data).clear()
+    folder = settings.snapshots
+    if not folder.exists():
+        return
+    SnapshotDirectory(folder).forget()
+    sync_folder(folder)  # before the new store has its name
+    for entry in folder.iterdir():  # the folder itself may be a link to another disk
+        if entry.is_dir() and not entry.is_symlink():
+            shutil.rmtree(entry, ignore_errors=True)
+        else:
+            with suppress(OSError):
+                entry.unlink()

@@ -1,0 +1,250 @@
+"""A backup: a copy of the SQLite database, followed by a line with its checksum.
+
+One file, so that the checksum cannot get lost. SQLite ignores the line, so any program that reads
+SQLite databases reads a backup.
+"""
+
+import errno
+import fcntl
+import os
+import shutil
+import stat
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from mapshelf.errors import CannotWrite, StoreDamaged, UnusableBackup
+from mapshelf.store.sqlite.copies import HEADER, CopyFacts, Progress, check_copy, copy_database
+
+UNFINISHED: Final = ".unfinished"
+"""What follows the name of a backup that is being written."""
+
+_MARK: Final = b"\nmapshelf backup 1, SHA-256 "
+_LINE_SIZE: Final = len(_MARK) + 64 + 1
+_PIECE: Final = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class BackupFacts:
+    """What is in a backup.
+
+    Attributes:
+        held: what it holds.
+        size: bytes of the file.
+        digest: SHA-256 of the whole file, in hexadecimal digits.
+    """
+
+    held: CopyFacts
+    size: int
+    digest: str
+
+
+def write_backup(database: Path, file: Path, progress: Progress) -> BackupFacts:
+    """Back up a SQLite database into the new file ``file``, and verify that.
+
+    Others may write meanwhile; what they had written before the call is in the backup. The file has
+    its name only once it is complete, verified and on the disk.
+
+    Raises:
+        CannotWrite: the file exists, or cannot be written.
+        StoreError: the database cannot be read, or is damaged.
+    """
+    _refuse_existing(file)
+    with _unfinished(file) as unfinished:
+        try:
+            require_room(file.parent, database_size(database))
+            copy_database(database, unfinished, progress)
+            _add_line(unfinished, progress)
+            facts = verify_backup(unfinished, progress)
+            _publish(unfinished, file)
+        except UnusableBackup as error:
+            raise StoreDamaged(
+                f"the backup was not kept, it would be of no use: {error}"
+            ) from error
+        except OSError as error:
+            raise CannotWrite(f"{file} cannot be written: {error.strerror}") from error
+    return facts
+
+
+def verify_backup(file: Path, progress: Progress) -> BackupFacts:
+    """Read a backup from the disk, and return what is in it.
+
+    Raises:
+        UnusableBackup: it is not one, damaged, or of a newer version of Mapshelf.
+    """
+    digest = sha256()
+    try:
+        with opened_backup(file) as (source, size):
+            _forget_what_is_in_memory(source)
+            for piece in pieces_of_copy(source, size, progress):
+                digest.update(piece)
+            check_line(source, digest.hexdigest(), file)
+        digest.update(_line(digest.hexdigest()))
+        held = check_copy(file, progress)
+    except StoreDamaged as error:
+        raise UnusableBackup(f"{file} cannot be restored: {error}") from error
+    except OSError as error:
+        raise UnusableBackup(f"{file} cannot be read: {error.strerror}") from error
+    return BackupFacts(held, size + _LINE_SIZE, digest.hexdigest())
+
+
+@contextmanager
+def opened_backup(file: Path) -> Iterator[tuple[BinaryIO, int]]:
+    """Open a backup; give it with the size of the copy in it.
+
+    Raises:
+        UnusableBackup: it cannot be read, or does not look like a whole backup.
+    """
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise UnusableBackup(f"{file} cannot be restored: it is not a file")
+        source = open(descriptor, "rb")  # noqa: SIM115 - closed below
+    except OSError as error:
+        raise UnusableBackup(f"{file} cannot be read: {error.strerror}") from error
+    with source:
+        yield source, _size_of_copy(source, file)
+
+
+def _size_of_copy(source: BinaryIO, file: Path) -> int:
+    begins = source.read(len(HEADER)) == HEADER
+    size = source.seek(0, os.SEEK_END) - _LINE_SIZE
+    source.seek(max(0, size))
+    if not source.read(_LINE_SIZE).startswith(_MARK):
+        reason = "is cut off, or no backup but a database" if begins else "is no backup"
+        raise UnusableBackup(f"{file} cannot be restored: it {reason}")
+    return size
+
+
+def pieces_of_copy(source: BinaryIO, size: int, progress: Progress) -> Iterator[bytes]:
+    """Yield the copy in a backup, piece by piece."""
+    source.seek(0)
+    done = 0
+    while done < size and (piece := source.read(min(_PIECE, size - done))):
+        yield piece
+        done += len(piece)
+        progress(done, size)
+
+
+def check_line(source: BinaryIO, digest: str, file: Path) -> None:
+    """Compare the checksum of a copy, which has been read, with the line that follows it.
+
+    Raises:
+        UnusableBackup: it is another.
+    """
+    if source.read() != _line(digest):
+        raise UnusableBackup(f"{file} cannot be restored: it is damaged, its checksum is wrong")
+
+
+def database_size(database: Path) -> int:
+    """Return the bytes that a database takes with its log."""
+    size = 0
+    for path in (database, database.with_name(database.name + "-wal")):
+        with suppress(OSError):
+            size += path.stat().st_size
+    return size
+
+
+def require_room(folder: Path, needed: int) -> None:
+    """Refuse to fill a disk, on which the catalogue may be, too.
+
+    Raises:
+        CannotWrite: there are fewer free bytes than needed.
+    """
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        missing = f"{needed / 1e6:,.1f} MB are needed, {free / 1e6:,.1f} MB are free"
+        raise CannotWrite(f"the disk of {folder} is too full: {missing}")
+
+
+def sync_folder(folder: Path) -> None:
+    """Write to the disk what names stand in a folder."""
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with suppress(OSError):  # some file systems of networks have nothing to sync
+            os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _forget_what_is_in_memory(file: BinaryIO) -> None:
+    """Have a file read from the disk: what the system still has in memory proves nothing."""
+    if hasattr(os, "posix_fadvise"):  # not on macOS
+        with suppress(OSError):
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
+def _line(digest: str) -> bytes:
+    return _MARK + digest.encode() + b"\n"
+
+
+def _refuse_existing(file: Path) -> None:
+    if os.path.lexists(file):
+        raise CannotWrite(f"{file} exists already, and is not overwritten: choose another name")
+
+
+@contextmanager
+def _unfinished(file: Path) -> Iterator[Path]:
+    """Give an empty file beside ``file`` for its owner alone; remove it at the end.
+
+    One that somebody left behind who was killed is used again.
+    """
+    path = file.with_name(file.name + UNFINISHED)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        descriptor = os.open(path, flags, 0o600)
+    except OSError as error:
+        raise CannotWrite(f"{file} cannot be written: {error.strerror}") from error
+    try:
+        _claim(descriptor, path)
+        try:
+            yield path
+        finally:
+            for suffix in ("", "-wal", "-journal", "-shm"):  # SQLite makes these beside it
+                path.with_name(path.name + suffix).unlink(missing_ok=True)
+    finally:
+        os.close(descriptor)
+
+
+def _claim(descriptor: int, path: Path) -> None:
+    """Lock and empty the file, unless another process has it, or had and finished it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        mine = os.path.samestat(os.fstat(descriptor), os.lstat(path))
+    except (BlockingIOError, FileNotFoundError):
+        mine = False
+    except OSError:  # a file system without locks: there is no way to know
+        mine = True
+    if not mine:
+        raise CannotWrite(f"another backup is being written to {path}")
+    os.fchmod(descriptor, 0o600)
+    os.ftruncate(descriptor, 0)
+
+
+def _add_line(path: Path, progress: Progress) -> None:
+    """Add the line with the checksum, and have everything on the disk."""
+    with path.open("r+b") as file:
+        digest, size = sha256(), file.seek(0, os.SEEK_END)
+        for piece in pieces_of_copy(file, size, progress):
+            digest.update(piece)
+        file.write(_line(digest.hexdigest()))
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _publish(unfinished: Path, file: Path) -> None:
+    """Give a file its name, which nobody else may have taken meanwhile."""
+    try:
+        os.link(unfinished, file)
+    except FileExistsError:
+        _refuse_existing(file)
+    except OSError as error:
+        if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS):
+            raise
+        _refuse_existing(file)  # a file system without links, as on USB sticks
+        unfinished.rename(file)
+    sync_folder(file.parent)

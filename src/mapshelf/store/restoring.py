@@ -1,0 +1,138 @@
+"""Puts the catalogue of a backup in the place of another, which is kept aside.
+
+At every moment the catalogue is the old one, or the new one: the new one is made ready beside it,
+and takes its name by a rename. No log of the old one may lie beside the new one, which SQLite would
+take for its own.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from mapshelf.errors import CannotWrite
+from mapshelf.store.backup_file import (
+    BackupFacts,
+    check_line,
+    opened_backup,
+    pieces_of_copy,
+    require_room,
+    sync_folder,
+)
+from mapshelf.store.sqlite.copies import Progress, Replaced, closed_to_others, make_successor
+from mapshelf.store.sqlite.database_file import make_folder
+
+READY: Final = ".restoring"
+"""What follows the name of the database while the new one is made ready."""
+
+_BESIDE: Final = ("-wal", "-journal", "-shm")
+"""What follows its name in those of files that SQLite keeps beside a database."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What a restore did.
+
+    Attributes:
+        facts: what was in the backup.
+        aside: the data folder that now has the old catalogue, ``None`` if there was none.
+    """
+
+    facts: BackupFacts
+    aside: Path | None
+
+
+def restore_database(
+    file: Path,
+    facts: BackupFacts,
+    database: Path,
+    forget_derived: Callable[[], None],
+    progress: Progress,
+) -> Restored:
+    """Replace the database at ``database`` by a verified backup.
+
+    Args:
+        file: the backup.
+        facts: what is in it.
+        database: the database; it need not exist.
+        forget_derived: called just before, to delete what was made from the old catalogue.
+        progress: see ``Progress``.
+
+    Raises:
+        UnusableBackup: the file is no longer what was verified.
+        CannotWrite: there is no room for the new catalogue, or the old one cannot be kept.
+        StoreUnavailable: somebody uses the old one.
+    """
+    make_folder(database.parent)
+    ready = database.with_name(database.name + READY)
+    try:
+        with closed_to_others(database) as replaced:
+            _remove(ready)
+            require_room(database.parent, facts.size)
+            _unpack(file, ready, progress)
+            make_successor(ready, replaced)
+            forget_derived()
+            aside = _keep_aside(database, replaced)
+            ready.replace(database)
+            sync_folder(database.parent)
+    except OSError as error:
+        raise CannotWrite(f"{database} cannot be replaced: {error.strerror}") from error
+    finally:
+        with suppress(OSError):
+            _remove(ready)
+    return Restored(facts, aside)
+
+
+def _unpack(file: Path, target: Path, progress: Progress) -> None:
+    digest = sha256()
+    descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with opened_backup(file) as (source, size), open(descriptor, "wb") as copy:
+        for piece in pieces_of_copy(source, size, progress):
+            digest.update(piece)
+            copy.write(piece)
+        check_line(source, digest.hexdigest(), file)
+        copy.flush()
+        os.fsync(copy.fileno())
+
+
+def _keep_aside(database: Path, replaced: Replaced) -> Path | None:
+    """Give the old database a name in a folder of its own, too; return the folder.
+
+    It keeps its old name, so that it is there until the new one takes its place.
+    """
+    beside = [database.with_name(database.name + suffix) for suffix in _BESIDE]
+    parts = [part for part in (database, *beside) if os.path.lexists(part)]
+    if not parts:
+        return None
+    aside = _new_folder(database.parent)
+    for part in [database] if replaced.whole else parts:
+        kept = aside / part.name.replace(database.name, "catalogue.db", 1)
+        try:
+            os.link(part, kept, follow_symlinks=False)
+        except OSError:  # a file system without links
+            shutil.copy2(part, kept, follow_symlinks=False)
+    sync_folder(aside)
+    sync_folder(database.parent)
+    for part in beside:
+        part.unlink(missing_ok=True)
+    return aside
+
+
+def _new_folder(parent: Path) -> Path:
+    name = time.strftime("before-restore-%Y-%m-%dT%H%M%SZ", time.gmtime())
+    for number in range(1, 1000):
+        folder = parent / (name if number == 1 else f"{name}-{number}")
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
+            return folder
+    raise CannotWrite(f"{parent} has too many folders called {name}")
+
+
+def _remove(database: Path) -> None:
+    for suffix in ("", *_BESIDE):
+        database.with_name(database.name + suffix).unlink(missing_ok=True)

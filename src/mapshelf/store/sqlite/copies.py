@@ -1,0 +1,246 @@
+"""Copies of the database: made while others write, checked, and made fit to take its place."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from urllib.parse import quote
+
+import apsw
+
+from mapshelf.clock import milliseconds
+from mapshelf.errors import CannotWrite, StoreDamaged, StoreUnavailable
+from mapshelf.store.sqlite.connection import Connection, transaction
+from mapshelf.store.sqlite.database import Database
+from mapshelf.store.sqlite.database_file import explained_if_read_only, require_file
+from mapshelf.store.sqlite.error_translation import translated
+from mapshelf.store.sqlite.migrations import migrations_had
+from mapshelf.store.tables import Row
+
+HEADER: Final = b"SQLite format 3\0"
+"""How each SQLite database begins."""
+
+PAGES_AT_ONCE: Final = 1024
+"""Pages copied between two calls of ``progress``: usually 4 MiB."""
+
+STEPS_AT_ONCE: Final = 500_000
+"""Steps of SQLite's machine between two calls of ``progress`` while a copy is checked."""
+
+OTHERS_AWAITED: Final = 2_000
+"""Milliseconds to wait until nobody else uses the database: most commands end sooner."""
+
+Progress = Callable[[int, int], None]
+"""Called now and then with the bytes that are done and all bytes. What it raises ends the work."""
+
+_OF_VISITORS: Final = {"visits", "salts"}
+
+_SHORT_LIVED: Final = (
+    "DELETE FROM tokens WHERE kind = 'session'",
+    "DELETE FROM one_time_links",
+    "DELETE FROM authorization_codes",
+    "DELETE FROM device_requests",
+    "DELETE FROM passkey_challenges",
+)
+"""What lets somebody in once or for a while. It may have ended, or been used, since the copy was
+made, and must not be good a second time."""
+
+
+@dataclass(frozen=True, slots=True)
+class CopyFacts:
+    """What a copy holds.
+
+    Attributes:
+        maps: how many maps, whoever sees them.
+        revision: the revision of its newest change.
+    """
+
+    maps: int
+    revision: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replaced:
+    """What a database that is replaced hands on.
+
+    Attributes:
+        file_id: the last ``file_id`` that it gave.
+        revoked: the digests of its revoked tokens, and when each was revoked.
+        whole: whether its file alone holds all of it. If it is damaged, nobody knows.
+    """
+
+    whole: bool = False
+    file_id: int = 0
+    revoked: list[Row] = field(default_factory=list)
+
+
+def copy_database(source: Path, target: Path, progress: Progress) -> None:
+    """Copy a database into the empty file ``target``, while others may write to it.
+
+    The copy shows one moment, after the call, without what tells visitors apart. Writers do not
+    wait, but the log cannot shrink meanwhile. The schema is left as it is, because this may be the
+    copy from before an update.
+
+    Raises:
+        StoreMissing: there is no catalogue at ``source``.
+        StoreDamaged: it is damaged, not ours, or of a newer or a development version.
+        StoreUnavailable: it cannot be read.
+        CannotWrite: the disk of the copy is full.
+    """
+    with translated():
+        require_file(source)
+        with explained_if_read_only(source):
+            connection = Connection(source, create=False)
+        with (
+            closing(connection),
+            connection.locked() as database,
+            transaction(database, "DEFERRED"),
+            closing(_opened(target)) as copy,
+        ):
+            # Reading begins the view that all steps share; without it, each write of others would
+            # make the copy begin anew.
+            database.execute("SELECT only FROM sequence").fetchall()
+            copy.pragma("journal_mode", "OFF")  # it is thrown away if anything fails
+            copy.pragma("synchronous", "OFF")  # and synced by the caller
+            _copy_pages(database, copy, progress)
+            # No longer one with a log: it can be read on disks where nothing can be written.
+            copy.pragma("journal_mode", "DELETE")
+            copy.pragma("journal_mode", "OFF")
+            _forget_visitors(copy)
+
+
+def _copy_pages(database: apsw.Connection, copy: apsw.Connection, progress: Progress) -> None:
+    size = _pragma(database, "page_size")
+    try:
+        with copy.backup("main", database, "main") as backup:
+            while not backup.done:
+                backup.step(PAGES_AT_ONCE)
+                done = backup.page_count - backup.remaining
+                progress(done * size, backup.page_count * size)
+    except apsw.FullError as error:
+        raise CannotWrite(f"the disk of {copy.filename} is full") from error
+
+
+def _forget_visitors(copy: apsw.Connection) -> None:
+    """Erase what tells visitors apart: it is deleted after an hour or a day, and copies stay."""
+    copy.pragma("secure_delete", True)
+    kept = {name for (name,) in copy.execute("SELECT name FROM sqlite_schema").fetchall()}
+    for table in _OF_VISITORS & kept:
+        copy.execute(f"DELETE FROM {table}")
+
+
+def check_copy(path: Path, progress: Progress) -> CopyFacts:
+    """Check a copy that nobody writes to, and return what it holds. What follows it is ignored.
+
+    Raises:
+        StoreDamaged: it is damaged, not ours, or of a newer or a development version.
+        StoreUnavailable: it cannot be read.
+    """
+    flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
+    # Immutable: nothing is written beside it, not even into a folder that is not ours.
+    url = f"file:{quote(str(path.absolute()))}?immutable=1"
+    with translated(), closing(apsw.Connection(url, flags)) as database:
+
+        def go_on() -> bool:
+            progress(0, 0)
+            return False
+
+        database.set_progress_handler(go_on, STEPS_AT_ONCE)
+        if not migrations_had(database):
+            raise StoreDamaged("it holds no catalogue")
+        (fault,) = database.execute("PRAGMA integrity_check(1)").fetchall()[0]
+        if fault != "ok" or database.execute("PRAGMA foreign_key_check").fetchone():
+            raise StoreDamaged("its tables are damaged")
+        query = "SELECT (SELECT count(*) FROM maps), revision FROM sequence"
+        rows: list[Row] = database.execute(query).fetchall()
+        return CopyFacts(*rows[0])
+
+
+def make_successor(path: Path, replaced: Replaced) -> None:
+    """Make a copy fit to take the place of the database ``replaced``, as one file, synced.
+
+    Its schema is brought up to date. It gets an identity of its own: what was derived from the
+    other, as a snapshot, could have the same revision and yet other maps. Numbers of maps that the
+    other gave are not given again, and what it revoked stays revoked.
+
+    Raises:
+        StoreError: it cannot be used.
+    """
+    with closing(Database(path, milliseconds, create=False)) as store, store.writing() as database:
+        for statement in _SHORT_LIVED:
+            database.execute(statement)
+        database.executemany(
+            "UPDATE tokens SET revoked = ?2 WHERE digest = ?1 AND revoked IS NULL",
+            replaced.revoked,
+        )
+        database.execute("UPDATE token_mark SET mark = lower(hex(randomblob(16)))")
+        database.execute(
+            "UPDATE sequence SET identity = lower(hex(randomblob(16))), file_id = max(file_id, ?)",
+            (replaced.file_id,),
+        )
+    # Closed by the last one who used it, the file holds everything, and nothing is beside it.
+
+
+@contextmanager
+def closed_to_others(path: Path) -> Iterator[Replaced]:
+    """Keep everybody else from using a database, and its log empty, while in the context.
+
+    A database that cannot be used by anybody, because it is damaged or not there, needs no more.
+
+    Raises:
+        StoreUnavailable: somebody uses it.
+    """
+    with closing(_taken(path)) as database:
+        yield _handed_on(database)
+
+
+def _taken(path: Path) -> apsw.Connection:
+    """Return a connection that has the database for itself, or one to nothing if it is damaged."""
+    if not _begins_as_database(path):
+        return apsw.Connection(":memory:")
+    database = apsw.Connection(":memory:")
+    try:
+        database = apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE)
+        database.set_busy_timeout(OTHERS_AWAITED)
+        database.pragma("locking_mode", "EXCLUSIVE")
+        # The log is emptied into the database, and removed: from now on it is a single file.
+        database.pragma("journal_mode", "DELETE")
+        database.pragma("journal_mode", "MEMORY")
+        database.execute("BEGIN EXCLUSIVE")
+    except (apsw.BusyError, apsw.LockedError) as error:
+        database.close()
+        raise StoreUnavailable(
+            "another command, or a service with another data folder, uses the catalogue:"
+            " wait until it has ended"
+        ) from error
+    except apsw.Error:
+        database.close()
+        return apsw.Connection(":memory:")
+    return database
+
+
+def _begins_as_database(path: Path) -> bool:
+    """Tell whether SQLite would take the file for a database: otherwise it deletes its log."""
+    try:
+        with path.open("rb") as file:
+            return file.read(len(HEADER)) == HEADER
+    except OSError:
+        return False
+
+
+def _handed_on(database: apsw.Connection) -> Replaced:
+    try:
+        rows: list[Row] = database.execute("SELECT file_id FROM sequence").fetchall()
+        revoked = "SELECT digest, revoked FROM tokens WHERE revoked IS NOT NULL"
+        return Replaced(True, rows[0][0], database.execute(revoked).fetchall())
+    except (apsw.Error, IndexError, UnicodeDecodeError):
+        return Replaced()
+
+
+def _opened(path: Path) -> apsw.Connection:
+    return apsw.Connection(str(path), apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_NOFOLLOW)
+
+
+def _pragma(database: apsw.Connection, name: str) -> int:
+    rows: list[Row] = database.execute(f"PRAGMA {name}").fetchall()
+    return int(rows[0][0])

@@ -1,0 +1,501 @@
+"""A backup is the whole catalogue of one moment, and a restore brings it back, or changes nothing.
+
+``MAPSHELF_BACKUP_ROUNDS=100 pytest tests/cli/test_backup.py -k under_writes -s`` makes more backups
+under writes than the few of every day, and prints what they held.
+"""
+
+import fcntl
+import os
+import random
+import shutil
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from hashlib import sha256
+from pathlib import Path
+from queue import SimpleQueue
+from threading import Thread
+from typing import Any
+
+import apsw
+import pytest
+
+from mapshelf.cli import main
+from mapshelf.model import HOUR, MapDraft, Visit, VisitKind
+from mapshelf.settings import snapshots_folder, sqlite_url
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.build import Builder
+from mapshelf.snapshot.format.manifest import read_manifest
+from mapshelf.store import Store, backup_file, open_store, restoring
+from mapshelf.store.sqlite import migrations
+from mapshelf.store.sqlite.sqlite_store import SQLiteStore
+from mapshelf.tokens import token_digest
+from tests.cli.process import Mapshelf, serving, wait_for
+from tests.harness import Shelf
+from tests.store.child import acknowledged, start
+from tests.store.drafts import outline
+
+ROUNDS = int(os.environ.get("MAPSHELF_BACKUP_ROUNDS", "3"))
+ROUNDS_OF_A_CATALOGUE = 10
+"""Rounds before the catalogue begins anew: it grows with each."""
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A data folder with a catalogue of two maps."""
+    folder = tmp_path / "data"
+    with closing(open_store(sqlite_url(folder))) as store:
+        put(store, "Soil", "Water")
+    return folder
+
+
+@pytest.fixture
+def backup(data: Path, tmp_path: Path) -> Path:
+    """A backup of it."""
+    file = tmp_path / "file"
+    assert main(["backup", str(file), "--data", str(data)]) == 0
+    return file
+
+
+def put(store: Store, *titles: str) -> None:
+    outcomes = store.put_maps([MapDraft(title=title, outline=outline(title)) for title in titles])
+    assert all(outcome.id for outcome in outcomes)
+
+
+def titles(data: Path) -> set[str]:
+    with closing(open_store(sqlite_url(data), create=False)) as store:
+        return {found.title for found in store.maps(0, 100)}
+
+
+def restore(file: Path, data: Path) -> int:
+    return main(["restore", str(file), "--data", str(data)])
+
+
+def refusal(file: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """Try to restore, which must fail with one line and change nothing; return the line."""
+    before = {path: path.read_bytes() for path in data.glob("catalogue*")}
+    capsys.readouterr()
+    assert restore(file, data) == 1
+    out, err = capsys.readouterr()
+    (line,) = err.splitlines()
+    assert out == ""
+    assert titles(data) == {"Soil", "Water"}
+    assert not [
+        path for path in data.iterdir() if path.name.startswith(("before", "catalogue.db."))
+    ]
+    assert before.keys() <= set(data.iterdir())
+    return line
+
+
+# -- what a backup is ---------------------------------------------------------------------------
+
+
+def test_a_backup_is_one_private_file_with_its_checksum(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "backups" / "file"
+    file.parent.mkdir()
+
+    assert main(["backup", str(file), "--data", str(data)]) == 0
+
+    digest = sha256(file.read_bytes()).hexdigest()
+    said = capsys.readouterr().out
+    assert said.startswith(f"backed up 2 maps, revision 2, to {file} (")
+    assert said.endswith(f"its SHA-256 is {digest}\n")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert list(file.parent.iterdir()) == [file]
+    with closing(apsw.Connection(str(file), apsw.SQLITE_OPEN_READONLY)) as database:
+        assert database.execute("SELECT count(*) FROM maps").fetchall() == [(2,)]
+
+
+def test_a_backup_does_not_tell_visitors_apart(data: Path, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    with closing(open_store(sqlite_url(data))) as store:
+        salt = store.visitor_salt(1)
+        store.count_visits([Visit(b"visitor's key 16", 1, VisitKind.VIEW, 5)], 5 * HOUR, 9)
+        assert main(["backup", str(file), "--data", str(data)]) == 0
+        assert salt == store.visitor_salt(1)
+    whole = file.read_bytes()
+    assert salt not in whole
+    assert b"visitor's key 16" not in whole
+
+
+def test_no_file_is_overwritten(
+    data: Path, backup: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = backup.read_bytes()
+    assert main(["backup", str(backup), "--data", str(data)]) == 1
+    assert "exists already" in capsys.readouterr().err
+    assert backup.read_bytes() == before
+
+
+def test_two_do_not_write_the_same_file(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "file"
+    other = file.with_name("file.unfinished")
+    other.write_bytes(b"left behind, or being written")
+    with other.open("rb") as writing:
+        fcntl.flock(writing, fcntl.LOCK_EX)
+        assert main(["backup", str(file), "--data", str(data)]) == 1
+        assert "another backup" in capsys.readouterr().err
+        assert other.stat().st_size
+    assert main(["backup", str(file), "--data", str(data)]) == 0
+    assert not other.exists()
+
+
+def test_a_full_disk_is_not_filled(
+    data: Path,
+    tmp_path: Path,
+    backup: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    full = shutil.disk_usage(tmp_path)._replace(free=1000)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: full)
+    assert main(["backup", str(tmp_path / "other"), "--data", str(data)]) == 1
+    assert "is too full" in capsys.readouterr().err
+    assert sorted(tmp_path.iterdir()) == [data, backup]
+    assert "is too full" in refusal(backup, data, capsys)
+
+
+def test_a_damaged_catalogue_is_not_backed_up(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with (data / "catalogue.db").open("r+b") as file:
+        file.seek(3 * 4096)
+        file.write(b"\xa5" * 4096 * 20)
+    assert main(["backup", str(tmp_path / "file"), "--data", str(data)]) == 1
+    assert "damaged" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [data]
+
+
+def test_none_is_made_of_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["backup", str(tmp_path / "file"), "--data", str(tmp_path / "data")]) == 1
+    assert "there is no catalogue in" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("words", "instead"),
+    [
+        (["backup", "file"], "pg_dump"),
+        (["restore", "file"], "pg_restore"),
+        (["serve", "--backup-dir", "folder"], "pg_dump"),
+    ],
+)
+def test_postgresql_has_its_own(
+    tmp_path: Path, words: list[str], instead: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    where = ["--data", str(tmp_path), "--database", "postgresql://nowhere/maps"]
+    assert main([*words, *where]) == 2
+    assert f"use {instead}" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
+
+
+# -- what a restore brings back -----------------------------------------------------------------
+
+
+def test_what_was_there_then_is_there_again_and_the_other_is_kept(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    data, file = tmp_path / "data", tmp_path / "file"
+    with closing(Shelf(data, sqlite_url(data))) as shelf:
+        put(shelf.store, "Soil", "Water")
+        good, stolen, session = shelf.token(), shelf.token(), shelf.session()
+        assert main(["backup", str(file), "--data", str(data)]) == 0
+        put(shelf.store, "Fire")
+        identity, version = shelf.store.identity(), shelf.store.tokens_version()
+        shelf.store.revoke_token(shelf.store.tokens("reader")[1].id)
+    capsys.readouterr()
+
+    assert restore(file, data) == 0
+
+    out, err = capsys.readouterr()
+    done, kept = out.splitlines()
+    aside = Path(kept.removeprefix("the catalogue that was there is now in "))
+    assert done == "restored 2 maps, revision 2"
+    assert "sign in again" in err
+    assert titles(data) == {"Soil", "Water"}
+    assert titles(aside) == {"Soil", "Water", "Fire"}
+    assert stat.S_IMODE((data / "catalogue.db").stat().st_mode) == 0o600
+    assert stat.S_IMODE(aside.stat().st_mode) == 0o700
+    with closing(open_store(sqlite_url(data))) as store:
+        known = store.find_credentials([*map(token_digest, (good, stolen, session))])
+        assert {digest: found.token.revoked is None for digest, found in known.items()} == {
+            token_digest(good): True,
+            token_digest(stolen): False,  # what was revoked meanwhile
+        }
+        assert store.identity() != identity
+        assert store.tokens_version() != version
+        put(store, "Air")
+        assert max(found.file_id for found in store.maps(0, 9)) == 4, "3 was given before"
+    assert main(["check", "--data", str(data)]) == 0
+    again = tmp_path / "again"
+    assert main(["backup", str(again), "--data", str(aside)]) == 0
+    assert restore(again, data) == 0
+    assert titles(data) == {"Soil", "Water", "Fire"}
+
+
+def test_a_restore_needs_no_catalogue_that_is_there(
+    backup: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    capsys.readouterr()
+    assert restore(backup, tmp_path / "new" / "data") == 0
+    assert capsys.readouterr().out == "restored 2 maps, revision 2\n"
+    assert titles(tmp_path / "new" / "data") == {"Soil", "Water"}
+
+
+def test_no_snapshot_of_before_is_taken_for_one_of_the_restored_catalogue(
+    data: Path, backup: Path
+) -> None:
+    """Revisions go back, and later reach again what the old snapshot had."""
+    directory = SnapshotDirectory(snapshots_folder(data))
+    with closing(open_store(sqlite_url(data))) as store:
+        put(store, "Fire", "Earth")
+        with directory.building(), closing(Builder(store, directory)) as builder:
+            builder.advance()
+    kept = data.with_name("kept")
+    shutil.copytree(directory.path, kept)
+
+    assert restore(backup, data) == 0
+    assert not directory.has_current()
+
+    shutil.rmtree(directory.path)
+    kept.rename(directory.path)  # as if it came back, or another node had it
+    assert main(["check", "--data", str(data)]) == 1
+    with closing(open_store(sqlite_url(data))) as store:
+        put(store, "Air", "Light", "Sound")
+        with directory.building(), closing(Builder(store, directory)) as builder:
+            builder.advance()
+    assert read_manifest(directory.folder(directory.current()))["maps"] == 5
+    assert main(["check", "--data", str(data)]) == 0
+
+
+def test_a_backup_of_an_older_version_is_brought_up_to_date(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, file = tmp_path / "old", tmp_path / "file"
+    old.mkdir()
+    monkeypatch.setattr(migrations, "MIGRATIONS", migrations.MIGRATIONS[:-1])
+    SQLiteStore(old / "catalogue.db").close()
+    monkeypatch.undo()
+    with closing(apsw.Connection(str(old / "catalogue.db"))) as database:
+        ann = "INSERT INTO users (name, name_key, registered) VALUES ('Ann', 'ann', 5)"
+        database.execute(ann)
+    before = (old / "catalogue.db").read_bytes()
+
+    assert main(["backup", str(file), "--data", str(old)]) == 0
+    assert (old / "catalogue.db").read_bytes() == before, "a backup before an update is none of it"
+    assert restore(file, tmp_path / "new") == 0
+    with closing(open_store(sqlite_url(tmp_path / "new"), create=False)) as store:
+        assert [user.name for user in store.users()] == ["system", "Ann"]
+        assert store.check() == []
+
+
+def test_a_damaged_catalogue_is_replaced_and_kept_with_its_log(data: Path, backup: Path) -> None:
+    (data / "catalogue.db").write_bytes(b"no database " * 1000)
+    (data / "catalogue.db-wal").write_bytes(b"log")
+    assert restore(backup, data) == 0
+    assert titles(data) == {"Soil", "Water"}
+    (aside,) = data.glob("before-restore-*")
+    assert (aside / "catalogue.db").read_bytes().startswith(b"no database")
+    assert (aside / "catalogue.db-wal").read_bytes() == b"log"
+
+
+# -- what is refused, and changes nothing --------------------------------------------------------
+
+
+def with_line(database: bytes) -> bytes:
+    """Return a database with the line of a sound backup."""
+    return database + backup_file._line(sha256(database).hexdigest())
+
+
+def foreign(database: apsw.Connection) -> None:
+    database.execute("PRAGMA application_id = 7")
+
+
+def newer(database: apsw.Connection) -> None:
+    database.execute(f"PRAGMA user_version = {len(migrations.MIGRATIONS) + 1}")
+
+
+def changed(change: Callable[[apsw.Connection], None], whole: bytes, folder: Path) -> bytes:
+    path = folder / "changed.db"
+    path.write_bytes(whole[: -backup_file._LINE_SIZE])
+    with closing(apsw.Connection(str(path))) as database:
+        change(database)
+    return with_line(path.read_bytes())
+
+
+def flipped(whole: bytes, place: int) -> bytes:
+    return whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :]
+
+
+@pytest.mark.parametrize(
+    ("made", "reason"),
+    [
+        (lambda whole, _: b"", "it is no backup"),
+        (lambda whole, _: b"To whom it may concern " * 100, "it is no backup"),
+        (lambda whole, _: whole[: len(whole) // 2], "it is cut off"),
+        (lambda whole, _: whole[:-1], "it is cut off"),
+        (lambda whole, _: whole + b"\n", "it is cut off"),
+        (lambda whole, _: flipped(whole, len(whole) // 2), "its checksum is wrong"),
+        (lambda whole, _: flipped(whole, len(whole) - 9), "its checksum is wrong"),
+        (lambda whole, _: whole[4096:], "its checksum is wrong"),
+        (lambda whole, _: with_line(b"no database " * 1000), "damaged"),
+        (lambda whole, _: with_line(b""), "damaged"),
+        (lambda whole, _: with_line(whole[: 4096 * 5]), "damaged"),
+        (lambda whole, folder: changed(foreign, whole, folder), "something other than a catalogue"),
+        (lambda whole, folder: changed(newer, whole, folder), "a newer version of Mapshelf"),
+    ],
+    ids=range(13),
+)
+def test_a_file_that_is_no_sound_backup(
+    backup: Path,
+    made: Callable[[bytes, Path], bytes],
+    reason: str,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    file, data = backup.with_name("other"), backup.with_name("data")
+    file.write_bytes(made(backup.read_bytes(), backup.parent))
+    line = refusal(file, data, capsys)
+    assert line.startswith(f"mapshelf: {file} cannot be restored: ")
+    assert reason in line
+
+
+def test_what_is_no_file(data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert "is not a file" in refusal(tmp_path / "pipe", data, capsys)
+    assert "is not a file" in refusal(tmp_path, data, capsys)
+    assert "No such file" in refusal(tmp_path / "none", data, capsys)
+
+
+def test_a_catalogue_that_is_used(
+    data: Path, backup: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with (data / "serve.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        line = refusal(backup, data, capsys)
+    assert line == (
+        f"mapshelf: mapshelf serve uses the data folder {data}: stop it first, then restore"
+    )
+    monkeypatch.setattr("mapshelf.store.sqlite.copies.OTHERS_AWAITED", 1)
+    with closing(open_store(sqlite_url(data))):
+        assert "uses the catalogue" in refusal(backup, data, capsys)
+    assert restore(backup, data) == 0
+
+
+@pytest.mark.parametrize("step", ["make_successor", "_keep_aside", "_unpack"])
+def test_a_restore_that_fails_half_way(
+    data: Path,
+    backup: Path,
+    step: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(restoring, step, fail)
+    assert refusal(backup, data, capsys).endswith("cannot be replaced: No space left on device")
+
+
+# -- under writes, and with a service -----------------------------------------------------------
+
+
+class Told:
+    """What a writer has acknowledged, as far as it was read."""
+
+    def __init__(self, reports: Iterator[dict[str, Any]]) -> None:
+        self._queue: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        Thread(target=self._take, args=(reports,), daemon=True).start()
+
+    def _take(self, reports: Iterator[dict[str, Any]]) -> None:
+        for one in reports:
+            self._queue.put(one)
+
+    def wait(self, count: int) -> None:
+        """Wait until so many writes are acknowledged."""
+        wait_for(lambda: self._queue.qsize() >= count)
+
+    def so_far(self) -> list[dict[str, Any]]:
+        return [self._queue.get() for _ in range(self._queue.qsize())]
+
+
+@pytest.mark.process
+def test_nothing_acknowledged_before_a_backup_under_writes_is_missing(tmp_path: Path) -> None:
+    dice, checked = random.Random(17), 0
+    for number in range(ROUNDS):
+        live = tmp_path / f"live {number // ROUNDS_OF_A_CATALOGUE}"
+        file, data = tmp_path / f"{number}.backup", tmp_path / f"restored {number}"
+        open_store(sqlite_url(live)).close()
+        with start(sqlite_url(live), number, 10**6) as writer:
+            told = Told(acknowledged(writer))
+            told.wait(dice.randrange(1, 40))
+            before = told.so_far()
+            assert main(["backup", str(file), "--data", str(live)]) == 0
+            assert writer.poll() is None, "it wrote all the while"
+            writer.kill()
+        assert restore(file, data) == 0
+        assert main(["check", "--data", str(data)]) == 0
+        with closing(open_store(sqlite_url(data))) as store:
+            prove(store, before)
+        checked += len(before)
+        shutil.rmtree(data)
+        file.unlink()
+    print(f"{ROUNDS} backups restored, {checked} writes acknowledged before them")
+
+
+def prove(store: Store, reports: list[dict[str, Any]]) -> None:
+    """Prove that the writes are there, unless later ones of the same writer undid them."""
+    found = {one.id: one for one in store.maps(0, 10**9)}
+    changes = store.changes(0, 10**9)
+    assert changes[-1].revision == store.revision()
+    deleted = {change.file_id for change in changes if change.map is None}
+    lost = 0
+    for report in reports:
+        match report["kind"]:
+            case "put":
+                lost += sum(one not in found for one in report["ids"])
+            case "change":
+                assert found[report["id"]].views >= report["views"]
+            case "token":
+                digest = report["digest"].encode()
+                assert digest in store.find_credentials([digest])
+            case "upload":
+                assert found[report["id"]].title == report["title"]
+            case "vote":
+                assert found[report["id"]].thumbs_up + found[report["id"]].thumbs_down == 1
+    assert lost <= len(deleted)
+
+
+@pytest.mark.process
+def test_a_service_is_backed_up_while_it_runs_and_shows_what_was_restored(tmp_path: Path) -> None:
+    mapshelf, folder, log = Mapshelf(tmp_path / "data"), tmp_path / "backups", tmp_path / "log"
+    token = mapshelf.token()
+    with closing(mapshelf.store()) as store:
+        put(store, "Soil", "Water")
+    with (
+        log.open("wb") as stream,
+        serving(mapshelf, "--backup-dir", folder, token=token, log=stream) as service,
+    ):
+        service.wait_until_ready()
+        wait_for(lambda: "backed up 2 maps" in log.read_text())
+        (file,) = folder.glob("*.backup")
+        with closing(mapshelf.store()) as store:
+            put(store, "Fire")
+        wait_for(lambda: service.total() == 3)
+        mapshelf.run("backup", tmp_path / "file")
+        done = mapshelf.run("restore", file, expect=1)
+        assert "stop it first" in done.stderr
+
+    mapshelf.run("restore", file)
+    with serving(mapshelf, token=token) as service:
+        service.wait_until_ready()
+        assert service.total() == 2
+    mapshelf.run("restore", tmp_path / "file")
+    with serving(mapshelf, token=token) as service:
+        service.wait_until_ready()
+        assert service.total() == 3
+    assert mapshelf.run("check").stderr == ""
+    assert "Traceback" not in log.read_text()

@@ -1,0 +1,169 @@
+"""Daily backups: when they are made, which are kept, and what happens if they cannot be made."""
+
+import logging
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mapshelf.service.backup_folder import (
+    INTERVAL,
+    BackupPlan,
+    KeptBackup,
+    delete_old,
+    delete_unfinished,
+    kept_backups,
+    next_path,
+    only_one,
+    seconds_until_due,
+)
+from mapshelf.service.backup_process import keep_backing_up
+from mapshelf.store.sqlite.sqlite_store import SQLiteStore
+
+NOW = 1_800_000_000.0
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Path:
+    path = tmp_path / "catalogue.db"
+    SQLiteStore(path).close()
+    return path
+
+
+class Stop(threading.Event):
+    """An event that is set after some waits, so that nobody waits; it remembers for how long."""
+
+    def __init__(self, waits: int) -> None:
+        super().__init__()
+        self.long: list[float] = []
+        self._waits = waits
+
+    def wait(self, timeout: float | None = None) -> bool:
+        assert timeout is not None
+        if timeout > 1:  # others are pauses within a backup
+            self.long.append(timeout)
+            if len(self.long) == self._waits:
+                self.set()
+        return self.is_set()
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
+
+
+@pytest.mark.parametrize(
+    ("age", "wait"),
+    [
+        (0, INTERVAL),
+        (INTERVAL / 4, INTERVAL * 3 / 4),
+        (INTERVAL, 0),
+        (INTERVAL * 9, 0),
+        (-60, INTERVAL),  # the clock was set back a little
+        (-INTERVAL * 365, 0),  # or was wrong when the last one was made
+    ],
+)
+def test_the_first_backup_is_due_a_day_after_the_last(age: float, wait: float) -> None:
+    assert seconds_until_due([KeptBackup(3, NOW - age, Path())], NOW) == wait
+
+
+def test_without_any_it_is_due_at_once() -> None:
+    assert seconds_until_due([], NOW) == 0
+
+
+def test_the_newest_are_kept_whatever_the_clock_said(tmp_path: Path) -> None:
+    made = []
+    for now in (NOW, 0.0, NOW * 2, NOW + INTERVAL):
+        made.append(next_path(tmp_path, kept_backups(tmp_path), now))
+        made[-1].touch()
+    others = ("notes", "mapshelf-000001-2026-99-99T000000Z.backup", "mapshelf-1.backup")
+    for name in others:
+        (tmp_path / name).touch()
+
+    assert delete_old(BackupPlan(tmp_path, 2)) == 2
+
+    assert names(tmp_path) == sorted([*others, made[2].name, made[3].name])
+    assert made[0].name == "mapshelf-000001-2027-01-15T080000Z.backup"
+    assert delete_old(BackupPlan(tmp_path, 2)) == 0
+
+
+def test_what_a_killed_service_left_behind_is_deleted(tmp_path: Path) -> None:
+    left = next_path(tmp_path, [], NOW)
+    left.with_name(f"{left.name}.unfinished").touch()
+    other = tmp_path / "mapshelf-mine.backup.unfinished"
+    other.touch()
+    delete_unfinished(tmp_path)
+    assert list(tmp_path.iterdir()) == [other]
+
+
+def test_backups_are_made_every_day_and_old_ones_deleted(
+    database: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    folder, stop = tmp_path / "new" / "backups", Stop(4)
+    keep_backing_up(database, BackupPlan(folder, 2), stop)
+    assert all(INTERVAL - 600 < waited <= INTERVAL for waited in stop.long)
+    assert [name[:16] for name in names(folder)] == ["mapshelf-000003-", "mapshelf-000004-"]
+    assert caplog.text.count("backed up 0 maps, revision 0, to") == 4
+    assert caplog.text.count("deleted 1 old backups, kept the newest 2") == 2
+
+    again = Stop(1)
+    keep_backing_up(database, BackupPlan(folder, 2), again)  # a restart makes none anew
+    assert INTERVAL - 600 < again.long[0] <= INTERVAL
+    assert len(names(folder)) == 2
+
+
+def broken(folder: Path) -> None:
+    folder.write_text("no folder")
+
+
+def missing(folder: Path) -> None:
+    (folder.parent / "catalogue.db").unlink()
+
+
+@pytest.mark.parametrize(
+    ("fault", "reason"), [(broken, "File exists"), (missing, "there is no catalogue in")]
+)
+def test_a_backup_that_fails_is_tried_again_less_and_less_often(
+    database: Path,
+    tmp_path: Path,
+    fault: Callable[[Path], None],
+    reason: str,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    fault(tmp_path / "backups")
+    stop = Stop(8)
+    keep_backing_up(database, BackupPlan(tmp_path / "backups", 2), stop)
+    assert stop.long == [60, 120, 240, 480, 960, 1920, 3600, 3600]
+    assert caplog.text.count(f"the backup is tried again in 1 minutes: {reason}") == 1
+    assert caplog.text.count(reason) == 8
+
+
+def test_one_of_two_services_backs_up(
+    database: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    folder, stop = tmp_path / "backups", Stop(1)
+    with only_one(folder) as alone:
+        assert alone
+        keep_backing_up(database, BackupPlan(folder, 2), stop)
+    assert names(folder) == []
+    assert f"another service backs up to {folder}" in caplog.text
+
+
+class Midway(threading.Event):
+    """An event that is set while the first backup is made."""
+
+    waits = 0
+
+    def wait(self, timeout: float | None = None) -> bool:
+        self.waits += 1
+        if self.waits > 1:
+            self.set()
+        return self.is_set()
+
+
+def test_a_service_that_stops_leaves_no_half_backup(database: Path, tmp_path: Path) -> None:
+    stop = Midway()
+    keep_backing_up(database, BackupPlan(tmp_path / "backups", 2), stop)
+    assert stop.waits == 2
+    assert names(tmp_path / "backups") == []
