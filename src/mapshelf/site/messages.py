@@ -303,8 +303,8 @@ ENGLISH: Final[Mapping[str, str]] = {
     "compare.none": "Both say the same.",
     "compare.drawing": "What is different in “{title}”, as a drawing",
     "compare.alt": "The map with its differences marked; they follow as text",
-    "compare.signs": "+ added, \u2212 removed, → moved, ≈ changed; numbers count topics that are the "
-    "same.",
+    "compare.signs": "+ added, \u2212 removed, → moved, ≈ changed; numbers count "
+    "topics that are the same.",
     "compare.sign.added": "+",
     "compare.sign.removed": "\u2212",
     "compare.sign.moved": "→",
