@@ -294,7 +294,7 @@ def _most_alike(
     """Return pairs of siblings that say nearly the same, those first that do most."""
     of_left = [_letters(before.texts[row]) for row in left]
     of_right = [_letters(after.texts[row]) for row in right]
-    each = product(range(len(left)), range(len(right)))
+    each: Iterable[tuple[int, int]] = product(range(len(left)), range(len(right)))
     if len(left) * len(right) > _MOST_PAIRS:
         each = zip(range(len(left)), range(len(right)), strict=False)
     shares = ((_share(of_left[one], of_right[other]), one, other) for one, other in each)
