@@ -23,7 +23,17 @@ from mapshelf.api.http import MAXIMUM_BODY, MAXIMUM_QUERY_STRING
 from mapshelf.api.images import IMAGE_WIDTHS
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, SOURCES
 from mapshelf.formats.map_links import MOST_LINKS
-from mapshelf.model import MAP_KEYS, USER_KEYS, MapDraft, MapLink, Source
+from mapshelf.formats.outline_codec import encode_outline
+from mapshelf.model import (
+    MAP_KEYS,
+    USER_KEYS,
+    MapDraft,
+    MapLink,
+    Outline,
+    Source,
+    Topic,
+    sheets_of,
+)
 from mapshelf.query import (
     DEFAULT_LIMIT,
     MAXIMUM_LIMIT,
@@ -53,11 +63,15 @@ FILE = b'<map version="1.0.1">'
 PLAN = (
     b'<map version="1.0.1"><node TEXT="Plan"><node TEXT="First"/><node TEXT="Then"/></node></map>'
 )
+SUN = Outline(
+    sheets_of((Topic("Sun", "s1", children=[Topic("Panels", "s2"), Topic("Roof", "s3")]),))
+)
 MAPS = (
     MapDraft(
         file_id=1, id="aB3dE5gH", title="Solar power at home", category="Family and Home",
         owner="bob", thumbs_up=1, date_added=1_700_000_000_000, software="XMind",
         source=Source(b"/solar.mm", "solar.mm", 1, 1, b"solar"),
+        outline=encode_outline(SUN),
     ),
     MapDraft(
         file_id=2, id="pR4vT9xB", title="Photosynthesis", description="How plants live on light",

@@ -143,6 +143,7 @@ def test_every_operation_is_described_and_no_other(service: Service) -> None:
             "/maps/{ID}/outline.{format}",
             "/maps/{ID}/file",
             "/maps/{ID}/drawing.{drawing}",
+            "/maps/{ID}/diff/{OTHER}",
             "/maps/{ID}/links",
             "/maps/{ID}/versions",
             "/maps/{ID}/images/{digest}.png",

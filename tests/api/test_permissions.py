@@ -37,6 +37,7 @@ NEEDED: Final = {
     **{("GET", path): "maps" for path in ("/folders", "/tags")},
     ("GET", "/maps/{id}/outline.{format}"): "maps",
     ("GET", "/maps/{id}/file"): "maps",
+    ("GET", "/maps/{id}/diff/{other}"): "maps",
     ("GET", "/maps/{id}/links"): "maps",
     ("GET", "/maps/{id}/versions"): "maps",
     **{("POST", path): "maps:write" for path in ("/maps", f"{MAP}/versions/{{number}}/restore")},
@@ -70,6 +71,7 @@ OF_OWNERS: Final = {
 
 PARTS: Final = {
     "id": ID,
+    "other": ID,
     "format": "md",
     "digest": "0" * 64,
     "number": "1",

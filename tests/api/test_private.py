@@ -42,6 +42,7 @@ FOR_ANYBODY = ("/openapi.json", "/healthz", "/readyz", "/docs", "/static/any/sit
 
 VALUES: dict[str, list[str]] = {
     "ID": [ID],
+    "OTHER": [ID],
     "format": [one.suffix for one in WRITERS],
     "picture": list(PICTURES),
     "drawing": list(DRAWING_FORMATS),

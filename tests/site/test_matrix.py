@@ -106,7 +106,12 @@ def rows(*, private: bool) -> list[Row]:
         if len(cells) != 4 or not cells[0].startswith("`"):
             continue
         takes = (cells[2] if private and cells[2] else cells[1]).strip("`")
-        requests = cells[0].replace("{ID}", "{id}").replace("{N}", "{number}")
+        requests = (
+            cells[0]
+            .replace("{ID}", "{id}")
+            .replace("{N}", "{number}")
+            .replace("{OTHER}", "{other}")
+        )
         for method, path in re.findall(r"`(\w+) (\S+?)`", requests):
             found.append(Row(method, path, takes, cells[3]))
     return found
@@ -279,6 +284,7 @@ class World:
             return make(self, visibility)
         parts = {
             "id": self.maps[visibility],
+            "other": self.maps[visibility],
             "format": "md",
             "drawing": "svg",
             "digest": sha256(PICTURE).hexdigest(),

@@ -42,6 +42,7 @@ PEOPLE: Final = {
     "/categories/{name}": ["/categories/1"],
     "/mindmaps/{id}": [f"/mindmaps/{ID}"],
     "/mindmaps/{id}/{slug}": [PAGE, f"{PAGE}?embed=1", "/mindmaps/Large001/a-very-large-map"],
+    "/mindmaps/{id}/{slug}/compare/{other}": [f"{PAGE}/compare/Large001"],
     "/mindmaps/{id}/{slug}.{format}": [f"{PAGE}.md", "/mindmaps/Large001/a-very-large-map.json"],
     "/mindmaps/{id}/{slug}/original": [f"{PAGE}/original"],
 }
@@ -50,6 +51,7 @@ PEOPLE: Final = {
 SCRIPTS: Final = {
     "/feed.atom": ["/feed.atom"],
     "/oembed": [f"/oembed?url=https%3A%2F%2Fmaps.example.org%2Fmindmaps%2F{ID}%2Fplan"],
+    "/mindmaps/{id}/{slug}/compare/{other}.svg": [f"{PAGE}/compare/Large001.svg"],
     "/site/search": ["/site/search?query=plan"],
     "/site/imports": ["/site/imports"],
     "/site/maps/{id}.json": [f"/site/maps/{ID}.json", "/site/maps/Large001.json"],

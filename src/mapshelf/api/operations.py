@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from mapshelf.accounts.permissions import PERMISSIONS, Permission
 from mapshelf.api.browsing import show_folders, show_tags
+from mapshelf.api.comparing import show_diff
 from mapshelf.api.drawings import show_drawing
 from mapshelf.api.editing import CHANGES, edit_map, remove_map, restore_map
 from mapshelf.api.facets import show_categories, show_facets, show_software
@@ -66,6 +67,7 @@ def api_routes(*, private: bool) -> Mapping[str, Route]:
         "/maps/{id}/versions/{number}/restore": Route(
             POST=_method("restore a version", restore_version)
         ),
+        "/maps/{id}/diff/{other}": _route("read a map", show_diff, cached=True),
         "/maps/{id}/links": _route("read a map", show_links, cached=True),
         "/maps/{id}/images/{digest}.png": _route(pictures, show_image, cached=True),
         "/thumbnails/{id}.{picture}": _route(pictures, show_thumbnail, cached=True),

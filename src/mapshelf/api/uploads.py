@@ -36,6 +36,7 @@ from mapshelf.model import AuditEvent, Map, MapDetails, Role, Usage, User
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.settings import Settings
 from mapshelf.store import Store
+from mapshelf.store.contract import Uploads
 
 FILE: Final = "map"
 """The field of a form that has the file."""
@@ -173,14 +174,8 @@ class Publisher:
             TooManyUploads: the user uploads too fast.
             StoreDamaged: it cannot be unpacked.
         """
-        kept = store.version_file(found.file_id, number)
-        if kept is None:
-            raise NotFound("This map has no such version.")
-        try:
-            content = zlib.decompress(kept.content)
-        except zlib.error as error:
-            raise StoreDamaged("a file in the store cannot be unpacked") from error
-        return self._replaced(kept.name, content, found, user)
+        name, content = version_content(store, found.file_id, number)
+        return self._replaced(name, content, found, user)
 
     def _replaced(self, name: str, content: bytes, found: Map, user: User) -> Map:
         versions = self._store.versions(found.file_id)
@@ -207,6 +202,27 @@ class Publisher:
                 check_quotas(self._settings, usage, size, milliseconds(), new=new)
 
         return check
+
+
+def version_content(store: Uploads, file_id: int, number: int) -> tuple[str, bytes]:
+    """Return name and content of a file that a map had.
+
+    Raises:
+        NotFound: it has no such version.
+        StoreDamaged: it cannot be unpacked.
+    """
+    kept = store.version_file(file_id, number)
+    if kept is None:
+        raise no_version()
+    try:
+        return kept.name, zlib.decompress(kept.content)
+    except zlib.error as error:
+        raise StoreDamaged("a file in the store cannot be unpacked") from error
+
+
+def no_version() -> NotFound:
+    """Return the error for a version that is not there for whoever asks."""
+    return NotFound("This map has no such version.")
 
 
 def _chosen(upload: Upload | None) -> SentFile:

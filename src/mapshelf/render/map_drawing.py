@@ -73,7 +73,7 @@ def map_drawing(outline: Outline, request: DrawingRequest, pictures: Mapping[str
     )
     shown = with_formulas(whole(sheet), formulas)
     placed = layout(shown, _LOOK, right_to_left=reads_leftwards(sheet.root))
-    drawn = drawn_sheet(sheet, placed, style, _scaled_frame if pixels else _frame)
+    drawn = drawn_sheet(sheet, placed, style, _scaled_frame if pixels else whole_frame)
     title = request.title
     text = svg.document(title, drawn.frame, drawn.theme, drawn.content)
     if fonts is None:
@@ -134,7 +134,8 @@ def _branch(sheet: Sheet, topic_id: str) -> Sheet | None:
     )
 
 
-def _frame(placed: Layout) -> svg.Frame:
+def whole_frame(placed: Layout) -> svg.Frame:
+    """Return the picture around a layout, in its own size."""
     box = placed.box
     return svg.Frame(
         placed.width + 2 * _MARGIN,
@@ -147,7 +148,7 @@ def _frame(placed: Layout) -> svg.Frame:
 
 def _scaled_frame(placed: Layout) -> svg.Frame:
     """Return the picture around a layout with as many pixels as it may have."""
-    frame = _frame(placed)
+    frame = whole_frame(placed)
     scale = min(
         PIXELS,
         (MOST_PIXELS / (frame.width * frame.height)) ** 0.5,

@@ -18,6 +18,8 @@ from mapshelf.api.context import Context
 from mapshelf.api.routes import Operation, Route
 from mapshelf.settings import Settings
 from mapshelf.site.account import AccountPages
+from mapshelf.site.comparing import AT as COMPARISON
+from mapshelf.site.comparing import ComparisonPages
 from mapshelf.site.feed_addresses import FeedAddressPage
 from mapshelf.site.importing import Importing
 from mapshelf.site.imports import ImportPages
@@ -56,6 +58,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     pages = Pages(context, maker)
     personal = Personal(context, maker)
     importing = Importing(context, maker)
+    comparison = ComparisonPages(context, maker)
     map_pages = OneMapPages(personal)
     signed_in = partial(for_signed_in, addresses=maker.addresses)
     route = partial(Route, scope=None, error_page=maker.errors.page)
@@ -70,6 +73,8 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/mindmaps/{id}": to_people(pages.map),
         "/mindmaps/{id}/{slug}.{format}": to_people(pages.outline),
         "/mindmaps/{id}/{slug}/original": to_people(pages.original),
+        COMPARISON: signed_in(to_people(comparison.page)),
+        f"{COMPARISON}.svg": to_scripts(comparison.drawing),
         "/mindmaps/{id}/{slug}": signed_in(to_people(pages.map), make_part=map_pages.part),
         "/feed.atom": to_scripts(pages.feed),
         "/feeds/{secret}.atom": for_feed_readers(pages.own_feed),

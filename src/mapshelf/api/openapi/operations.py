@@ -190,6 +190,18 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             errors,
             scope=None,
         ),
+        "/maps/{ID}/diff/{OTHER}": Operation(
+            "compareMaps",
+            "Compare two maps",
+            "What is different from the first map to the other one: branches that were added or "
+            "removed, topics that are somewhere else, topics that say something else. Looks, "
+            "arrows and boundaries are not compared. Former versions are 404 to those who may not "
+            "list them, and the same map may be named twice.",
+            response("The differences.", OF_MAP, json_content("Diff")),
+            ("ID", "OTHER", "version", "other_version"),
+            "MapNotModified",
+            (*errors, "UnreadableFile"),
+        ),
         "/maps/{ID}/links": Operation(
             "getLinks",
             "List the links between maps",

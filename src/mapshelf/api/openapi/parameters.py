@@ -100,6 +100,20 @@ def _in_paths(writers: Sequence[Writer]) -> Json:
             {"type": "string", "pattern": "^[0-9A-Za-z]{1,32}$"},
             "pR4vT9xB",
         ),
+        "OTHER": _path(
+            "OTHER",
+            "The `ID` of the map to compare with; it may be the same.",
+            {"type": "string", "pattern": "^[0-9A-Za-z]{1,32}$"},
+            "kL8mN2qS",
+        ),
+        "version": _query(
+            "version",
+            "The number of a former version, to compare that; by default the map as it is.",
+            {**ID_SCHEMA, "minimum": 1},
+        ),
+        "other_version": _query(
+            "other_version", "Likewise, of the other map.", {**ID_SCHEMA, "minimum": 1}
+        ),
         "format": _path(
             "format",
             f"The format of the file: {formats}.",

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mapshelf.api.errors import ErrorRow
+from mapshelf.api.openapi.comparing import comparing_schemas
 from mapshelf.api.openapi.publishing import publishing_schemas
 from mapshelf.api.openapi.responses import reference
 from mapshelf.formats.links import LinkKind
@@ -33,6 +34,7 @@ def schemas(errors: Sequence[ErrorRow]) -> Json:
         "User": _user(),
         "Error": _error(errors),
         "Links": _links(),
+        **comparing_schemas(),
         **_outline(),
     }
 

@@ -1,0 +1,252 @@
+"""``GET /maps/{ID}/diff/{OTHER}``: what is different between two maps, or two versions of one.
+
+Both maps have to be seen by whoever asks. Former versions are for those who may list them; their
+files are read again, as restoring does. Two large maps are compared by the confined child that
+makes large documents (``documents``).
+"""
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+import orjson
+import xxhash
+
+from mapshelf.accounts.permissions import may_change
+from mapshelf.api.compression import packable
+from mapshelf.api.context import Context
+from mapshelf.api.current_snapshot import Deferred
+from mapshelf.api.documents import Documents, Kind, document_response
+from mapshelf.api.http import CHECKED_EACH_TIME, Request, Response
+from mapshelf.api.upload_reader import UploadReader
+from mapshelf.api.uploads import no_version, version_content
+from mapshelf.api.visible_maps import FoundMap, find_map, user_if_any
+from mapshelf.comparison import Branch, Change, Facts, Move, Spot, compare
+from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.formats.outline_codec import decode_outline, is_large
+from mapshelf.model import Outline, User, Visibility
+from mapshelf.query import read_parameters
+from mapshelf.store import Store
+from mapshelf.store.contract import Maps
+from mapshelf.writers.plain import sound
+
+PARAMETERS: Final = ("version", "other_version")
+"""The versions that are compared, of the first map and of the other one."""
+
+_MOST_DIGITS: Final = 9
+_KIND: Final = Kind(b"application/json", CHECKED_EACH_TIME)
+
+_ORDER: Final = (Visibility.PUBLISHED, Visibility.UNLISTED, Visibility.PRIVATE)
+
+
+class EncodedOutline(bytes):
+    """An outline as stored, as a fact of a document: it is too large to be written out."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Return what tells it apart."""
+        return f"EncodedOutline({xxhash.xxh3_128_hexdigest(self)})"
+
+
+Make = Callable[..., bytes]
+"""Makes something of the outline before, the ``EncodedOutline`` after, and facts. It is sent to the
+child, so it must be a function of a module."""
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of two maps that are compared.
+
+    Attributes:
+        found: the map.
+        version: the number of the version, 0 for the map as it is.
+        outline: of that version, encoded; ``None`` for the one in the store.
+    """
+
+    found: FoundMap
+    version: int = 0
+    outline: bytes | None = None
+
+    def encoded(self, store: Maps) -> bytes:
+        """Return its outline, encoded.
+
+        Raises:
+            NotFound: it has none.
+        """
+        encoded = self.outline or store.outline(self.found.record.file_id)
+        if encoded is None:
+            raise NotFound("This map has no outline.")
+        return encoded
+
+
+@dataclass(frozen=True, slots=True)
+class Sides:
+    """Two maps that whoever asks may compare."""
+
+    before: Side
+    after: Side
+
+    async def response(
+        self, context: Context, request: Request, job: "Job", query_string: bytes = b""
+    ) -> Response:
+        """Return what is made of both maps; it is kept no longer than either may be.
+
+        Args:
+            context: the service.
+            request: the request.
+            job: what is made.
+            query_string: what it depends on besides the maps and their versions.
+        """
+        before, after = self.before.found, self.after.found
+        strictest = max(
+            (before, after), key=lambda one: (not one.is_cached, _ORDER.index(one.visibility))
+        )
+        versions = self.before.version, self.after.version
+        if any(versions):
+            strictest = replace(strictest, visibility=Visibility.PRIVATE, is_cached=False)
+        key = b"%d %d %b" % (*versions, query_string) if any(versions) else query_string
+        make = partial(_made, context.store.get(), context.documents, self, job)
+        return await strictest.response(request, context.queues.files, make, key)
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What is made of two maps: by what, of which further facts, and of which kind."""
+
+    make: Make
+    facts: tuple[object, ...]
+    kind: Kind
+
+
+async def show_diff(context: Context, request: Request) -> Response:
+    """Return the differences between two maps."""
+    sides = await find_sides(context, request)
+    return await sides.response(context, request, Job(diff_json, (), _KIND))
+
+
+async def find_sides(context: Context, request: Request, base_url: bytes | None = None) -> Sides:
+    """Return the two maps in the path of a request.
+
+    Raises:
+        InvalidParameter: a version is no number.
+        NotFound: there is no such map or version that whoever asks may see.
+        UnreadableFile: the file of a version is refused by now.
+    """
+    values = read_parameters(request.query_string, PARAMETERS)
+    numbers = [_number(name, values.get(name, "")) for name in PARAMETERS]
+    before = await find_map(context, request, base_url)
+    after = await find_map(context, request, base_url, public_id=request.parts["other"])
+    ids = request.parts["id"], request.parts["other"]
+    sides = [
+        await _version(context, request, found, public_id, number) if number else Side(found)
+        for found, public_id, number in zip((before, after), ids, numbers, strict=True)
+    ]
+    return Sides(*sides)
+
+
+def _number(name: str, value: str) -> int:
+    if not value:
+        return 0
+    if not (value.isascii() and value.isdigit() and int(value[:40]) > 0):
+        raise InvalidParameter(f"The {name} value must be the number of a version.")
+    return int(value[:_MOST_DIGITS] if len(value) <= _MOST_DIGITS else "9" * _MOST_DIGITS)
+
+
+async def _version(
+    context: Context, request: Request, found: FoundMap, public_id: str, number: int
+) -> Side:
+    """Return a former version of a map that whoever asks sees."""
+    user = request.user or await user_if_any(context.people, request)
+    if user is None:
+        raise no_version()
+    read = partial(_read, context.upload_reader, context.store.get(), public_id, number, user)
+    outline = await context.queues.uploads.result(
+        object(), read, request.disconnection, owner=user.id
+    )
+    return Side(found, number, outline)
+
+
+def _read(
+    reader: UploadReader, store: Store, public_id: str, number: int, user: User
+) -> bytes | None:
+    """Return the outline of a version; ``None`` if it is the one in the store."""
+    found = store.find_map(public_id)
+    if found is None or not may_change(found, user):
+        raise no_version()
+    if any(one.current and one.number == number for one in store.versions(found.file_id)):
+        return None
+    return reader.read(*version_content(store, found.file_id, number)).file.outline
+
+
+def _made(store: Maps, documents: Documents, sides: Sides, job: Job) -> Response | Deferred:
+    before, after = sides.before.encoded(store), sides.after.encoded(store)
+    if is_large(before) or is_large(after):
+        return Deferred(
+            documents.queue, partial(_made_large, store, documents, sides, job), lasting=True
+        )
+    body = job.make(decode_outline(before), EncodedOutline(after), *job.facts)
+    response = document_response(replace(job.kind, compress=False), body)
+    return packable(response) if job.kind.compress else response
+
+
+def _made_large(store: Maps, documents: Documents, sides: Sides, job: Job) -> Response:
+    # Read again, so that they do not take memory while the request waits in the queue.
+    before, after = sides.before.encoded(store), sides.after.encoded(store)
+    return documents.of_outline(job.make, before, (EncodedOutline(after), *job.facts), job.kind)
+
+
+def diff_json(before: Outline, after: EncodedOutline) -> bytes:
+    """Return the differences between two maps as JSON."""
+    found = compare(before, decode_outline(after))
+    return orjson.dumps(
+        {
+            "added": list(map(_branch, found.added)),
+            "removed": list(map(_branch, found.removed)),
+            "moved": list(map(_move, found.moved)),
+            "changed": list(map(_change, found.changed)),
+        }
+    )
+
+
+def _branch(branch: Branch) -> dict[str, object]:
+    return {"text": sound(branch.text), **_spot(branch.spot), "topics": branch.topics}
+
+
+def _move(move: Move) -> dict[str, object]:
+    return {
+        "topic": sound(move.after.topic),
+        "text": sound(move.text),
+        "before": _spot(move.before),
+        "after": _spot(move.after),
+    }
+
+
+def _change(change: Change) -> dict[str, object]:
+    return {
+        **_spot(change.spot),
+        "before": {"topic": sound(change.was), **_facts(change.before)},
+        "after": {"topic": sound(change.spot.topic), **_facts(change.after)},
+    }
+
+
+def _spot(spot: Spot) -> dict[str, object]:
+    known: dict[str, object] = _sound(asdict(spot))
+    return known
+
+
+def _facts(facts: Facts) -> Facts:
+    known: Facts = _sound(facts)
+    return known
+
+
+def _sound(value: Any) -> Any:
+    """Return JSON without what no text may contain."""
+    if isinstance(value, str):
+        return sound(value)
+    if isinstance(value, dict):
+        return {name: _sound(one) for name, one in value.items()}
+    if isinstance(value, list | tuple):
+        return [_sound(one) for one in value]
+    return value

@@ -1,0 +1,292 @@
+"""What is different between two maps: topics added, removed, moved, changed.
+
+This is about what maps say. Colours, shapes, places on the canvas and what is folded are no
+differences; nor are arrows and boundaries compared. A branch that was added or removed is one
+difference, however many topics it has; so is a branch that was moved.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from mapshelf.comparison.flat_outline import MAP, FlatOutline, flat, spaced
+from mapshelf.comparison.matching import NONE, Pairs, pair_up
+from mapshelf.model import Outline, Topic
+
+LONGEST_STEP: Final = 80
+"""Characters of each topic in a path: so long texts are not repeated for all that is below them."""
+
+LONGEST_PATH: Final = 8
+"""Topics in a path: of a longer one, the central topic and those next to the topic."""
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where a topic is.
+
+    Attributes:
+        topic: its id.
+        path: the texts of the topics above it, from the central topic down; long ones are cut, and
+            an empty text stands for those that are left out.
+        place: which of its siblings it is, from 1.
+    """
+
+    topic: str
+    path: tuple[str, ...]
+    place: int
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A branch that only one of the maps has.
+
+    Attributes:
+        spot: where its first topic is.
+        text: what that says.
+        topics: how many topics were added or removed with it, itself included.
+        row: of the first topic.
+    """
+
+    spot: Spot
+    text: str
+    topics: int
+    row: int = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A topic that is somewhere else, with what is below it.
+
+    Attributes:
+        before: where it was.
+        after: where it is.
+        text: what it says now.
+        row: of the topic in the map after.
+    """
+
+    before: Spot
+    after: Spot
+    text: str
+    row: int = field(compare=False)
+
+
+Facts = dict[str, object]
+"""What is attached to a topic, by the names that ``outline.json`` has for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A topic that says something else.
+
+    Attributes:
+        spot: where it is now.
+        was: its id before.
+        text: what it says now.
+        before: what it had, of all that is different.
+        after: what it has instead.
+        row: of the topic in the map after.
+    """
+
+    spot: Spot
+    was: str
+    text: str
+    before: Facts
+    after: Facts
+    row: int = field(compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """All differences between two maps, each kind in the order of the map that has the topics.
+
+    Attributes:
+        added: branches that only the map after has.
+        removed: branches that only the map before had.
+        moved: topics below another topic than before, or in another order.
+        changed: topics that say something else.
+        pairs: which topic is which.
+    """
+
+    added: list[Branch]
+    removed: list[Branch]
+    moved: list[Move]
+    changed: list[Change]
+    pairs: Pairs = field(compare=False, repr=False)
+
+    def __len__(self) -> int:
+        """Return how many differences there are."""
+        return len(self.added) + len(self.removed) + len(self.moved) + len(self.changed)
+
+
+def compare(before: Outline, after: Outline) -> Comparison:
+    """Return the differences between two maps, or two versions of one."""
+    pairs = pair_up(flat(before), flat(after))
+    return Comparison(
+        added=_branches(pairs.after, pairs.back),
+        removed=_branches(pairs.before, pairs.forward),
+        moved=_moves(pairs),
+        changed=_changes(pairs),
+        pairs=pairs,
+    )
+
+
+def _branches(rows: FlatOutline, others: list[int]) -> list[Branch]:
+    """Return the branches of topics that are in no pair."""
+    counts = [int(other == NONE) for other in others]
+    for row in range(len(others) - 1, MAP, -1):
+        above = rows.parents[row]
+        if others[row] == NONE and others[above] == NONE:
+            counts[above] += counts[row]
+    return [
+        Branch(_spot(rows, row), rows.topics[row].text, counts[row], row)
+        for row, other in enumerate(others)
+        if other == NONE and others[rows.parents[row]] != NONE
+    ]
+
+
+def _moves(pairs: Pairs) -> list[Move]:
+    before, after = pairs.before, pairs.after
+    moved = []
+    for above in range(len(after.topics)):
+        stayed = []
+        for child in after.children[above]:
+            old = pairs.back[child]
+            if old == NONE:
+                continue
+            if pairs.forward[before.parents[old]] == above:
+                stayed.append(child)
+            else:
+                moved.append(child)
+        order = [before.places[pairs.back[child]] for child in stayed]
+        kept = _longest_rising(order)
+        moved += [child for at, child in enumerate(stayed) if at not in kept]
+    return [
+        Move(_spot(before, pairs.back[row]), _spot(after, row), after.topics[row].text, row)
+        for row in sorted(moved)
+    ]
+
+
+def _longest_rising(numbers: list[int]) -> set[int]:
+    """Return the places of as many numbers as possible that stand in rising order.
+
+    All others have moved: so one topic that was dragged to the end is one move, not one for each
+    of those it has passed.
+    """
+    lasts: list[int] = []  # the least last number of a rising row of each length
+    at: list[int] = []  # where these numbers are
+    previous = [NONE] * len(numbers)
+    for place, number in enumerate(numbers):
+        length = bisect_left(lasts, number)
+        lasts[length:] = [number, *lasts[length + 1 :]] if length < len(lasts) else [number]
+        at[length : length + 1] = [place]
+        previous[place] = at[length - 1] if length else NONE
+    kept = set()
+    place = at[-1] if at else NONE
+    while place != NONE:
+        kept.add(place)
+        place = previous[place]
+    return kept
+
+
+def _changes(pairs: Pairs) -> list[Change]:
+    before, after = pairs.before, pairs.after
+    news = {
+        before.topics[old].id: after.topics[new].id
+        for old, new in enumerate(pairs.forward)
+        if new != NONE
+    }
+    found = []
+    for row in range(MAP + 1, len(after.topics)):
+        old = pairs.back[row]
+        if old == NONE:
+            continue
+        one, other = before.topics[old], after.topics[row]
+        left, right = _difference(one, other, news)
+        if left:
+            found.append(Change(_spot(after, row), one.id, other.text, left, right, row))
+    return found
+
+
+def _difference(one: Topic, other: Topic, news: dict[str, str]) -> tuple[Facts, Facts]:
+    """Return what is different between two topics, before and after.
+
+    Args:
+        one: the topic before.
+        other: the topic after.
+        news: the ids of topics after, by those before.
+    """
+    before: Facts = {}
+    after: Facts = {}
+    for name, (fact, worth) in _FACTS.items():
+        left, right = fact(one), fact(other)
+        if left == right or worth(left) == worth(right):
+            continue
+        if name == "links" and _links_after(one.links, news) == other.links:
+            continue
+        before[name], after[name] = left, right
+    return before, after
+
+
+def _links_after(links: Iterable[str], news: dict[str, str]) -> tuple[str, ...]:
+    """Return links to topics of the map before as they are in the map after."""
+    return tuple(f"#{news.get(one[1:], one[1:])}" if one[:1] == "#" else one for one in links)
+
+
+def _words(value: object) -> object:
+    return spaced(str(value))
+
+
+def _as_is(value: object) -> object:
+    return value
+
+
+def _task(topic: Topic) -> Facts:
+    task = topic.task
+    if task is None:
+        return {}
+    values = {name: getattr(task, name) for name in task.__slots__}
+    return {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in values.items()
+        if value not in ("", None, ())
+    }
+
+
+def _markers(topic: Topic) -> list[str]:
+    # Programs may draw them in any order.
+    return sorted({marker.name for marker in topic.markers if marker.name})
+
+
+_FACTS: Final[dict[str, tuple[Callable[[Topic], object], Callable[[object], object]]]] = {
+    "text": (lambda topic: topic.text, _words),
+    "note": (lambda topic: topic.note, _words),
+    "links": (lambda topic: list(topic.links), _as_is),
+    "markers": (_markers, _as_is),
+    "tags": (lambda topic: list(topic.tags), _as_is),
+    "task": (_task, _as_is),
+    "attributes": (lambda topic: [list(pair) for pair in topic.attributes], _as_is),
+    "images": (lambda topic: [image.digest or image.alt for image in topic.images], _as_is),
+    "attachments": (lambda topic: [file.name for file in topic.attachments], _as_is),
+    "formula": (lambda topic: topic.formula, _words),
+}
+"""What is compared, with what makes two of them equal that only look different."""
+
+NAMES: Final = tuple(_FACTS)
+
+
+def _spot(rows: FlatOutline, row: int) -> Spot:
+    path: list[str] = []
+    above = rows.parents[row]
+    while above != MAP:
+        path.append(rows.texts[above][:LONGEST_STEP])
+        above = rows.parents[above]
+    path.reverse()
+    if len(path) > LONGEST_PATH:
+        path[1 : 2 - LONGEST_PATH] = [""]
+    return Spot(rows.topics[row].id, tuple(path), rows.places[row] + 1)
+
+
+def counted(branches: Iterable[Branch]) -> int:
+    """Return how many topics these branches have together."""
+    return sum(branch.topics for branch in branches)

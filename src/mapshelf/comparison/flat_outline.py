@@ -1,0 +1,67 @@
+"""An outline as rows, so that two can be compared without recursion and in linear time.
+
+Row 0 stands for the map itself; the trees of all sheets hang from it. Parents come before their
+children.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from mapshelf.model import Outline, Topic
+
+MAP: Final = 0
+"""The row of the map itself."""
+
+_NO_TOPIC: Final = Topic("")
+
+
+@dataclass(slots=True)
+class FlatOutline:
+    """The topics of a map, each by its row.
+
+    Attributes:
+        topics: the topics; that of the map itself is empty.
+        parents: the row above each, -1 for the map.
+        children: the rows below each, in order.
+        places: which child of its parent each is, from 0.
+        texts: the words of each, with single blanks between them: how a format breaks lines, and
+            how it indents, is no difference between maps.
+        sizes: the number of topics in each branch.
+    """
+
+    topics: list[Topic] = field(default_factory=lambda: [_NO_TOPIC])
+    parents: list[int] = field(default_factory=lambda: [-1])
+    children: list[list[int]] = field(default_factory=lambda: [[]])
+    places: list[int] = field(default_factory=lambda: [0])
+    texts: list[str] = field(default_factory=lambda: [""])
+    sizes: list[int] = field(default_factory=list)
+
+    def branch(self, row: int) -> Sequence[int]:
+        """Return the rows of a branch, which lie one after another."""
+        return range(row, row + self.sizes[row])
+
+
+def flat(outline: Outline) -> FlatOutline:
+    """Return an outline as rows."""
+    rows = FlatOutline()
+    pending = [(MAP, tree) for tree in reversed(list(outline.trees()))]
+    while pending:
+        parent, topic = pending.pop()
+        row = len(rows.topics)
+        rows.topics.append(topic)
+        rows.parents.append(parent)
+        rows.places.append(len(rows.children[parent]))
+        rows.children[parent].append(row)
+        rows.children.append([])
+        rows.texts.append(spaced(topic.text))
+        pending.extend((row, child) for child in reversed(topic.children))
+    rows.sizes = [1] * len(rows.topics)
+    for row in range(len(rows.topics) - 1, MAP, -1):
+        rows.sizes[rows.parents[row]] += rows.sizes[row]
+    return rows
+
+
+def spaced(text: str) -> str:
+    """Return words with single blanks between them."""
+    return " ".join(text.split())

@@ -1,0 +1,313 @@
+"""Finds which topic of one map is which topic of another.
+
+Programs that give topics ids keep them when a topic is reworded or moved: then the ids say all.
+Other files have none (Markdown, OPML), or a program numbers topics anew each time, or the same map
+was saved in another format. So what ids leave open is decided by what topics say and where they
+are, in this order: equal branches in the same place, equal branches anywhere, equal texts that
+occur once, topics with the same topics below them, and at last topics in the same place whose
+words are alike.
+
+Each step looks at each topic a fixed number of times, so that two maps of 100,000 topics take
+seconds, whatever is in them. Published algorithms (GumTree, Zhang and Shasha) compare many pairs,
+which is quadratic where all topics are alike, and maps are not trusted.
+"""
+
+import re
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Sequence
+from itertools import pairwise, product
+from typing import Final
+
+from mapshelf.comparison.flat_outline import MAP, FlatOutline
+
+NONE: Final = -1
+"""In place of a row: there is none."""
+
+_MADE: Final = re.compile("t[0-9a-f]{12}")
+"""An id made from the texts on the path (``readers.parsing.topic_ids``): it changes with them."""
+
+_NUMBERED: Final = re.compile(r"\D{0,2}\d{0,5}")
+"""An id that may mean another topic in another map: a program counted."""
+
+_KEPT: Final = 10
+"""If one topic of so many has an id of the other map, the program keeps ids."""
+
+_ALIKE: Final = 0.5
+"""Least share of its letters that a topic has in common with what it said before."""
+
+_COMPARED: Final = 200
+"""Characters of a topic that are compared for that."""
+
+_MOST_PAIRS: Final = 64
+"""Pairs of siblings that are compared with each other; of more, each with the one in its place."""
+
+
+class Pairs:
+    """Which topic is which.
+
+    Attributes:
+        forward: for each row of the map before, its row after, or ``NONE``.
+        back: the other way round.
+    """
+
+    def __init__(self, before: FlatOutline, after: FlatOutline) -> None:
+        self.before = before
+        self.after = after
+        self.forward = [NONE] * len(before.topics)
+        self.back = [NONE] * len(after.topics)
+        self._fresh: deque[tuple[int, int]] = deque()
+
+    def are_free(self, old: int, new: int) -> bool:
+        """Tell whether two topics can still become a pair."""
+        return self.forward[old] == NONE and self.back[new] == NONE
+
+    def add(self, old: int, new: int) -> None:
+        """Make two topics a pair."""
+        self.forward[old], self.back[new] = new, old
+        self._fresh.append((old, new))
+
+    def fresh(self) -> Iterable[tuple[int, int]]:
+        """Yield each pair once, those too that are added meanwhile."""
+        while self._fresh:
+            yield self._fresh.popleft()
+
+    def free_children(self, old: int, new: int) -> tuple[list[int], list[int]]:
+        """Return the topics below a pair that are in none."""
+        return (
+            [child for child in self.before.children[old] if self.forward[child] == NONE],
+            [child for child in self.after.children[new] if self.back[child] == NONE],
+        )
+
+    def free(self) -> tuple[list[int], list[int]]:
+        """Return all topics that are in no pair."""
+        return (
+            [row for row, other in enumerate(self.forward) if other == NONE],
+            [row for row, other in enumerate(self.back) if other == NONE],
+        )
+
+
+def pair_up(before: FlatOutline, after: FlatOutline) -> Pairs:
+    """Return which topic of the map before is which topic of the map after."""
+    pairs = Pairs(before, after)
+    pairs.add(MAP, MAP)
+    told = _Ids(before, after)
+    for old, new in told.same():
+        pairs.add(old, new)
+    kinds = _kinds(before, after)
+    _in_place(pairs, kinds)
+    _anywhere(pairs, kinds)
+    _by_unique_text(pairs)
+    _in_place(pairs, kinds)
+    _by_what_is_below(pairs, told)
+    _in_place(pairs, kinds)
+    _reworded(pairs, told, kinds)
+    return pairs
+
+
+class _Ids:
+    """What the ids of topics tell."""
+
+    def __init__(self, before: FlatOutline, after: FlatOutline) -> None:
+        self._before, self._after = before, after
+        old, new = _by_id(before), _by_id(after)
+        common = old.keys() & new.keys()
+        equal = sum(before.texts[old[one]] == after.texts[new[one]] for one in common)
+        counted = sum(_NUMBERED.fullmatch(one) is not None for one in common)
+        # Numbers are believed only if most of them stand for the same words in both maps.
+        self._trusted = 2 * equal >= len(common) or 2 * counted < len(common)
+        fewest = min(len(before.topics), len(after.topics))
+        self._kept = self._trusted and _KEPT * len(common) >= fewest
+        self._same = [(old[one], new[one]) for one in old if one in common]
+
+    def same(self) -> Iterable[tuple[int, int]]:
+        """Return the topics with the same id."""
+        return self._same if self._trusted else ()
+
+    def deny(self, old: int, new: int) -> bool:
+        """Tell whether two topics with different words are two, because their ids differ."""
+        ids = self._before.topics[old].id, self._after.topics[new].id
+        return self._kept and all(ids) and not any(map(_MADE.fullmatch, ids))
+
+
+def _by_id(rows: FlatOutline) -> dict[str, int]:
+    """Return the rows of all ids that occur once."""
+    counts = Counter(topic.id for topic in rows.topics)
+    return {
+        topic.id: row for row, topic in enumerate(rows.topics) if topic.id and counts[topic.id] == 1
+    }
+
+
+class _Kinds:
+    """Numbers for what branches say: equal if, and only if, the branches are.
+
+    Attributes:
+        before: the number of the branch of each row of the map before.
+        after: likewise.
+    """
+
+    def __init__(self, before: list[int], after: list[int]) -> None:
+        self.before = before
+        self.after = after
+
+
+def _kinds(before: FlatOutline, after: FlatOutline) -> _Kinds:
+    known: dict[tuple[object, ...], int] = {}
+
+    def numbers(rows: FlatOutline) -> list[int]:
+        found = [0] * len(rows.topics)
+        for row in range(len(rows.topics) - 1, MAP, -1):
+            key = (rows.texts[row], *(found[child] for child in rows.children[row]))
+            found[row] = known.setdefault(key, len(known) + 1)
+        return found
+
+    return _Kinds(numbers(before), numbers(after))
+
+
+def _in_place(pairs: Pairs, kinds: _Kinds) -> None:
+    """Pair what is below the same topic: equal branches, then equal texts, in their order."""
+    before, after = pairs.before, pairs.after
+    for old, new in pairs.fresh():
+        left, right = pairs.free_children(old, new)
+        if not (left and right):
+            continue
+        for first, second in _alike(left, right, kinds.before, kinds.after):
+            pairs.add(first, second)
+        left, right = pairs.free_children(old, new)
+        for first, second in _alike(left, right, before.texts, after.texts):
+            if before.texts[first]:
+                pairs.add(first, second)
+
+
+def _alike(
+    left: Sequence[int],
+    right: Sequence[int],
+    of_left: Sequence[object],
+    of_right: Sequence[object],
+) -> Iterable[tuple[int, int]]:
+    """Return pairs of rows with the same value, the first with the first and so on."""
+    waiting: dict[object, deque[int]] = defaultdict(deque)
+    for row in left:
+        waiting[of_left[row]].append(row)
+    return [(waiting[value].popleft(), row) for row in right if waiting.get(value := of_right[row])]
+
+
+def _anywhere(pairs: Pairs, kinds: _Kinds) -> None:
+    """Pair equal branches that are in different places, the largest first.
+
+    A topic without any below it, such as "Notes", is the same only if no other says that.
+    """
+    before, after = pairs.before, pairs.after
+    left, right = pairs.free()
+    left = [row for row in left if before.sizes[row] > 1]
+    right = [row for row in right if after.sizes[row] > 1]
+    left.sort(key=before.sizes.__getitem__, reverse=True)
+    right.sort(key=after.sizes.__getitem__, reverse=True)
+    for old, new in _alike(left, right, kinds.before, kinds.after):
+        # Larger ones around it may have been paired meanwhile.
+        if pairs.are_free(old, new):
+            for inner, other in zip(before.branch(old), after.branch(new), strict=True):
+                if pairs.are_free(inner, other):
+                    pairs.add(inner, other)
+
+
+def _by_unique_text(pairs: Pairs) -> None:
+    before, after = pairs.before, pairs.after
+    once = {text for text, count in Counter(before.texts).items() if count == 1 and text}
+    once &= {text for text, count in Counter(after.texts).items() if count == 1}
+    left, right = pairs.free()
+    left = [row for row in left if before.texts[row] in once]
+    right = [row for row in right if after.texts[row] in once]
+    for old, new in _alike(left, right, before.texts, after.texts):
+        pairs.add(old, new)
+
+
+def _by_what_is_below(pairs: Pairs, told: _Ids) -> None:
+    """Pair topics of which at least half of the topics below are the same, from the leaves up."""
+    before, after = pairs.before, pairs.after
+    for old in range(len(before.topics) - 1, MAP, -1):
+        if pairs.forward[old] != NONE or not before.children[old]:
+            continue
+        found = (pairs.forward[child] for child in before.children[old])
+        votes = Counter(after.parents[child] for child in found if child != NONE)
+        if not votes:
+            continue
+        new, count = votes.most_common(1)[0]
+        most = max(len(before.children[old]), len(after.children[new]))
+        if 2 * count >= most and pairs.are_free(old, new) and not told.deny(old, new):
+            pairs.add(old, new)
+
+
+def _reworded(pairs: Pairs, told: _Ids, kinds: _Kinds) -> None:
+    """Pair siblings that say nearly the same, first those between the same neighbours."""
+    before, after = pairs.before, pairs.after
+    if pairs.are_free(*(first := _centres(before, after))) and not told.deny(*first):
+        pairs.add(*first)
+        _in_place(pairs, kinds)
+    for new in range(len(after.topics)):  # parents come first, so what is added is met later
+        old = pairs.back[new]
+        if old == NONE:
+            continue
+        for left, right in _gaps(pairs, old, new):
+            _pair_most_alike(pairs, told, left, right)
+        _pair_most_alike(pairs, told, *pairs.free_children(old, new))  # their neighbours moved
+        _in_place(pairs, kinds)
+
+
+def _centres(before: FlatOutline, after: FlatOutline) -> tuple[int, int]:
+    """Return the central topics of the first sheets."""
+    return before.children[MAP][0], after.children[MAP][0]
+
+
+def _gaps(pairs: Pairs, old: int, new: int) -> Iterable[tuple[list[int], list[int]]]:
+    """Yield the free topics below a pair, those together that have the same one before them."""
+    left: dict[int, list[int]] = defaultdict(list)
+    last = NONE
+    for child in pairs.before.children[old]:
+        if pairs.forward[child] == NONE:
+            left[last].append(child)
+        elif pairs.after.parents[pairs.forward[child]] == new:
+            last = pairs.forward[child]
+    if not left:
+        return
+    right: dict[int, list[int]] = defaultdict(list)
+    last = NONE
+    for child in pairs.after.children[new]:
+        if pairs.back[child] == NONE:
+            right[last].append(child)
+        elif pairs.before.parents[pairs.back[child]] == old:
+            last = child
+    for place, rows in left.items():
+        if place in right:
+            yield rows, right[place]
+
+
+def _pair_most_alike(pairs: Pairs, told: _Ids, left: Sequence[int], right: Sequence[int]) -> None:
+    found = _most_alike(pairs.before, pairs.after, left, right) if left and right else ()
+    for one, other in found:
+        if pairs.are_free(one, other) and not told.deny(one, other):
+            pairs.add(one, other)
+
+
+def _most_alike(
+    before: FlatOutline, after: FlatOutline, left: Sequence[int], right: Sequence[int]
+) -> Iterable[tuple[int, int]]:
+    """Return pairs of siblings that say nearly the same, those first that do most."""
+    of_left = [_letters(before.texts[row]) for row in left]
+    of_right = [_letters(after.texts[row]) for row in right]
+    each: Iterable[tuple[int, int]] = product(range(len(left)), range(len(right)))
+    if len(left) * len(right) > _MOST_PAIRS:
+        each = zip(range(len(left)), range(len(right)), strict=False)
+    shares = ((_share(of_left[one], of_right[other]), one, other) for one, other in each)
+    alike = sorted((-share, one, other) for share, one, other in shares if share >= _ALIKE)
+    return [(left[one], right[other]) for _, one, other in alike]
+
+
+def _letters(text: str) -> frozenset[str]:
+    """Return the pairs of letters that follow each other in a text."""
+    text = f" {text[:_COMPARED].casefold()} "
+    return frozenset(map("".join, pairwise(text)))
+
+
+def _share(one: frozenset[str], other: frozenset[str]) -> float:
+    """Return how much of two texts is the same, from 0 to 1."""
+    return 2 * len(one & other) / (len(one) + len(other))
