@@ -22,8 +22,8 @@ MOST_KINDS: Final = 1000
 """Kinds that are counted at a time; when there are more, all counts start again."""
 
 UNLIMITED: Final = ("mapshelf.importer.", "mapshelf.access.")
-"""The loggers whose lines are all written, with a dot after the name: each is about a different file
-of the operator, or is what the operator asked for."""
+"""The loggers whose lines are all written, with a dot after the name: each is about another file of
+the operator, or is what the operator asked for."""
 
 
 @dataclass(slots=True)
