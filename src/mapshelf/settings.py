@@ -38,6 +38,13 @@ class Registration(StrEnum):
     OPEN = "open"
 
 
+class LogFormat(StrEnum):
+    """How lines of the log look: for people, or for programs."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:
     """An OpenID provider by which people sign in.
@@ -93,6 +100,8 @@ class Settings:
             may have.
         uploads_per_hour: files that a member may upload within an hour.
         dynamic_registration: whether programs may register themselves.
+        log_format: how lines of the log look.
+        access_log: whether each request gets a line in the log.
     """
 
     data: Path
@@ -110,6 +119,8 @@ class Settings:
     quota_megabytes: int = DEFAULT_QUOTA_MEGABYTES
     uploads_per_hour: int = DEFAULT_UPLOADS_PER_HOUR
     dynamic_registration: bool = False
+    log_format: LogFormat = LogFormat.TEXT
+    access_log: bool = False
 
     @property
     def lock(self) -> Path:

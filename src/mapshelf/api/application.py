@@ -15,6 +15,7 @@ from dataclasses import replace
 from time import perf_counter
 from typing import TypeVar
 
+from mapshelf.api.access_log import AccessLog
 from mapshelf.api.auth import Authenticator
 from mapshelf.api.compression import takes_gzip
 from mapshelf.api.context import address_of, make_context
@@ -34,6 +35,7 @@ from mapshelf.api.oauth import oauth_routes
 from mapshelf.api.operations import api_routes
 from mapshelf.api.routes import READING, ErrorPage, PageRoutes, Route, Router
 from mapshelf.api.streaming import Stream, Streams
+from mapshelf.api.tracing import CarriedNames
 from mapshelf.clock import milliseconds
 from mapshelf.errors import (
     AddressTooLong,
@@ -84,6 +86,9 @@ class Application:
         self.measurements = Measurements(settings.counts, routes, self.context.queues)
         self.fixed_headers = fixed_headers(settings.cors_origin)
         self._request_ids = _request_ids()
+        trusted = settings.trusted_proxies
+        self._carried = CarriedNames(trusted) if trusted else None
+        self._access_log = AccessLog(trusted) if settings.access_log else None
         self._streams = Streams()
         self._authenticator: Authenticator | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -140,6 +145,9 @@ class Application:
         request, status = None, 0
         try:
             request = read(asked)
+            if self._carried is not None:
+                carried, request.traceparent = self._carried.names(request.sender)
+                request_id = carried or request_id
             if request.headers.get(b"content-length", b"0") != b"0" or (
                 b"transfer-encoding" in request.headers
             ):
@@ -151,13 +159,19 @@ class Application:
             if isinstance(error, ClientDisconnected):
                 status = CLIENT_GONE
         counts = (request and request.counts) or self.measurements.other
-        counts.note(status or response.status, perf_counter() - began)
+        took = perf_counter() - began
+        counts.note(status or response.status, took)
+        if self._access_log is not None:
+            self._access_log.note(request, response, took, request_id)
+        own: Headers = ((b"x-request-id", request_id.encode()),)
+        if request is not None and request.traceparent:
+            own = (*own, (b"traceparent", request.traceparent))
         if request is not None and not request.shared:
             response = replace(response, shared=False)
         if request is None or request.body is None or not await is_left(request):
-            return response, ((b"x-request-id", request_id.encode()),)
+            return response, own
         # The next request on this connection could not be found.
-        return response, ((b"x-request-id", request_id.encode()), (b"connection", b"close"))
+        return response, (*own, (b"connection", b"close"))
 
     async def _respond(self, request: Request) -> Response:
         route = self._route(request)
@@ -190,15 +204,16 @@ class Application:
         """Return the response to a request that failed: a page where people expect one."""
         self.measurements.note_error(error)
         show = self._error_page(request) if request else None
+        traceparent = request.traceparent if request else b""
         if show is None:
-            return error_response(error, request_id)
-        log_error(error, request_id)
+            return error_response(error, request_id, traceparent)
+        log_error(error, request_id, traceparent)
         if request:
             request.shared = False
         try:
             return await show(error)
         except Exception as failure:
-            return error_response(failure, request_id)
+            return error_response(failure, request_id, traceparent)
 
     def _error_page(self, request: Request) -> ErrorPage | None:
         try:

@@ -11,6 +11,7 @@ from typing import Final
 import orjson
 
 from mapshelf.api.http import Headers, Response, json_response
+from mapshelf.api.tracing import facts_of
 from mapshelf.errors import (
     AddressTooLong,
     BodyTimeout,
@@ -137,9 +138,9 @@ def error_name(error: Exception) -> str:
     return next((kind.__name__ for kind in type(error).__mro__ if kind in TABLE), "Fault")
 
 
-def error_response(error: Exception, request_id: str) -> Response:
+def error_response(error: Exception, request_id: str, traceparent: bytes = b"") -> Response:
     """Log ``error``, and return its Error object (``docs/api.md``)."""
-    log_error(error, request_id)
+    log_error(error, request_id, traceparent)
     row = error_row(error)
     body = orjson.dumps(
         {
@@ -151,17 +152,18 @@ def error_response(error: Exception, request_id: str) -> Response:
     return json_response(row.status, body, error_headers(error))
 
 
-def log_error(error: Exception, request_id: str) -> None:
+def log_error(error: Exception, request_id: str, traceparent: bytes = b"") -> None:
     """Log an error, if operators should know of it."""
-    row = error_row(error)
+    row, extra = error_row(error), {"facts": facts_of(request_id, traceparent)}
     if isinstance(error, Overloaded | ClientDisconnected):
         pass  # under overload, a line for each would add to the load
     elif isinstance(error, SnapshotMissing | Ending):  # not an error: it starts or stops
-        log.info("request %s: %s", request_id, error)
+        log.info("request %s: %s", request_id, error, extra=extra)
     elif row.status >= 500:
         # The traceback of damage does not show its cause; that of a bug usually does.
         known = row is not FAULT or isinstance(error, StoreDamaged)
-        log.error("request %s: %s", request_id, error, exc_info=None if known else error)
+        trace = None if known else error
+        log.error("request %s: %s", request_id, error, exc_info=trace, extra=extra)
 
 
 def error_headers(error: Exception) -> Headers:

@@ -77,6 +77,7 @@ class Request:
         body: the body, if there is one.
         shared: whether pages of other origins may read the response.
         counts: counts the requests for this operation, once it is known.
+        traceparent: what a trusted proxy calls it (``tracing``), empty if none does.
     """
 
     method: str
@@ -93,6 +94,7 @@ class Request:
     body: "IncomingBody | None" = None
     shared: bool = True
     counts: OperationCounts | None = None
+    traceparent: bytes = b""
 
     @property
     def sender(self) -> Sender:

@@ -1,6 +1,7 @@
 """``mapshelf serve``: the service, with all its processes."""
 
 import argparse
+import logging
 import os
 import sys
 from pathlib import Path
@@ -27,6 +28,7 @@ from mapshelf.settings import (
     DEFAULT_QUOTA_MAPS,
     DEFAULT_QUOTA_MEGABYTES,
     DEFAULT_UPLOADS_PER_HOUR,
+    LogFormat,
     Registration,
     Settings,
     checked_network,
@@ -111,6 +113,22 @@ def define(parser: argparse.ArgumentParser) -> None:
         default=0,
         help="seconds to go on answering before the end, while /readyz says no; default none",
     )
+    _add_watching_options(parser)
+    parser.set_defaults(run=_run)
+
+
+def _add_watching_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--log-format",
+        choices=[one.value for one in LogFormat],
+        default=LogFormat.TEXT.value,
+        help="lines of the log as text for people, or as JSON for programs; default text",
+    )
+    parser.add_argument(
+        "--access-log",
+        action="store_true",
+        help="write a line for each request to the log, with the address of the client",
+    )
     parser.add_argument(
         "--metrics",
         metavar="HOST:PORT",
@@ -118,7 +136,6 @@ def define(parser: argparse.ArgumentParser) -> None:
         help="answer GET /metrics for Prometheus at this address, to whoever reaches it;"
         " default nowhere",
     )
-    parser.set_defaults(run=_run)
 
 
 def _add_upload_options(parser: argparse.ArgumentParser) -> None:
@@ -170,7 +187,7 @@ def _backup_plan(given: argparse.Namespace) -> BackupPlan | None:
 
 
 def _run(given: argparse.Namespace) -> int:
-    set_up_logging()
+    set_up_logging(LogFormat(given.log_format))
     if (given.owner or given.category) and not given.folders:
         raise InvalidSetting("--owner and --category are of maps in folders: name a FOLDER")
     for folder in given.folders:
@@ -211,8 +228,14 @@ def _settings(given: argparse.Namespace, address: ListenAddress) -> Settings:
         quota_megabytes=given.quota_megabytes,
         uploads_per_hour=given.uploads_per_hour,
         dynamic_registration=given.dynamic_registration,
+        log_format=LogFormat(given.log_format),
+        access_log=given.access_log,
     )
 
 
 def _announce(settings: Settings) -> None:
-    print(f"{line_start()}Mapshelf answers at {settings.base_url}", file=sys.stderr, flush=True)
+    said = f"Mapshelf answers at {settings.base_url}"
+    if settings.log_format is LogFormat.JSON:
+        logging.getLogger("mapshelf").info(said)
+    else:
+        print(f"{line_start()}{said}", file=sys.stderr, flush=True)

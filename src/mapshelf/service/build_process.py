@@ -54,7 +54,7 @@ log = logging.getLogger(__name__)
 
 def run_build_process(settings: Settings) -> None:
     """Keep the snapshots of an installation up to date until asked to stop."""
-    set_up_logging()
+    set_up_logging(settings.log_format)
     exit_with_parent()
     os.nice(NICENESS)
     stop = stop_event()

@@ -38,7 +38,7 @@ def run_folder_import_process(
     settings: Settings, folders: list[Path], attribution: Attribution
 ) -> None:
     """Synchronize the catalogue with ``folders`` until asked to stop."""
-    set_up_logging()
+    set_up_logging(settings.log_format)
     exit_with_parent()
     stop, backoff = stop_event(), LoggedBackoff("importing")
     options = SyncOptions(

@@ -21,8 +21,9 @@ PERIOD: Final = 10.0
 MOST_KINDS: Final = 1000
 """Kinds that are counted at a time; when there are more, all counts start again."""
 
-UNLIMITED: Final = "mapshelf.importer"
-"""The logger whose lines are all written: each is about a different file of the operator."""
+UNLIMITED: Final = ("mapshelf.importer.", "mapshelf.access.")
+"""The loggers whose lines are all written, with a dot after the name: each is about another file of
+the operator, or is what the operator asked for."""
 
 
 @dataclass(slots=True)
@@ -51,7 +52,7 @@ class LimitedHandler(logging.StreamHandler[TextIO]):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Write a record, or count it."""
-        if f"{record.name}.".startswith(f"{UNLIMITED}."):
+        if f"{record.name}.".startswith(UNLIMITED):
             super().emit(record)
             return
         period = self._current(_kind(record))

@@ -28,7 +28,7 @@ CLIENT_TIMEOUT: Final = 10.0
 
 def run_metrics_process(settings: Settings, listener: socket.socket) -> None:
     """Answer on ``listener`` until asked to stop."""
-    set_up_logging()
+    set_up_logging(settings.log_format)
     exit_with_parent()
     stop = stop_event()
     watcher = Watcher(settings.data, _LazyStore(settings.database).get)

@@ -9,16 +9,21 @@ import threading
 from multiprocessing.connection import wait
 from typing import Final
 
+from mapshelf.service.json_log import JSONFormatter
 from mapshelf.service.log_limit import LimitedHandler
+from mapshelf.settings import LogFormat
 
 LOG_FORMAT: Final = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 
 
-def set_up_logging() -> None:
+def set_up_logging(log_format: LogFormat = LogFormat.TEXT) -> None:
     """Log to standard error: all our own lines, and warnings of libraries."""
     handler = LimitedHandler(sys.stderr)
-    form = line_start() + LOG_FORMAT
-    logging.basicConfig(handlers=[handler], format=form, level=logging.WARNING)
+    if log_format is LogFormat.JSON:
+        handler.setFormatter(JSONFormatter())
+    else:
+        handler.setFormatter(logging.Formatter(line_start() + LOG_FORMAT))
+    logging.basicConfig(handlers=[handler], level=logging.WARNING)
     logging.getLogger("mapshelf").setLevel(logging.INFO)
     # It warns of every form that is not valid, which is the client's affair.
     logging.getLogger("python_multipart").setLevel(logging.ERROR)

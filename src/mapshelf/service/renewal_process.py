@@ -26,7 +26,7 @@ LONGEST_PAUSE: Final = 5.0
 
 def run_renewal_process(settings: Settings, folders: list[Path]) -> None:
     """Read maps anew until none is left, or until asked to stop."""
-    set_up_logging()
+    set_up_logging(settings.log_format)
     exit_with_parent()
     os.nice(NICENESS)
     stop, backoff = stop_event(), LoggedBackoff("reading maps anew")

@@ -19,7 +19,7 @@ would then wait that long for a busy thread."""
 
 def run_web_process(settings: Settings, listener: socket.socket, workers: int) -> None:
     """Serve HTTP on ``listener`` with this number of workers until asked to stop."""
-    set_up_logging()
+    set_up_logging(settings.log_format)
     exit_with_parent()
     serve_http(listener, workers, partial(_load_application, settings))
 
@@ -31,7 +31,7 @@ def _load_application(settings: Settings, *_: Any, **__: Any) -> Any:
     from mapshelf.api.rsgi import RSGIApplication  # noqa: PLC0415
     from mapshelf.site import site_routes  # noqa: PLC0415
 
-    set_up_logging()
+    set_up_logging(settings.log_format)
     exit_with_parent()
     sys.setswitchinterval(SWITCH_INTERVAL)
     application = RSGIApplication(Application(settings, site_routes))
