@@ -598,8 +598,9 @@ def test_every_cell(world: World) -> None:
         for visibility in ("published", "private") if row.which else ("published",):
             if visibility == "private" and (row.method, row.path) in OF_NEW_MAPS:
                 continue
+            asked = None
             for caller in world.callers():
-                asked = world.ask(row, visibility)
+                asked = asked or world.ask(row, visibility)
                 answer = world.send(row.method, asked, caller)
                 cells += 1
                 right = expected(row, caller, visibility)
@@ -607,6 +608,8 @@ def test_every_cell(world: World) -> None:
                     where = answer.headers.get("Location", "")
                     cell = (row.method, row.path, visibility, caller.name)
                     wrong.append((*cell, right, answer.status_code, where))
+                if right == "done":  # what it meant may be used up: a refused request uses nothing
+                    asked = None
     assert not wrong, "\n".join(map(str, wrong))
     assert cells > 1500
 
