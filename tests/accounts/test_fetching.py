@@ -2,7 +2,6 @@
 
 import socket
 import time
-from contextlib import suppress
 from threading import Thread
 
 import pytest
@@ -38,7 +37,7 @@ def test_what_comes_drop_by_drop_is_cut(
     with socket.create_server(("127.0.0.1", 0)) as listener:
         thread = Thread(target=drip)
         thread.start()
-        with suppress(FetchError):
+        with pytest.raises(FetchError):
             fetch(f"http://127.0.0.1:{listener.getsockname()[1]}/")
         thread.join()
     assert cut

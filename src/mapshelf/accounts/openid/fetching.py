@@ -110,9 +110,10 @@ def _connected(parts: SplitResult) -> Iterator[HTTPConnection]:
         connection = HTTPConnection(host, parts.port, timeout=PATIENCE)
 
     link: socket | None = None
-    done = Event()
+    late, done = Event(), Event()
 
     def cut() -> None:
+        late.set()
         # Again and again: the connection may be there only now.
         while not done.wait(CUT_EVERY):
             if link is not None:
@@ -127,6 +128,8 @@ def _connected(parts: SplitResult) -> Iterator[HTTPConnection]:
         # ``connection`` forgets it as soon as a response begins that ends with the connection.
         link = connection.sock
         yield connection
+        if late.is_set():  # what has been cut may look whole
+            raise TimeoutError(f"it takes longer than {LONGEST} seconds")
     finally:
         done.set()
         timer.cancel()
