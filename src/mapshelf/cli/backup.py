@@ -27,7 +27,7 @@ class Megabytes:
         """Show that so many bytes are done."""
         if not total:
             return
-        megabytes = done // MEGABYTE
+        megabytes = -(-done // MEGABYTE)
         if megabytes < self._shown:  # another pass over the same bytes
             self._bar.begin("Verifying (MB)")
             self._description, self._shown = "Verifying (MB)", 0
