@@ -70,6 +70,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/": signed_in(importing.told(to_people(pages.library))),
         "/owners/{name}": signed_in(importing.told(to_people(pages.library))),
         "/categories/{name}": signed_in(importing.told(to_people(pages.library))),
+        "/browse/tags": signed_in(to_people(pages.tags)),
         "/mindmaps/{id}": to_people(pages.map),
         "/mindmaps/{id}/{slug}.{format}": to_people(pages.outline),
         "/mindmaps/{id}/{slug}/original": to_people(pages.original),
