@@ -42,6 +42,12 @@ ENGLISH: Final[Mapping[str, str]] = {
     "with_tasks.true": "With tasks",
     "tags": "Tags",
     "tags.all": "All tags",
+    "tags.rename": "Rename a tag",
+    "tags.rename.hint": "In all maps, and in those that come later. If there is a tag with the new "
+    "name, both become one, which cannot be undone.",
+    "tags.old": "Tag",
+    "tags.new": "New name",
+    "done.tags.renamed": "The tag is renamed. Lists show it in a moment.",
     "tags.count.one": "{count} tag",
     "tags.count.other": "{count} tags",
     "tags.more.one": "and {count} more tag, which fewer maps have",
