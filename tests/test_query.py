@@ -1,5 +1,6 @@
 """The parameters of ``GET /maps``: every default, every value, every message."""
 
+from contextlib import suppress
 from typing import Any
 from urllib.parse import quote, urlencode
 
@@ -17,8 +18,10 @@ from mapshelf.query import (
     PARAMETERS,
     UNKNOWN_ID,
     MapQuery,
+    folder_key,
     owner_key,
     parse_query,
+    tag_key,
 )
 
 LIMIT = "The limit value must be between 0-50."
@@ -167,3 +170,33 @@ def test_any_value_parses_or_is_named(name: str, value: str) -> None:
 def test_owner_keys_do_not_know_case(name: str) -> None:
     assert owner_key(name) == owner_key(name.casefold()) == owner_key(f" {name} ")
     assert 0 <= owner_key(name) < 2**64
+
+
+@pytest.mark.parametrize(
+    ("text", "rest", "filters"),
+    [
+        ("tag:Tea", "", (("tag", tag_key("tea")),)),
+        ('green TAG:"black tea" leaf', "green leaf", (("tag", tag_key("Black Tea")),)),
+        ("\u2212tag:\u201cblack tea\u201d", "", (("-tag", tag_key("black tea")),)),
+        ("-folder:A/B x", "x", (("-folder", folder_key("/A/B/")),)),
+        ("folder:A tag:b folder:A", "", (("folder", folder_key("A")), ("tag", tag_key("b")))),
+        ('tag:"open', "", (("tag", tag_key("open")),)),
+        ('"a tag:b c"', '"a tag:b c"', ()),
+        ('-"a tag:b" tag:c', '-"a tag:b"', (("tag", tag_key("c")),)),
+        ("tag: b", "tag: b", ()),
+        ("tag:", "tag:", ()),
+        ('tag:"" x', 'tag:"" x', ()),
+        ("untag:b --tag:b owner:b http://tag:b", "untag:b --tag:b owner:b http://tag:b", ()),
+    ],
+)
+def test_filters_as_words(text: str, rest: str, filters: tuple[tuple[str, int], ...]) -> None:
+    query = parse_query(urlencode({"query": text}).encode())
+    assert (query.text, query.filters) == (rest, filters)
+    assert query.order == (None if rest else "date")
+    assert query.given == (("query", text),)
+
+
+@given(st.text(max_size=30) | st.lists(st.sampled_from(("tag:", "-", '"', " ", "x"))).map("".join))
+def test_no_text_is_an_error(text: str) -> None:
+    with suppress(InvalidParameter):  # a NUL, or half a character
+        parse_query(urlencode({"query": text}, errors="replace").encode())

@@ -6,6 +6,7 @@ with nothing of Mapshelf's own: exact arithmetic for the rating, Python's ``in``
 
 import itertools
 import random
+import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -130,8 +131,9 @@ def edited(found: MapDraft) -> int:
 
 
 def words_of(text: str) -> Iterator[tuple[str, bool]]:
-    """Yield each word of a search text, and whether it is the last."""
-    words = text.split()
+    """Yield each word of a search text, and whether it is the last to be searched for."""
+    filters = re.compile("-?(tag|folder):.")
+    words = sorted(text.split(), key=lambda word: filters.match(word) is None)
     return ((word, place == len(words) - 1) for place, word in enumerate(words))
 
 
@@ -139,6 +141,16 @@ def matches(found: MapDraft, word: str, last: bool) -> bool:
     fields = (found.title, found.description, found.owner, found.category)
     held = folded(" ".join(field or "" for field in fields)).split()
     held += folded(folder_of(found).replace("/", " ")).split()
+    if word.startswith("-title:"):
+        return word[7:] not in folded(found.title or "").split()
+    if word.startswith(("tag:", "folder:", "-")):
+        sign, (name, colon, value) = word.startswith("-"), word.lstrip("-").partition(":")
+        if name == "tag" and colon:
+            return (value in [folded(tag) for tag in found.tags or ()]) != sign
+        if name == "folder" and colon:
+            return is_below(folder_of(found), value) != sign
+    if word.startswith("title:"):
+        held, word = folded(found.title or "").split(), word[6:]
     if word.startswith("-"):
         return word[1:] not in held
     return any(one.startswith(word) if last else one == word for one in held)
@@ -233,7 +245,14 @@ CATALOGUES: Final = st.sets(st.integers(1, 10**6), max_size=40).flatmap(
     lambda ids: st.tuples(*(drafts_with(file_id) for file_id in sorted(ids))).map(list)
 )
 SEARCHES: Final = st.lists(
-    st.sampled_from([*WORDS, "-rot", "-apfel", "ada", "ro", "straße", "business"]), max_size=3
+    st.sampled_from(
+        [
+            *(*WORDS, "-rot", "-apfel", "ada", "ro", "straße", "business"),
+            *("tag:physik", "-tag:chemie", "folder:kurs", "-folder:kurs", "folder:nowhere"),
+            *("title:rot", "title:ro", "-title:apfel", "title:strasse"),
+        ]
+    ),
+    max_size=3,
 ).map(lambda words: folded(" ".join(words)))
 REQUESTS: Final = st.fixed_dictionaries(
     {"order_by": st.sampled_from(sorted(ORDERS))},
@@ -280,7 +299,7 @@ CHOICES: Final[dict[str, list[Any]]] = {
     "software": [None, 1, 2],
     "owner": [None, "ADA", "carol ann", "nobody"],
     "only_templates": [None, "true", "false"],
-    "query": [None, "rot", "blau -gelb", "ro"],
+    "query": [None, "rot", "blau -gelb", "ro", "-tag:physik title:ro"],
 }
 
 FURTHER: Final[dict[str, list[Any]]] = {

@@ -99,6 +99,7 @@ FORMS: Final = (
     "/account/programs",
     "/account/reports",
     "/account/imports",
+    "/account/tags",
     "/account/delete",
     "/account/export",
     "/report/{id}",

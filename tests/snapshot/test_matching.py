@@ -62,7 +62,21 @@ QUERIES: Final = st.lists(
         lambda word, length, form: form.format(word[:length]),
         st.sampled_from(WORDS),
         st.integers(1, 80),
-        st.sampled_from(["{}", "{}", "{}", '"{}"', "-{}", '-"{}"', "{}x", '"{} ', "({})"]),
+        st.sampled_from(
+            [
+                "{}",
+                "{}",
+                "{}",
+                "title:{}",
+                "-title:{}",
+                '"{}"',
+                "-{}",
+                '-"{}"',
+                "{}x",
+                '"{} ',
+                "({})",
+            ]
+        ),
     ),
     min_size=1,
     max_size=3,

@@ -82,6 +82,7 @@ PERMISSIONS: Final = {
     "list and withdraw programs": _OWN_ACCOUNT,
     "decide about reports": _ADMINISTRATION,
     "see and dismiss refused files": _ADMINISTRATION,
+    "rename tags": _ADMINISTRATION,
     "export one's own data": _OWN_ACCOUNT,
     "delete one's own account": _OWN_ACCOUNT,
 }

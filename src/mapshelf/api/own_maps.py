@@ -23,7 +23,15 @@ from mapshelf.errors import InvalidParameter
 from mapshelf.formats.ndjson_records import parse_record
 from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import ListedMap, Map, User, Visibility
-from mapshelf.query import FILTERS, SORT_ORDERS, MapQuery, owner_key, parse_query, read_parameters
+from mapshelf.query import (
+    FILTERS,
+    NOT,
+    SORT_ORDERS,
+    MapQuery,
+    owner_key,
+    parse_query,
+    read_parameters,
+)
 from mapshelf.search.listed_maps import listed_map, passages_of
 from mapshelf.search.map_words import WordFinder
 from mapshelf.search.matching import UnindexedMaps
@@ -134,7 +142,9 @@ class OwnMaps:
             # One that was published a moment ago may still be there; it is not listed twice.
             and self._snapshot.find(one.id, self._base_url) is None
         ]
-        by_file = query.order == "edited" or any(name in _OF_FILES for name, _ in query.filters)
+        by_file = query.order == "edited" or any(
+            name.removeprefix(NOT) in _OF_FILES for name, _ in query.filters
+        )
         if not (query.text or by_file):
             listed = [ListedMap(one, one.date_added) for one in maps]
             return [one for one in listed if _passes(one, query)]
@@ -194,7 +204,10 @@ class OwnMaps:
 
 
 def _passes(one: ListedMap, query: MapQuery) -> bool:
-    return all(key in _KEYS[name](one) for name, key in query.filters)
+    return all(
+        (key in _KEYS[name.removeprefix(NOT)](one)) != name.startswith(NOT)
+        for name, key in query.filters
+    )
 
 
 def place_in(order: str) -> Callable[[ListedMap], tuple[Any, ...]]:

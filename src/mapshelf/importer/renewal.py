@@ -12,14 +12,15 @@ first result for each map.
 import logging
 import os
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final, Protocol
 
 from mapshelf.importer.scan import is_gone, resolve_path
 from mapshelf.model import OriginalFile, OutdatedMap, Renewal
 from mapshelf.readers.sandboxed_reader import FileAgain, ReadFile, SandboxedReader
-from mapshelf.store.contract import Maps, RenewableOutlines
+from mapshelf.store.contract import Maps, RenewableOutlines, Tags
+from mapshelf.store.merge import current_tags
 
 BATCH_SIZE: Final = 20
 """Maps written in one transaction; the files of so many are in memory."""
@@ -30,7 +31,7 @@ _FIRST: Final = 1_000_000
 log = logging.getLogger(__name__)
 
 
-class RenewalStore(Maps, RenewableOutlines, Protocol):
+class RenewalStore(Maps, RenewableOutlines, Tags, Protocol):
     """What reading maps anew needs of a store."""
 
 
@@ -72,7 +73,7 @@ def renew_outlines(
 
 
 def _renewals(
-    store: Maps, reader: SandboxedReader, tops: Sequence[str], page: Sequence[OutdatedMap]
+    store: RenewalStore, reader: SandboxedReader, tops: Sequence[str], page: Sequence[OutdatedMap]
 ) -> list[Renewal]:
     kept = {found.file_id: (found, store.content(found.file_id)) for found in page}
     files = {
@@ -80,14 +81,16 @@ def _renewals(
     }
     results = zip(files, reader.read_again(files.values()), strict=True)
     read = {file_id: result for file_id, result in results if isinstance(result, ReadFile)}
+    renamed = store.renamed_tags()
     return [
-        _renewal(file_id, read[file_id]) if file_id in read else Renewal(file_id)
+        _renewal(file_id, read[file_id], renamed) if file_id in read else Renewal(file_id)
         for file_id in kept
     ]
 
 
-def _renewal(file_id: int, found: ReadFile) -> Renewal:
-    return Renewal(file_id, found.digest, found.outline, found.images, found.links, found.tags)
+def _renewal(file_id: int, found: ReadFile, renamed: Mapping[str, str]) -> Renewal:
+    tags = current_tags(found.tags, renamed)
+    return Renewal(file_id, found.digest, found.outline, found.images, found.links, tags)
 
 
 def _file_again(found: OutdatedMap, file: OriginalFile, tops: Sequence[str]) -> FileAgain:

@@ -37,6 +37,7 @@ class AuditEvent(StrEnum):
     MAP_DELETED = "map.deleted"
     REPORTS_DISMISSED = "reports.dismissed"
     DECISION_UNDONE = "decision.undone"
+    TAG_RENAMED = "tag.renamed"
     USER_ADDED = "user.added"
     USER_REGISTERED = "user.registered"
     USER_ROLE = "user.role"

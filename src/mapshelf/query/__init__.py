@@ -26,6 +26,7 @@ from mapshelf.query.map_query import (
     year_of,
 )
 from mapshelf.query.sort_orders import ORDERS, SORT_ORDERS, SortOrder
+from mapshelf.query.words import NOT
 
 __all__ = [
     "DEFAULT_LIMIT",
@@ -35,6 +36,7 @@ __all__ = [
     "MAXIMUM_LIMIT",
     "MAXIMUM_OFFSET",
     "MAXIMUM_QUERY_LENGTH",
+    "NOT",
     "NO_ID",
     "ORDERS",
     "PARAMETERS",

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl
 from mapshelf.errors import InvalidParameter
 from mapshelf.model import LARGEST_ID, ListedMap, clean_path
 from mapshelf.query.sort_orders import ORDERS
+from mapshelf.query.words import split_words
 
 DEFAULT_LIMIT: Final = 20
 MAXIMUM_LIMIT: Final = 50
@@ -32,9 +33,11 @@ class MapQuery:
     """A valid request for a list of maps.
 
     Attributes:
-        text: what to search for, empty to list.
+        text: what to search for, empty to list; without the ``words``.
+        words: the words of the text that are filters (``words.py``).
         order: a value of ``ORDERS``, ``None`` for relevance.
-        filters: name of a row of ``FILTERS`` and the key a map must have there, for each filter.
+        filters: name of a row of ``FILTERS`` and the key a map must have there, for each filter;
+            with ``NOT`` before the name, must not have.
         limit: maximum number of maps.
         offset: maps to skip.
         given: the parameters that select and order, as the client gave them, for links.
@@ -46,6 +49,7 @@ class MapQuery:
     limit: int = DEFAULT_LIMIT
     offset: int = 0
     given: tuple[tuple[str, str], ...] = ()
+    words: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,11 +91,14 @@ def parse_query(query_string: bytes) -> MapQuery:
         InvalidParameter: a value the interface does not offer; the message is for the client.
     """
     values = read_parameters(query_string, PARAMETERS)
-    text = _text(values.get("query", ""))
+    text, words, filters = split_words(
+        _text(values.get("query", "")), {"folder": folder_key, "tag": tag_key}
+    )
     return MapQuery(
         text=text,
+        words=words,
         order=_order(values.get("order_by"), text),
-        filters=_filters(values),
+        filters=tuple(dict.fromkeys((*_filters(values), *filters))),
         limit=_limit(values.get("limit")),
         offset=_offset(values.get("offset")),
         given=tuple(item for item in values.items() if item[0] not in ("limit", "offset")),

@@ -38,6 +38,7 @@ class UnindexedMaps:
 
     def __init__(self, maps: Sequence[MapWords]) -> None:
         self._maps = [_searched(one) for one in maps]
+        self._titles = [_searched_title(one) for one in maps]
         self._languages = sorted(LANGUAGES.keys() & {one.language for one in maps})
 
     def matching(self, terms: Sequence[QueryTerm]) -> list[int]:
@@ -53,9 +54,16 @@ class UnindexedMaps:
             place
             for place, one in enumerate(self._maps)
             if terms
-            and (all(_matches(one, term, forms[term]) for term in wanted) or one.name == name != "")
-            and not any(_is_written(one, term) for term in excluded)
+            and (
+                all(_matches(self._part(place, term), term, forms[term]) for term in wanted)
+                or one.name == name != ""
+            )
+            and not any(_is_written(self._part(place, term), term) for term in excluded)
         ]
+
+    def _part(self, place: int, term: QueryTerm) -> _Searched:
+        """Return the part of a map that a term is searched in."""
+        return self._titles[place] if term.in_title else self._maps[place]
 
     def _forms(self, term: QueryTerm) -> set[str]:
         """Return the stems and the roots of a term's word.
@@ -81,6 +89,17 @@ def _searched(found: MapWords) -> _Searched:
         written,
         forms=found.words | found.stems | found.title_stems,
         words=(found.words | written) - {SEPARATOR},
+        name=name_of(found.title),
+    )
+
+
+def _searched_title(found: MapWords) -> _Searched:
+    words = {*found.title, *found.title_words}
+    return _Searched(
+        (found.title,),
+        set(found.title),
+        forms=found.title_words | found.title_stems,
+        words=words - {SEPARATOR},
         name=name_of(found.title),
     )
 

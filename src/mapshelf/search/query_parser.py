@@ -1,11 +1,12 @@
 """Parse a query text into terms. Every text is valid: there are no syntax errors.
 
-The syntax is small on purpose: words, phrases in quotes, and ``-`` before what must not occur. A
-map must match all terms, in any order. The last word also matches as a prefix.
+The syntax is small on purpose: words, phrases in quotes, ``-`` before what must not occur, and
+``title:`` before what must be in the title. A map must match all terms, in any order. The last word
+also matches as a prefix. (``folder:`` and ``tag:`` are filters, see ``query.words``.)
 """
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
@@ -14,7 +15,9 @@ from mapshelf.text.stemming import joined_word, subwords
 
 CACHED_QUERIES: Final = 256  # one request parses the same text more than once
 
-_TERMS: Final = re.compile(r'(?P<minus>-?)(?:"(?P<phrase>[^"]*)"?|(?P<chunk>[^\s"]+))')
+_TERMS: Final = re.compile(
+    r'(?P<minus>-?)(?P<title>(?i:title:))?(?:"(?P<phrase>[^"]*)"?|(?P<chunk>[^\s"]+))'
+)
 
 
 _TYPED: Final = {
@@ -36,6 +39,7 @@ class QueryTerm:
         prefix: whether the last word also matches as a prefix.
         joined: the words of ``e-mail`` written as one, empty if they are not one such word.
         subwords: the parts of a word like ``MindMap``, empty if it has none.
+        in_title: whether they must, or must not, be in the title.
         written: what the user typed, without quotes and minus.
     """
 
@@ -45,6 +49,7 @@ class QueryTerm:
     prefix: bool = False
     joined: str = ""
     subwords: tuple[str, ...] = ()
+    in_title: bool = False
     written: str = field(default="", compare=False)
 
     @property
@@ -58,9 +63,8 @@ class QueryTerm:
         return len(self.words) == 1 and not self.exact
 
     def __str__(self) -> str:
-        return ("-" if self.excluded else "") + (
-            f'"{self.written}"' if self.exact else self.written
-        )
+        before = ("-" if self.excluded else "") + ("title:" if self.in_title else "")
+        return before + (f'"{self.written}"' if self.exact else self.written)
 
 
 @lru_cache(CACHED_QUERIES)
@@ -75,11 +79,10 @@ def parse_query_text(text: str) -> tuple[QueryTerm, ...]:
         if not words:
             continue
         if chunk is None or match["minus"]:
-            terms.append(
-                QueryTerm(words, excluded=bool(match["minus"]), exact=True, written=written)
-            )
+            term = QueryTerm(words, excluded=bool(match["minus"]), exact=True, written=written)
         else:
-            terms.append(_unquoted(chunk, words, last=match.end() == len(text)))
+            term = _unquoted(chunk, words, last=match.end() == len(text))
+        terms.append(replace(term, in_title=True) if match["title"] else term)
     # A repeated term does not change the result and would cost the same again.
     return tuple(dict.fromkeys(terms))
 

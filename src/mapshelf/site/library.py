@@ -28,6 +28,7 @@ class Library:
     Attributes:
         title: the heading of the list.
         text: the query text.
+        typed: the same with the words that are filters.
         total: how many maps the list has.
         corrected: the corrected query text, if ``text`` matches nothing and this is shown instead.
         cards: the maps of this page.
@@ -48,6 +49,7 @@ class Library:
 
     title: str
     text: str
+    typed: str
     total: int
     corrected: str
     cards: list[Card]
@@ -84,6 +86,7 @@ def library_page(query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Ad
     return Library(
         title=_title(query, removals),
         text=query.text,
+        typed=given.get("query", ""),
         total=hits.total,
         corrected=hits.corrected,
         cards=with_places(

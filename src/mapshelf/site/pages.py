@@ -21,6 +21,7 @@ from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import Visibility, VisitKind
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.site.cards import card
+from mapshelf.site.facets import Choice
 from mapshelf.site.feed import feed_values
 from mapshelf.site.library import Library, library_page
 from mapshelf.site.map_data import large_map_data, map_data
@@ -39,8 +40,12 @@ from mapshelf.site.responses import (
     redirect,
 )
 from mapshelf.snapshot.read import Record, Snapshot
+from mapshelf.text.normalize import normalize
 
 JSON: Final = b"application/json"
+
+TAGS_SHOWN: Final = 500
+"""Tags on their page, the most frequent ones."""
 
 
 class Pages:
@@ -62,6 +67,10 @@ class Pages:
     async def results(self, request: Request) -> Response:
         """Answer the part of a list that changes while somebody types."""
         return await self._made(request, partial(self._results, parse_query(request.query_string)))
+
+    async def tags(self, request: Request) -> Response:
+        """Answer the page of all tags."""
+        return await self._made(request, self._tags)
 
     async def feed(self, request: Request) -> Response:
         """Answer a list of maps as a feed."""
@@ -151,6 +160,14 @@ class Pages:
     def _results(self, query: MapQuery, snapshot: Snapshot) -> Response:
         values = {"library": self._listed(query, snapshot)}
         return fragment_response(self._templates.text("_list.html", values).encode())
+
+    def _tags(self, snapshot: Snapshot) -> Response:
+        tags = snapshot.tags()
+        shown = sorted(tags[:TAGS_SHOWN], key=lambda tag: (normalize(tag.name), tag.name))
+        choices = [
+            Choice(tag.name, self._addresses.library({"tag": tag.name}), tag.count) for tag in shown
+        ]
+        return self._templates.page("tags.html", {"tags": choices, "total": len(tags)})
 
     def _feed(self, query: MapQuery, snapshot: Snapshot, *, own: bool = False) -> Response:
         values = {**feed_values(snapshot, query, self._addresses), "secret": own}

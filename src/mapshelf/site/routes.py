@@ -41,6 +41,7 @@ from mapshelf.site.publishing import PublishPages
 from mapshelf.site.reports import ReportPages
 from mapshelf.site.sign_in import SignInPages
 from mapshelf.site.signed_in import for_signed_in
+from mapshelf.site.tag_names import TagNamesPage
 
 FOR_PROGRAMS: Final = (
     "/feed.atom",
@@ -70,6 +71,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/": signed_in(importing.told(to_people(pages.library))),
         "/owners/{name}": signed_in(importing.told(to_people(pages.library))),
         "/categories/{name}": signed_in(importing.told(to_people(pages.library))),
+        "/browse/tags": signed_in(to_people(pages.tags)),
         "/mindmaps/{id}": to_people(pages.map),
         "/mindmaps/{id}/{slug}.{format}": to_people(pages.outline),
         "/mindmaps/{id}/{slug}/original": to_people(pages.original),
@@ -96,6 +98,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         **ProgramPages(personal).paths(),
         **ReportPages(personal).paths(),
         **ImportPages(personal, importing).paths(),
+        **TagNamesPage(personal).paths(),
         **OwnDataPages(personal).paths(),
         **PublishPages(personal).paths(),
         **OwnMapsPages(personal).paths(),

@@ -6,6 +6,7 @@ an import does the same in both databases.
 """
 
 from collections.abc import Mapping, Sequence, Set
+from dataclasses import replace
 from typing import Protocol
 
 from mapshelf.errors import Conflict
@@ -24,7 +25,14 @@ from mapshelf.model import (
     Votes,
     name_key,
 )
-from mapshelf.store.merge import NO_VOTES, References, created, updated, without_settled
+from mapshelf.store.merge import (
+    NO_VOTES,
+    References,
+    created,
+    current_tags,
+    updated,
+    without_settled,
+)
 
 
 class BatchRows(Protocol):
@@ -78,6 +86,9 @@ class BatchRows(Protocol):
     def image_digests(self, file_id: int) -> Set[str]:
         """Return the digests of the pictures of the map."""
 
+    def renamed_tags(self) -> Mapping[str, str]:
+        """Return what tags are called now, see ``contract.Tags``."""
+
     def votes(self, file_id: int) -> Votes:
         """Return the votes for the map and against it."""
 
@@ -106,6 +117,7 @@ class Batch:
         self._owners: dict[str, User] = {}
         self._software: dict[str, Named] = {}
         self._categories: dict[str, Named] = {}
+        self._renamed: Mapping[str, str] | None = None
 
     def put(self, drafts: Sequence[MapDraft]) -> list[Outcome]:
         """Apply ``drafts`` in order; return the outcome of each."""
@@ -120,6 +132,8 @@ class Batch:
     def _put(self, draft: MapDraft) -> Outcome:
         if draft.content is not None and draft.source is None:
             raise Conflict("the content of a file needs the file it is from")
+        if draft.tags:
+            draft = replace(draft, tags=current_tags(draft.tags, self._renamed_tags()))
         existing = self._existing(draft)
         if existing is None:
             return self._add(draft)
@@ -137,6 +151,11 @@ class Batch:
             return Outcome(Verdict.UNCHANGED, existing.id)
         self._write(changed, draft)
         return Outcome(Verdict.CHANGED, existing.id)
+
+    def _renamed_tags(self) -> Mapping[str, str]:
+        if self._renamed is None:
+            self._renamed = self._rows.renamed_tags()
+        return self._renamed
 
     def _existing(self, draft: MapDraft) -> Map | None:
         if draft.id is not None:

@@ -78,6 +78,9 @@ ORIGIN: Final = (
 """What ``Origin`` has of a map: the name of its file, and when that was modified or uploaded. A
 file that is about to be read again has -1 as its time."""
 
+SELECT_RENAMED_TAGS: Final = "SELECT name_key, name FROM renamed_tags"
+"""See ``contract.Tags.renamed_tags``."""
+
 FROM_TOKENS: Final = "tokens AS t JOIN users AS u ON u.id = t.user_id"
 """The tables that ``TOKEN`` and ``USER_OF_TOKEN`` are selected from."""
 

@@ -5,6 +5,7 @@ and writes the map that is returned.
 """
 
 import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, TypeVar
 
@@ -16,6 +17,7 @@ from mapshelf.model import (
     Named,
     Visibility,
     Votes,
+    name_key,
 )
 from mapshelf.tokens import ALPHABET
 
@@ -117,6 +119,17 @@ def updated(existing: Map, draft: MapDraft, references: References) -> Map:
         tags=_given(draft.tags, existing.tags),
         visibility=_given(draft.visibility, existing.visibility),
     )
+
+
+def current_tags(tags: Sequence[str], renamed: Mapping[str, str]) -> tuple[str, ...]:
+    """Return tags as they are called now, each once."""
+    if not renamed:
+        return tuple(tags)
+    names: dict[str, str] = {}
+    for tag in tags:
+        name = renamed.get(name_key(tag), tag)
+        names.setdefault(name_key(name), name)
+    return tuple(names.values())
 
 
 def _thumbs(new: int | None, shown: int, votes: int) -> int:

@@ -27,6 +27,7 @@ from mapshelf.model import (
 from mapshelf.store.batch import Batch, BatchRows
 from mapshelf.store.columns import FROM_MAPS, MAP, USER, map_of_row, user_of_row
 from mapshelf.store.contract.publishing import CheckUsage
+from mapshelf.store.merge import current_tags
 from mapshelf.store.pending_notes import PendingNotes
 from mapshelf.store.published import REPEATED, find_map, uploaded, usage, vote_of
 from mapshelf.store.tables import REMOVED, VOTES, Row
@@ -207,6 +208,8 @@ def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
         category = _require_category(rows, details)
         if category is not None:
             given["category"] = category
+        if "tags" in given:
+            given["tags"] = current_tags(given["tags"], rows.renamed_tags())
         changed = replace(found, **given, set_by_people=found.set_by_people | settled)
         if changed == found:
             database.notes.drop()
@@ -219,7 +222,7 @@ def remove_map(database: Transaction, file_id: int, user_id: int) -> None:
     """See ``contract.MapEditing``."""
     found = require_map(database, file_id)
     require_user(database, user_id)
-    _write(database, replace(found, visibility=Visibility.REMOVED))
+    write_map(database, replace(found, visibility=Visibility.REMOVED))
     database.execute(_WRITE_REMOVED, (file_id, found.visibility.value, database.now, user_id))
 
 
@@ -234,7 +237,7 @@ def undo_removal(database: Transaction, file_id: int, check: CheckUsage | None =
         raise MapDeleted("An administrator has deleted this map.")
     database.execute("DELETE FROM removed WHERE file_id = ?", (file_id,))
     found = find_removed_too(database, file_id)
-    back = _write(database, replace(found, visibility=Visibility(rows[0][0])))
+    back = write_map(database, replace(found, visibility=Visibility(rows[0][0])))
     if check is not None:
         owner = database.rows("SELECT owner_id FROM maps WHERE file_id = ?", (file_id,))
         check(usage(database.rows, owner[0][0], database.now))
@@ -305,7 +308,8 @@ def _require_category(rows: BatchRows, details: MapDetails) -> str | None:
     return found.name
 
 
-def _write(database: Transaction, changed: Map) -> Map:
+def write_map(database: Transaction, changed: Map) -> Map:
+    """Write a map as one change, and return it."""
     with database.batch(MapDraft(id=changed.id)) as rows:
         rows.write_map(changed, rows.user(changed.owner, database.now))
     return changed
@@ -327,7 +331,7 @@ def set_vote(database: Transaction, file_id: int, user_id: int, vote: Vote) -> M
         database.execute(_WRITE_VOTE, (file_id, user_id, vote.value))
     up = (vote is Vote.UP) - (before is Vote.UP)
     down = (vote is Vote.DOWN) - (before is Vote.DOWN)
-    return _write(
+    return write_map(
         database,
         replace(
             found,

@@ -36,7 +36,12 @@ OWN: Final = (
     *("/account/identities", "/account/passkeys", "/account/export", "/account/delete"),
     *PROGRAMS,
 )
-OF_ADMINISTRATORS: Final = ("/account/invitations", "/account/reports", "/account/imports")
+OF_ADMINISTRATORS: Final = (
+    "/account/invitations",
+    "/account/reports",
+    "/account/imports",
+    "/account/tags",
+)
 OPEN: Final = ("/signin", "/register", "/link/password", "/link/invitation")
 PATHS: Final = (*OWN, *OF_ADMINISTRATORS, *OPEN)
 
@@ -57,6 +62,7 @@ FIELDS: Final[dict[str, dict[str, str]]] = {
     "/account/invitations": {},
     "/account/reports": {"decide": "dismiss:1"},
     "/account/imports": {"dismiss": sha256(REFUSAL.path.encode()).hexdigest()},
+    "/account/tags": {"tag": "phys", "name": "Physics"},
     "/signin": {"name": "ann", "password": PASSWORD},
     "/register": {"name": "guest", "new": PASSWORD, "again": PASSWORD},
     "/link/password": {"new": PASSWORD, "again": PASSWORD},
@@ -304,6 +310,7 @@ def test_the_pages_ask_what_the_table_of_permissions_says() -> None:
         "/account/invitations": "make, list and withdraw invitations",
         "/account/reports": "decide about reports",
         "/account/imports": "see and dismiss refused files",
+        "/account/tags": "rename tags",
         "/account/export": "export one's own data",
         "/account/delete": "delete one's own account",
     }

@@ -31,6 +31,7 @@ from tests.store.contract.publishing import UploadsContract, VisibilityContract
 from tests.store.contract.sessions import SessionsContract, SignInFailuresContract
 from tests.store.contract.sign_in import InvitationsContract, PasswordsContract
 from tests.store.contract.sources import SourcesContract
+from tests.store.contract.tags import TagsContract
 from tests.store.contract.transfer import TransferContract
 from tests.store.contract.visit_counts import VisitCountsContract
 
@@ -46,6 +47,7 @@ class StoreContract(
     SourcesContract,
     FiguresContract,
     ImportsContract,
+    TagsContract,
     UploadsContract,
     VisibilityContract,
     MapEditingContract,

@@ -19,7 +19,7 @@ import numpy as np
 from pyroaring import BitMap
 
 from mapshelf.errors import SnapshotDamaged
-from mapshelf.query import DEFAULT_ORDER, ORDERS, MapQuery
+from mapshelf.query import DEFAULT_ORDER, NOT, ORDERS, MapQuery
 from mapshelf.snapshot.format.columns import Array
 from mapshelf.snapshot.format.names import NAMED, Names, codes_of_slots, ends_column
 from mapshelf.snapshot.format.posting_lists import PostingLists
@@ -129,10 +129,20 @@ class _OrderedMaps:
         """Return the maps that pass all filters."""
         if not filters:
             return _Matching(self, self._all, range(len(self._changes.added)))
+        wanted = [(name, key) for name, key in filters if not name.startswith(NOT)]
+        if len(wanted) < len(filters):
+            unwanted = [(name, key) for name, key in filters if name.startswith(NOT)]
+            return self._without(self.matching(wanted), unwanted)
         added = [self._added_by_key(name).get(key, []) for name, key in filters]
         if all(added) and len(added) > 1:
             added = [sorted(set(added[0]).intersection(*added[1:]))]
         return _Matching(self, self._posting_lists.matching(filters), min(added, key=len))
+
+    def _without(self, found: "_Matching", unwanted: Filters) -> "_Matching":
+        """Return matches without those that have a key in a filter."""
+        for name, key in unwanted:
+            found = found.without(self.matching([(name.removeprefix(NOT), key)]))
+        return found
 
     def ranked(self, slots: Array) -> Array:
         """Return ``slots`` sorted."""
@@ -188,6 +198,12 @@ class _Matching:
 
     def __len__(self) -> int:
         return len(self._ranks) + len(self._added)
+
+    def without(self, others: "_Matching") -> "_Matching":
+        """Return those of these matches that are not among others in the same order."""
+        left_out = set(others._added)
+        added = [number for number in self._added if number not in left_out]
+        return _Matching(self._list, self._ranks - others._ranks, added)
 
     def slots(self) -> Array:
         """Return the slots of all matches."""

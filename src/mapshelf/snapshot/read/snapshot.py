@@ -135,7 +135,7 @@ class Snapshot:
         """Return the page of maps for ``query``."""
         if query.text:
             found = self._search_engine.select(query)
-            return Page(found.total, self._array(found.slots, base_url), _correction(found))
+            return Page(found.total, self._array(found.slots, base_url), _correction(found, query))
         selection = self._listing.select(query)
         return Page(selection.total, self._array(selection.slots, base_url))
 
@@ -158,7 +158,7 @@ class Snapshot:
             file_id, _ = record_ids(body)
             records.append(Record(file_id, with_base_url(body, base_url), self._details(slot)))
         highlighter = Highlighter(found.terms, self._text.languages)
-        return Hits(found.total, records, highlighter, _correction(found))
+        return Hits(found.total, records, highlighter, _correction(found, query))
 
     def titled(self, query: MapQuery, limit: int) -> list[str]:
         """Return titles that match the words typed so far, best first."""
@@ -233,5 +233,7 @@ class Snapshot:
         ]
 
 
-def _correction(found: SearchResult) -> str:
-    return " ".join(map(str, found.terms)) if found.corrected else ""
+def _correction(found: SearchResult, query: MapQuery) -> str:
+    if not found.corrected:
+        return ""
+    return " ".join((*filter(None, [query.words]), *map(str, found.terms)))

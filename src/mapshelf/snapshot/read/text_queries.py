@@ -11,6 +11,7 @@ from typing import Final
 import tantivy
 from tantivy import Occur, Query
 
+from mapshelf.query import NOT
 from mapshelf.search.map_words import name_of
 from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.text_fields import (
@@ -94,7 +95,10 @@ class QueryBuilder:
         """Return clauses for excluded terms and for filters."""
         excluded = [term for term in terms if term.excluded]
         clauses: Clauses = [(Occur.MustNot, _any(self._matching(term))) for term in excluded]
-        clauses += [(Occur.Must, self._having(filter_field(name), key)) for name, key in filters]
+        for name, key in filters:
+            occur = Occur.MustNot if name.startswith(NOT) else Occur.Must
+            field = filter_field(name.removeprefix(NOT))
+            clauses.append((occur, self._having(field, key)))
         return clauses
 
     def most_matches(self, term: QueryTerm) -> int:
@@ -119,6 +123,8 @@ class QueryBuilder:
         return Query.const_score_query(Query.term_query(self._schema, field, key), 0.0)
 
     def _part(self, term: QueryTerm) -> Clauses:
+        if term.in_title:
+            return self._only_in_title(term)
         clauses = self._as_written(term)
         if not term.exact and not term.is_character:
             clauses += self._other_forms(term, FORMS)
@@ -130,7 +136,7 @@ class QueryBuilder:
         The field of forms has all words of a map and their stems. It cannot match phrases, and
         scripts without spaces have no forms.
         """
-        if len(term.words) > 1 or is_unspaced(term.words[0]):
+        if term.in_title or len(term.words) > 1 or is_unspaced(term.words[0]):
             return self._part(term)
         if term.exact:
             return self._words(["forms"], term.words)
@@ -170,6 +176,26 @@ class QueryBuilder:
             # The prefix of the last of several words may match anywhere: this only completes them.
             beginning = term.words[-1][:LONGEST_TITLE_BEGINNING]
             clauses += self._words(["title_beginnings"], [beginning])
+        return clauses
+
+    def _only_in_title(self, term: QueryTerm) -> Clauses:
+        """Return clauses for a term in any form, in titles."""
+        if term.is_character:
+            return self._words(["title_beginnings"], term.words)
+        clauses: Clauses = [(Occur.Should, self._word_or_phrase("title", term.words))]
+        if term.exact:
+            return clauses
+        if term.has_forms and not is_unspaced(term.words[0]):
+            clauses += self._words(["title_forms"], self._forms(term.words[0]))
+        if term.joined:
+            clauses += self._words(["title_forms"], [term.joined])
+        if term.subwords:
+            clauses.append((Occur.Should, self._word_or_phrase("title", term.subwords)))
+        *whole, last = term.words
+        if term.prefix and whole:
+            clauses.append((Occur.Should, self._phrase_with_prefix("title", whole, last)))
+        elif term.prefix:
+            clauses += self._words(["title_beginnings"], [last[:LONGEST_TITLE_BEGINNING]])
         return clauses
 
     def _as_written(self, term: QueryTerm) -> Clauses:

@@ -39,6 +39,7 @@ from mapshelf.store.contract.publishing import (
 from mapshelf.store.contract.renewal import RenewableOutlines
 from mapshelf.store.contract.sign_in import Passwords, Sessions, SignIn, SignInFailures
 from mapshelf.store.contract.sources import Sources
+from mapshelf.store.contract.tags import Tags
 from mapshelf.store.contract.transfer import CatalogueRows
 from mapshelf.store.contract.visit_counts import VisitCounts
 
@@ -73,6 +74,7 @@ __all__ = [
     "Sources",
     "Store",
     "StoreFigures",
+    "Tags",
     "Uploads",
     "VisitCounts",
     "Voting",
@@ -88,6 +90,7 @@ class Store(
     Sources,
     Imports,
     StoreFigures,
+    Tags,
     RenewableOutlines,
     Accounts,
     Credentials,

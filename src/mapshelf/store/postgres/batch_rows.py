@@ -29,6 +29,7 @@ from mapshelf.store.columns import (
     FROM_MAPS,
     MAP,
     NAMED,
+    SELECT_RENAMED_TAGS,
     map_of_row,
     map_row,
     source_row,
@@ -175,6 +176,10 @@ class PostgresBatchRows:
     def use_file_id(self, file_id: int) -> None:
         """See ``BatchRows``."""
         self._counters.file_id = max(self._counters.file_id, file_id)
+
+    def renamed_tags(self) -> dict[str, str]:
+        """See ``BatchRows``."""
+        return dict(self._link.rows(SELECT_RENAMED_TAGS))
 
     def votes(self, file_id: int) -> Votes:
         """See ``BatchRows``."""

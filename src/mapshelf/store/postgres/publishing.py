@@ -17,12 +17,13 @@ from mapshelf.store.postgres.connections import Link, Row, with_placeholders
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.publishing_methods import PublishingMethods
+from mapshelf.store.tags import TagMethods
 
 
 class PostgresPublishing(
-    PublishingMethods, OrderMethods, ImportMethods, FigureMethods, DatabaseUser
+    PublishingMethods, OrderMethods, ImportMethods, FigureMethods, TagMethods, DatabaseUser
 ):
-    """See ``contract.Publishing``, ``Order``, ``Imports`` and ``StoreFigures`` there."""
+    """See ``contract.Publishing``, ``Order``, ``Imports``, ``StoreFigures`` and ``Tags`` there."""
 
     def _now(self) -> int:
         return self._clock()

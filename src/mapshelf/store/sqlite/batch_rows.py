@@ -11,6 +11,7 @@ from mapshelf.store.columns import (
     FROM_MAPS,
     MAP,
     NAMED,
+    SELECT_RENAMED_TAGS,
     link_rows,
     map_of_row,
     map_row,
@@ -148,6 +149,11 @@ class SQLiteBatchRows:
         """See ``BatchRows``."""
         rows = self._database.execute("SELECT digest FROM images WHERE file_id = ?", (file_id,))
         return {digest.hex() for (digest,) in rows}
+
+    def renamed_tags(self) -> dict[str, str]:
+        """See ``BatchRows``."""
+        rows: list[Row] = self._database.execute(SELECT_RENAMED_TAGS).fetchall()
+        return dict(rows)
 
     def votes(self, file_id: int) -> Votes:
         """See ``BatchRows``."""

@@ -15,10 +15,13 @@ from mapshelf.store.sqlite.batch_rows import SQLiteBatchRows
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import next_revision
 from mapshelf.store.tables import Row
+from mapshelf.store.tags import TagMethods
 
 
-class SQLitePublishing(PublishingMethods, OrderMethods, ImportMethods, FigureMethods, DatabaseUser):
-    """See ``contract.Publishing``, ``Order``, ``Imports`` and ``StoreFigures`` there."""
+class SQLitePublishing(
+    PublishingMethods, OrderMethods, ImportMethods, FigureMethods, TagMethods, DatabaseUser
+):
+    """See ``contract.Publishing``, ``Order``, ``Imports``, ``StoreFigures`` and ``Tags`` there."""
 
     def _now(self) -> int:
         return self._clock()

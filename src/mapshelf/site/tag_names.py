@@ -1,0 +1,74 @@
+"""The page on which administrators rename tags, and so merge them."""
+
+from typing import Final
+
+from mapshelf.api.forms import Form
+from mapshelf.api.http import Request, Response
+from mapshelf.api.people import Session
+from mapshelf.errors import InvalidParameter
+from mapshelf.model import AuditEvent, parse_tags
+from mapshelf.query import read_parameters
+from mapshelf.readers.parsing.text_cleaning import clean
+from mapshelf.site.facets import Choice
+from mapshelf.site.personal import Page, Paths, Personal
+from mapshelf.site.responses import see_other
+from mapshelf.store import Store
+
+TAGS_SHOWN: Final = 500
+"""Tags on the page, the most frequent ones."""
+
+
+class TagNamesPage:
+    """The page of tags for administrators."""
+
+    def __init__(self, personal: Personal) -> None:
+        """Answer by ``personal``."""
+        self._personal = personal
+        self._address = personal.addresses.account("tags")
+
+    def paths(self) -> Paths:
+        """Return the path of the page."""
+        return {
+            "/account/tags": (
+                self._personal.shown("rename tags", self._show),
+                self._personal.done("rename tags", self._rename, self._address),
+            )
+        }
+
+    async def _show(self, request: Request, session: Session) -> Response:
+        tags = self._personal.context.snapshot.get().snapshot.tags()
+        done = read_parameters(request.query_string, ("done",)).get("done", "")
+        values = {
+            "tags": [
+                Choice(tag.name, self._personal.addresses.library({"tag": tag.name}), tag.count)
+                for tag in tags[:TAGS_SHOWN]
+            ],
+            "done": "tags.renamed" if done == "renamed" else "",
+        }
+        return await self._personal.page(Page("tag_names.html", values), session)
+
+    async def _rename(self, request: Request, session: Session, form: Form) -> Response:
+        old, new = _tag(form.text("tag")), _tag(form.text("name"))
+
+        def rename(store: Store) -> None:
+            after = store.rename_tag(old, new)
+            while after is not None:
+                after = store.rename_tag(old, new, after)
+
+        await self._personal.change(
+            request, session, AuditEvent.TAG_RENAMED, rename, f"tag {old}: {new}"
+        )
+        return see_other(f"{self._address}?done=renamed")
+
+
+def _tag(text: str) -> str:
+    """Return the one tag that a text is.
+
+    Raises:
+        InvalidParameter: it is none, or several.
+    """
+    try:
+        (tag,) = parse_tags(clean(text))
+    except ValueError as error:
+        raise InvalidParameter("A tag is one word or several without commas.") from error
+    return tag

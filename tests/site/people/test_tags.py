@@ -1,0 +1,35 @@
+"""Tags on pages: what there is, and how administrators rename it."""
+
+import pytest
+
+from mapshelf.model import MapDraft, Role
+from mapshelf.site.messages import say
+from tests.harness import Service, Shelf
+from tests.site.people.person import Person, forms, member
+
+PAGE = "/account/tags"
+
+
+@pytest.fixture
+def root(site: Service, shelf: Shelf) -> Person:
+    return member(site, shelf, "root", Role.ADMINISTRATOR)
+
+
+def test_a_renamed_tag_is_called_so_everywhere(site: Service, shelf: Shelf, root: Person) -> None:
+    shelf.put(MapDraft(title="One", tags=("phys", "<b>")), MapDraft(title="Two", tags=("Physics",)))
+    shelf.publish()
+    site.wait_until(lambda: "phys" in site.get("/browse/tags").text)
+    (form,) = [one for one in forms(root.get(PAGE)) if one.action.endswith(PAGE)]
+    refused = root.send(form, tag="phys", name="a, b")
+    assert refused.status_code == 400
+    answer = root.send(form, tag="PHYS", name="Physics")
+    assert answer.status_code == 303
+    assert say("done.tags.renamed") in root.get(answer.headers["Location"]).text
+    assert [one.tags for one in shelf.store.maps(0, 9)] == [("Physics", "<b>"), ("Physics",)]
+    shelf.publish()
+    site.wait_until(lambda: ">phys<" not in site.get("/browse/tags").text)
+    page = site.get("/browse/tags").text
+    assert 'href="/?tag=Physics"><bdi>Physics</bdi> <span class="count">2</span>' in page
+    assert "&lt;b&gt;" in page
+    noted = [record.entry.target for record in shelf.store.audit_records(0, 0, 99)]
+    assert "tag PHYS: Physics" in noted
