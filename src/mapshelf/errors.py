@@ -35,6 +35,7 @@
     │       ├── TooManyTokens  a user has as many as one may make
     │       ├── MapHidden      administrators have hidden this map
     │       ├── MapDeleted     administrators have deleted this map
+    │       ├── TooManyCollections  there are as many collections, or maps in one, as there may be
     │       ├── AlreadyDecided   somebody else has decided about this map
     │       ├── LastAdministrator  there would be no administrator left
     │       └── LastWay        a user could not sign in any longer
@@ -282,6 +283,13 @@ class MapHidden(Conflict):
 
 class MapDeleted(Conflict):
     """Administrators have deleted this map, so nobody else brings it back."""
+
+
+class TooManyCollections(Conflict):
+    """There are as many collections, maps in one, or pinned ones, as there may be.
+
+    The message is for the client.
+    """
 
 
 class AlreadyDecided(Conflict):

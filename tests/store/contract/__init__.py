@@ -14,6 +14,7 @@ from tests.store.contract.identities import IdentitiesContract
 from tests.store.contract.images import ImagesContract, RenewalContract
 from tests.store.contract.imports import ImportsContract
 from tests.store.contract.links import LinksContract
+from tests.store.contract.map_collections import CollectionsContract
 from tests.store.contract.map_editing import MapEditingContract, VotingContract
 from tests.store.contract.map_writer import MapWriterContract
 from tests.store.contract.maps import MapsContract
@@ -46,6 +47,7 @@ class StoreContract(
     SourcesContract,
     FiguresContract,
     ImportsContract,
+    CollectionsContract,
     UploadsContract,
     VisibilityContract,
     MapEditingContract,

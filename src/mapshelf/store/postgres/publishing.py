@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from mapshelf.model import MapDraft
 from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
+from mapshelf.store.map_collections import CollectionMethods
 from mapshelf.store.order_methods import OrderMethods
 from mapshelf.store.pending_notes import PendingNotes
 from mapshelf.store.postgres.batch_rows import PostgresBatchRows
@@ -20,9 +21,14 @@ from mapshelf.store.publishing_methods import PublishingMethods
 
 
 class PostgresPublishing(
-    PublishingMethods, OrderMethods, ImportMethods, FigureMethods, DatabaseUser
+    PublishingMethods,
+    OrderMethods,
+    ImportMethods,
+    FigureMethods,
+    CollectionMethods,
+    DatabaseUser,
 ):
-    """See ``contract.Publishing``, ``Order``, ``Imports`` and ``StoreFigures`` there."""
+    """See ``contract.Publishing``, ``Order``, ``Imports``, ``StoreFigures``, ``Collections``."""
 
     def _now(self) -> int:
         return self._clock()

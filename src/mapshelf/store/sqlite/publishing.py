@@ -8,6 +8,7 @@ import apsw
 from mapshelf.model import MapDraft
 from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
+from mapshelf.store.map_collections import CollectionMethods
 from mapshelf.store.order_methods import OrderMethods
 from mapshelf.store.pending_notes import PendingNotes
 from mapshelf.store.publishing_methods import PublishingMethods
@@ -17,8 +18,15 @@ from mapshelf.store.sqlite.map_rows import next_revision
 from mapshelf.store.tables import Row
 
 
-class SQLitePublishing(PublishingMethods, OrderMethods, ImportMethods, FigureMethods, DatabaseUser):
-    """See ``contract.Publishing``, ``Order``, ``Imports`` and ``StoreFigures`` there."""
+class SQLitePublishing(
+    PublishingMethods,
+    OrderMethods,
+    ImportMethods,
+    FigureMethods,
+    CollectionMethods,
+    DatabaseUser,
+):
+    """See ``contract.Publishing``, ``Order``, ``Imports``, ``StoreFigures``, ``Collections``."""
 
     def _now(self) -> int:
         return self._clock()
