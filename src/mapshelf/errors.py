@@ -286,10 +286,22 @@ class MapDeleted(Conflict):
 
 
 class TooManyCollections(Conflict):
-    """There are as many collections, maps in one, or pinned ones, as there may be.
+    """There are as many collections, or maps in one, as there may be.
 
-    The message is for the client.
+    Attributes:
+        what: ``own`` collections, ``maps`` in one, or ``pinned`` collections.
+        most: how many of these there may be.
     """
+
+    def __init__(self, what: str, most: int) -> None:
+        said = {
+            "own": f"You have {most} collections, which is as many as you may have; remove some.",
+            "maps": f"A collection has at most {most} maps.",
+            "pinned": f"{most} collections are pinned, which is as many as there may be.",
+        }
+        super().__init__(said[what])
+        self.what = what
+        self.most = most
 
 
 class AlreadyDecided(Conflict):

@@ -28,6 +28,7 @@ VARYING: Final = {
     "id": "[^/]+",
     "format": "|".join(writer.suffix for writer in WRITERS),
     "digest": "[0-9a-f]{64}",
+    "map": "[^/]+",
     "number": "[1-9][0-9]{0,8}",
     "picture": "|".join(PICTURES),
     "drawing": "|".join(DRAWING_FORMATS),

@@ -25,6 +25,7 @@ from mapshelf.errors import (
     StoreUnavailable,
     TooLarge,
     TooManyAttempts,
+    TooManyCollections,
     TooManyReports,
     TooManyTokens,
     TooManyUploads,
@@ -80,6 +81,8 @@ def failure(error: Exception, invalid: str) -> str:
         return _of_file(error)
     if isinstance(error, Forbidden):
         return forbidden(error)
+    if isinstance(error, TooManyCollections):
+        return say(f"failure.collections.{error.what}", most=f"{error.most:,}")
     return say(next((key for kind, key in _MESSAGES if isinstance(error, kind)), invalid))
 
 

@@ -21,11 +21,12 @@ from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import Visibility, VisitKind
 from mapshelf.query import MapQuery, parse_query
 from mapshelf.site.cards import card
+from mapshelf.site.collection_pages import CollectionPages
 from mapshelf.site.feed import feed_values
 from mapshelf.site.library import Library, library_page
 from mapshelf.site.map_data import large_map_data, map_data
 from mapshelf.site.map_page import Known, PageContent, known_of, large_map_body, map_body
-from mapshelf.site.oembed import asked_map, description
+from mapshelf.site.oembed import Embedded, asked_page, description
 from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.responses import (
     EMBEDDED,
@@ -46,9 +47,10 @@ JSON: Final = b"application/json"
 class Pages:
     """The pages of one application."""
 
-    def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Make them with ``maker``."""
+    def __init__(self, context: Context, maker: PageMaker, collections: CollectionPages) -> None:
+        """Make them with ``maker``, and what is embedded of ``collections`` with these."""
         self._context = context
+        self._collections = collections
         self._queues = context.queues
         self._addresses = maker.addresses
         self._assets = maker.assets
@@ -117,13 +119,18 @@ class Pages:
         return await self._download(request, make)
 
     async def oembed(self, request: Request) -> Response:
-        """Answer how to embed a map."""
-        public_id = asked_map(request.query_string, self._addresses)
+        """Answer how to embed a map or a collection."""
+        place, public_id = asked_page(request.query_string, self._addresses)
+        if place == "collected":
+            return await self._collections.oembed(request, public_id)
         found = await self._found(request, public_id)
         if found.visibility is not Visibility.PUBLISHED:  # its owner tells of it, and nobody else
             raise NotFound("There is no map at this address that may be embedded.")
         shown = card(found.record, self._addresses, [])
-        body = description(shown, request.query_string, self._addresses)
+        embedded = Embedded(
+            shown.title, shown.owner, shown.owner_address, shown.address, shown.large
+        )
+        body = description(embedded, request.query_string, self._addresses)
         return data_response(b"application/json", body)
 
     async def reference(self, request: Request) -> Response:

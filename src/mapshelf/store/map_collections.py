@@ -162,9 +162,7 @@ def _add(
     database.execute("UPDATE users SET name = name WHERE id = ?", (owner_id,))  # one at a time
     ((count,),) = database.rows("SELECT count(*) FROM collections WHERE owner_id = ?", (owner_id,))
     if count >= MOST_COLLECTIONS:
-        raise TooManyCollections(
-            f"You have {count} collections, which is as many as you may have; remove some."
-        )
+        raise TooManyCollections("own", MOST_COLLECTIONS)
     if details.title is None:
         raise Conflict("a new collection needs a title")
     visibility = details.visibility or Visibility.PRIVATE
@@ -244,9 +242,7 @@ def _pin(database: Transaction, public_id: str, *, pinned: bool) -> Collection:
     if pinned:
         ((count,),) = database.rows("SELECT count(*) FROM collections WHERE pinned IS NOT NULL")
         if count >= MOST_PINNED:
-            raise TooManyCollections(
-                f"{count} collections are pinned, which is as many as there may be; unpin one."
-            )
+            raise TooManyCollections("pinned", MOST_PINNED)
     at = database.now if pinned else None
     database.execute("UPDATE collections SET pinned = ? WHERE id = ?", (at, public_id))
     return _require(database, public_id)
@@ -262,7 +258,7 @@ def _changed(database: Transaction, public_id: str, file_ids: list[int]) -> Coll
 
 def _written(database: Transaction, public_id: str, file_ids: list[int]) -> Collection:
     if len(file_ids) > MOST_COLLECTED:
-        raise TooManyCollections(f"A collection has at most {MOST_COLLECTED} maps.")
+        raise TooManyCollections("maps", MOST_COLLECTED)
     if file_ids:
         marks = _marks(len(file_ids))
         known = database.rows(f"SELECT count(*) FROM maps WHERE file_id IN ({marks})", (*file_ids,))
