@@ -93,6 +93,7 @@ def own_data(store: Store, user: User, now: int, most: int = MOST_BYTES) -> Iter
             ("maps.ndjson", _maps(store, user)),
             ("votes.ndjson", _votes(store, user)),
             ("reports.ndjson", _reports(store, user)),
+            ("collections.ndjson", _collections(store, user)),
             ("audit.ndjson", _audit(store, user)),
         ):
             with packed.open(name, "w") as file:
@@ -156,6 +157,19 @@ def _reports(store: Store, user: User) -> Iterator[Mapping[str, Any]]:
             "reason": report.reason,
             "note": report.note,
             "created": format_date(report.created),
+        }
+
+
+def _collections(store: Store, user: User) -> Iterator[Mapping[str, Any]]:
+    for found in store.collections_of(user.id):
+        yield {
+            "id": found.id,
+            "title": found.title,
+            "text": found.text,
+            "visibility": found.visibility.value,
+            "created": format_date(found.created),
+            "changed": format_date(found.changed),
+            "maps": [one.id for one in store.collected_maps(found.id)],
         }
 
 

@@ -85,16 +85,15 @@ def side_by_side(pictures: Sequence[bytes], size: tuple[int, int], ground: str, 
                 whole.paste(picture.convert("RGB").resize(cell), (left, top))
         else:
             whole.paste(Image.new("RGB", cell, ground), (left, top))
-    buffer = io.BytesIO()
-    whole.quantize(PHOTO_COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE).save(
-        buffer, "PNG", compress_level=9
-    )
-    return buffer.getvalue()
+    return _of_few_colours(whole, PHOTO_COLOURS)
 
 
 def _with_palette(png: bytes, colours: int) -> bytes:
     with Image.open(io.BytesIO(png), formats=("PNG",)) as picture:
-        whole = picture.convert("RGB")  # its background is opaque
+        return _of_few_colours(picture.convert("RGB"), colours)  # its background is opaque
+
+
+def _of_few_colours(whole: Image.Image, colours: int) -> bytes:
     # Without dithering, flat parts stay flat.
     few = whole.quantize(colours, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     _set_ground(few, whole)

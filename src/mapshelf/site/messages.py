@@ -301,11 +301,11 @@ ENGLISH: Final[Mapping[str, str]] = {
     "collect.add": "Add",
     "collect.new": "Into a new collection with the title",
     "done.collection.removed": "The collection is deleted.",
-    "failure.collections.own": "You have {most} collections, which is as many as you may have. Delete "
-    "some.",
+    "failure.collections.own": "You have {most} collections, which is as many as you may have. "
+    "Delete some.",
     "failure.collections.maps": "A collection has at most {most} maps.",
-    "failure.collections.pinned": "{most} collections are pinned, which is as many as there may be. "
-    "Take one from the first page.",
+    "failure.collections.pinned": "{most} collections are pinned, which is as many as there may "
+    "be. Take one from the first page.",
     "forbidden.collection": "Only its owner and administrators may do this with a collection.",
     "failure.collection": "A collection needs a title of at most 200 characters, and its text has "
     "at most 5,000.",
@@ -628,12 +628,12 @@ ENGLISH: Final[Mapping[str, str]] = {
     "done.imports.all": "The files are dismissed.",
     "account.export": "Export your data",
     "account.export.hint": "A zip file with all that is kept of you: your maps and their files, "
-    "your votes and reports, the names of your tokens and programs, where you are signed in, and "
-    "what was noted of what you did within 90 days.",
+    "your votes, reports and collections, the names of your tokens and programs, where you are "
+    "signed in, and what was noted of what you did within 90 days.",
     "account.export.button": "Download your data",
     "account.delete": "Delete the account",
     "account.delete.hint": "This cannot be undone. You are signed out everywhere, and your tokens "
-    "and programs stop working. Your votes are taken back.",
+    "and programs stop working. Your votes are taken back, and your collections are deleted.",
     "account.delete.maps": "What becomes of the maps that you uploaded?",
     "account.delete.remove": "They are deleted, too",
     "account.delete.pass_on": "They stay, and belong to “system” instead of you",
