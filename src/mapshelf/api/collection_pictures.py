@@ -14,7 +14,14 @@ from mapshelf.accounts.permissions import is_shown
 from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response, body_response, provisional
 from mapshelf.api.map_writing import map_object
-from mapshelf.api.thumbnails import PRIVATE, PUBLIC, PictureQuery, ThumbnailMaker, parse_picture
+from mapshelf.api.thumbnails import (
+    DRAWN,
+    PRIVATE,
+    PUBLIC,
+    PictureQuery,
+    ThumbnailMaker,
+    parse_picture,
+)
 from mapshelf.api.visible_collections import SeenCollection, find_collection
 from mapshelf.model import Map, Visibility
 from mapshelf.render.render_request import WIDTHS, CollageRequest, RenderRequest
@@ -28,7 +35,7 @@ MOST_PICTURES: Final = 4
 async def show_collection_picture(context: Context, request: Request) -> Response:
     """Return the picture of a collection."""
     asked = parse_picture(request.query_string, "png")
-    asked = replace(asked, source=PictureQuery.source)
+    asked = replace(asked, source=DRAWN)
     found = await find_collection(context, request)
     maker = ThumbnailMaker(context)
     records = [Record(one.file_id, map_object(one, context.base_url)) for one in _first(found)]

@@ -64,8 +64,8 @@ def fill(shelf: Shelf, name: str) -> None:
     assert voted
     store.set_vote(voted.file_id, user.id, Vote.UP)
     store.report_map(voted.file_id, user.id, Reason.SPAM, f"Note of {name}")
-    details = CollectionDetails(f"Collection of {name}", f"Text of {name}")
-    store.add_collection(user.id, details, [voted.file_id])
+    said = CollectionDetails(f"Collection of {name}", f"Text of {name}")
+    store.add_collection(user.id, said, [voted.file_id])
     shelf.token(name)
 
 

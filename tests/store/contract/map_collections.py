@@ -1,5 +1,6 @@
 """What ``contract.Collections`` promises."""
 
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -58,23 +59,24 @@ class CollectionsContract(PeopleSuite):
 
     def test_what_is_not_there(self, store: Store, ann: int, maps: list[Map]) -> None:
         found = made(store, ann)
+        changes: list[Callable[[str], object]] = [
+            lambda wrong: store.edit_collection(wrong, CollectionDetails(title="x")),
+            lambda wrong: store.collect(wrong, []),
+            lambda wrong: store.arrange(wrong, []),
+            lambda wrong: store.take_out(wrong, []),
+            lambda wrong: store.move_collected(wrong, 1, 1),
+            store.remove_collection,
+            lambda wrong: store.pin_collection(wrong, pinned=True),
+        ]
         for wrong in ("unknown1", "\0", "", "x" * 100):
             assert store.find_collection(wrong) is None
             assert store.collected_maps(wrong) == []
-            for change in (
-                lambda wrong=wrong: store.edit_collection(wrong, CollectionDetails(title="x")),
-                lambda wrong=wrong: store.collect(wrong, []),
-                lambda wrong=wrong: store.arrange(wrong, []),
-                lambda wrong=wrong: store.take_out(wrong, []),
-                lambda wrong=wrong: store.move_collected(wrong, 1, 1),
-                lambda wrong=wrong: store.remove_collection(wrong),
-                lambda wrong=wrong: store.pin_collection(wrong, pinned=True),
-            ):
+            for change in changes:
                 with pytest.raises(NotFound):
-                    change()
-        for change in (store.collect, store.arrange):
+                    change(wrong)
+        for fill in (store.collect, store.arrange):
             with pytest.raises(NotFound):
-                change(found.id, [maps[0].file_id, 10**9])
+                fill(found.id, [maps[0].file_id, 10**9])
         with pytest.raises(NotFound):
             store.add_collection(10**9, CollectionDetails(title="x"), [])
         with pytest.raises(Conflict):
