@@ -47,7 +47,7 @@ LEVEL: Final = 1
 _UNSAFE: Final = re.compile(r'[\x00-\x1f<>:"/\\|?*]')
 
 
-class _Sink(io.RawIOBase):
+class PieceSink(io.RawIOBase):
     """What a zip is written to: it keeps what has not been taken yet."""
 
     def __init__(self) -> None:
@@ -55,13 +55,16 @@ class _Sink(io.RawIOBase):
         self._pieces: list[bytes] = []
 
     def writable(self) -> bool:
+        """Return that it is."""
         return True
 
     def write(self, data: Any) -> int:
+        """Keep some bytes."""
         self._pieces.append(bytes(data))
         return len(data)
 
     def taken(self) -> bytes:
+        """Return what has been written since the last call."""
         piece = b"".join(self._pieces)
         self._pieces.clear()
         return piece
@@ -87,7 +90,7 @@ def own_data(store: Store, user: User, now: int, most: int = MOST_BYTES) -> Iter
     Raises:
         StoreUnavailable: the store cannot be reached.
     """
-    sink, files = _Sink(), _Files(most)
+    sink, files = PieceSink(), _Files(most)
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as packed:
         for name, lines in (
             ("maps.ndjson", _maps(store, user)),

@@ -103,6 +103,10 @@ class Addresses:
         """Return where somebody puts maps into a collection."""
         return f"{self.root}/collect?{urlencode([('map', one) for one in public_ids])}"
 
+    def tag(self, public_ids: Sequence[str]) -> str:
+        """Return where somebody tags several maps."""
+        return f"{self.root}/tag?{urlencode([('map', one) for one in public_ids])}"
+
     def oembed(self, page: str) -> str:
         """Return what describes how to embed a page."""
         return f"{self.base_url}/oembed?{urlencode({'url': page, 'format': 'json'})}"

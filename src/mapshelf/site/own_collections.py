@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import urlsplit
 
 from mapshelf.accounts.audit import about_collection, done_by
 from mapshelf.accounts.permissions import is_shown, may_change, may_see
@@ -35,11 +35,11 @@ from mapshelf.model import (
     CollectionDetails,
     Map,
     User,
-    is_public_id,
 )
 from mapshelf.query import read_parameters
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card
+from mapshelf.site.chosen import asked_ids, chosen_ids
 from mapshelf.site.collections_shown import card_of, collection_card
 from mapshelf.site.failures import UNTAKEN
 from mapshelf.site.map_forms import BODY, LIMITS
@@ -52,9 +52,6 @@ T = TypeVar("T")
 
 AT: Final = "/collected/{id}/{slug}"
 OWN: Final = "collections"
-
-MOST_CHOSEN: Final = 100
-"""Maps that are put into a collection at once."""
 
 PLACES: Final = {"up": -1, "down": 1, "first": -MOST_COLLECTED, "last": MOST_COLLECTED}
 """What the buttons beside a map do, in places."""
@@ -145,13 +142,11 @@ class OwnCollectionPages:
     # -- putting maps into one ------------------------------------------------------------
 
     async def _show_chosen(self, request: Request, session: Session) -> Response:
-        return await self._chosen(request, session, _asked_ids(request))
+        return await self._chosen(request, session, asked_ids(request))
 
     async def _collect(self, request: Request, session: Session, form: Form) -> Response:
-        ids = _ids(form.text("maps").split(","))
+        ids = chosen_ids(form.text("maps").split(","))
         try:
-            if not ids:
-                raise InvalidParameter("No map is chosen.")
             if form.text("collection"):
                 work = partial(collected, ids)
                 found = await self._changed(request, session, form.text("collection"), work)
@@ -362,19 +357,6 @@ def _removed(store: Store, found: Collection, user: User) -> None:
 
 def _pinned(pinned: bool, store: Store, found: Collection, user: User) -> Collection:
     return store.pin_collection(found.id, pinned=pinned)
-
-
-def _asked_ids(request: Request) -> list[str]:
-    """Return the maps that an address names, as a form on a list sends them."""
-    pairs = parse_qsl(request.query_string.decode("latin-1"))
-    return _ids([value for name, value in pairs if name == "map"])
-
-
-def _ids(texts: list[str]) -> list[str]:
-    known = dict.fromkeys(text for text in texts if is_public_id(text))
-    if len(known) > MOST_CHOSEN:
-        raise InvalidParameter(f"At most {MOST_CHOSEN} maps can be chosen at once.")
-    return list(known)
 
 
 def _id_in(text: str, addresses: Addresses) -> str:

@@ -16,10 +16,10 @@ from mapshelf.api.documents import Kind
 from mapshelf.api.http import Headers, Request, Response
 from mapshelf.api.map_detail import FORMATS, Export, export_outline, original_file
 from mapshelf.api.visible_maps import FoundMap, find_map
-from mapshelf.errors import NotFound
+from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import Visibility, VisitKind
-from mapshelf.query import MapQuery, parse_query
+from mapshelf.query import MapQuery, parse_query, read_parameters
 from mapshelf.site.cards import card
 from mapshelf.site.collection_pages import CollectionPages
 from mapshelf.site.feed import feed_values
@@ -39,6 +39,7 @@ from mapshelf.site.responses import (
     page_response,
     redirect,
 )
+from mapshelf.site.ways import CARDS, VIEW, VIEWS
 from mapshelf.snapshot.read import Record, Snapshot
 
 JSON: Final = b"application/json"
@@ -59,11 +60,13 @@ class Pages:
 
     async def library(self, request: Request) -> Response:
         """Answer a list of maps as a page."""
-        return await self._made(request, partial(self._library, _place_query(request)))
+        make = partial(self._library, _place_query(request), _view(request))
+        return await self._made(request, make)
 
     async def results(self, request: Request) -> Response:
         """Answer the part of a list that changes while somebody types."""
-        return await self._made(request, partial(self._results, parse_query(request.query_string)))
+        query = parse_query(request.query_string)
+        return await self._made(request, partial(self._results, query, _view(request)))
 
     async def feed(self, request: Request) -> Response:
         """Answer a list of maps as a feed."""
@@ -149,14 +152,15 @@ class Pages:
 
     # -- made in threads ------------------------------------------------------------------
 
-    def _listed(self, query: MapQuery, snapshot: Snapshot) -> Library:
-        return library_page(query, snapshot, self._context.store.get(), self._addresses)
+    def _listed(self, query: MapQuery, view: str, snapshot: Snapshot) -> Library:
+        return library_page(query, snapshot, self._context.store.get(), self._addresses, view)
 
-    def _library(self, query: MapQuery, snapshot: Snapshot) -> Response:
-        return self._templates.page("library.html", {"library": self._listed(query, snapshot)})
+    def _library(self, query: MapQuery, view: str, snapshot: Snapshot) -> Response:
+        values = {"library": self._listed(query, view, snapshot)}
+        return self._templates.page("library.html", values)
 
-    def _results(self, query: MapQuery, snapshot: Snapshot) -> Response:
-        values = {"library": self._listed(query, snapshot)}
+    def _results(self, query: MapQuery, view: str, snapshot: Snapshot) -> Response:
+        values = {"library": self._listed(query, view, snapshot)}
         return fragment_response(self._templates.text("_list.html", values).encode())
 
     def _feed(self, query: MapQuery, snapshot: Snapshot, *, own: bool = False) -> Response:
@@ -259,3 +263,15 @@ def _place_query(request: Request) -> MapQuery:
     given = tuple((key, value) for key, value in query.given if key != parameter)
     whole = parse_query(urlencode((*given, (parameter, name))).encode())
     return replace(whole, offset=query.offset)
+
+
+def _view(request: Request) -> str:
+    """Return how a list is to be shown.
+
+    Raises:
+        InvalidParameter: in a way that there is not.
+    """
+    view = read_parameters(request.query_string, (VIEW,)).get(VIEW, CARDS)
+    if view not in VIEWS:
+        raise InvalidParameter(f"The {VIEW} value must be one of {', '.join(VIEWS)}.")
+    return view

@@ -18,6 +18,7 @@ from mapshelf.api.context import Context
 from mapshelf.api.routes import Operation, Route
 from mapshelf.settings import Settings
 from mapshelf.site.account import AccountPages
+from mapshelf.site.chosen import ChosenPages
 from mapshelf.site.collection_pages import CollectionPages
 from mapshelf.site.feed_addresses import FeedAddressPage
 from mapshelf.site.importing import Importing
@@ -63,6 +64,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     importing = Importing(context, maker)
     pinned = PinnedCollections(context, maker)
     map_pages = OneMapPages(personal)
+    chosen = ChosenPages(personal)
     signed_in = partial(for_signed_in, addresses=maker.addresses)
     route = partial(Route, scope=None, error_page=maker.errors.page)
     to_people: Callable[[Answer], Operation] = for_everybody
@@ -77,6 +79,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/collected/{id}": to_people(collections.collection),
         "/collected/{id}/feed.atom": to_scripts(collections.feed),
         "/collected/{id}/{slug}": signed_in(to_people(collections.collection)),
+        "/download": to_people(chosen.download),
         "/mindmaps/{id}": to_people(pages.map),
         "/mindmaps/{id}/{slug}.{format}": to_people(pages.outline),
         "/mindmaps/{id}/{slug}/original": to_people(pages.original),
@@ -105,6 +108,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         **PublishPages(personal).paths(),
         **OwnMapsPages(personal).paths(),
         **OwnCollectionPages(personal, pinned).paths(),
+        **chosen.paths(),
         **map_pages.paths(),
     }
 

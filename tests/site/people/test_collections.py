@@ -106,7 +106,7 @@ def test_maps_are_collected_from_their_pages(bob: Person) -> None:
     assert sent(bob, form) == there
     assert titles(bob.get(there)) == "acb"
     assert bob.status("/collect?map=none") == 404
-    assert bob.status("/collect") == 404
+    assert bob.status("/collect") == 400
 
 
 def test_what_cannot_be_taken_is_said_above_the_form(bob: Person) -> None:
