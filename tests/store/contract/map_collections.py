@@ -236,7 +236,7 @@ class CollectionsContract(PeopleSuite):
         gone, kept = made(store, ann, *maps), made(store, bob, *maps)
         own = published(store, ann)
         store.collect(kept.id, [own.file_id])
-        store.close_account(ann, MapsOfClosedAccount.REMOVE)
+        store.close_account(ann, MapsOfClosedAccount.REMOVE, None)
         assert store.find_collection(gone.id) is None
         while store.finish_closing():
             pass
