@@ -21,6 +21,7 @@ from mapshelf.accounts.permissions import may_change, may_see
 from mapshelf.api.content_disposition import attachment, file_name, split_name
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
+from mapshelf.api.map_writing import only_owner
 from mapshelf.api.people import Session
 from mapshelf.api.visible_maps import no_map, user_if_any
 from mapshelf.disk_cache import CachedFile, DiskCache
@@ -253,7 +254,7 @@ def _changeable(ids: Sequence[str], user: User, store: Store) -> tuple[list[Map]
     seen = seen_maps(store, ids, user)
     own = [one for one in seen if may_change(one, user)]
     if not own:
-        raise Forbidden("Only its owner and administrators may do this with a map.")
+        raise only_owner()
     return own, len(seen) - len(own)
 
 

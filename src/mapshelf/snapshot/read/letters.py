@@ -12,8 +12,8 @@ from typing import Final, Protocol
 
 from mapshelf.snapshot.format.columns import Array
 
-MOST_GROUPS: Final = 100
-"""Groups of a list. What follows has none; it is reached page by page."""
+MOST_STEPS: Final = 150
+"""Letters that are looked for in a list. What follows has none; it is reached page by page."""
 
 OTHERS: Final = "#"
 """The group of what is neither letter nor digit."""
@@ -24,6 +24,7 @@ _GROUPS: Final = (
     (0x0000, 0x002F, OTHERS),
     (0x0030, 0x0039, _DIGITS),
     (0x003A, 0x0060, OTHERS),
+    (0x007B, 0x00A9, OTHERS),
     (0x1100, 0x11FF, "가"),
     (0x2000, 0x2BFF, OTHERS),
     (0x2E80, 0x303F, OTHERS),
@@ -76,7 +77,9 @@ def letters(found: Pages, title_starts: Array) -> list[Letter]:
 
     groups: dict[str, Letter] = {}
     offset, total = 0, len(found)
-    while offset < total and len(groups) < MOST_GROUPS:
+    for _ in range(MOST_STEPS):
+        if offset >= total:
+            break
         name, beyond = _group(start(offset))
         groups.setdefault(name, Letter(name, offset))
         offset = bisect_left(range(total), beyond, lo=offset + 1, key=start)
@@ -86,7 +89,7 @@ def letters(found: Pages, title_starts: Array) -> list[Letter]:
 def _group(start: int) -> tuple[str, int]:
     """Return the group of a title by its beginning, and the first beginning after the group."""
     first = _first_letter(start.to_bytes(_KEY_BYTES))
-    name, last = first.upper(), ord(first)
+    name, last = first.upper() if first.isalpha() else OTHERS, ord(first)
     for low, high, group in _GROUPS:
         if low <= ord(first) <= high:
             name, last = group, high
