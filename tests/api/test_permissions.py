@@ -112,6 +112,7 @@ FORMS: Final = (
     "/publish/preview",
     "/account/collections",
     "/collect",
+    "/tag",
     *(f"/collected/{{id}}/{{slug}}/{last}" for last in ("edit", "remove", "pin")),
     *(
         f"/mindmaps/{{id}}/{{slug}}/{last}"

@@ -452,6 +452,16 @@ REQUESTS: Final[Mapping[tuple[str, str], Callable[[World, str], Asked]]] = {
         Asked("/account/collections", {"title": "New"}, statuses=(303,), location="/collected/")
     ),
     ("GET", "/collect"): lambda world, visibility: Asked(f"/collect?map={world.maps[visibility]}"),
+    ("GET", "/download"): lambda world, visibility: Asked(
+        f"/download?map={world.maps[visibility]}"
+    ),
+    ("GET", "/tag"): lambda world, visibility: Asked(f"/tag?map={world.maps[visibility]}"),
+    ("POST", "/tag"): lambda world, visibility: Asked(
+        "/tag",
+        {"maps": world.maps[visibility], "add": "New"},
+        statuses=(303,),
+        location="/tag?map=",
+    ),
     ("POST", "/collect"): lambda world, visibility: forgetful(
         Asked(
             "/collect",
