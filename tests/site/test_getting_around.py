@@ -10,7 +10,8 @@ import pytest
 
 from mapshelf.model import MapDetails, MapDraft, Visibility
 from mapshelf.site import chosen, site_routes
-from mapshelf.site.library import Choice, numbered
+from mapshelf.site.facets import Choice
+from mapshelf.site.ways import numbered
 from tests.harness import Service, Shelf, shelf_with
 from tests.site.people.person import Person, member, user_named
 from tests.store.drafts import source, upload

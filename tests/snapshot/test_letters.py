@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from mapshelf.model import Map, MapDraft
+from mapshelf.model import ListedMap, MapDraft
 from mapshelf.query import MapQuery
 from mapshelf.snapshot.read.letters import Letter
 from mapshelf.text.normalize import normalize
@@ -29,15 +29,15 @@ def group(title: str) -> str:
     return letter.upper() if letter.isalpha() else "#"
 
 
-def plain(maps: list[Map]) -> list[Letter]:
+def plain(maps: list[ListedMap]) -> list[Letter]:
     found: dict[str, Letter] = {}
     for offset, one in enumerate(in_order(maps, "alpha")):
-        found.setdefault(group(one.title), Letter(group(one.title), offset))
+        found.setdefault(group(one.map.title), Letter(group(one.map.title), offset))
     return list(found.values())
 
 
 def prove(world: World) -> None:
-    snapshot, maps = world.published(), world.maps()
+    snapshot, maps = world.published(), world.listed()
     for filters in ((), (("category", 1),), (("only_templates", 1),)):
         query = MapQuery(order="alpha", filters=filters)
         assert snapshot.letters(query) == plain(filtered(maps, filters))

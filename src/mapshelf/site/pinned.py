@@ -1,10 +1,11 @@
 """The collections that administrators have pinned, on the first page of the library.
 
 That page is cached with the snapshot it was made from, and collections are not in the snapshot. So
-they are put in at a mark when the page is sent. What is put in is read again after a second; it
-stays what it was while the store does not answer.
+they are put in at a mark when the page is sent. What is put in is read again after a second. A page
+waits for that only for a moment: while the store does not answer, it stays what it was.
 """
 
+import asyncio
 import time
 from typing import Final
 
@@ -12,7 +13,7 @@ from mapshelf.api.compression import packable
 from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response, body_response, etag
 from mapshelf.api.routes import Operation
-from mapshelf.errors import Ending, Overloaded, StoreUnavailable
+from mapshelf.errors import Ending, Overloaded, StoreError
 from mapshelf.site.collections_shown import collection_card
 from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.responses import HTML
@@ -22,6 +23,9 @@ MARK: Final = b"<!--pinned-->"
 
 KEPT_FOR: Final = 1.0
 """Seconds after which the store is asked again."""
+
+PATIENCE: Final = 0.3
+"""Seconds that pages wait for the store, from when it was asked."""
 
 _OF_OTHERS: Final = frozenset((b"content-type", b"content-length", b"etag", b"vary"))
 """Headers that a changed page does not keep."""
@@ -37,6 +41,8 @@ class PinnedCollections:
         self._templates = maker.templates
         self._html = b""
         self._until = 0.0
+        self._asking: asyncio.Task[None] | None = None
+        self._asked = 0.0
         self._last: tuple[Response, bytes, Response] | None = None
 
     def forget(self) -> None:
@@ -50,7 +56,7 @@ class PinnedCollections:
             response = await answer(context, request)
             if response.status != 200 or MARK not in response.body:
                 return response
-            html = await self._current(request)
+            html = await self._current()
             return self._changed(response, html) if html else response
 
         return operation
@@ -65,17 +71,24 @@ class PinnedCollections:
         self._last = response, html, changed
         return changed
 
-    async def _current(self, request: Request) -> bytes:
-        if time.monotonic() < self._until:
+    async def _current(self) -> bytes:
+        now = time.monotonic()
+        if now < self._until:
             return self._html
-        try:
-            await self._context.people.authenticator()  # once the store is open
-            queue = self._context.queues.lookups
-            self._html = await queue.result("pinned", self._made, request.disconnection)
-        except (Ending, Overloaded, StoreUnavailable):
-            pass  # reading goes on when the database is away
-        self._until = time.monotonic() + KEPT_FOR
+        if self._asking is None:
+            self._asked = now
+            self._asking = asyncio.create_task(self._ask())
+        await asyncio.wait({self._asking}, timeout=max(0.0, self._asked + PATIENCE - now))
         return self._html
+
+    async def _ask(self) -> None:
+        try:
+            self._html = await self._context.queues.lookups.result("pinned", self._made)
+        except (Ending, Overloaded, StoreError):
+            pass  # reading goes on when the database is away
+        finally:
+            self._until = time.monotonic() + KEPT_FOR
+            self._asking = None
 
     def _made(self) -> bytes:
         found = self._context.store.get().pinned_collections()
