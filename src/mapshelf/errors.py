@@ -36,6 +36,7 @@
     │       ├── TooManyTokens  a user has as many as one may make
     │       ├── MapHidden      administrators have hidden this map
     │       ├── MapDeleted     administrators have deleted this map
+    │       ├── TooManyCollections  there are as many collections, or maps in one, as there may be
     │       ├── AlreadyDecided   somebody else has decided about this map
     │       ├── LastAdministrator  there would be no administrator left
     │       └── LastWay        a user could not sign in any longer
@@ -287,6 +288,25 @@ class MapHidden(Conflict):
 
 class MapDeleted(Conflict):
     """Administrators have deleted this map, so nobody else brings it back."""
+
+
+class TooManyCollections(Conflict):
+    """There are as many collections, or maps in one, as there may be.
+
+    Attributes:
+        what: ``own`` collections, ``maps`` in one, or ``pinned`` collections.
+        most: how many of these there may be.
+    """
+
+    def __init__(self, what: str, most: int) -> None:
+        said = {
+            "own": f"You have {most} collections, which is as many as you may have; remove some.",
+            "maps": f"A collection has at most {most} maps.",
+            "pinned": f"{most} collections are pinned, which is as many as there may be.",
+        }
+        super().__init__(said[what])
+        self.what = what
+        self.most = most
 
 
 class AlreadyDecided(Conflict):

@@ -13,13 +13,15 @@ MEMBER = User(1, "ann", 0, disabled=False)
 TOKEN = Token(1, "ann", "", "", created=0, expires=None, revoked=None, last_used=None)
 
 READING = {"list maps", "search maps", "read a map", "list one's own maps", "list versions"}
+READING |= {"list collections", "read a collection"}
 WRITING = {"publish a map", "change a map", "remove a map", "undo a removal"}
 WRITING |= {"replace a file", "restore a version", "vote", "report a map"}
+WRITING |= {"make a collection", "change a collection", "remove a collection"}
 PUBLIC = {"sign in", "sign in by a provider", "choose a password by link", "register"}
 PUBLIC |= {"see a picture", "ask about the service", "ask to be let in as a program"}
 FEEDS_ONLY = {"read feeds by a secret address"}
 ADMINISTRATION = {"make, list and withdraw invitations", "decide about reports"}
-ADMINISTRATION |= {"see and dismiss refused files", "rename tags"}
+ADMINISTRATION |= {"see and dismiss refused files", "rename tags", "pin a collection"}
 
 
 def allowed(credential: Credential | None) -> set[str]:

@@ -149,6 +149,9 @@ def curl(service: Service, command: str) -> tuple[httpx.Response, argparse.Names
     method = "HEAD" if given.I else given.X
     body = None if given.d is None else given.d.encode()
     answer = service.request(method, str(url), headers=headers, signed=False, content=body)
+    if answer.status_code == 201 and given.url.endswith("/collections"):
+        made = answer.json()
+        answer = as_if(answer, made["id"], "cK8wQ2rT", (made["created"], made["changed"]))
     return answer, given
 
 
@@ -161,9 +164,17 @@ def send_form(
     data = {name: value for name, value in pairs if not value.startswith("@")}
     answer = service.run(service.client.post(url, headers=headers, data=data, files=files))
     made = answer.json()
-    text = answer.text.replace(made["ID"], "Wn5cT8yR")
-    text = text.replace(made["DateAdded"], "2024-03-09 16:00:00.000")
-    location = answer.headers["Location"].replace(made["ID"], "Wn5cT8yR")
+    return as_if(answer, made["ID"], "Wn5cT8yR", (made["DateAdded"],))
+
+
+def as_if(
+    answer: httpx.Response, public_id: str, shown: str, dates: tuple[str, ...]
+) -> httpx.Response:
+    """Return an answer as if what was made had the ID of the page, and its time."""
+    text = answer.text.replace(public_id, shown)
+    for date in dates:
+        text = text.replace(date, "2024-03-09 16:00:00.000")
+    location = answer.headers["Location"].replace(public_id, shown)
     changed = {**answer.headers, "location": location, "content-length": str(len(text))}
     return httpx.Response(answer.status_code, headers=changed, text=text)
 

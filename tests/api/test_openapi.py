@@ -127,6 +127,12 @@ def test_every_operation_is_described_and_no_other(service: Service) -> None:
         ("/maps/{ID}/vote", "put"),
         ("/maps/{ID}/reports", "post"),
         ("/maps/{ID}/versions/{number}/restore", "post"),
+        ("/collections", "post"),
+        ("/collections/{collection}", "patch"),
+        ("/collections/{collection}", "delete"),
+        ("/collections/{collection}/maps", "put"),
+        ("/collections/{collection}/maps", "post"),
+        ("/collections/{collection}/maps/{map}", "delete"),
     }
     assert {(path, method) for path, method, _ in operations()} == writing | {
         (path, "get")
@@ -150,6 +156,9 @@ def test_every_operation_is_described_and_no_other(service: Service) -> None:
             "/thumbnails/{ID}.{picture}",
             "/users/me",
             "/users/me/maps",
+            "/collections",
+            "/collections/{collection}",
+            "/collections/{collection}/picture.png",
             "/openapi.json",
         )
     }

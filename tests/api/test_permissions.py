@@ -29,6 +29,7 @@ ID: Final = "Q7xK2mZp"
 METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "TRACE", "OTHER")
 READING: Final = ("GET", "HEAD")
 MAP: Final = "/maps/{id}"
+COLLECTION: Final = "/collections/{id}"
 
 NEEDED: Final = {
     ("GET", "/users/me"): "account",
@@ -47,6 +48,11 @@ NEEDED: Final = {
     ("PATCH", MAP): "maps:write",
     ("DELETE", MAP): "maps:write",
     ("GET", "/users/me/maps"): "maps",
+    **{("GET", path): "maps" for path in ("/collections", COLLECTION)},
+    ("POST", "/collections"): "maps:write",
+    **{(method, COLLECTION): "maps:write" for method in ("PATCH", "DELETE")},
+    **{(method, f"{COLLECTION}/maps"): "maps:write" for method in ("PUT", "POST")},
+    ("DELETE", f"{COLLECTION}/maps/{{map}}"): "maps:write",
     ("GET", "/test/notes"): "maps",
     ("POST", "/test/notes"): "maps:write",
     ("DELETE", "/test/notes"): "maps:write",
@@ -72,6 +78,7 @@ OF_OWNERS: Final = {
 PARTS: Final = {
     "id": ID,
     "other": ID,
+    "map": ID,
     "format": "md",
     "digest": "0" * 64,
     "number": "1",
@@ -106,6 +113,10 @@ FORMS: Final = (
     "/account/maps",
     "/publish",
     "/publish/preview",
+    "/account/collections",
+    "/collect",
+    "/tag",
+    *(f"/collected/{{id}}/{{slug}}/{last}" for last in ("edit", "remove", "pin")),
     *(
         f"/mindmaps/{{id}}/{{slug}}/{last}"
         for last in ("vote", "edit", "versions", "versions/{number}", "remove")
@@ -307,6 +318,11 @@ def test_operations_need_what_the_table_of_permissions_says() -> None:
         ("POST", f"{MAP}/reports"): "report a map",
         ("POST", f"{MAP}/versions/{{number}}/restore"): "restore a version",
         ("POST", f"{MAP}/restore"): "undo a removal",
+        ("GET", "/collections"): "list collections",
+        ("GET", COLLECTION): "read a collection",
+        ("POST", "/collections"): "make a collection",
+        ("PATCH", COLLECTION): "change a collection",
+        ("DELETE", COLLECTION): "remove a collection",
     }
     for operation, name in asked.items():
         assert NEEDED[operation] == PERMISSIONS[name].scope
@@ -323,6 +339,10 @@ def test_what_a_path_allows_is_what_it_answers(asked: Service) -> None:
         f"{MAP}/reports": ("POST", "OPTIONS"),
         f"{MAP}/versions/{{number}}/restore": ("POST", "OPTIONS"),
         f"{MAP}/restore": ("POST", "OPTIONS"),
+        "/collections": ("GET", "HEAD", "POST", "OPTIONS"),
+        COLLECTION: ("GET", "HEAD", "PATCH", "DELETE", "OPTIONS"),
+        f"{COLLECTION}/maps": ("PUT", "POST", "OPTIONS"),
+        f"{COLLECTION}/maps/{{map}}": ("DELETE", "OPTIONS"),
         "/test/notes": ("GET", "HEAD", "POST", "DELETE", "OPTIONS"),
         "/test/file": ("PUT", "OPTIONS"),
         "/test/refused": ("PUT", "OPTIONS"),

@@ -31,7 +31,10 @@ ARABIC_PAGE, CHINESE_PAGE, LARGE_PAGE, TOUR_PAGE = (
     "/mindmaps/Large001",
     "/mindmaps/Tour0001",
 )
-EVERYWHERE = ("/", "/?query=garden", "/owners/many", PAGE, f"{PAGE}?embed=1", ARABIC_PAGE)
+EVERYWHERE = (
+    *("/", "/?query=garden", "/owners/many", "/owners/many?order_by=alpha&view=table"),
+    *(PAGE, f"{PAGE}?embed=1", ARABIC_PAGE),
+)
 
 
 def struck(page: Page) -> object:
@@ -77,6 +80,51 @@ def test_search_that_finds_nothing_and_everything_again(reader: Reader) -> None:
     expect(page.locator(".nothing")).to_be_visible()
     page.fill("#query", "")
     expect(page.locator("h1")).to_have_text("All maps")
+
+
+def test_back_leads_to_where_one_was(reader: Reader) -> None:
+    page = reader.open("/owners/many")
+    page.fill("#query", "map number 7")
+    expect(page.locator(".hit").first).to_contain_text("Map number 7")
+    page.locator(".hit .name a").first.click()
+    expect(page.locator("#stage")).to_be_visible()
+    page.go_back()
+    expect(page.locator(".hit").first).to_contain_text("Map number 7")
+    expect(page.locator("#query")).to_have_value("map number 7")
+    page.go_back()
+    expect(page.locator("h1")).to_have_text("Maps of many")
+    expect(page.locator("#query")).to_have_value("")
+    page.go_forward()
+    expect(page.locator(".hit").first).to_contain_text("Map number 7")
+
+
+@pytest.mark.parametrize("view", ["cards", "table"])
+def test_arrow_keys_walk_through_a_list(reader: Reader, view: str) -> None:
+    page = reader.open(f"/owners/many?order_by=alpha&view={view}")
+    names = page.locator(".choosing .name > a")
+    page.keyboard.press("ArrowDown")
+    expect(names.nth(0)).to_be_focused()
+    page.keyboard.press("ArrowDown" if view == "table" else "ArrowRight")
+    expect(names.nth(1)).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#query")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(names.nth(0)).to_be_focused()
+    with page.expect_navigation(url="**/mindmaps/**", wait_until="commit"):
+        page.keyboard.press("Enter")
+
+
+def test_several_maps_are_chosen(reader: Reader) -> None:
+    page = reader.open("/owners/many")
+    boxes = page.locator(".choosing .pick input")
+    expect(boxes.first).to_be_hidden()
+    page.get_by_text("Choose several").click()
+    boxes.nth(0).check()
+    boxes.nth(2).check()
+    assert not faults(page)
+    page.get_by_role("button", name="Add to a collection").click()
+    expect(page).to_have_url(re.compile(r"/signin\?next="))
 
 
 def test_search_within_a_list_stays_there(reader: Reader) -> None:

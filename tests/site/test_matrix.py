@@ -27,7 +27,7 @@ from mapshelf.api.csrf import FIELD, form_token
 from mapshelf.api.oauth import endpoints, oauth_routes
 from mapshelf.api.operations import api_routes
 from mapshelf.clock import milliseconds
-from mapshelf.model import Program, Role
+from mapshelf.model import CollectionDetails, Program, Role, Visibility
 from mapshelf.settings import Registration
 from mapshelf.site import site_routes
 from mapshelf.tokens import ACCESS_PREFIX, FEED_PREFIX, SCOPES, new_token
@@ -53,6 +53,7 @@ FORM: Final = "application/x-www-form-urlencoded"
 NUMBERS: Final = count(1)
 
 AT: Final = "/mindmaps/{id}/{slug}"
+COLLECTED: Final = "/collected/{id}/{slug}"
 OWNER, OTHER, BOSS = "owner", "other", "boss"
 
 
@@ -139,6 +140,7 @@ class World:
             visibility: self.upload(with_comment(FILE, visibility), visibility)
             for visibility in ("published", "private")
         }
+        self.collections = {one: self.collection(one) for one in ("published", "private")}
         shelf.publish()
         self.web: Program = registered(shelf.store)
         self.feed = shelf.token(OTHER, scopes="feeds", prefix=FEED_PREFIX)
@@ -158,6 +160,13 @@ class World:
         answer = self.service.run(sending)
         assert answer.status_code in (200, 201), answer.text
         return str(answer.json()["ID"])
+
+    def collection(self, visibility: str) -> str:
+        """Make a collection of the owner with the published map; return its ID."""
+        details = CollectionDetails("Plans", "", Visibility(visibility))
+        (found,) = self.shelf.store.maps_with_ids([self.maps["published"]])
+        made = self.shelf.store.add_collection(self.ids[OWNER], details, [found.file_id])
+        return made.id
 
     def choose(self, link: str) -> None:
         caller = Caller("somebody")
@@ -282,15 +291,17 @@ class World:
         make = REQUESTS.get((row.method, row.path))
         if make is not None:
             return make(self, visibility)
+        of = self.collections if row.path.startswith("/collect") else self.maps
         parts = {
-            "id": self.maps[visibility],
+            "id": of[visibility],
             "other": self.maps[visibility],
             "format": "md",
             "drawing": "svg",
             "digest": sha256(PICTURE).hexdigest(),
             "picture": "svg",
-            "slug": "plan",
+            "slug": "plans" if row.path.startswith("/collect") else "plan",
             "secret": self.feed,
+            "map": self.maps["published"],
             "name": OWNER if row.path.startswith("/owners") else "1",
         }
         return Asked(re.sub(r"\{(\w+)\}", lambda part: parts[part[1]], row.path))
@@ -363,6 +374,52 @@ def place(world: World, visibility: str) -> str:
     return quote(f"{BASE_URL}/mindmaps/{world.maps[visibility]}/plan", safe="")
 
 
+def of_collection(rest: str = "", **parts: Any) -> Callable[[World, str], Asked]:
+    def asked(world: World, visibility: str) -> Asked:
+        return Asked(f"/collections/{world.collections[visibility]}{rest}", **parts)
+
+    return asked
+
+
+def of_collected(last: str, **fields: str) -> Callable[[World, str], Asked]:
+    def asked(world: World, visibility: str) -> Asked:
+        path = f"/collected/{world.collections[visibility]}/plans/{last}"
+        return Asked(path, fields, statuses=(303,), location="/collected/")
+
+    return asked
+
+
+def emptied(world: World, visibility: str) -> Asked:
+    """Return a request that takes the map out, which is put back first."""
+    public_id = world.collections[visibility]
+    (found,) = world.shelf.store.maps_with_ids([world.maps["published"]])
+    world.shelf.store.collect(public_id, [found.file_id])
+    return Asked(f"/collections/{public_id}/maps/{found.id}", statuses=(204,))
+
+
+def new_collection(world: World, _: str) -> Asked:
+    (user,) = (one for one in world.shelf.store.users() if one.name == OWNER)
+    store = world.shelf.store
+    for one in store.collections_of(user.id):
+        if one.title == "Gone":
+            store.remove_collection(one.id)
+    details = CollectionDetails("Gone", "", Visibility.PUBLISHED)
+    return Asked(f"/collections/{store.add_collection(user.id, details, []).id}", statuses=(204,))
+
+
+def forgetful(asked: Asked) -> Callable[[World, str], Asked]:
+    """Return a request that makes a collection, when all that others made so are gone."""
+
+    def make(world: World, _: str) -> Asked:
+        for user in world.ids.values():
+            for one in world.shelf.store.collections_of(user):
+                if one.title == "New":
+                    world.shelf.store.remove_collection(one.id)
+        return asked
+
+    return make
+
+
 REQUESTS: Final[Mapping[tuple[str, str], Callable[[World, str], Asked]]] = {
     ("POST", "/maps"): lambda _, __: Asked(
         "/maps", file=plan(f"of {next(NUMBERS)}"), statuses=(201,)
@@ -377,6 +434,48 @@ REQUESTS: Final[Mapping[tuple[str, str], Callable[[World, str], Asked]]] = {
     ),
     ("PUT", "/maps/{id}/vote"): of_map("/vote", json={"vote": "up"}),
     ("POST", "/maps/{id}/reports"): of_map("/reports", json={"reason": "spam"}, statuses=(201,)),
+    ("POST", "/collections"): forgetful(
+        Asked("/collections", json={"title": "New"}, statuses=(201,))
+    ),
+    ("PATCH", "/collections/{id}"): of_collection(json={"text": "Other"}),
+    ("DELETE", "/collections/{id}"): new_collection,
+    ("PUT", "/collections/{id}/maps"): of_collection("/maps", json=[]),
+    ("POST", "/collections/{id}/maps"): of_collection("/maps", json=[]),
+    ("DELETE", "/collections/{id}/maps/{map}"): emptied,
+    ("GET", "/collected/{id}"): lambda world, visibility: Asked(
+        f"/collected/{world.collections[visibility]}", statuses=(308,)
+    ),
+    ("POST", f"{COLLECTED}/edit"): lambda world, visibility: of_collected(
+        "edit", title="Plans", visibility=visibility
+    )(world, visibility),
+    ("POST", f"{COLLECTED}/remove"): lambda world, visibility: Asked(
+        f"/collected/{new_collection(world, visibility).path.split('/')[2]}/gone/remove",
+        statuses=(303,),
+        location="/account/collections?done=removed",
+    ),
+    ("POST", f"{COLLECTED}/pin"): of_collected("pin", pinned="false"),
+    ("POST", "/account/collections"): forgetful(
+        Asked("/account/collections", {"title": "New"}, statuses=(303,), location="/collected/")
+    ),
+    ("GET", "/collect"): lambda world, visibility: Asked(f"/collect?map={world.maps[visibility]}"),
+    ("GET", "/download"): lambda world, visibility: Asked(
+        f"/download?map={world.maps[visibility]}"
+    ),
+    ("GET", "/tag"): lambda world, visibility: Asked(f"/tag?map={world.maps[visibility]}"),
+    ("POST", "/tag"): lambda world, visibility: Asked(
+        "/tag",
+        {"maps": world.maps[visibility], "add": "New"},
+        statuses=(303,),
+        location="/tag?map=",
+    ),
+    ("POST", "/collect"): lambda world, visibility: forgetful(
+        Asked(
+            "/collect",
+            {"title": "New", "maps": world.maps["published"]},
+            statuses=(303,),
+            location="/collected/",
+        )
+    )(world, visibility),
     ("POST", "/report/{id}"): lambda world, visibility: Asked(
         f"/report/{world.maps[visibility]}",
         {"reason": "spam"},
@@ -615,6 +714,8 @@ def test_every_cell(world: World) -> None:
 
 
 OF_NEW_MAPS: Final = {
+    ("DELETE", "/collections/{id}"),
+    ("POST", f"{COLLECTED}/remove"),
     ("DELETE", "/maps/{id}"),
     ("POST", "/maps/{id}/restore"),
     ("POST", "/maps/{id}/versions/{number}/restore"),

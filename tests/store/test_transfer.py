@@ -13,6 +13,7 @@ import pytest
 from mapshelf.errors import Conflict, StoreUnavailable
 from mapshelf.model import (
     HOUR,
+    CollectionDetails,
     LinkKind,
     MapDetails,
     MapDraft,
@@ -110,6 +111,14 @@ def fill_with_uploads(store: Store) -> None:
     store.set_vote(hidden.file_id, joe, Vote.DOWN)
     store.edit_map(hidden.file_id, MapDetails(description="mine"))
     store.remove_map(gone.file_id, joe)
+    fill_with_collections(store, zoe, [hidden.file_id, gone.file_id, kept.file_id])
+
+
+def fill_with_collections(store: Store, owner: int, file_ids: list[int]) -> None:
+    """Write a list of maps and an empty one, pinned and not."""
+    details = CollectionDetails("Cöllection", "<b>", Visibility.PUBLISHED)
+    store.pin_collection(store.add_collection(owner, details, file_ids).id, pinned=True)
+    store.add_collection(owner, CollectionDetails("none"), [])
 
 
 def everything(store: Store) -> dict[str, Any]:
@@ -200,6 +209,13 @@ def fill_more(store: Store) -> None:
     store.edit_map(uploaded[1].file_id, MapDetails(visibility=Visibility.PUBLISHED))
     store.set_vote(uploaded[1].file_id, joe, Vote.NONE)
     store.replace_file(uploaded[1].file_id, upload("newest"), joe)
+    zoe = next(user.id for user in store.users() if user.name == "zoe")
+    for collection in store.collections_of(zoe):
+        if collection.pinned is None:
+            store.remove_collection(collection.id)
+        else:
+            order = [found.file_id for found in store.collected_maps(collection.id)]
+            store.arrange(collection.id, order[:0:-1])
 
 
 @pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])

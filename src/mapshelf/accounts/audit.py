@@ -57,3 +57,8 @@ def about_client(program_id: str) -> str:
 def about_map(public_id: str) -> str:
     """Return the target of what is done to a map."""
     return f"map {public_id}"
+
+
+def about_collection(public_id: str) -> str:
+    """Return the target of what is done to a collection."""
+    return f"collection {public_id}"

@@ -47,7 +47,7 @@ LEVEL: Final = 1
 _UNSAFE: Final = re.compile(r'[\x00-\x1f<>:"/\\|?*]')
 
 
-class _Sink(io.RawIOBase):
+class PieceSink(io.RawIOBase):
     """What a zip is written to: it keeps what has not been taken yet."""
 
     def __init__(self) -> None:
@@ -55,13 +55,16 @@ class _Sink(io.RawIOBase):
         self._pieces: list[bytes] = []
 
     def writable(self) -> bool:
+        """Return that it is."""
         return True
 
     def write(self, data: Any) -> int:
+        """Keep some bytes."""
         self._pieces.append(bytes(data))
         return len(data)
 
     def taken(self) -> bytes:
+        """Return what has been written since the last call."""
         piece = b"".join(self._pieces)
         self._pieces.clear()
         return piece
@@ -87,12 +90,13 @@ def own_data(store: Store, user: User, now: int, most: int = MOST_BYTES) -> Iter
     Raises:
         StoreUnavailable: the store cannot be reached.
     """
-    sink, files = _Sink(), _Files(most)
+    sink, files = PieceSink(), _Files(most)
     with zipfile.ZipFile(sink, "w", zipfile.ZIP_DEFLATED, compresslevel=LEVEL) as packed:
         for name, lines in (
             ("maps.ndjson", _maps(store, user)),
             ("votes.ndjson", _votes(store, user)),
             ("reports.ndjson", _reports(store, user)),
+            ("collections.ndjson", _collections(store, user)),
             ("audit.ndjson", _audit(store, user)),
         ):
             with packed.open(name, "w") as file:
@@ -156,6 +160,19 @@ def _reports(store: Store, user: User) -> Iterator[Mapping[str, Any]]:
             "reason": report.reason,
             "note": report.note,
             "created": format_date(report.created),
+        }
+
+
+def _collections(store: Store, user: User) -> Iterator[Mapping[str, Any]]:
+    for found in store.collections_of(user.id):
+        yield {
+            "id": found.id,
+            "title": found.title,
+            "text": found.text,
+            "visibility": found.visibility.value,
+            "created": format_date(found.created),
+            "changed": format_date(found.changed),
+            "maps": [one.id for one in store.collected_maps(found.id)],
         }
 
 

@@ -4,7 +4,8 @@ Two things decide: what presents the request (the scopes of a token, or a sessio
 them), and the role of its user. What concerns the account itself takes a session: a token that got
 into wrong hands cannot make further ones, or change the password.
 
-What concerns one map also depends on whose it is, and on who sees it (``may_see``, ``may_change``).
+What concerns one map or one collection also depends on whose it is, and on who sees it
+(``may_see``, ``may_change``). Of the maps in a collection, each reader sees some (``is_shown``).
 """
 
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Final
 
 from mapshelf.model import (
     UNDOABLE,
+    Collection,
     Credential,
     Map,
     RemovedMap,
@@ -64,6 +66,12 @@ PERMISSIONS: Final = {
     "restore a version": _WRITING,
     "vote": _WRITING,
     "report a map": _WRITING,
+    "list collections": _READING,
+    "read a collection": _READING,
+    "make a collection": _WRITING,
+    "change a collection": _WRITING,
+    "remove a collection": _WRITING,
+    "pin a collection": _ADMINISTRATION,
     "read the profile": Permission(ACCOUNT),
     "sign in": PUBLIC,
     "choose a password by link": PUBLIC,
@@ -105,8 +113,8 @@ def allows(permission: Permission, credential: Credential | None) -> bool:
     )
 
 
-def may_see(found: Map, user: User | None) -> bool:
-    """Tell whether a user, or nobody, may see a map whose address they have.
+def may_see(found: Map | Collection, user: User | None) -> bool:
+    """Tell whether a user, or nobody, may see a map or a collection whose address they have.
 
     That they may see the catalogue has been checked before.
     """
@@ -115,9 +123,23 @@ def may_see(found: Map, user: User | None) -> bool:
     return found.visibility is Visibility.PRIVATE and user is not None and may_change(found, user)
 
 
-def may_change(found: Map, user: User) -> bool:
-    """Tell whether a user who may see a map may change and remove it."""
+def may_change(found: Map | Collection, user: User) -> bool:
+    """Tell whether a user who may see a map or a collection may change and remove it."""
     return owns(found, user) or user.role is Role.ADMINISTRATOR
+
+
+def is_shown(found: Map, collection: Collection, user: User | None) -> bool:
+    """Tell whether a collection that a user, or nobody, may see shows them a map that it has.
+
+    A collection tells nobody of a map that they could not find otherwise. So only the owner of an
+    unlisted map can pass it on in a collection, and only in one that is unlisted, too.
+    """
+    if found.visibility is Visibility.PUBLISHED:
+        return True
+    if user is not None and (may_change(found, user) or owns(collection, user)):
+        return may_see(found, user)
+    passed_on = name_key(found.owner) == name_key(collection.owner)
+    return found.visibility is collection.visibility is Visibility.UNLISTED and passed_on
 
 
 def may_undo(removed: RemovedMap, user: User, now: int) -> bool:
@@ -129,6 +151,6 @@ def may_undo(removed: RemovedMap, user: User, now: int) -> bool:
     return removed.removed > now - UNDOABLE and (own or user.role is Role.ADMINISTRATOR)
 
 
-def owns(found: Map, user: User) -> bool:
-    """Tell whether a map belongs to a user."""
+def owns(found: Map | Collection, user: User) -> bool:
+    """Tell whether a map or a collection belongs to a user."""
     return name_key(found.owner) == name_key(user.name)

@@ -35,6 +35,11 @@ def inline(stem: str, suffix: str) -> bytes:
     return b"inline; " + _names(stem, suffix)
 
 
+def file_name(stem: str, suffix: str) -> str:
+    """Return a file name that every file system accepts, as the members of a zip need one."""
+    return _safe(stem) + (f".{suffix}" if _SUFFIX.fullmatch(suffix) else "")
+
+
 def _names(stem: str, suffix: str) -> bytes:
     """Return the parameters: old browsers get a name in ASCII, all others the complete name."""
     end = f".{suffix}" if _SUFFIX.fullmatch(suffix) else ""

@@ -7,6 +7,17 @@ from collections.abc import Mapping
 
 from mapshelf.accounts.permissions import PERMISSIONS, Permission
 from mapshelf.api.browsing import show_folders, show_tags
+from mapshelf.api.collection_editing import (
+    COLLECTED,
+    COLLECTION,
+    arrange_collection,
+    collect_maps,
+    edit_collection,
+    make_collection,
+    remove_collection,
+    take_map_out,
+)
+from mapshelf.api.collection_pictures import show_collection_picture
 from mapshelf.api.comparing import show_diff
 from mapshelf.api.drawings import show_drawing
 from mapshelf.api.editing import CHANGES, edit_map, remove_map, restore_map
@@ -15,6 +26,7 @@ from mapshelf.api.health import show_health, show_readiness
 from mapshelf.api.http import BodyRule
 from mapshelf.api.images import show_image
 from mapshelf.api.links import show_links
+from mapshelf.api.map_collections import list_collections, show_collection
 from mapshelf.api.map_detail import show_file, show_map, show_outline
 from mapshelf.api.maps import list_maps
 from mapshelf.api.openapi import show_openapi
@@ -71,6 +83,25 @@ def api_routes(*, private: bool) -> Mapping[str, Route]:
         "/maps/{id}/links": _route("read a map", show_links, cached=True),
         "/maps/{id}/images/{digest}.png": _route(pictures, show_image, cached=True),
         "/thumbnails/{id}.{picture}": _route(pictures, show_thumbnail, cached=True),
+        "/collections": _route(
+            "list collections",
+            list_collections,
+            POST=_method("make a collection", make_collection, COLLECTION),
+        ),
+        "/collections/{id}": _route(
+            "read a collection",
+            show_collection,
+            PATCH=_method("change a collection", edit_collection, COLLECTION),
+            DELETE=_method("remove a collection", remove_collection),
+        ),
+        "/collections/{id}/maps": Route(
+            PUT=_method("change a collection", arrange_collection, COLLECTED),
+            POST=_method("change a collection", collect_maps, COLLECTED),
+        ),
+        "/collections/{id}/maps/{map}": Route(DELETE=_method("change a collection", take_map_out)),
+        "/collections/{id}/picture.png": _route(
+            "read a collection" if private else "see a picture", show_collection_picture
+        ),
         "/users/me": _route("read the profile", show_profile),
         "/users/me/maps": _route("list one's own maps", list_own_maps),
         "/openapi.json": _route("ask about the service", show_openapi),

@@ -29,6 +29,7 @@ VARYING: Final = {
     "other": "[0-9A-Za-z]{1,32}",  # another map
     "format": "|".join(writer.suffix for writer in WRITERS),
     "digest": "[0-9a-f]{64}",
+    "map": "[^/]+",
     "number": "[1-9][0-9]{0,8}",
     "picture": "|".join(PICTURES),
     "drawing": "|".join(DRAWING_FORMATS),

@@ -152,8 +152,16 @@ class ThumbnailMaker:
         Raises:
             NotFound: as ``cached``.
         """
+        return self._response(self.picture(record, asked), asked)
+
+    def picture(self, record: Record, asked: PictureQuery) -> Picture:
+        """Return what ``made`` makes a response of.
+
+        Raises:
+            NotFound: as ``cached``.
+        """
         if asked.source == FROM_FILE:
-            return self._response(self._preview(record, asked), asked)
+            return self._preview(record, asked)
         pictures_of = None
         if self._store.image_digests(record.file_id):
             pictures_of = partial(
@@ -164,7 +172,7 @@ class ThumbnailMaker:
                 seconds=PICTURE_SECONDS,
             )
         request = self._render_request(record, asked)
-        return self._response(self._worker.picture(request, pictures_of), asked)
+        return self._worker.picture(request, pictures_of)
 
     def _preview(self, record: Record, asked: PictureQuery) -> Picture:
         request = self._preview_request(record, asked)

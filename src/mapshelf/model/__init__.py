@@ -62,6 +62,15 @@ from mapshelf.model.listed_map import (
     folder_of,
     paths_to,
 )
+from mapshelf.model.map_collections import (
+    COLLECTION_TEXT_LENGTH,
+    COLLECTION_TITLE_LENGTH,
+    MOST_COLLECTED,
+    MOST_COLLECTIONS,
+    MOST_PINNED,
+    Collection,
+    CollectionDetails,
+)
 from mapshelf.model.moderation import (
     NOTE_LENGTH,
     Decision,
@@ -113,12 +122,17 @@ from mapshelf.model.publishing import (
 )
 
 __all__ = [
+    "COLLECTION_TEXT_LENGTH",
+    "COLLECTION_TITLE_LENGTH",
     "DAY",
     "DYNAMIC_ID",
     "HOUR",
     "LARGEST_COUNT",
     "LARGEST_ID",
     "MAP_KEYS",
+    "MOST_COLLECTED",
+    "MOST_COLLECTIONS",
+    "MOST_PINNED",
     "MOST_TAGS",
     "NOTE_LENGTH",
     "SETTABLE",
@@ -136,6 +150,8 @@ __all__ = [
     "AuthorizationCode",
     "Boundary",
     "Change",
+    "Collection",
+    "CollectionDetails",
     "Credential",
     "Decision",
     "DecisionKind",

@@ -35,6 +35,11 @@ class AuditEvent(StrEnum):
     MAP_REPORTED = "map.reported"
     MAP_HIDDEN = "map.hidden"
     MAP_DELETED = "map.deleted"
+    COLLECTION_MADE = "collection.made"
+    COLLECTION_CHANGED = "collection.changed"
+    COLLECTION_REMOVED = "collection.removed"
+    COLLECTION_PINNED = "collection.pinned"
+    COLLECTION_UNPINNED = "collection.unpinned"
     REPORTS_DISMISSED = "reports.dismissed"
     DECISION_UNDONE = "decision.undone"
     TAG_RENAMED = "tag.renamed"
@@ -53,8 +58,9 @@ class AuditEntry:
 
     Attributes:
         event: what is done.
-        target: to what: ``map ID``, ``user NAME``, ``token LABEL``, ``client ID``; empty if it is
-            one's own account, or if the store is to say it (the ID of a new map).
+        target: to what: ``map ID``, ``collection ID``, ``user NAME``, ``token LABEL``,
+            ``client ID``; empty if it is one's own account, or if the store is to say it (the ID
+            of a new map or collection).
         user_id: id of the user who does it, ``None`` for a command or for nobody we know.
         user: name of that user, which stays when the account is deleted.
         address: of the client as we know it, for IPv6 its network; empty for a command.

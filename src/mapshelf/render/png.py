@@ -10,7 +10,7 @@ palette they take less than half the bytes, and nobody sees the difference.
 """
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 import resvg_py
@@ -63,9 +63,37 @@ def drawn_svg(svg: str) -> bytes:
         raise BrokenFile("the picture cannot be drawn") from error
 
 
+def side_by_side(pictures: Sequence[bytes], size: tuple[int, int], ground: str, line: str) -> bytes:
+    """Return up to four pictures as one, in two rows of two, with thin lines between them.
+
+    Args:
+        pictures: PNGs of our own making, of the same shape as the whole.
+        size: of the whole, in pixels.
+        ground: the colour of what stays empty.
+        line: the colour of the lines.
+    """
+    width, height = size
+    thin = max(1, width // 320)
+    whole = Image.new("RGB", size, line)
+    for place in range(4):
+        left, top = place % 2 * (width + thin) // 2, place // 2 * (height + thin) // 2
+        right = width if place % 2 else (width - thin) // 2
+        bottom = height if place // 2 else (height - thin) // 2
+        cell = (right - left, bottom - top)
+        if place < len(pictures):
+            with Image.open(io.BytesIO(pictures[place]), formats=("PNG",)) as picture:
+                whole.paste(picture.convert("RGB").resize(cell), (left, top))
+        else:
+            whole.paste(Image.new("RGB", cell, ground), (left, top))
+    return _of_few_colours(whole, PHOTO_COLOURS)
+
+
 def _with_palette(png: bytes, colours: int) -> bytes:
     with Image.open(io.BytesIO(png), formats=("PNG",)) as picture:
-        whole = picture.convert("RGB")  # its background is opaque
+        return _of_few_colours(picture.convert("RGB"), colours)  # its background is opaque
+
+
+def _of_few_colours(whole: Image.Image, colours: int) -> bytes:
     # Without dithering, flat parts stay flat.
     few = whole.quantize(colours, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
     _set_ground(few, whole)

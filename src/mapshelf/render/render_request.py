@@ -2,7 +2,7 @@
 
 Most pictures are drawn from the outline (``RenderRequest``). Some map files carry a preview, a
 picture of their own, which is offered in our sizes (``PreviewRequest``). A ``DrawingRequest`` shows
-a map whole, in the size that it needs.
+a map whole, in the size that it needs. A ``CollageRequest`` puts pictures of several maps together.
 
 This is separate from the drawing, so that a process that only asks for pictures does not load the
 code that draws them.
@@ -78,6 +78,28 @@ class PreviewRequest:
     def key(self) -> str:
         """Return a cache key, as ``RenderRequest.key`` does."""
         facts = (RENDER_VERSION, "copy", self.digest, self.width)
+        return xxhash.xxh3_128_hexdigest(repr(facts).encode())
+
+
+@dataclass(frozen=True, slots=True)
+class CollageRequest:
+    """The picture of a collection: pictures of maps side by side.
+
+    Attributes:
+        keys: the keys of the pictures.
+        pictures: each as a PNG of our own making.
+        width: one of ``WIDTHS``.
+        theme: one of ``themes.THEMES``.
+    """
+
+    keys: tuple[str, ...]
+    pictures: tuple[bytes, ...]
+    width: int
+    theme: str
+
+    def key(self) -> str:
+        """Return a cache key, as ``RenderRequest.key`` does."""
+        facts = (RENDER_VERSION, "collage", self.keys, self.width, self.theme)
         return xxhash.xxh3_128_hexdigest(repr(facts).encode())
 
 

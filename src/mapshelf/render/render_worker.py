@@ -18,7 +18,13 @@ from mapshelf.disk_cache import DiskCache
 from mapshelf.errors import PreviewChanged, StoreDamaged, StoreUnavailable, UnreadableFile
 from mapshelf.formats.outline_codec import is_large
 from mapshelf.model import OriginalFile
-from mapshelf.render.render_request import Pictures, PreviewRequest, RenderRequest, height
+from mapshelf.render.render_request import (
+    CollageRequest,
+    Pictures,
+    PreviewRequest,
+    RenderRequest,
+    height,
+)
 from mapshelf.sandbox.pool import FAILURES, ConfinedChild, processor_time
 
 MEMORY: Final = 768 << 20
@@ -135,6 +141,30 @@ class RenderWorker:
             self._cache.put(picture.key, picture.body)
             return picture
 
+    def collage(self, request: CollageRequest, *, complete: bool) -> Picture:
+        """Return pictures of maps side by side, from the cache or made now.
+
+        Args:
+            request: the pictures.
+            complete: whether each of them is; otherwise the result is not kept.
+
+        Raises:
+            StoreUnavailable: this worker has been closed, or the child has died.
+        """
+        key = request.key()
+        with self._drawing:
+            cached = self._cached(key)
+            if cached:
+                return cached
+            try:
+                body = self._child.call(_collage, (request,), WALL_SECONDS)
+            except _FAILURES as error:
+                log.warning("a picture of several maps cannot be made: %s", _cause(error))
+                raise StoreUnavailable("the picture cannot be made now") from error
+            if complete:
+                self._cache.put(key, body)
+            return Picture(key, body, complete)
+
     def close(self) -> None:
         """End the children. What they are working on is not finished, and no more is made."""
         self._child.close()
@@ -207,6 +237,16 @@ def _draw(request: RenderRequest) -> bytes:
 
     with processor_time(CPU_SECONDS):
         return thumbnail(request, system_fonts())
+
+
+def _collage(request: CollageRequest) -> bytes:
+    from mapshelf.render.png import side_by_side  # noqa: PLC0415
+    from mapshelf.render.themes import THEMES  # noqa: PLC0415
+
+    theme = THEMES[request.theme]
+    with processor_time(CPU_SECONDS):
+        size = (request.width, height(request.width))
+        return side_by_side(request.pictures, size, theme.ground, theme.quiet)
 
 
 def _preview(request: PreviewRequest, content: bytes, name: str) -> bytes:

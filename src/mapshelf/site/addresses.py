@@ -82,6 +82,31 @@ class Addresses:
         """Return the feed of a list."""
         return f"{self.root}/feed.atom" + (f"?{urlencode(given)}" if given else "")
 
+    def collections(self, given: Mapping[str, str]) -> str:
+        """Return the list of published collections, or of some of them."""
+        return f"{self.root}/collected" + (f"?{urlencode(given)}" if given else "")
+
+    def collection(self, public_id: str, title: str) -> str:
+        """Return the page of a collection."""
+        return f"{self.root}/collected/{public_id}/{quote(slug(title))}"
+
+    def collection_feed(self, public_id: str) -> str:
+        """Return the feed of a collection, whatever its title."""
+        return f"{self.root}/collected/{public_id}/feed.atom"
+
+    def collection_picture(self, public_id: str, width: int, theme: str = "") -> str:
+        """Return the picture of a collection."""
+        colours = f"&theme={theme}" if theme else ""
+        return f"{self.root}/collections/{public_id}/picture.png?w={width}{colours}"
+
+    def collect(self, public_ids: Sequence[str]) -> str:
+        """Return where somebody puts maps into a collection."""
+        return f"{self.root}/collect?{urlencode([('map', one) for one in public_ids])}"
+
+    def tag(self, public_ids: Sequence[str]) -> str:
+        """Return where somebody tags several maps."""
+        return f"{self.root}/tag?{urlencode([('map', one) for one in public_ids])}"
+
     def oembed(self, page: str) -> str:
         """Return what describes how to embed a page."""
         return f"{self.base_url}/oembed?{urlencode({'url': page, 'format': 'json'})}"

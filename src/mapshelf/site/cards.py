@@ -46,6 +46,10 @@ class Card:
         file: path of its file below the imported folder, empty if that is not known.
         place: the same with highlights, where it is shown: if it matches a search, or if another
             map of the list has the same title.
+        folder: path of the folder of its file, empty if that is not known.
+        folder_address: the maps in that folder and below it.
+        size: kilobytes of its file, empty if that is not known.
+        topic_count: how many topics it has, 0 if that is not known.
     """
 
     id: str
@@ -71,6 +75,10 @@ class Card:
     edited_date: str
     file: str
     place: Markup
+    folder: str
+    folder_address: str
+    size: str
+    topic_count: int
 
 
 def with_places(cards: list[Card]) -> list[Card]:
@@ -124,6 +132,10 @@ def card(
         file=details.source,
         # ``snippets.marked_line`` escapes it, except for its highlights.
         place=Markup(marked_file),  # noqa: S704
+        folder=details.folder,
+        folder_address=addresses.library({"folder": details.folder}) if details.folder else "",
+        size=found["Size"],
+        topic_count=details.topics,
     )
 
 

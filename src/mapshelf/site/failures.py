@@ -25,6 +25,7 @@ from mapshelf.errors import (
     StoreUnavailable,
     TooLarge,
     TooManyAttempts,
+    TooManyCollections,
     TooManyReports,
     TooManyTokens,
     TooManyUploads,
@@ -78,8 +79,8 @@ def failure(error: Exception, invalid: str) -> str:
         return say(f"failure.{key}", wait=_waiting(error.retry_after))
     if isinstance(error, UnreadableFile):
         return _of_file(error)
-    if isinstance(error, Forbidden):
-        return forbidden(error)
+    if isinstance(error, Forbidden | TooManyCollections):
+        return forbidden(error) if isinstance(error, Forbidden) else _of_collections(error)
     return say(next((key for kind, key in _MESSAGES if isinstance(error, kind)), invalid))
 
 
@@ -93,6 +94,10 @@ def forbidden(error: Forbidden) -> str:
     """Return what to say to somebody who may not do something."""
     facts = {name: f"{number:,}" for name, number in error.facts.items()}
     return say(f"forbidden.{error.reason}", **facts)
+
+
+def _of_collections(error: TooManyCollections) -> str:
+    return say(f"failure.collections.{error.what}", most=f"{error.most:,}")
 
 
 def _of_file(error: UnreadableFile) -> str:

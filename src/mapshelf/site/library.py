@@ -15,6 +15,7 @@ from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card, with_places
 from mapshelf.site.facets import Choice, Facet, facets_of, removals_of
 from mapshelf.site.messages import say
+from mapshelf.site.ways import CARDS, TABLE, VIEW, letters_of, numbered, views_of
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.store.contract import Maps
 
@@ -44,6 +45,11 @@ class Library:
         pages: how many pages there are.
         previous: the address of the previous page, empty on the first.
         following: the address of the next page, empty on the last.
+        numbers: pages by their numbers; one without an address stands for those left out.
+        letters: first letters, each with the address of the page where it begins, A to Z only.
+        views: cards and table, each with its address.
+        is_table: whether the list is a table.
+        canonical: the address of this page as cards.
         last: the address of the last page if this one is beyond it, otherwise empty.
     """
 
@@ -65,17 +71,27 @@ class Library:
     pages: int
     previous: str
     following: str
+    numbers: list[Choice]
+    letters: list[Choice]
+    views: list[Choice]
+    is_table: bool
+    canonical: str
     last: str
 
 
-def library_page(query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Addresses) -> Library:
-    """Return the page of the library that ``query`` asks for.
+def library_page(
+    query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Addresses, view: str = CARDS
+) -> Library:
+    """Return the page of the library that ``query`` asks for, in one of ``VIEWS``.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
         StoreDamaged: an outline cannot be read.
     """
     query = replace(query, limit=PAGE_SIZE, offset=query.offset // PAGE_SIZE * PAGE_SIZE)
+    plain = dict(query.given)
+    if view != CARDS:  # all links of the page keep it
+        query = replace(query, given=(*query.given, (VIEW, view)))
     given = dict(query.given)
     hits = snapshot.search(query, b"")
     finder = SnippetFinder(hits.highlighter, PAGE_BUDGET)
@@ -107,11 +123,16 @@ def library_page(query: MapQuery, snapshot: Snapshot, store: Maps, addresses: Ad
         anywhere=addresses.library(_without(given, "folder")),
         hidden={name: value for name, value in given.items() if name != "query"},
         address=addresses.library(given, query.offset),
-        feed=addresses.feed(given),
+        feed=addresses.feed(plain),
         page=page,
         pages=pages,
         previous=addresses.library(given, (page - 2) * PAGE_SIZE) if 1 < page <= pages else "",
         following=addresses.library(given, page * PAGE_SIZE) if page < pages else "",
+        numbers=numbered(page, pages, lambda one: addresses.library(given, (one - 1) * PAGE_SIZE)),
+        letters=letters_of(query, PAGE_SIZE, snapshot, addresses),
+        views=views_of(view, plain, query.offset, addresses),
+        is_table=view == TABLE,
+        canonical=addresses.library(plain, query.offset),
         last=addresses.library(given, (pages - 1) * PAGE_SIZE)
         if hits.total and page > pages
         else "",

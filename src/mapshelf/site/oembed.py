@@ -1,6 +1,7 @@
-"""``GET /oembed``: how to embed a map in another site (oembed.com, version 1.0)."""
+"""``GET /oembed``: how to embed a map or a collection in another site (oembed.com, version 1.0)."""
 
 import re
+from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qs, urlsplit
 
@@ -8,22 +9,42 @@ import orjson
 
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.cards import Card
 from mapshelf.site.map_page import embed_code
 from mapshelf.site.messages import say
 
 WIDTH: Final = 800
 HEIGHT: Final = 600
-"""Pixels of an embedded map, unless the client asks for less."""
+"""Pixels of what is embedded, unless the client asks for less."""
 
-_MAP: Final = re.compile(r"/mindmaps/([^/]+)(?:/[^/]*)?")
+_PAGE: Final = re.compile(r"/(mindmaps|collected)/([^/]+)(?:/[^/]*)?")
 
 
-def asked_map(query_string: bytes, addresses: Addresses) -> str:
-    """Return the public id of the map to embed.
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """What is to be embedded.
+
+    Attributes:
+        title: what it is called.
+        owner: whose it is.
+        owner_address: what else is theirs.
+        address: its page.
+        picture: its picture.
+        size: the width and the height of that.
+    """
+
+    title: str
+    owner: str
+    owner_address: str
+    address: str
+    picture: str
+    size: tuple[int, int] = (640, 480)
+
+
+def asked_page(query_string: bytes, addresses: Addresses) -> tuple[str, str]:
+    """Return where the page to embed is, ``mindmaps`` or ``collected``, and its public id.
 
     Raises:
-        NotFound: the address is not that of a map here.
+        NotFound: the address is that of no map and no collection here.
         InvalidParameter: another format than JSON is asked for.
     """
     values = parse_qs(query_string.decode("utf-8", "replace"))
@@ -31,31 +52,31 @@ def asked_map(query_string: bytes, addresses: Addresses) -> str:
         raise InvalidParameter("The format value must be json.")
     url = values.get("url", [""])[0]
     ours, asked = urlsplit(addresses.base_url), _split(url)
-    found = _MAP.fullmatch(asked[1].removeprefix(ours.path))
+    found = _PAGE.fullmatch(asked[1].removeprefix(ours.path))
     if asked[0].lower() != ours.netloc.lower() or not found:
         raise NotFound("There is no map at this address.")
-    return found[1]
+    return found[1], found[2]
 
 
-def description(card: Card, query_string: bytes, addresses: Addresses) -> bytes:
-    """Return how to embed a map."""
+def description(shown: Embedded, query_string: bytes, addresses: Addresses) -> bytes:
+    """Return how to embed something."""
     values = parse_qs(query_string.decode("utf-8", "replace"))
     width = _at_most(values.get("maxwidth"), WIDTH)
     height = _at_most(values.get("maxheight"), HEIGHT)
-    html = embed_code(addresses.absolute(card.address), card.title)
+    html = embed_code(addresses.absolute(shown.address), shown.title)
     html = html.replace(f'width="{WIDTH}" height="{HEIGHT}"', f'width="{width}" height="{height}"')
     return orjson.dumps(
         {
             "version": "1.0",
             "type": "rich",
-            "title": card.title,
-            "author_name": card.owner,
-            "author_url": addresses.absolute(card.owner_address),
+            "title": shown.title,
+            "author_name": shown.owner,
+            "author_url": addresses.absolute(shown.owner_address),
             "provider_name": say("site"),
             "provider_url": addresses.base_url,
-            "thumbnail_url": addresses.absolute(card.large),
-            "thumbnail_width": 640,
-            "thumbnail_height": 480,
+            "thumbnail_url": addresses.absolute(shown.picture),
+            "thumbnail_width": shown.size[0],
+            "thumbnail_height": shown.size[1],
             "width": width,
             "height": height,
             "html": html,

@@ -16,17 +16,18 @@ from mapshelf.api.documents import Kind
 from mapshelf.api.http import Headers, Request, Response
 from mapshelf.api.map_detail import FORMATS, Export, export_outline, original_file
 from mapshelf.api.visible_maps import FoundMap, find_map
-from mapshelf.errors import NotFound
+from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import Visibility, VisitKind
-from mapshelf.query import MapQuery, parse_query
+from mapshelf.query import MapQuery, parse_query, read_parameters
 from mapshelf.site.cards import card
+from mapshelf.site.collection_pages import CollectionPages
 from mapshelf.site.facets import Choice
 from mapshelf.site.feed import feed_values
 from mapshelf.site.library import Library, library_page
 from mapshelf.site.map_data import large_map_data, map_data
 from mapshelf.site.map_page import Known, PageContent, known_of, large_map_body, map_body
-from mapshelf.site.oembed import asked_map, description
+from mapshelf.site.oembed import Embedded, asked_page, description
 from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.responses import (
     EMBEDDED,
@@ -39,6 +40,7 @@ from mapshelf.site.responses import (
     page_response,
     redirect,
 )
+from mapshelf.site.ways import CARDS, VIEW, VIEWS
 from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.text.normalize import normalize
 
@@ -51,9 +53,10 @@ TAGS_SHOWN: Final = 500
 class Pages:
     """The pages of one application."""
 
-    def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Make them with ``maker``."""
+    def __init__(self, context: Context, maker: PageMaker, collections: CollectionPages) -> None:
+        """Make them with ``maker``, and what is embedded of ``collections`` with these."""
         self._context = context
+        self._collections = collections
         self._queues = context.queues
         self._addresses = maker.addresses
         self._assets = maker.assets
@@ -62,11 +65,13 @@ class Pages:
 
     async def library(self, request: Request) -> Response:
         """Answer a list of maps as a page."""
-        return await self._made(request, partial(self._library, _place_query(request)))
+        make = partial(self._library, _place_query(request), _view(request))
+        return await self._made(request, make)
 
     async def results(self, request: Request) -> Response:
         """Answer the part of a list that changes while somebody types."""
-        return await self._made(request, partial(self._results, parse_query(request.query_string)))
+        query = parse_query(request.query_string)
+        return await self._made(request, partial(self._results, query, _view(request)))
 
     async def tags(self, request: Request) -> Response:
         """Answer the page of all tags."""
@@ -126,13 +131,18 @@ class Pages:
         return await self._download(request, make)
 
     async def oembed(self, request: Request) -> Response:
-        """Answer how to embed a map."""
-        public_id = asked_map(request.query_string, self._addresses)
+        """Answer how to embed a map or a collection."""
+        place, public_id = asked_page(request.query_string, self._addresses)
+        if place == "collected":
+            return await self._collections.oembed(request, public_id)
         found = await self._found(request, public_id)
         if found.visibility is not Visibility.PUBLISHED:  # its owner tells of it, and nobody else
             raise NotFound("There is no map at this address that may be embedded.")
         shown = card(found.record, self._addresses, [])
-        body = description(shown, request.query_string, self._addresses)
+        embedded = Embedded(
+            shown.title, shown.owner, shown.owner_address, shown.address, shown.large
+        )
+        body = description(embedded, request.query_string, self._addresses)
         return data_response(b"application/json", body)
 
     async def reference(self, request: Request) -> Response:
@@ -151,14 +161,15 @@ class Pages:
 
     # -- made in threads ------------------------------------------------------------------
 
-    def _listed(self, query: MapQuery, snapshot: Snapshot) -> Library:
-        return library_page(query, snapshot, self._context.store.get(), self._addresses)
+    def _listed(self, query: MapQuery, view: str, snapshot: Snapshot) -> Library:
+        return library_page(query, snapshot, self._context.store.get(), self._addresses, view)
 
-    def _library(self, query: MapQuery, snapshot: Snapshot) -> Response:
-        return self._templates.page("library.html", {"library": self._listed(query, snapshot)})
+    def _library(self, query: MapQuery, view: str, snapshot: Snapshot) -> Response:
+        values = {"library": self._listed(query, view, snapshot)}
+        return self._templates.page("library.html", values)
 
-    def _results(self, query: MapQuery, snapshot: Snapshot) -> Response:
-        values = {"library": self._listed(query, snapshot)}
+    def _results(self, query: MapQuery, view: str, snapshot: Snapshot) -> Response:
+        values = {"library": self._listed(query, view, snapshot)}
         return fragment_response(self._templates.text("_list.html", values).encode())
 
     def _tags(self, snapshot: Snapshot) -> Response:
@@ -269,3 +280,15 @@ def _place_query(request: Request) -> MapQuery:
     given = tuple((key, value) for key, value in query.given if key != parameter)
     whole = parse_query(urlencode((*given, (parameter, name))).encode())
     return replace(whole, offset=query.offset)
+
+
+def _view(request: Request) -> str:
+    """Return how a list is to be shown.
+
+    Raises:
+        InvalidParameter: in a way that there is not.
+    """
+    view = read_parameters(request.query_string, (VIEW,)).get(VIEW, CARDS)
+    if view not in VIEWS:
+        raise InvalidParameter(f"The {VIEW} value must be one of {', '.join(VIEWS)}.")
+    return view

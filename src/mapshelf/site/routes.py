@@ -18,17 +18,21 @@ from mapshelf.api.context import Context
 from mapshelf.api.routes import Operation, Route
 from mapshelf.settings import Settings
 from mapshelf.site.account import AccountPages
+from mapshelf.site.chosen import ChosenPages
+from mapshelf.site.collection_pages import CollectionPages
 from mapshelf.site.comparing import AT as COMPARISON
 from mapshelf.site.comparing import ComparisonPages
 from mapshelf.site.feed_addresses import FeedAddressPage
 from mapshelf.site.importing import Importing
 from mapshelf.site.imports import ImportPages
 from mapshelf.site.one_map import OneMapPages
+from mapshelf.site.own_collections import OwnCollectionPages
 from mapshelf.site.own_data import OwnDataPages
 from mapshelf.site.own_maps import OwnMapsPages
 from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.pages import Pages
 from mapshelf.site.personal import Paths, Personal
+from mapshelf.site.pinned import PinnedCollections
 from mapshelf.site.private import (
     Answer,
     for_everybody,
@@ -45,6 +49,7 @@ from mapshelf.site.tag_names import TagNamesPage
 
 FOR_PROGRAMS: Final = (
     "/feed.atom",
+    "/collected/{id}/feed.atom",
     "/oembed",
     "/site/maps/{id}.json",
     "/static/{edition}/{asset}",
@@ -56,11 +61,14 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     """Return the routes of all pages."""
     maker = PageMaker(context.settings.base_url)
     context.preparations.append(maker.templates.load)
-    pages = Pages(context, maker)
+    collections = CollectionPages(context, maker)
+    pages = Pages(context, maker, collections)
     personal = Personal(context, maker)
     importing = Importing(context, maker)
     comparison = ComparisonPages(context, maker)
+    pinned = PinnedCollections(context, maker)
     map_pages = OneMapPages(personal)
+    chosen = ChosenPages(personal)
     signed_in = partial(for_signed_in, addresses=maker.addresses)
     route = partial(Route, scope=None, error_page=maker.errors.page)
     to_people: Callable[[Answer], Operation] = for_everybody
@@ -68,10 +76,15 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     if context.settings.private:
         to_people, to_scripts = partial(for_people, addresses=maker.addresses), for_scripts
     table: dict[str, Operation] = {
-        "/": signed_in(importing.told(to_people(pages.library))),
+        "/": signed_in(importing.told(pinned.shown(to_people(pages.library)))),
         "/owners/{name}": signed_in(importing.told(to_people(pages.library))),
         "/categories/{name}": signed_in(importing.told(to_people(pages.library))),
         "/browse/tags": signed_in(to_people(pages.tags)),
+        "/collected": signed_in(to_people(collections.list)),
+        "/collected/{id}": to_people(collections.collection),
+        "/collected/{id}/feed.atom": to_scripts(collections.feed),
+        "/collected/{id}/{slug}": signed_in(to_people(collections.collection)),
+        "/download": to_people(chosen.download),
         "/mindmaps/{id}": to_people(pages.map),
         "/mindmaps/{id}/{slug}.{format}": to_people(pages.outline),
         "/mindmaps/{id}/{slug}/original": to_people(pages.original),
@@ -81,7 +94,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/feed.atom": to_scripts(pages.feed),
         "/feeds/{secret}.atom": for_feed_readers(pages.own_feed),
         "/oembed": to_scripts(pages.oembed),
-        "/site/search": to_scripts(pages.results),
+        "/site/search": pinned.shown(to_scripts(pages.results)),
         "/site/imports": to_scripts(importing.show_status),
         "/site/maps/{id}.json": to_scripts(pages.map_data),
         "/docs": for_everybody(pages.reference),
@@ -102,6 +115,8 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         **OwnDataPages(personal).paths(),
         **PublishPages(personal).paths(),
         **OwnMapsPages(personal).paths(),
+        **OwnCollectionPages(personal, pinned).paths(),
+        **chosen.paths(),
         **map_pages.paths(),
     }
 

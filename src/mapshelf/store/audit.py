@@ -21,6 +21,7 @@ REPEATED: Final = frozenset(
         AuditEvent.MAP_REMOVED,
         AuditEvent.MAP_RESTORED,
         AuditEvent.MAP_REPORTED,
+        AuditEvent.COLLECTION_CHANGED,
         AuditEvent.DATA_EXPORTED,
     }
 )

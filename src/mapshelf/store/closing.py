@@ -44,9 +44,12 @@ OF_ACCOUNT: Final = (
     "DELETE FROM passkeys WHERE user_id = ?",
     "DELETE FROM one_time_links WHERE created_by = ?",
     "DELETE FROM uploads WHERE user_id = ?",
+    "DELETE FROM collections WHERE owner_id = ?",
     "UPDATE reports SET user_id = NULL WHERE user_id = ?",
 )
-"""What ends at once with an account: with a table that lets people in, a statement comes here."""
+"""What ends at once with an account: with a table that lets people in, a statement comes here.
+
+Collections go with it: their titles and texts are the words of their owner."""
 
 
 def close_account(

@@ -106,6 +106,11 @@ PASSKEYS: Final = Table(
     ("id", "user_id", "public_key", "sign_count", "name", "created", "last_used"),
     ("id",),
 )
+COLLECTIONS: Final = Table(
+    "collections",
+    ("id", "owner_id", "title", "text", "visibility", "created", "changed", "pinned"),
+    ("id",),
+)
 CATEGORIES: Final = Table("categories", ("id", "name", "name_key"), ("id",))
 SOFTWARE: Final = Table("software", ("id", "name", "name_key"), ("id",))
 RENAMED_TAGS: Final = Table("renamed_tags", ("name_key", "name"), ("name_key",))
@@ -177,15 +182,23 @@ REPORTS: Final = Table(
     ("id",),
     of_maps=True,
 )
+COLLECTED_MAPS: Final = Table(
+    "collected_maps",
+    ("collection_id", "file_id", "position"),
+    ("collection_id", "file_id"),
+    of_maps=True,
+)
 
 SMALL_TABLES: Final = (
     *(CATEGORIES, SOFTWARE, LICENCE_TYPES, RENAMED_TAGS),
     *(USERS, TOKENS, PROGRAMS, IDENTITIES, PASSKEYS),
+    COLLECTIONS,
 )
 TABLES_OF_MAPS: Final = (
     *(OUTLINES, SOURCES, FILES, IMAGES, LINKS, OUTDATED),
     *(VERSIONS, VOTES, REMOVED),
     *(DECISIONS, REPORTS),
+    COLLECTED_MAPS,
 )
 TABLES: Final = (*SMALL_TABLES, MAPS, *TABLES_OF_MAPS, DELETED)
 """Ordered so that no row refers to a row of a later table."""

@@ -17,6 +17,8 @@ from mapshelf.errors import Conflict, StoreUnavailable
 from mapshelf.formats.ndjson_records import format_record
 from mapshelf.store.contract import Store
 from mapshelf.store.tables import (
+    COLLECTED_MAPS,
+    COLLECTIONS,
     DECISIONS,
     DELETED,
     FILES,
@@ -67,6 +69,8 @@ def transfer_catalogue(source: Store, target: Store, progress: Progress) -> None
     for table in SMALL_TABLES:
         for some in _pages(source, table):
             target.write_rows({table: some}, so_far)
+    for row in _unequal(source, target, COLLECTIONS):  # all of the source have been written
+        target.remove_collection(row[0])
     _copy_maps(source, target, counters, progress)
     _copy_unequal(source, target, counters)
     if source.catalogue_counters() != counters:
@@ -124,7 +128,7 @@ def _copy_unequal(source: Store, target: Store, counters: CatalogueCounters) -> 
     file_ids = sorted(
         {
             row[table.columns.index("file_id")]
-            for table in (SOURCES, OUTDATED, DECISIONS, REPORTS)
+            for table in (SOURCES, OUTDATED, DECISIONS, REPORTS, COLLECTED_MAPS)
             for row in _unequal(source, target, table)
         }
     )

@@ -11,7 +11,16 @@ import httpx
 import pytest
 
 from mapshelf.accounts import own_data
-from mapshelf.model import MapDetails, MapDraft, Passkey, Reason, UploadedFile, Visibility, Vote
+from mapshelf.model import (
+    CollectionDetails,
+    MapDetails,
+    MapDraft,
+    Passkey,
+    Reason,
+    UploadedFile,
+    Visibility,
+    Vote,
+)
 from tests.harness import Service, Shelf
 from tests.site.people.person import PASSWORD, Person, member, user_named
 from tests.store.drafts import upload as draft_of
@@ -55,6 +64,8 @@ def fill(shelf: Shelf, name: str) -> None:
     assert voted
     store.set_vote(voted.file_id, user.id, Vote.UP)
     store.report_map(voted.file_id, user.id, Reason.SPAM, f"Note of {name}")
+    said = CollectionDetails(f"Collection of {name}", f"Text of {name}")
+    store.add_collection(user.id, said, [voted.file_id])
     shelf.token(name)
 
 
@@ -86,6 +97,8 @@ def test_everything_of_oneself_and_nothing_of_others(site: Service, shelf: Shelf
     assert lines(found["votes.ndjson"]) == [{"map": "xann", "vote": "up"}]
     (report,) = lines(found["reports.ndjson"])
     assert (report["map"], report["note"]) == ("xann", "Note of ann")
+    (collection,) = lines(found["collections.ndjson"])
+    assert (collection["title"], collection["maps"]) == ("Collection of ann", ["xann"])
     log = lines(found["audit.ndjson"])
     assert [one["event"] for one in log] == [
         *("password.changed", "sign_in", "token.made", "sign_in.failed", "data.exported"),
@@ -124,7 +137,8 @@ def test_the_ways_to_sign_in(site: Service, shelf: Shelf) -> None:
 def test_an_account_without_anything(site: Service, shelf: Shelf) -> None:
     found = unpacked(exported(member(site, shelf, "ann")))
     assert set(found) == {
-        *("account.json", "maps.ndjson", "votes.ndjson", "reports.ndjson", "audit.ndjson")
+        *("account.json", "maps.ndjson", "votes.ndjson", "reports.ndjson", "audit.ndjson"),
+        "collections.ndjson",
     }
     assert found["maps.ndjson"] == b""
 

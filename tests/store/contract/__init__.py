@@ -14,6 +14,7 @@ from tests.store.contract.identities import IdentitiesContract
 from tests.store.contract.images import ImagesContract, RenewalContract
 from tests.store.contract.imports import ImportsContract
 from tests.store.contract.links import LinksContract
+from tests.store.contract.map_collections import CollectionsContract
 from tests.store.contract.map_editing import MapEditingContract, VotingContract
 from tests.store.contract.map_writer import MapWriterContract
 from tests.store.contract.maps import MapsContract
@@ -48,6 +49,7 @@ class StoreContract(
     FiguresContract,
     ImportsContract,
     TagsContract,
+    CollectionsContract,
     UploadsContract,
     VisibilityContract,
     MapEditingContract,

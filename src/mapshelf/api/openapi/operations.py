@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mapshelf.api.drawings import MEDIA_TYPES as DRAWINGS
+from mapshelf.api.openapi.map_collections import collection_operations
 from mapshelf.api.openapi.operation import Operation
 from mapshelf.api.openapi.publishing import publishing_operations
 from mapshelf.api.openapi.responses import (
@@ -31,6 +32,7 @@ Json = dict[str, Any]
 TAGS: Final = [
     {"name": "maps", "description": "The catalogue."},
     {"name": "publishing", "description": "Publishing maps, and changing them."},
+    {"name": "collections", "description": "Lists of maps that people put in order."},
     {"name": "users", "description": "The user of the token."},
     {"name": "interface", "description": "The API itself."},
 ]
@@ -40,7 +42,8 @@ def paths(filters: Sequence[Filter], writers: Sequence[Writer]) -> Json:
     """Return all operations by their paths, with the filters and formats of these tables."""
     reading = {**_lists(filters), **_maps(writers), **_others()}
     operations = {path: {"get": operation} for path, operation in reading.items()}
-    for path, methods in publishing_operations(_of_list(filters)).items():
+    others = publishing_operations(_of_list(filters)) | collection_operations()
+    for path, methods in others.items():
         operations[path] = operations.get(path, {}) | methods
     return {
         path: {method: operation.as_json() for method, operation in methods.items()}

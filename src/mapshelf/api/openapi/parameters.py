@@ -5,6 +5,7 @@ from typing import Any
 
 from mapshelf.api.images import IMAGE_WIDTHS
 from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.openapi.map_collections import collection_parameters
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, FROM_FILE, SOURCES
 from mapshelf.query import (
     DEFAULT_LIMIT,
@@ -53,6 +54,7 @@ def parameters(
             "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
         },
         **_in_paths(writers),
+        **collection_parameters(),
         **_of_pictures(),
     }
 

@@ -41,7 +41,7 @@ ALWAYS: Final[dict[str, tuple[str, Json]]] = {
         '`error="insufficient_scope"` with the `scope` that the token does not have.',
         TEXT,
     ),
-    "Location": ("URL of the map, as the API has it.", TEXT),
+    "Location": ("URL of what was made, as the API has it.", TEXT),
     "Retry-After": (
         "Seconds to wait before trying again.",
         {"type": "integer", "minimum": 1},
@@ -135,7 +135,7 @@ ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
     "Forbidden": (
         403,
         "The access token does not have the scope that the operation needs; or its user may see "
-        "the map, but not do this with it, or may not upload more.",
+        "the map or the collection, but not do this with it, or may not upload more.",
         (),
     ),
     "NotFound": (404, "There is nothing at this path.", ()),
@@ -143,6 +143,11 @@ ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
         404,
         "There is no map with this ID, it does not have what was requested, or the format is not "
         "supported.",
+        (),
+    ),
+    "CollectionNotFound": (
+        404,
+        "There is no collection with this ID, or it does not have this map.",
         (),
     ),
     "MethodNotAllowed": (
@@ -155,6 +160,12 @@ ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
         409,
         "The map was read from a file in a folder, which alone can say this; or administrators "
         "have hidden it, and decide who sees it.",
+        (),
+    ),
+    "TooManyCollections": (
+        409,
+        "The user has as many collections as one may have, or the collection would have more maps "
+        "than one may have.",
         (),
     ),
     "LengthRequired": (411, "The request has a body, but no Content-Length header.", ()),

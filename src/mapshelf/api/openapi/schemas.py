@@ -5,6 +5,7 @@ from typing import Any, Final
 
 from mapshelf.api.errors import ErrorRow
 from mapshelf.api.openapi.comparing import comparing_schemas
+from mapshelf.api.openapi.map_collections import collection_schemas
 from mapshelf.api.openapi.publishing import publishing_schemas
 from mapshelf.api.openapi.responses import reference
 from mapshelf.formats.links import LinkKind
@@ -29,6 +30,7 @@ def schemas(errors: Sequence[ErrorRow]) -> Json:
     return {
         **maps,
         **publishing_schemas(maps["Map"]),
+        **collection_schemas(),
         **_searching(),
         **_counting(),
         "User": _user(),

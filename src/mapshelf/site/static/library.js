@@ -1,5 +1,7 @@
 // Search as you type. Without this script the form and the links do the same, a page at a time.
 
+import { walk } from "./walking.js";
+
 const list = document.getElementById("list");
 const form = document.querySelector("form.search");
 const input = document.getElementById("query");
@@ -12,6 +14,7 @@ const PAUSE = 160; // milliseconds without a keystroke before asking
 let timer = 0;
 let asking = null;
 let asked = input.value.trim();
+let path = location.pathname + location.search;
 
 function parameters() {
   const given = new URLSearchParams(new FormData(form));
@@ -51,13 +54,18 @@ function place(html) {
   return fresh;
 }
 
-function show(html) {
+function show(html, moved) {
   const fresh = place(html);
+  const before = asked;
   asked = input.value.trim();
   // A part of the page that was there before, or screen readers would not tell of it.
   said.textContent = fresh.querySelector(".total").textContent;
   document.title = fresh.dataset.title;
-  history.replaceState(null, "", fresh.dataset.address);
+  if (moved) return;
+  // The list before a search stays behind it; words typed one after the other are one search.
+  const begins = asked && !before;
+  history[begins ? "pushState" : "replaceState"](null, "", fresh.dataset.address);
+  path = location.pathname + location.search;
 }
 
 /** Gets the same list anew; tells whether it could, without disturbing whoever reads it. */
@@ -77,6 +85,32 @@ const isEmpty = () => list.querySelector(".library[data-empty]") !== null;
 if (importing.firstElementChild || isEmpty()) {
   import("./importing.js").then(({ follow }) => follow(importing, isEmpty, refresh));
 }
+
+/** Shows the list at the address that Back or Forward led to. */
+async function goThere() {
+  asking?.abort();
+  clearTimeout(timer);
+  const address = location.href;
+  const given = new URL(address).searchParams;
+  try {
+    const response = await fetch(address);
+    if (!response.ok || address !== location.href) throw new Error(response.statusText);
+    input.value = given.get("query") ?? "";
+    asked = input.value.trim();
+    show(await response.text(), true);
+    failed.hidden = true;
+  } catch {
+    location.reload();
+  }
+}
+
+addEventListener("popstate", () => {
+  // A place on the page is no other list.
+  if (location.pathname + location.search !== path) goThere();
+  path = location.pathname + location.search;
+});
+
+walk(list, input);
 
 input.addEventListener("input", () => {
   clearTimeout(timer);

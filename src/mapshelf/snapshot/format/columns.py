@@ -62,7 +62,7 @@ COLUMNS: Final[dict[str, np.dtype[Any]]] = {
 """All columns: the facts, the codes that facets are counted by, and where codes of names end."""
 
 READ: Final = (
-    *("start", "length", "details", "id", *GROUPS, "owner", *ENDS),
+    *("start", "length", "details", "id", "alpha", *GROUPS, "owner", *ENDS),
     *(f"filter-{row.name}" for row in FILTERS if row not in NAMED),
 )
 """The columns that readers use; only the builder uses the others."""

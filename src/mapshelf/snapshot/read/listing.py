@@ -24,6 +24,7 @@ from mapshelf.snapshot.format.columns import Array
 from mapshelf.snapshot.format.names import NAMED, Names, codes_of_slots, ends_column
 from mapshelf.snapshot.format.posting_lists import PostingLists
 from mapshelf.snapshot.format.stored_order import OrderChanges, StoredOrder, order_folder
+from mapshelf.snapshot.read.letters import Letter, letters
 
 _NAMED: Final = frozenset(row.name for row in NAMED)
 
@@ -47,6 +48,7 @@ class Listing:
     """
 
     def __init__(self, folder: Path, columns: Mapping[str, Array]) -> None:
+        self._columns = columns
         self._lists = {order: _OrderedMaps(folder, order, columns) for order in ORDERS}
         # Cached for every category, and every user who asks for their own maps.
         self._counts: dict[tuple[str, int], int] = {}
@@ -75,6 +77,10 @@ class Listing:
             return Selection(len(maps), maps.written(query.offset, end))
         found = maps.matching(query.filters)
         return Selection(len(found), found.page(query.offset, end))
+
+    def letters(self, query: MapQuery) -> list[Letter]:
+        """Return where first letters begin in the list from A to Z, ignoring the query text."""
+        return letters(self._lists["alpha"].matching(query.filters), self._columns["alpha"])
 
     def all_matching(self, query: MapQuery) -> Array:
         """Return the slots of all maps that pass the filters of ``query``, unordered."""

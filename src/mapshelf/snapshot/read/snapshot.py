@@ -34,6 +34,7 @@ from mapshelf.snapshot.format.term_dictionary import TermDictionary
 from mapshelf.snapshot.read.browsing import Browsing, Folder, Tag
 from mapshelf.snapshot.read.facets import Facets, count_facets
 from mapshelf.snapshot.read.id_index import IdIndex
+from mapshelf.snapshot.read.letters import Letter
 from mapshelf.snapshot.read.listing import Listing
 from mapshelf.snapshot.read.search_engine import SearchEngine, SearchResult
 from mapshelf.snapshot.read.text_index import TextIndex
@@ -186,6 +187,10 @@ class Snapshot:
     def tags(self) -> list[Tag]:
         """Return all tags, the most frequent first."""
         return self._browsing.tags()
+
+    def letters(self, query: MapQuery) -> list[Letter]:
+        """Return where first letters begin in the list from A to Z that ``query`` filters."""
+        return self._listing.letters(query)
 
     def count(self, name: str, key: int) -> int:
         """Return how many maps have ``key`` in the filter ``name``."""

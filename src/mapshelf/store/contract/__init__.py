@@ -20,6 +20,11 @@ from mapshelf.store.contract.figures import StoreFigures
 from mapshelf.store.contract.identities import Identities
 from mapshelf.store.contract.imports import Imports
 from mapshelf.store.contract.links import Links
+from mapshelf.store.contract.map_collections import (
+    CollectionEditing,
+    Collections,
+    ReadCollections,
+)
 from mapshelf.store.contract.maps import Maps, MapWriter
 from mapshelf.store.contract.order import AuditLog, ClosedAccounts, Moderation, Order, OwnData
 from mapshelf.store.contract.passkeys import Passkeys
@@ -49,6 +54,8 @@ __all__ = [
     "CatalogueRows",
     "ChangeFeed",
     "ClosedAccounts",
+    "CollectionEditing",
+    "Collections",
     "Credentials",
     "DeviceRequests",
     "Grants",
@@ -66,6 +73,7 @@ __all__ = [
     "Passwords",
     "Programs",
     "Publishing",
+    "ReadCollections",
     "RegisteredPrograms",
     "RenewableOutlines",
     "Sessions",
@@ -87,6 +95,7 @@ class Store(
     MapWriter,
     Links,
     Publishing,
+    Collections,
     Sources,
     Imports,
     StoreFigures,

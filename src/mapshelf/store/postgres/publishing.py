@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from mapshelf.model import MapDraft
 from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
+from mapshelf.store.map_collections import CollectionMethods
 from mapshelf.store.order_methods import OrderMethods
 from mapshelf.store.pending_notes import PendingNotes
 from mapshelf.store.postgres.batch_rows import PostgresBatchRows
@@ -21,9 +22,15 @@ from mapshelf.store.tags import TagMethods
 
 
 class PostgresPublishing(
-    PublishingMethods, OrderMethods, ImportMethods, FigureMethods, TagMethods, DatabaseUser
+    PublishingMethods,
+    OrderMethods,
+    ImportMethods,
+    FigureMethods,
+    TagMethods,
+    CollectionMethods,
+    DatabaseUser,
 ):
-    """See ``contract.Publishing``, ``Order``, ``Imports``, ``StoreFigures`` and ``Tags`` there."""
+    """The protocols of ``contract`` that each class above is named after."""
 
     def _now(self) -> int:
         return self._clock()

@@ -74,6 +74,7 @@ MIGRATIONS: Final = (
     Migration("postgres_0009.sql", needs=1),
     Migration("postgres_0010.sql", needs=1),
     Migration("postgres_0011.sql", needs=1),
+    Migration("postgres_0013.sql", needs=1),
 )
 """In the order they were added; the table ``migrations`` says which a database has had."""
 

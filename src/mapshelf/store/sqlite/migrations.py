@@ -26,6 +26,7 @@ MIGRATIONS: Final = (
     "sqlite_0009.sql",
     "sqlite_0010.sql",
     "sqlite_0011.sql",
+    "sqlite_0013.sql",
 )
 """Scripts in the order they were added; ``user_version`` says how many a database has had."""
 

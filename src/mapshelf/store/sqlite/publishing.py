@@ -8,6 +8,7 @@ import apsw
 from mapshelf.model import MapDraft
 from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
+from mapshelf.store.map_collections import CollectionMethods
 from mapshelf.store.order_methods import OrderMethods
 from mapshelf.store.pending_notes import PendingNotes
 from mapshelf.store.publishing_methods import PublishingMethods
@@ -19,9 +20,15 @@ from mapshelf.store.tags import TagMethods
 
 
 class SQLitePublishing(
-    PublishingMethods, OrderMethods, ImportMethods, FigureMethods, TagMethods, DatabaseUser
+    PublishingMethods,
+    OrderMethods,
+    ImportMethods,
+    FigureMethods,
+    TagMethods,
+    CollectionMethods,
+    DatabaseUser,
 ):
-    """See ``contract.Publishing``, ``Order``, ``Imports``, ``StoreFigures`` and ``Tags`` there."""
+    """The protocols of ``contract`` that each class above is named after."""
 
     def _now(self) -> int:
         return self._clock()

@@ -1,0 +1,290 @@
+"""Making and changing collections: ``POST``, ``PATCH`` and ``DELETE /collections…``.
+
+Also the list of maps: ``PUT /collections/{ID}/maps`` gives it whole, ``POST`` adds to it, and
+``DELETE /collections/{ID}/maps/{map}`` takes a map out. So programs that add maps at the same
+moment do not undo what the others do.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final, TypeVar
+
+import orjson
+
+from mapshelf.accounts.audit import about_collection, done_by
+from mapshelf.accounts.permissions import is_shown, may_change, may_see
+from mapshelf.api.context import Context
+from mapshelf.api.http import BodyRule, Request, Response, json_response
+from mapshelf.api.map_collections import collection_object, new_collection_response
+from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
+from mapshelf.api.visible_collections import no_collection
+from mapshelf.errors import (
+    Forbidden,
+    InvalidParameter,
+    MalformedRequest,
+    NotFound,
+    TooManyCollections,
+)
+from mapshelf.model import (
+    COLLECTION_TEXT_LENGTH,
+    COLLECTION_TITLE_LENGTH,
+    MOST_COLLECTED,
+    AuditEntry,
+    AuditEvent,
+    Collection,
+    CollectionDetails,
+    User,
+    Visibility,
+    is_public_id,
+)
+from mapshelf.readers.parsing.text_cleaning import clean, one_line
+from mapshelf.store import Store
+
+T = TypeVar("T")
+
+COLLECTION: Final = BodyRule(65_536, ("application/json", "application/merge-patch+json"))
+COLLECTED: Final = BodyRule(16_384, ("application/json",))
+"""The bodies of what is said about a collection, and of a list of maps."""
+
+DETAILS: Final = ("title", "text", "visibility")
+MAPS: Final = "maps"
+
+Change = Callable[[Store, Collection, User], T]
+"""Changes a collection."""
+
+
+async def make_collection(context: Context, request: Request) -> Response:
+    """Make a collection, of maps if some are given."""
+    async with context.bodies.content(request) as body:
+        said = _read_object(body, (*DETAILS, MAPS))
+    details, ids = read_details(said), _read_ids(said.get(MAPS, []))
+    if details.title is None:
+        raise InvalidParameter("A collection needs a title.")
+    user, store, base_url = signed(request), context.store.get(), context.base_url
+    entry = done_by(user, sender_address(context, request), AuditEvent.COLLECTION_MADE)
+
+    def make() -> Response:
+        found = added(details, ids, user, entry, store)
+        return new_collection_response(_shown(base_url, store, found, user), found, base_url)
+
+    return await context.queues.writing.result(object(), make, owner=user.id)
+
+
+async def edit_collection(context: Context, request: Request) -> Response:
+    """Change what is said of a collection."""
+    async with context.bodies.content(request) as body:
+        details = read_details(_read_object(body, DETAILS))
+    return await _changed(
+        context, request, lambda store, found, _: store.edit_collection(found.id, details)
+    )
+
+
+async def arrange_collection(context: Context, request: Request) -> Response:
+    """Give a collection other maps, or another order."""
+    async with context.bodies.content(request) as body:
+        ids = _read_ids(_parsed(body))
+    return await _changed(context, request, partial(arranged, ids))
+
+
+async def collect_maps(context: Context, request: Request) -> Response:
+    """Put maps at the end of a collection."""
+    async with context.bodies.content(request) as body:
+        ids = _read_ids(_parsed(body))
+    return await _changed(context, request, partial(collected, ids))
+
+
+async def take_map_out(context: Context, request: Request) -> Response:
+    """Take a map out of a collection."""
+    await _changed(context, request, partial(taken_out, request.parts["map"]))
+    return Response(204, NOT_KEPT)
+
+
+async def remove_collection(context: Context, request: Request) -> Response:
+    """Delete a collection."""
+    await _change(context, request, AuditEvent.COLLECTION_REMOVED, _remove)
+    return Response(204, NOT_KEPT)
+
+
+# -- shared with pages --------------------------------------------------------------------------
+
+
+def read_details(said: Mapping[str, object]) -> CollectionDetails:
+    """Return what somebody says of a collection, in a form or as JSON.
+
+    Raises:
+        InvalidParameter: a value cannot be taken.
+    """
+    texts = {name: said[name] for name in DETAILS if name in said}
+    for name, value in texts.items():
+        if not isinstance(value, str) or "\0" in value:
+            raise InvalidParameter(f"The {name} value must be a text without NUL characters.")
+    details: dict[str, Any] = {}
+    if "title" in texts:
+        details["title"] = _title(str(texts["title"]))
+    if "text" in texts:
+        details["text"] = _text(str(texts["text"]))
+    if "visibility" in texts:
+        details["visibility"] = _visibility(str(texts["visibility"]))
+    return CollectionDetails(**details)
+
+
+def added(
+    details: CollectionDetails, ids: Sequence[str], user: User, entry: AuditEntry, store: Store
+) -> Collection:
+    """Make a collection, and return it; ``entry`` is what is noted of it.
+
+    Raises:
+        InvalidParameter: there is no map with one of the ids that the user may see.
+        TooManyCollections: the user has as many as one may have.
+    """
+    file_ids = _seen_file_ids(store, ids, user)
+    with store.noting(entry):
+        return store.add_collection(user.id, details, file_ids)
+
+
+def arranged(ids: Sequence[str], store: Store, found: Collection, user: User) -> Collection:
+    """Give a collection these maps in this order, and return it; errors as ``added``."""
+    return store.arrange(found.id, _seen_file_ids(store, ids, user))
+
+
+def collected(ids: Sequence[str], store: Store, found: Collection, user: User) -> Collection:
+    """Put maps at the end of a collection, and return it; errors as ``added``."""
+    return store.collect(found.id, _seen_file_ids(store, ids, user))
+
+
+def taken_out(public_id: str, store: Store, found: Collection, user: User) -> Collection:
+    """Take a map out of a collection, and return it.
+
+    Raises:
+        NotFound: the user sees no such map in it.
+    """
+    gone = [
+        one.file_id
+        for one in store.collected_maps(found.id)
+        if one.id == public_id and is_shown(one, found, user)
+    ]
+    if not gone:
+        raise NotFound("There is no such map in this collection.")
+    return store.take_out(found.id, gone)
+
+
+def change_collection(
+    store: Store, public_id: str, user: User, work: Change[T], entry: AuditEntry
+) -> T:
+    """Return the result of ``work`` with a collection, in a thread; ``entry`` is noted with it.
+
+    Raises:
+        NotFound: there is no such collection that the user may see.
+        Forbidden: the user may see it, but not change it.
+        MapshelfError: what ``work`` raises.
+    """
+    found = store.find_collection(public_id)
+    if found is None or not may_see(found, user):
+        raise no_collection()
+    if not may_change(found, user):
+        raise not_owner_of_collection()
+    try:
+        with store.noting(entry):
+            return work(store, found, user)
+    except NotFound as error:
+        if store.find_collection(public_id) is None:  # removed meanwhile
+            raise no_collection() from error
+        raise
+
+
+def not_owner_of_collection() -> Forbidden:
+    """Return the error for somebody who may see a collection, but not change it."""
+    message = "Only its owner and administrators may do this with a collection."
+    return Forbidden("collection", message)
+
+
+# -- common ---------------------------------------------------------------------------------------
+
+
+async def _changed(context: Context, request: Request, work: Change[Collection]) -> Response:
+    """Return the response to a change: the collection as it is now."""
+
+    def change(store: Store, found: Collection, user: User) -> bytes:
+        return _shown(context.base_url, store, work(store, found, user), user)
+
+    body = await _change(context, request, AuditEvent.COLLECTION_CHANGED, change)
+    return json_response(200, body, NOT_KEPT)
+
+
+async def _change(context: Context, request: Request, event: AuditEvent, work: Change[T]) -> T:
+    user, public_id = signed(request), request.parts["id"]
+    entry = done_by(user, sender_address(context, request), event, about_collection(public_id))
+    do = partial(change_collection, context.store.get(), public_id, user, work, entry)
+    return await context.queues.writing.result(object(), do, owner=user.id)
+
+
+def _shown(base_url: bytes, store: Store, found: Collection, user: User) -> bytes:
+    maps = store.collected_maps(found.id)
+    return collection_object(found, [one for one in maps if is_shown(one, found, user)], base_url)
+
+
+def _remove(store: Store, found: Collection, user: User) -> None:
+    store.remove_collection(found.id)
+
+
+def _seen_file_ids(store: Store, ids: Sequence[str], user: User) -> list[int]:
+    """Return the ``file_id`` of maps that a user may see."""
+    found = {one.id: one for one in store.maps_with_ids(ids)}
+    for public_id in ids:
+        one = found.get(public_id)
+        if one is None or not may_see(one, user):
+            which = f"the ID {public_id}" if is_public_id(public_id) else "one of these IDs"
+            raise InvalidParameter(f"There is no map with {which}.")
+    return [found[public_id].file_id for public_id in ids]
+
+
+def _title(text: str) -> str:
+    title = one_line(clean(text))
+    if not 0 < len(title) <= COLLECTION_TITLE_LENGTH:
+        raise InvalidParameter(
+            f"The title value must be a text of 1 to {COLLECTION_TITLE_LENGTH} characters."
+        )
+    return title
+
+
+def _text(text: str) -> str:
+    cleaned = clean(text.replace("\r\n", "\n")).strip()
+    if len(cleaned) > COLLECTION_TEXT_LENGTH:
+        raise InvalidParameter(
+            f"The text value must be a text of up to {COLLECTION_TEXT_LENGTH} characters."
+        )
+    return cleaned
+
+
+def _visibility(text: str) -> Visibility:
+    chosen = text.strip().lower()
+    if chosen not in VISIBILITIES:
+        raise InvalidParameter(f"The visibility value must be one of {', '.join(VISIBILITIES)}.")
+    return Visibility(chosen)
+
+
+def _read_ids(values: object) -> list[str]:
+    if not isinstance(values, list) or not all(isinstance(one, str) for one in values):
+        raise InvalidParameter("The maps must be an array of the IDs of maps.")
+    ids = list(dict.fromkeys(values))
+    if len(ids) > MOST_COLLECTED:
+        raise TooManyCollections("maps", MOST_COLLECTED)
+    return ids
+
+
+def _read_object(body: bytes, keys: Sequence[str]) -> dict[str, object]:
+    values = _parsed(body)
+    if not isinstance(values, dict):
+        raise MalformedRequest("The body must be a JSON object.")
+    if not values.keys() <= set(keys):
+        raise InvalidParameter(f"The keys of the body must be some of {', '.join(keys)}.")
+    return values
+
+
+def _parsed(body: bytes) -> object:
+    try:
+        parsed: object = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise MalformedRequest("The body is not valid JSON.") from error
+    return parsed

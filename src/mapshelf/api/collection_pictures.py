@@ -1,0 +1,96 @@
+"""``GET /collections/{ID}/picture.png``: the pictures of the first maps of a collection, as one.
+
+What is shown is what nobody in particular sees, so the picture may be kept as thumbnails are. Only
+that of a private collection shows what its reader sees. A collection without maps has the card of a
+map without topics. The pictures are those of ``thumbnails``, and are put together in the same
+confined child.
+"""
+
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from mapshelf.accounts.permissions import is_shown
+from mapshelf.api.context import Context
+from mapshelf.api.http import Request, Response, body_response, provisional
+from mapshelf.api.map_writing import map_object
+from mapshelf.api.thumbnails import (
+    DRAWN,
+    PRIVATE,
+    PUBLIC,
+    PictureQuery,
+    ThumbnailMaker,
+    parse_picture,
+)
+from mapshelf.api.visible_collections import SeenCollection, find_collection
+from mapshelf.model import Map, Visibility
+from mapshelf.render.render_request import WIDTHS, CollageRequest, RenderRequest
+from mapshelf.render.render_worker import Picture
+from mapshelf.snapshot.read import Record
+
+MOST_PICTURES: Final = 4
+"""Maps in the picture of a collection."""
+
+
+async def show_collection_picture(context: Context, request: Request) -> Response:
+    """Return the picture of a collection."""
+    asked = parse_picture(request.query_string, "png")
+    asked = replace(asked, source=DRAWN)
+    found = await find_collection(context, request)
+    maker = ThumbnailMaker(context)
+    records = [Record(one.file_id, map_object(one, context.base_url)) for one in _first(found)]
+    large = await context.queues.thumbnails.result(
+        object(), partial(_has_large, maker, records, asked), request.disconnection
+    )
+    queue = context.queues.documents if large else context.queues.drawings
+    make = partial(_made, context, maker, found, records, asked)
+    key = ("collage", *records, found.collection, asked)
+    picture = await queue.result(key, make, request.disconnection)
+    caching = PRIVATE if context.settings.private else PUBLIC
+    headers = [(b"etag", f'"{picture.key}"'.encode()), *caching]
+    response = body_response(200, b"image/png", picture.body, headers)
+    return found.guarded(response if picture.complete else provisional(response))
+
+
+def _first(found: SeenCollection) -> list[Map]:
+    """Return the maps that the picture shows."""
+    collection = found.collection
+    reader = found.reader if collection.visibility is Visibility.PRIVATE else None
+    shown = (one for one in found.maps if is_shown(one, collection, reader))
+    return [one for _, one in zip(range(MOST_PICTURES), shown, strict=False)]
+
+
+def _of_part(asked: PictureQuery, records: list[Record]) -> PictureQuery:
+    """Return what is asked of each map: half as wide, if there are several."""
+    width = asked.width if len(records) == 1 else max(WIDTHS[0], asked.width // 2)
+    return replace(asked, width=width)
+
+
+def _has_large(maker: ThumbnailMaker, records: list[Record], asked: PictureQuery) -> bool:
+    """Tell whether a map is to be drawn first for which that takes long."""
+    part = _of_part(asked, records)
+    return any(maker.is_large(one) and maker.cached(one, part) is None for one in records)
+
+
+def _made(
+    context: Context,
+    maker: ThumbnailMaker,
+    found: SeenCollection,
+    records: list[Record],
+    asked: PictureQuery,
+) -> Picture:
+    if not records:
+        return context.render_worker.picture(_card(found, asked))
+    part = _of_part(asked, records)
+    pictures = [maker.picture(one, part) for one in records]
+    if len(pictures) == 1:
+        return pictures[0]
+    keys, bodies = (tuple(one.key for one in pictures), tuple(one.body for one in pictures))
+    request = CollageRequest(keys, bodies, asked.width, asked.theme)
+    complete = all(one.complete for one in pictures)
+    return context.render_worker.collage(request, complete=complete)
+
+
+def _card(found: SeenCollection, asked: PictureQuery) -> RenderRequest:
+    title, owner = found.collection.title, found.collection.owner
+    return RenderRequest(None, title, owner, "", asked.width, asked.theme, "png")

@@ -1,0 +1,255 @@
+"""The operations of the OpenAPI document about collections, with their parameters and schemas."""
+
+from functools import partial
+from typing import Any, Final
+
+from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.openapi.operation import Operation
+from mapshelf.api.openapi.responses import (
+    LIST,
+    OF_MAP,
+    OF_PICTURE,
+    json_content,
+    or_provisional,
+    picture_response,
+    reference,
+    response,
+)
+from mapshelf.api.thumbnails import MAXIMUM_AGE
+from mapshelf.model import COLLECTION_TEXT_LENGTH, COLLECTION_TITLE_LENGTH, MOST_COLLECTED
+from mapshelf.query import MAXIMUM_LIMIT
+from mapshelf.tokens import MAPS_WRITE
+
+Json = dict[str, Any]
+
+ID_PATTERN: Final = "^[0-9A-Za-z]{1,32}$"
+
+_AT: Final = "/collections/{collection}"
+_CHANGED: Final = ("Cache-Control",)
+_ERRORS: Final = ("Forbidden", "CollectionNotFound", "Unavailable")
+
+_Writing = partial(Operation, tag="collections", scope=MAPS_WRITE)
+
+
+def collection_operations() -> dict[str, dict[str, Operation]]:
+    """Return the operations by path and method."""
+    return {
+        "/collections": {"get": _list(), "post": _make()},
+        _AT: {"get": _show(), "patch": _edit(), "delete": _remove()},
+        f"{_AT}/maps": {"put": _arrange(), "post": _collect()},
+        f"{_AT}/maps/{{map}}": {"delete": _take_out()},
+        f"{_AT}/picture.png": {"get": _picture()},
+    }
+
+
+def _list() -> Operation:
+    return Operation(
+        "getCollections",
+        "List collections",
+        "The published collections, and those of the token's owner, the last changed first. "
+        "`limit` and `offset` count collections.",
+        response("The collections of this page.", LIST, json_content("Collections")),
+        ("owner", "limit", "offset"),
+        "ListNotModified",
+        tag="collections",
+    )
+
+
+def _make() -> Operation:
+    return _Writing(
+        "makeCollection",
+        "Make a collection",
+        "Without a visibility, it is private. The maps are given by their IDs, in order.",
+        response("The collection.", ("Location", *_CHANGED), json_content("Collection")),
+        errors=("Forbidden", "TooManyCollections", "Unavailable"),
+        status=201,
+        body=json_content("NewCollection"),
+    )
+
+
+def _show() -> Operation:
+    return Operation(
+        "getCollection",
+        "Show a collection",
+        "What is said of a collection, and the Map objects of its maps in their order. Maps that "
+        "the token's owner may not see are left out; an unlisted map is there only in an unlisted "
+        "collection of the owner of the map.",
+        response("The collection.", OF_MAP, json_content("Collection")),
+        ("collection",),
+        "MapNotModified",
+        ("CollectionNotFound", "Unavailable"),
+        tag="collections",
+    )
+
+
+def _edit() -> Operation:
+    return _Writing(
+        "editCollection",
+        "Change what is said of a collection",
+        "Sets what the body has, and leaves the rest as it is.",
+        response("The collection.", _CHANGED, json_content("Collection")),
+        ("collection",),
+        errors=_ERRORS,
+        body=json_content("CollectionDetails"),
+    )
+
+
+def _remove() -> Operation:
+    return _Writing(
+        "removeCollection",
+        "Delete a collection",
+        "The collection is gone for good; nothing happens to its maps.",
+        response("It is deleted.", _CHANGED),
+        ("collection",),
+        errors=_ERRORS,
+        status=204,
+    )
+
+
+def _arrange() -> Operation:
+    return _Writing(
+        "arrangeCollection",
+        "Give a collection its maps",
+        "Gives a collection exactly these maps, in this order.",
+        response("The collection.", _CHANGED, json_content("Collection")),
+        ("collection",),
+        errors=(*_ERRORS, "TooManyCollections"),
+        body=json_content("MapIds"),
+    )
+
+
+def _collect() -> Operation:
+    return _Writing(
+        "collectMaps",
+        "Add maps to a collection",
+        "Puts maps at the end of a collection. Those that it has stay where they are.",
+        response("The collection.", _CHANGED, json_content("Collection")),
+        ("collection",),
+        errors=(*_ERRORS, "TooManyCollections"),
+        body=json_content("MapIds"),
+    )
+
+
+def _take_out() -> Operation:
+    return _Writing(
+        "takeMapOut",
+        "Take a map out of a collection",
+        "Nothing happens to the map.",
+        response("It is out.", _CHANGED),
+        ("collection", "map"),
+        errors=_ERRORS,
+        status=204,
+    )
+
+
+def _picture() -> Operation:
+    return Operation(
+        "getCollectionPicture",
+        "Show the picture of a collection",
+        "The pictures of its first four maps. Needs no token, as the thumbnail of a map, if the "
+        "collection is not private; any cache may keep a copy for "
+        f"{MAXIMUM_AGE // 60} minutes if it is published.",
+        or_provisional(picture_response("The picture.", OF_PICTURE, {"image/png": {"schema": {}}})),
+        ("collection", "w", "theme"),
+        "PictureNotModified",
+        ("CollectionNotFound", "Unavailable"),
+        tag="collections",
+        scope=None,
+    )
+
+
+def collection_parameters() -> Json:
+    """Return the parameters that only these operations have."""
+
+    def path(name: str, description: str, example: str) -> Json:
+        schema = {"type": "string", "pattern": ID_PATTERN}
+        return {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "description": description,
+            "schema": schema,
+            "example": example,
+        }
+
+    return {
+        "collection": path("collection", "The `id` of a collection.", "cK8wQ2rT"),
+        "map": path("map", "The `ID` of a map in it.", "pR4vT9xB"),
+    }
+
+
+def collection_schemas() -> Json:
+    """Return the schemas that only these operations have."""
+    text = {"type": "string"}
+    date = {**text, "pattern": r"^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}\.\d{3}$"}
+    address = {**text, "pattern": "^https?://"}
+    details = {
+        "title": {**text, "minLength": 1, "maxLength": COLLECTION_TITLE_LENGTH},
+        "text": {
+            **text,
+            "maxLength": COLLECTION_TEXT_LENGTH,
+            "description": "What its owner says about it; may be empty.",
+        },
+        "visibility": {**text, "enum": [one.value for one in VISIBILITIES]},
+    }
+    facts = {
+        "id": {
+            **text,
+            "pattern": ID_PATTERN,
+            "description": "Never given to another collection.",
+        },
+        "title": details["title"],
+        "text": details["text"],
+        "owner": {**text, "description": "Username of who made it."},
+        "visibility": details["visibility"],
+        "created": {**date, "description": "When it was made, as `DateAdded`."},
+        "changed": {**date, "description": "When it, or the list of its maps, was changed last."},
+        "pinned": {
+            "type": "boolean",
+            "description": "Whether an administrator has pinned it to the first page.",
+        },
+        "count": {
+            "type": "integer",
+            "minimum": 0,
+            "description": "How many published maps it has.",
+        },
+        "url": {**address, "description": "Absolute URL of its page."},
+        "picture": {**address, "description": "Absolute URL of its picture."},
+    }
+    maps = {"type": "array", "maxItems": MOST_COLLECTED}
+    ids = {**maps, "items": {**text, "description": "The `ID` of a map."}}
+    return {
+        "Collection": _exactly(
+            {**facts, "maps": {**maps, "items": reference("schemas", "Map")}},
+            "A list of maps that somebody put in order.",
+        ),
+        "Collections": {
+            "type": "array",
+            "maxItems": MAXIMUM_LIMIT,
+            "items": _exactly(facts, "What is said of a collection."),
+        },
+        "CollectionDetails": {
+            "type": "object",
+            "description": "What people say of a collection.",
+            "properties": details,
+            "additionalProperties": False,
+        },
+        "NewCollection": {
+            "type": "object",
+            "description": "A collection to be made.",
+            "properties": {**details, "maps": ids},
+            "required": ["title"],
+            "additionalProperties": False,
+        },
+        "MapIds": {**ids, "description": "Maps in order."},
+    }
+
+
+def _exactly(properties: Json, description: str) -> Json:
+    return {
+        "type": "object",
+        "description": description,
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }

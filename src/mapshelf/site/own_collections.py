@@ -1,0 +1,375 @@
+"""Pages on which people make collections and put maps into them, and administrators pin some.
+
+Every step works without a script: a button moves a map by a place, and leads back to it.
+"""
+
+import re
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, TypeVar
+from urllib.parse import urlsplit
+
+from mapshelf.accounts.audit import about_collection, done_by
+from mapshelf.accounts.permissions import is_shown, may_change, may_see
+from mapshelf.api.collection_editing import (
+    DETAILS,
+    Change,
+    added,
+    change_collection,
+    collected,
+    not_owner_of_collection,
+    read_details,
+    taken_out,
+)
+from mapshelf.api.forms import Form
+from mapshelf.api.http import Request, Response
+from mapshelf.api.people import Session
+from mapshelf.api.visible_collections import no_collection
+from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.model import (
+    COLLECTION_TEXT_LENGTH,
+    COLLECTION_TITLE_LENGTH,
+    MOST_COLLECTED,
+    AuditEvent,
+    Collection,
+    CollectionDetails,
+    Map,
+    User,
+)
+from mapshelf.query import read_parameters
+from mapshelf.site.addresses import Addresses
+from mapshelf.site.cards import Card
+from mapshelf.site.chosen import asked_ids, chosen_ids
+from mapshelf.site.collections_shown import card_of, collection_card
+from mapshelf.site.failures import UNTAKEN
+from mapshelf.site.map_forms import BODY, LIMITS
+from mapshelf.site.personal import FormKind, Page, Paths, Personal
+from mapshelf.site.pinned import PinnedCollections
+from mapshelf.site.responses import see_other
+from mapshelf.store import Store
+
+T = TypeVar("T")
+
+AT: Final = "/collected/{id}/{slug}"
+OWN: Final = "collections"
+
+PLACES: Final = {"up": -1, "down": 1, "first": -MOST_COLLECTED, "last": MOST_COLLECTED}
+"""What the buttons beside a map do, in places."""
+
+DONE: Final = ("removed",)
+
+_MAP: Final = re.compile(r"(?:.*/mindmaps/)?([0-9A-Za-z]{1,32})(?:/[^/]*)?")
+
+
+@dataclass(frozen=True, slots=True)
+class Edited:
+    """A collection that somebody may change.
+
+    Attributes:
+        found: the collection.
+        cards: the maps in it that they see.
+        hidden: how many more it has.
+    """
+
+    found: Collection
+    cards: list[Card]
+    hidden: int
+
+
+class OwnCollectionPages:
+    """The pages of collections that are for people who are signed in."""
+
+    def __init__(self, personal: Personal, pinned: PinnedCollections) -> None:
+        """Answer by ``personal``, and have ``pinned`` look again where one is pinned."""
+        self._personal = personal
+        self._pinned = pinned
+        self._addresses = personal.addresses
+
+    def paths(self) -> Paths:
+        """Return the paths of these pages."""
+        shown, done = self._personal.shown, self._personal.done
+        own = self._addresses.account(OWN)
+        make, change = "make a collection", "change a collection"
+        remove, pin = "remove a collection", "pin a collection"
+        kind = FormKind(LIMITS, BODY)
+        return {
+            f"/account/{OWN}": (shown(make, self._show_own), done(make, self._make, own)),
+            "/collect": (shown(change, self._show_chosen), done(change, self._collect, "")),
+            f"{AT}/edit": (shown(change, self._show), done(change, self._edit, "", kind)),
+            f"{AT}/remove": (shown(remove, self._show_removal), done(remove, self._remove, "")),
+            f"{AT}/pin": (shown(pin, self._show_pin), done(pin, self._pin, "")),
+        }
+
+    # -- one's own ------------------------------------------------------------------------
+
+    async def _show_own(self, request: Request, session: Session) -> Response:
+        return await self._own(request, session)
+
+    async def _make(self, request: Request, session: Session, form: Form) -> Response:
+        try:
+            found = await self._made(request, session, form.text("title"), [])
+        except UNTAKEN as error:
+            return await self._own(request, session, form.text("title"), error)
+        return see_other(self._page_of(found, "edit"))
+
+    async def _made(
+        self, request: Request, session: Session, title: str, ids: list[str]
+    ) -> Collection:
+        details = read_details({"title": title})
+        address = self._personal.client(request).address
+        entry = done_by(session.user, address, AuditEvent.COLLECTION_MADE)
+        work = partial(added, details, ids, session.user, entry)
+        return await self._personal.ask(request, work)
+
+    async def _own(
+        self,
+        request: Request,
+        session: Session,
+        title: str = "",
+        error: Exception | None = None,
+    ) -> Response:
+        user_id = session.user.id
+        found = await self._personal.ask(request, lambda store: store.collections_of(user_id))
+        done = read_parameters(request.query_string, ("done",)).get("done", "")
+        values = {
+            "collections": [collection_card(one, self._addresses) for one in found],
+            "title": title,
+            "longest": COLLECTION_TITLE_LENGTH,
+            "done": f"collection.{done}" if done in DONE else "",
+        }
+        return await self._page("own_collections.html", values, session, error)
+
+    # -- putting maps into one ------------------------------------------------------------
+
+    async def _show_chosen(self, request: Request, session: Session) -> Response:
+        return await self._chosen(request, session, asked_ids(request))
+
+    async def _collect(self, request: Request, session: Session, form: Form) -> Response:
+        ids = chosen_ids(form.text("maps").split(","))
+        try:
+            if form.text("collection"):
+                work = partial(collected, ids)
+                found = await self._changed(request, session, form.text("collection"), work)
+            else:
+                found = await self._made(request, session, form.text("title"), ids)
+        except (*UNTAKEN, NotFound) as error:
+            return await self._chosen(request, session, ids, form.text("title"), error)
+        return see_other(self._page_of(found))
+
+    async def _chosen(
+        self,
+        request: Request,
+        session: Session,
+        ids: list[str],
+        title: str = "",
+        error: Exception | None = None,
+    ) -> Response:
+        user = session.user
+
+        def look(store: Store) -> tuple[list[Map], list[Collection]]:
+            maps = [one for one in store.maps_with_ids(ids) if may_see(one, user)]
+            return maps, store.collections_of(user.id)
+
+        maps, own = await self._personal.ask(request, look)
+        if not maps and error is None:
+            raise NotFound("There is no map with this ID.")
+        values = {
+            "maps": [card_of(one, self._addresses) for one in maps],
+            "ids": ",".join(one.id for one in maps),
+            "collections": own,
+            "title": title,
+            "longest": COLLECTION_TITLE_LENGTH,
+        }
+        return await self._page("collect.html", values, session, error)
+
+    # -- changing one ---------------------------------------------------------------------
+
+    async def _show(self, request: Request, session: Session) -> Response:
+        return await self._edited(request, session)
+
+    async def _edit(self, request: Request, session: Session, form: Form) -> Response:
+        """Do what one of the forms on the page asks: each has fields of its own."""
+        said = {name: form.text(name) for name in DETAILS}
+        public_id, moved = request.parts["id"], ""
+        try:
+            if form.text("move"):
+                place, _, moved = form.text("move").partition(":")
+                work: Change[Collection] = partial(_moved, place, moved)
+            elif form.text("out"):
+                work = partial(taken_out, form.text("out"))
+            elif form.text("hidden"):
+                work = _cleared
+            elif "map" in form.fields:
+                work = partial(collected, [_id_in(form.text("map"), self._addresses)])
+            else:
+                details = read_details(said)
+                work = partial(_said, details)
+            found = await self._changed(request, session, public_id, work)
+        except UNTAKEN as error:
+            return await self._edited(request, session, said, error, adding="map" in form.fields)
+        if "title" in form.fields:
+            return see_other(self._page_of(found))
+        return see_other(f"{self._page_of(found, 'edit')}#{f'm-{moved}' if moved else 'maps'}")
+
+    async def _edited(
+        self,
+        request: Request,
+        session: Session,
+        said: dict[str, str] | None = None,
+        error: Exception | None = None,
+        *,
+        adding: bool = False,
+    ) -> Response:
+        edited = await self._personal.ask(
+            request, partial(_edited_by, self._addresses, request.parts["id"], session.user)
+        )
+        found = edited.found
+        was = {"title": found.title, "text": found.text, "visibility": found.visibility.value}
+        values = {
+            "edited": edited,
+            "said": said if said and said["title"] else was,
+            "longest": (COLLECTION_TITLE_LENGTH, COLLECTION_TEXT_LENGTH),
+        }
+        shown = {"collection": collection_card(found, self._addresses), **values}
+        invalid = "failure.collection.map" if adding else "failure.collection"
+        page = Page("edit_collection.html", shown, error, invalid=invalid)
+        return await self._personal.page(page, session)
+
+    # -- removing and pinning -------------------------------------------------------------
+
+    async def _show_removal(self, request: Request, session: Session) -> Response:
+        found = await self._own_one(request, session)
+        return await self._about(found, "remove_collection.html", {}, session)
+
+    async def _remove(self, request: Request, session: Session, form: Form) -> Response:
+        event, public_id = AuditEvent.COLLECTION_REMOVED, request.parts["id"]
+        await self._changed(request, session, public_id, _removed, event)
+        self._pinned.forget()
+        return see_other(f"{self._addresses.account(OWN)}?done=removed")
+
+    async def _show_pin(self, request: Request, session: Session) -> Response:
+        found = await self._own_one(request, session)
+        return await self._about(found, "pin_collection.html", {}, session)
+
+    async def _pin(self, request: Request, session: Session, form: Form) -> Response:
+        pinned, public_id = form.text("pinned") == "true", request.parts["id"]
+        event = AuditEvent.COLLECTION_PINNED if pinned else AuditEvent.COLLECTION_UNPINNED
+        work = partial(_pinned, pinned)
+        try:
+            found = await self._changed(request, session, public_id, work, event)
+        except UNTAKEN as error:
+            found = await self._own_one(request, session)
+            return await self._about(found, "pin_collection.html", {}, session, error)
+        self._pinned.forget()
+        return see_other(self._page_of(found))
+
+    # -- common ---------------------------------------------------------------------------
+
+    async def _changed(
+        self,
+        request: Request,
+        session: Session,
+        public_id: str,
+        work: Change[T],
+        event: AuditEvent = AuditEvent.COLLECTION_CHANGED,
+    ) -> T:
+        address, user = self._personal.client(request).address, session.user
+        entry = done_by(user, address, event, about_collection(public_id))
+
+        def change(store: Store) -> T:
+            return change_collection(store, public_id, user, work, entry)
+
+        return await self._personal.ask(request, change)
+
+    async def _own_one(self, request: Request, session: Session) -> Collection:
+        public_id, user = request.parts["id"], session.user
+        return await self._personal.ask(request, partial(_changeable, public_id, user))
+
+    def _page_of(self, found: Collection, page: str = "") -> str:
+        address = self._addresses.collection(found.id, found.title)
+        return f"{address}/{page}" if page else address
+
+    async def _about(
+        self,
+        found: Collection,
+        template: str,
+        values: dict[str, Any],
+        session: Session,
+        error: Exception | None = None,
+    ) -> Response:
+        given = {"collection": collection_card(found, self._addresses), **values}
+        return await self._page(template, given, session, error)
+
+    async def _page(
+        self,
+        template: str,
+        values: dict[str, Any],
+        session: Session,
+        error: Exception | None = None,
+    ) -> Response:
+        page = Page(template, values, error, invalid="failure.collection")
+        return await self._personal.page(page, session)
+
+
+def _changeable(public_id: str, user: User, store: Store) -> Collection:
+    """Return a collection that a user may change.
+
+    Raises:
+        NotFound: there is none that they may see.
+        Forbidden: they may see it, but not change it.
+    """
+    found = store.find_collection(public_id)
+    if found is None or not may_see(found, user):
+        raise no_collection()
+    if not may_change(found, user):
+        raise not_owner_of_collection()
+    return found
+
+
+def _edited_by(addresses: Addresses, public_id: str, user: User, store: Store) -> Edited:
+    found = _changeable(public_id, user, store)
+    maps = store.collected_maps(public_id)
+    shown = [one for one in maps if is_shown(one, found, user)]
+    cards = [card_of(one, addresses) for one in shown]
+    return Edited(found, cards, len(maps) - len(shown))
+
+
+def _said(details: CollectionDetails, store: Store, found: Collection, user: User) -> Collection:
+    return store.edit_collection(found.id, details)
+
+
+def _moved(place: str, public_id: str, store: Store, found: Collection, user: User) -> Collection:
+    maps = store.maps_with_ids([public_id])
+    if place not in PLACES or not maps:
+        raise InvalidParameter("There is no such map or place.")
+    return store.move_collected(found.id, maps[0].file_id, PLACES[place])
+
+
+def _cleared(store: Store, found: Collection, user: User) -> Collection:
+    maps = store.collected_maps(found.id)
+    hidden = [one.file_id for one in maps if not is_shown(one, found, user)]
+    return store.take_out(found.id, hidden)
+
+
+def _removed(store: Store, found: Collection, user: User) -> None:
+    store.remove_collection(found.id)
+
+
+def _pinned(pinned: bool, store: Store, found: Collection, user: User) -> Collection:
+    return store.pin_collection(found.id, pinned=pinned)
+
+
+def _id_in(text: str, addresses: Addresses) -> str:
+    """Return the ID of the map that somebody names, by the address of its page or by itself.
+
+    Raises:
+        InvalidParameter: it is neither.
+    """
+    try:
+        path = urlsplit(text.strip()).path
+    except ValueError:
+        path = ""
+    named = _MAP.fullmatch(path)
+    if not named:
+        raise InvalidParameter("This is not the address of a map.")
+    return named[1]

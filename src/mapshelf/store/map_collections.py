@@ -1,0 +1,322 @@
+"""Collections: the rules and the statements that both databases share.
+
+Whoever changes the maps of a collection first writes its row, and whoever makes one the row of its
+owner: so two that do so at once take turns, in PostgreSQL too, and no bound is passed.
+"""
+
+from collections.abc import Sequence
+from typing import Final
+
+from mapshelf.errors import Conflict, NotFound, TooManyCollections
+from mapshelf.model import (
+    MOST_COLLECTED,
+    MOST_COLLECTIONS,
+    MOST_PINNED,
+    Collection,
+    CollectionDetails,
+    Map,
+    Visibility,
+    is_public_id,
+    name_key,
+)
+from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
+from mapshelf.store.merge import new_id
+from mapshelf.store.published import Read
+from mapshelf.store.publishing import Transaction, require_user
+from mapshelf.store.shared_methods import SharedMethods
+from mapshelf.store.tables import Row
+
+_COLLECTION: Final = (
+    "c.id, c.title, c.text, o.name, c.visibility, c.created, c.changed, c.pinned,"
+    " (SELECT count(*) FROM collected_maps AS l JOIN maps AS p ON p.file_id = l.file_id"
+    " WHERE l.collection_id = c.id AND p.visibility = 'published')"
+)
+_FROM: Final = "collections AS c JOIN users AS o ON o.id = c.owner_id"
+_IDS_AT_ONCE: Final = 500
+
+
+class CollectionMethods(SharedMethods):
+    """See ``contract.Collections``; each method is one transaction."""
+
+    def find_collection(self, public_id: str) -> Collection | None:
+        """See ``Store``."""
+        if not is_public_id(public_id):  # PostgreSQL does not take a NUL
+            return None
+        return _find(self._read_even_if_away, public_id)
+
+    def collected_maps(self, public_id: str) -> list[Map]:
+        """See ``Store``."""
+        if not is_public_id(public_id):
+            return []
+        rows = self._read_even_if_away(
+            f"SELECT {MAP} FROM {FROM_MAPS} JOIN collected_maps AS l ON l.file_id = m.file_id"
+            " WHERE l.collection_id = ? AND m.visibility <> 'removed'"
+            " ORDER BY l.position, l.file_id",
+            (public_id,),
+        )
+        return [map_of_row(row) for row in rows]
+
+    def collections(
+        self, owner: str | None, reader_id: int | None, offset: int, limit: int
+    ) -> tuple[list[Collection], int]:
+        """See ``Store``."""
+        condition, given = "(c.visibility = 'published' OR c.owner_id = ?)", [reader_id or 0]
+        parameters: Row = tuple(given)
+        if owner is not None:
+            condition, parameters = f"{condition} AND o.name_key = ?", (*given, name_key(owner))
+        ((total,),) = self._read_even_if_away(
+            f"SELECT count(*) FROM {_FROM} WHERE {condition}", parameters
+        )
+        if not limit or offset >= total:
+            return [], int(total)
+        rows = self._read_even_if_away(
+            f"SELECT {_COLLECTION} FROM {_FROM} WHERE {condition}"
+            " ORDER BY c.changed DESC, c.id LIMIT ? OFFSET ?",
+            (*parameters, limit, offset),
+        )
+        return [_of_row(row) for row in rows], int(total)
+
+    def collections_of(self, user_id: int) -> list[Collection]:
+        """See ``Store``."""
+        rows = self._read(
+            f"SELECT {_COLLECTION} FROM {_FROM} WHERE c.owner_id = ? ORDER BY c.changed DESC, c.id",
+            (user_id,),
+        )
+        return [_of_row(row) for row in rows]
+
+    def pinned_collections(self) -> list[Collection]:
+        """See ``Store``."""
+        rows = self._read_even_if_away(
+            f"SELECT {_COLLECTION} FROM {_FROM} WHERE c.pinned IS NOT NULL"
+            " AND c.visibility = 'published' ORDER BY c.pinned, c.id",
+            (),
+        )
+        return [_of_row(row) for row in rows]
+
+    def maps_with_ids(self, public_ids: Sequence[str]) -> list[Map]:
+        """See ``Store``."""
+        asked = [one for one in dict.fromkeys(public_ids) if is_public_id(one)]
+        found: dict[str, Map] = {}
+        for start in range(0, len(asked), _IDS_AT_ONCE):
+            some = asked[start : start + _IDS_AT_ONCE]
+            rows = self._read_even_if_away(
+                f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.id IN ({_marks(len(some))})"
+                " AND m.visibility <> 'removed'",
+                tuple(some),
+            )
+            found |= {one.id: one for one in map(map_of_row, rows)}
+        return [found[one] for one in asked if one in found]
+
+    def add_collection(
+        self, owner_id: int, details: CollectionDetails, file_ids: Sequence[int]
+    ) -> Collection:
+        """See ``Store``."""
+        with self._adding() as database:
+            return _add(database, owner_id, details, file_ids)
+
+    def edit_collection(self, public_id: str, details: CollectionDetails) -> Collection:
+        """See ``Store``."""
+        with self._adding() as database:
+            return _edit(database, public_id, details)
+
+    def collect(self, public_id: str, file_ids: Sequence[int]) -> Collection:
+        """See ``Store``."""
+        with self._adding() as database:
+            return _collect(database, public_id, file_ids)
+
+    def arrange(self, public_id: str, file_ids: Sequence[int]) -> Collection:
+        """See ``Store``."""
+        with self._adding() as database:
+            _lock(database, public_id)
+            return _changed(database, public_id, list(dict.fromkeys(file_ids)))
+
+    def move_collected(self, public_id: str, file_id: int, places: int) -> Collection:
+        """See ``Store``."""
+        with self._adding() as database:
+            return _move(database, public_id, file_id, places)
+
+    def take_out(self, public_id: str, file_ids: Sequence[int]) -> Collection:
+        """See ``Store``."""
+        with self._adding() as database:
+            _lock(database, public_id)
+            gone = set(file_ids)
+            kept = [one for one in _file_ids(database, public_id) if one not in gone]
+            return _changed(database, public_id, kept)
+
+    def remove_collection(self, public_id: str) -> None:
+        """See ``Store``."""
+        with self._adding() as database:
+            _lock(database, public_id)
+            database.execute("DELETE FROM collections WHERE id = ?", (public_id,))
+
+    def pin_collection(self, public_id: str, *, pinned: bool) -> Collection:
+        """See ``Store``."""
+        with self._adding() as database:
+            return _pin(database, public_id, pinned=pinned)
+
+
+def _add(
+    database: Transaction, owner_id: int, details: CollectionDetails, file_ids: Sequence[int]
+) -> Collection:
+    require_user(database, owner_id)
+    database.execute("UPDATE users SET name = name WHERE id = ?", (owner_id,))  # one at a time
+    ((count,),) = database.rows("SELECT count(*) FROM collections WHERE owner_id = ?", (owner_id,))
+    if count >= MOST_COLLECTIONS:
+        raise TooManyCollections("own", MOST_COLLECTIONS)
+    if details.title is None:
+        raise Conflict("a new collection needs a title")
+    visibility = details.visibility or Visibility.PRIVATE
+    _refuse_removed(visibility)
+    public_id = new_id()
+    while database.rows("SELECT 1 FROM collections WHERE id = ?", (public_id,)):
+        public_id = new_id()
+    said = (details.title, details.text or "", visibility.value)
+    database.execute(
+        "INSERT INTO collections (id, owner_id, title, text, visibility, created, changed)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?)",
+        (public_id, owner_id, *said, database.now, database.now),
+    )
+    database.notes.about(f"collection {public_id}")
+    return _written(database, public_id, list(dict.fromkeys(file_ids)))
+
+
+def _edit(database: Transaction, public_id: str, details: CollectionDetails) -> Collection:
+    found = _lock(database, public_id)
+    visibility = details.visibility or found.visibility
+    _refuse_removed(visibility)
+    said = (
+        found.title if details.title is None else details.title,
+        found.text if details.text is None else details.text,
+        visibility.value,
+    )
+    if said == (found.title, found.text, found.visibility.value):
+        database.notes.drop()
+        return found
+    database.execute(
+        "UPDATE collections SET title = ?, text = ?, visibility = ?, changed = ? WHERE id = ?",
+        (*said, database.now, public_id),
+    )
+    return _require(database, public_id)
+
+
+def _collect(database: Transaction, public_id: str, file_ids: Sequence[int]) -> Collection:
+    found = _lock(database, public_id)
+    present = _file_ids(database, public_id)
+    new = [one for one in dict.fromkeys(file_ids) if one not in set(present)]
+    if not new:
+        database.notes.drop()
+        return found
+    return _written(database, public_id, [*present, *new])
+
+
+def _move(database: Transaction, public_id: str, file_id: int, places: int) -> Collection:
+    found = _lock(database, public_id)
+    present = _file_ids(database, public_id)
+    there = {
+        row[0]
+        for row in database.rows(
+            "SELECT l.file_id FROM collected_maps AS l JOIN maps AS m ON m.file_id = l.file_id"
+            " WHERE l.collection_id = ? AND m.visibility <> 'removed'",
+            (public_id,),
+        )
+    }
+    # Removed maps keep their places: only the others change theirs.
+    slots = [place for place, one in enumerate(present) if one in there]
+    seen = [present[place] for place in slots]
+    if file_id not in seen:
+        database.notes.drop()
+        return found
+    place = max(0, min(len(seen) - 1, seen.index(file_id) + places))
+    seen.remove(file_id)
+    seen.insert(place, file_id)
+    for slot, one in zip(slots, seen, strict=True):
+        present[slot] = one
+    return _changed(database, public_id, present)
+
+
+def _pin(database: Transaction, public_id: str, *, pinned: bool) -> Collection:
+    found = _lock(database, public_id)
+    if (found.pinned is not None) is pinned:
+        database.notes.drop()
+        return found
+    if pinned:
+        ((count,),) = database.rows("SELECT count(*) FROM collections WHERE pinned IS NOT NULL")
+        if count >= MOST_PINNED:
+            raise TooManyCollections("pinned", MOST_PINNED)
+    at = database.now if pinned else None
+    database.execute("UPDATE collections SET pinned = ? WHERE id = ?", (at, public_id))
+    return _require(database, public_id)
+
+
+def _changed(database: Transaction, public_id: str, file_ids: list[int]) -> Collection:
+    """Give a collection whose row is locked these maps, if it has others, and return it."""
+    if file_ids == _file_ids(database, public_id):
+        database.notes.drop()
+        return _require(database, public_id)
+    return _written(database, public_id, file_ids)
+
+
+def _written(database: Transaction, public_id: str, file_ids: list[int]) -> Collection:
+    if len(file_ids) > MOST_COLLECTED:
+        raise TooManyCollections("maps", MOST_COLLECTED)
+    if file_ids:
+        marks = _marks(len(file_ids))
+        known = database.rows(f"SELECT count(*) FROM maps WHERE file_id IN ({marks})", (*file_ids,))
+        if known[0][0] != len(file_ids):
+            raise NotFound("there is no such map")
+    database.execute("DELETE FROM collected_maps WHERE collection_id = ?", (public_id,))
+    if file_ids:
+        rows = ", ".join("(?, ?, ?)" for _ in file_ids)
+        database.execute(
+            f"INSERT INTO collected_maps (collection_id, file_id, position) VALUES {rows}",
+            tuple(
+                value
+                for place, file_id in enumerate(file_ids)
+                for value in (public_id, file_id, place)
+            ),
+        )
+    database.execute("UPDATE collections SET changed = ? WHERE id = ?", (database.now, public_id))
+    return _require(database, public_id)
+
+
+def _lock(database: Transaction, public_id: str) -> Collection:
+    """Keep others from changing a collection until the end, and return it."""
+    if is_public_id(public_id):
+        database.execute("UPDATE collections SET id = id WHERE id = ?", (public_id,))
+    return _require(database, public_id)
+
+
+def _require(database: Transaction, public_id: str) -> Collection:
+    found = _find(database.rows, public_id) if is_public_id(public_id) else None
+    if found is None:
+        raise NotFound("there is no such collection")
+    return found
+
+
+def _find(read: Read, public_id: str) -> Collection | None:
+    rows = read(f"SELECT {_COLLECTION} FROM {_FROM} WHERE c.id = ?", (public_id,))
+    return _of_row(rows[0]) if rows else None
+
+
+def _file_ids(database: Transaction, public_id: str) -> list[int]:
+    rows = database.rows(
+        "SELECT file_id FROM collected_maps WHERE collection_id = ? ORDER BY position, file_id",
+        (public_id,),
+    )
+    return [row[0] for row in rows]
+
+
+def _refuse_removed(visibility: Visibility) -> None:
+    if visibility is Visibility.REMOVED:
+        raise Conflict("a collection is not removed by its visibility")
+
+
+def _marks(count: int) -> str:
+    return ", ".join("?" for _ in range(count))
+
+
+def _of_row(row: Row) -> Collection:
+    public_id, title, text, owner, visibility, created, changed, pinned, maps = row
+    return Collection(
+        public_id, title, text, owner, Visibility(visibility), created, changed, pinned, int(maps)
+    )
