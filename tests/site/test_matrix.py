@@ -485,6 +485,9 @@ REQUESTS: Final[Mapping[tuple[str, str], Callable[[World, str], Asked]]] = {
     ("POST", "/account/imports"): done(
         "/account/imports", "/account/imports?done=one", dismiss="00"
     ),
+    ("POST", "/account/tags"): done(
+        "/account/tags", "/account/tags?done=renamed", tag="old", name="new"
+    ),
     ("POST", "/account/reports"): done("/account/reports", "/account/reports", decide="dismiss:1"),
     ("POST", "/maps/{id}/restore"): lambda world, _: Asked(f"/maps/{world.removed()}/restore"),
     ("POST", "/account/maps"): lambda world, _: Asked(
