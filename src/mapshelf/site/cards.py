@@ -13,6 +13,7 @@ import orjson
 from markupsafe import Markup
 
 from mapshelf.formats.ndjson_records import format_date
+from mapshelf.model import SYSTEM_USER, UNCATEGORISED
 from mapshelf.search.snippets import Snippet
 from mapshelf.site.addresses import Addresses
 from mapshelf.snapshot.read import Record
@@ -79,6 +80,16 @@ class Card:
     folder_address: str
     size: str
     topic_count: int
+
+    @property
+    def is_of_system(self) -> bool:
+        """Tell whether nobody owns it, which is not worth a line on each card."""
+        return self.owner == SYSTEM_USER
+
+    @property
+    def is_uncategorised(self) -> bool:
+        """Tell whether it is in no category."""
+        return self.category == UNCATEGORISED
 
 
 def with_places(cards: list[Card]) -> list[Card]:
