@@ -46,7 +46,9 @@ class AccessLog:
             "seconds": round(seconds, 6),
             **facts_of(request_id, request.traceparent if request else b""),
         }
-        log.info(" ".join(str(fact) or "-" for fact in facts.values()), extra={"facts": facts})
+        # Not 9e-05: people read this, and programs that know nothing of such numbers.
+        texts = (f"{fact:.6f}" if isinstance(fact, float) else str(fact) for fact in facts.values())
+        log.info(" ".join(text or "-" for text in texts), extra={"facts": facts})
 
 
 def _shown(path: str) -> str:

@@ -13,6 +13,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Final
 
+from mapshelf.cli.config_file import VARIABLES, find_config
 from mapshelf.errors import InvalidSetting, MapshelfError
 from mapshelf.settings import sqlite_url
 
@@ -28,6 +29,7 @@ COMMANDS: Final = {
     "restore": ("restore", "replace the catalogue by a backup, and keep the old one aside"),
     "migrate": ("migrate", "copy the catalogue into another database"),
     "status": ("status", "show how the service and its catalogue are"),
+    "config": ("config", "show the settings in force, and where each is from"),
     "check": ("check", "verify store, snapshot and settings"),
 }
 """Each command with its module and its help."""
@@ -37,8 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code; ``arguments`` default to those of the process."""
     # NumPy starts threads for linear algebra, which nothing here does: 0.1 s for each process.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    given = _parse(sys.argv[1:] if arguments is None else arguments)
     try:
+        given = _parse(sys.argv[1:] if arguments is None else arguments)
         _resolve_catalogue(given)
         code: int = given.run(given)
     except InvalidSetting as error:
@@ -110,7 +112,23 @@ def _parse(arguments: Sequence[str]) -> argparse.Namespace:
         command = commands.add_parser(name, help=purpose, description=f"Mapshelf: {purpose}.")
         if name in arguments[:1]:
             import_module(f"mapshelf.cli.{module}").define(command)
-    return parser.parse_args(arguments)
+    return _with_file(parser, list(arguments))
+
+
+def _with_file(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:
+    """Parse a command line, and what the configuration file adds to it."""
+    variables = {name for name in VARIABLES.values() if os.environ.get(name)}
+    file = find_config(arguments)
+    file.set_variables()
+    command, own = arguments[:1], arguments[1:]
+    if command not in (["serve"], ["config"]):
+        return parser.parse_args(arguments)
+    options = vars(parser.parse_args(arguments)).keys() - {"run", "version", "config"}
+    file.check_keys({name.replace("_", "-") for name in options})
+    given = parser.parse_args([*command, *file.words(own), *own])
+    given.folders = given.folders or file.folders()
+    given.file, given.variables, given.command_line = file, variables, own
+    return given
 
 
 class _Version(argparse.Action):

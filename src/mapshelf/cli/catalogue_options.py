@@ -22,6 +22,9 @@ def add_catalogue_options(parser: argparse.ArgumentParser) -> None:
         metavar="URL",
         help="database of the catalogue (default: SQLite in --data, else MAPSHELF_DATABASE)",
     )
+    parser.add_argument(
+        "--config", metavar="FILE", help="file with options, in TOML (or MAPSHELF_CONFIG)"
+    )
 
 
 @contextmanager

@@ -24,6 +24,7 @@ from mapshelf.service.backup_folder import (
     seconds_until_due,
 )
 from mapshelf.service.process_setup import exit_with_parent, set_up_logging, stop_event
+from mapshelf.settings import LogFormat
 from mapshelf.store.backup_file import write_backup
 
 NICENESS: Final = 19
@@ -39,9 +40,9 @@ LONGEST_RETRY: Final = 3600.0
 log = logging.getLogger(__name__)
 
 
-def run_backup_process(database: Path, plan: BackupPlan) -> None:
+def run_backup_process(database: Path, plan: BackupPlan, log_format: LogFormat) -> None:
     """Back up a SQLite database every day until asked to stop."""
-    set_up_logging()
+    set_up_logging(log_format)
     exit_with_parent()
     os.nice(NICENESS)
     keep_backing_up(database, plan, stop_event())

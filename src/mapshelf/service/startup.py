@@ -130,7 +130,8 @@ def _children(options: ServeOptions, listener: socket.socket, others_due: float)
     database = sqlite_path(options.settings.database)
     if options.backups and database:
         back_up = "mapshelf.service.backup_process:run_backup_process"
-        children.append(Child("backup", back_up, (database, options.backups), due=others_due))
+        plan = (database, options.backups, options.settings.log_format)
+        children.append(Child("backup", back_up, plan, due=others_due))
     return children
 
 

@@ -1,0 +1,62 @@
+"""``mapshelf config``: the settings that ``serve`` would use, and where each is from."""
+
+import argparse
+import os
+from typing import Final
+
+from mapshelf.cli import serve
+from mapshelf.cli.base_url_option import base_url
+from mapshelf.cli.config_file import VARIABLE, VARIABLES
+from mapshelf.cli.sign_in_options import SECRET
+from mapshelf.cli.table_output import print_row
+from mapshelf.settings import without_password
+
+NO_SETTINGS: Final = {"run", "version", "command_line", "variables", "file", "config"}
+
+
+def define(parser: argparse.ArgumentParser) -> None:
+    """Add the options of the command: those of ``serve``."""
+    serve.define(parser)
+    parser.set_defaults(run=_run)
+
+
+def _run(given: argparse.Namespace) -> int:
+    """Print a line for each setting: name, value, where it is from."""
+    names = sorted(set(vars(given)) - NO_SETTINGS)
+    # With this default, whatever has a value is on the command line.
+    own = argparse.ArgumentParser()
+    serve.define(own)
+    own.set_defaults(**dict.fromkeys(names))
+    options = own.parse_args(given.command_line)
+    if given.file.path:
+        print_row("config", given.file.path, "option" if options.config else VARIABLE)
+    for name in names:
+        value = getattr(given, name)
+        key = name.replace("_", "-")
+        if name == "base_url" and value is None and os.environ.get(VARIABLES[key]):
+            value = base_url(given)
+        given_as_option = getattr(options, name) not in (None, [])
+        print_row(key, _shown(key, value), _origin(key, given, option=given_as_option))
+    if os.environ.get(SECRET):
+        print_row("oidc-client-secret", "(not shown)", SECRET)
+    return 0
+
+
+def _origin(key: str, given: argparse.Namespace, *, option: bool) -> str:
+    if option:
+        return "option"
+    if VARIABLES.get(key) in given.variables:
+        return VARIABLES[key]
+    return "file" if key in given.file.values else "default"
+
+
+def _shown(key: str, value: object) -> object:
+    """Return a value as the command line has it, without passwords."""
+    if key == "database":
+        return without_password(str(value))
+    if key == "metrics" and isinstance(value, tuple):
+        host, port = value
+        return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ", ".join(map(str, value)) if isinstance(value, list) else value

@@ -1,0 +1,123 @@
+"""The configuration file: options of ``mapshelf serve`` in a file, instead of on the command line.
+
+A key is an option without its dashes (``base-url = "https://maps.example.org"``), ``folders`` has
+the folders to serve. The file is turned into words of a command line, so that it takes what options
+take, and is refused as they are. What the environment says goes before the file, what the command
+line says before both.
+"""
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from mapshelf.errors import InvalidSetting
+
+VARIABLE: Final = "MAPSHELF_CONFIG"
+
+VARIABLES: Final = {
+    "data": "MAPSHELF_DATA",
+    "database": "MAPSHELF_DATABASE",
+    "base-url": "MAPSHELF_BASE_URL",
+}
+"""Options that are variables, too: what the file says of these is for every command."""
+
+FOLDERS: Final = "folders"
+_OPTION: Final = "--config"
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigFile:
+    """A configuration file.
+
+    Attributes:
+        path: where it is, ``None`` if there is none.
+        values: what it says, by key.
+    """
+
+    path: Path | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+    def set_variables(self) -> None:
+        """Set the variables that the environment lacks.
+
+        Raises:
+            InvalidSetting: a value is no text.
+        """
+        for key, variable in VARIABLES.items():
+            # An empty variable counts as none everywhere.
+            if key in self.values and not os.environ.get(variable):
+                (os.environ[variable],) = self._texts(key)
+
+    def words(self, given: Sequence[str]) -> list[str]:
+        """Return the options in the file, as words; ``given`` are those of the command line.
+
+        Raises:
+            InvalidSetting: a value is of a type that options do not have.
+        """
+        words: list[str] = []
+        for key, value in self.values.items():
+            option = f"--{key}"
+            if key in VARIABLES or key == FOLDERS:
+                continue
+            if isinstance(value, bool):
+                words += [option] if value else []
+            elif not any(word == option or word.startswith(f"{option}=") for word in given):
+                words += [f"{option}={text}" for text in self._texts(key)]
+        return words
+
+    def folders(self) -> list[Path]:
+        """Return the folders to serve.
+
+        Raises:
+            InvalidSetting: they are no texts.
+        """
+        return [Path(text).expanduser() for text in self._texts(FOLDERS)]
+
+    def check_keys(self, known: set[str]) -> None:
+        """Refuse keys that are none of ``known``.
+
+        Raises:
+            InvalidSetting: there is one.
+        """
+        for key in self.values:
+            if key not in known:
+                raise InvalidSetting(f"{self.path}: there is no option {key!r}")
+
+    def _texts(self, key: str) -> Iterator[str]:
+        value = self.values.get(key, [])
+        if key in VARIABLES and not (isinstance(value, str) and value):
+            raise InvalidSetting(f"{self.path}: {key} must be a text")
+        for one in value if isinstance(value, list) else [value]:
+            if isinstance(one, bool) or not isinstance(one, str | int):
+                raise InvalidSetting(f"{self.path}: {key} has a value that is no text or number")
+            yield str(one)
+
+
+def find_config(arguments: Sequence[str]) -> ConfigFile:
+    """Return the file that the command line or the environment names, an empty one without.
+
+    The command line is looked through before it is parsed, because the file adds to it.
+
+    Raises:
+        InvalidSetting: the file cannot be read, or is no TOML.
+    """
+    found = os.environ.get(VARIABLE) or ""
+    for place, word in enumerate(arguments):
+        if word == "--":
+            break
+        if word == _OPTION:
+            found = "".join(arguments[place + 1 : place + 2])
+        elif word.startswith(f"{_OPTION}="):
+            found = word.removeprefix(f"{_OPTION}=")
+    if not found:
+        return ConfigFile()
+    path = Path(found)
+    try:
+        return ConfigFile(path, tomllib.loads(path.read_text("utf-8")))
+    except OSError as error:
+        raise InvalidSetting(f"{path}: {error.strerror}") from error
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise InvalidSetting(f"{path} is not TOML: {error}") from error

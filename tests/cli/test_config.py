@@ -1,0 +1,105 @@
+"""The configuration file, and what ``mapshelf config`` says of where settings are from."""
+
+from pathlib import Path
+
+import pytest
+
+from mapshelf.cli import main
+from mapshelf.cli.config_file import VARIABLE, VARIABLES
+from mapshelf.cli.sign_in_options import SECRET
+
+FILE = """
+data = "{folder}/data"
+base-url = "https://maps.example.org"
+port = 9000
+private = true
+trusted-proxy = ["10.0.0.0/8", "127.0.0.1"]
+folders = ["{folder}/a", "{folder}/b"]
+"""
+
+
+@pytest.fixture(autouse=True)
+def untouched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Undo afterwards what a command sets in the environment."""
+    for name in (VARIABLE, SECRET, *VARIABLES.values()):
+        monkeypatch.setenv(name, "")
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    found = tmp_path / "mapshelf.toml"
+    found.write_text(FILE.format(folder=tmp_path))
+    return found
+
+
+def shown(capsys: pytest.CaptureFixture[str], *words: str | Path) -> dict[str, tuple[str, str]]:
+    assert main(["config", *map(str, words)]) == 0
+    rows = (line.split("\t") for line in capsys.readouterr().out.splitlines())
+    return {name: (value, origin) for name, value, origin in rows}
+
+
+def test_options_go_before_variables_before_the_file_before_defaults(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MAPSHELF_DATA", str(tmp_path / "other"))
+    found = shown(capsys, "--config", path, "--port", "8000", "--trusted-proxy", "::1")
+    assert found["config"] == (str(path), "option")
+    assert found["port"] == ("8000", "option")
+    assert found["trusted-proxy"] == ("::1", "option")
+    assert found["data"] == (str(tmp_path / "other"), "MAPSHELF_DATA")
+    assert found["base-url"] == ("https://maps.example.org", "file")
+    assert found["private"] == ("true", "file")
+    assert found["folders"] == (f"{tmp_path}/a, {tmp_path}/b", "file")
+    assert found["host"] == ("127.0.0.1", "default")
+    assert "version" not in found
+
+
+def test_secrets_are_not_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(SECRET, "zyxw")
+    monkeypatch.setenv("MAPSHELF_DATABASE", "postgresql://bob:zyxw@db/maps")
+    found = shown(capsys)
+    assert found["database"] == ("postgresql://bob@db/maps", "MAPSHELF_DATABASE")
+    assert found["oidc-client-secret"][1] == SECRET
+    assert "zyxw" not in repr(found)
+
+
+def test_other_commands_take_from_the_file_where_the_catalogue_is(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(VARIABLE, str(path))
+    assert main(["user", "add", "bob"]) == 0
+    assert "https://maps.example.org/link/" in capsys.readouterr().out
+    assert (tmp_path / "data" / "catalogue.db").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = ",
+        "ports = 9000",
+        "por = 9000",
+        "data = 7",
+        "port = 1.5",
+        "host = {}",
+        "folders = [1.5]",
+    ],
+)
+def test_a_file_that_is_wrong_is_refused_with_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    path = tmp_path / "wrong.toml"
+    path.write_text(text)
+    assert main(["config", "--config", str(path)]) == 2
+    assert str(path) in capsys.readouterr().err
+
+
+def test_a_file_that_is_not_there_and_a_wrong_value_are_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["config", "--config", str(tmp_path / "none")]) == 2
+    (tmp_path / "wrong.toml").write_text("port = 70000")
+    with pytest.raises(SystemExit, match="2"):
+        main(["config", "--config", str(tmp_path / "wrong.toml")])
+    assert "--port" in capsys.readouterr().err
