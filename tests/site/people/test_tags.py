@@ -25,7 +25,10 @@ def test_a_renamed_tag_is_called_so_everywhere(site: Service, shelf: Shelf, root
     answer = root.send(form, tag="PHYS", name="Physics")
     assert answer.status_code == 303
     assert say("done.tags.renamed") in root.get(answer.headers["Location"]).text
-    assert [one.tags for one in shelf.store.maps(0, 9)] == [("Physics", "<b>"), ("Physics",)]
+    assert [one.tags for one in shelf.store.maps(0, 9) if one.tags] == [
+        ("Physics", "<b>"),
+        ("Physics",),
+    ]
     shelf.publish()
     site.wait_until(lambda: ">phys<" not in site.get("/browse/tags").text)
     page = site.get("/browse/tags").text

@@ -182,16 +182,17 @@ class QueryBuilder:
         """Return clauses for a term in any form, in titles."""
         if term.is_character:
             return self._words(["title_beginnings"], term.words)
+        *whole, last = term.words
         clauses: Clauses = [(Occur.Should, self._word_or_phrase("title", term.words))]
         if term.exact:
-            return clauses
+            # A word alone is also found as a part of another.
+            return clauses + (self._words(["title_forms"], term.words) if not whole else [])
         if term.has_forms and not is_unspaced(term.words[0]):
             clauses += self._words(["title_forms"], self._forms(term.words[0]))
         if term.joined:
             clauses += self._words(["title_forms"], [term.joined])
         if term.subwords:
             clauses.append((Occur.Should, self._word_or_phrase("title", term.subwords)))
-        *whole, last = term.words
         if term.prefix and whole:
             clauses.append((Occur.Should, self._phrase_with_prefix("title", whole, last)))
         elif term.prefix:
