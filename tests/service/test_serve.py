@@ -118,12 +118,14 @@ def test_what_is_imported_shows_and_no_request_fails_meanwhile(
         readers = [threading.Thread(target=ask) for _ in range(3)]
         for reader in readers:
             reader.start()
-        for number in range(5):
-            mapshelf.run("import", write_map(tmp_path / f"{number}.mm", f"Map {number}"))
-            wait_for(lambda number=number: service.total() == number + 1)
-        done.set()
-        for reader in readers:
-            reader.join()
+        try:
+            for number in range(5):
+                mapshelf.run("import", write_map(tmp_path / f"{number}.mm", f"Map {number}"))
+                wait_for(lambda number=number: service.total() == number + 1)
+        finally:  # or they would ask for ever, and keep what they got
+            done.set()
+            for reader in readers:
+                reader.join()
 
     assert not failures
     assert asked > 50
