@@ -64,10 +64,10 @@ def test_a_password_that_changes_meanwhile_keeps_the_account(
 def test_a_password_that_is_chosen_meanwhile_keeps_the_account(
     store: Store, cat: User, session: Token, home: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def require_young(session: Token, client: Client) -> None:
+    def require_young(session: Token, now: int) -> None:
         store.set_password(cat.id, hash_password(NEW, "cat"), keep=None)
 
-    monkeypatch.setattr(own_account, "_require_young", require_young)
+    monkeypatch.setattr(own_account, "require_young", require_young)
     with pytest.raises(WrongCredentials):
         delete_account(store, session, "", REMOVE, home)
     assert is_there(store, cat)
