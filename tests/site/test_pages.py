@@ -287,11 +287,6 @@ def test_a_page_shows_the_picture_in_the_file(tmp_path: Path) -> None:
         assert "source=file" not in get(running, PAGE).text
 
 
-def test_related_maps_share_words_or_the_category(site: Service) -> None:
-    found = links(site, "/mindmaps/Chinese1/%E8%AF%BB%E4%B9%A6%E7%AC%94%E8%AE%B0%E6%96%B9%E6%B3%95")
-    assert any(link.startswith("/mindmaps/Arabic01/") for link in found)
-
-
 def test_lists_have_one_address_each(site: Service) -> None:
     found = links(site, "/")
     assert "/owners/many" in found

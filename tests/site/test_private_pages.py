@@ -43,6 +43,7 @@ PEOPLE: Final = {
     "/mindmaps/{id}": [f"/mindmaps/{ID}"],
     "/mindmaps/{id}/{slug}": [PAGE, f"{PAGE}?embed=1", "/mindmaps/Large001/a-very-large-map"],
     "/mindmaps/{id}/{slug}/compare/{other}": [f"{PAGE}/compare/Large001"],
+    "/mindmaps/{id}/{slug}/elsewhere": [f"{PAGE}/elsewhere"],
     "/mindmaps/{id}/{slug}.{format}": [f"{PAGE}.md", "/mindmaps/Large001/a-very-large-map.json"],
     "/mindmaps/{id}/{slug}/original": [f"{PAGE}/original"],
 }
@@ -80,7 +81,12 @@ OPEN_TO_ALL |= {
     for last in ("vote", "edit", "versions", "versions/{number}", "remove")
 }
 
-OF_ADMINISTRATORS: Final = {"/account/invitations", "/account/reports", "/account/imports"}
+OF_ADMINISTRATORS: Final = {
+    "/account/invitations",
+    "/account/reports",
+    "/account/imports",
+    "/account/duplicates",
+}
 
 TO_PEOPLE: Final = [path for paths in PEOPLE.values() for path in paths]
 TO_SCRIPTS: Final = [path for paths in SCRIPTS.values() for path in paths]

@@ -91,6 +91,7 @@ PERMISSIONS: Final = {
     "decide about reports": _ADMINISTRATION,
     "see and dismiss refused files": _ADMINISTRATION,
     "rename tags": _ADMINISTRATION,
+    "see duplicates": _ADMINISTRATION,
     "export one's own data": _OWN_ACCOUNT,
     "delete one's own account": _OWN_ACCOUNT,
 }

@@ -35,7 +35,7 @@ _KEPT: Final = 10
 _ALIKE: Final = 0.5
 """Least share of its letters that a topic has in common with what it said before."""
 
-_COMPARED: Final = 200
+_COMPARED: Final = 80
 """Characters of a topic that are compared for that."""
 
 _MOST_PAIRS: Final = 64

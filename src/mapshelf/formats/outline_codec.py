@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
+from itertools import islice
 from typing import Any, Final
 
 import orjson
@@ -46,6 +47,9 @@ milliseconds."""
 
 _TOPICS: Final = b',"topics":['
 """Stands before the rows of the topics, which are the last value."""
+
+_TEXT: Final = re.compile(rb'\[-?\d+,"(?:[^"\\]|\\.)*",("(?:[^"\\]|\\.)*"),"')
+"""The text of a topic in its row, after its parent and its id."""
 
 FACTS: Final = tuple(fact.name for fact in fields(Outline) if fact.name != "sheets")
 """The facts about the map as a whole."""
@@ -132,6 +136,21 @@ def outline_texts(data: bytes) -> list[str]:
         raise StoreDamaged("an outline in the store cannot be read") from error
 
 
+def first_texts(data: bytes, most: int) -> list[str]:
+    """Return the texts of the first topics in ``data``, without decoding the others.
+
+    Raises:
+        StoreDamaged: as ``decode_outline``.
+    """
+    try:
+        beginning = zlib.decompressobj().decompress(data, LARGE)
+    except zlib.error as error:
+        raise StoreDamaged("an outline in the store cannot be read") from error
+    _, _, topics = beginning.partition(_TOPICS)
+    texts = islice((found[1] for found in _TEXT.finditer(topics)), most)
+    return [str(orjson.loads(text)) for text in texts]
+
+
 def outline_picture(data: bytes) -> str:
     """Return ``Outline.picture`` of the outline in ``data``.
 
@@ -189,6 +208,7 @@ class Passages:
         notes: whether one has a note.
         tasks: whether one is a task.
         edited: when the map was edited last, as its file says (``Outline.modified``).
+        tree: the depth and the text of each topic, in order.
     """
 
     shallow: tuple[str, ...] = ()
@@ -199,6 +219,7 @@ class Passages:
     notes: bool = field(default=False, compare=False)
     tasks: bool = field(default=False, compare=False)
     edited: int | None = field(default=None, compare=False)
+    tree: tuple[tuple[int, str], ...] = field(default=(), compare=False, repr=False)
 
 
 def outline_passages(data: bytes, most: int = LONGEST_TEXT) -> Passages:
@@ -220,10 +241,12 @@ def _passages(document: dict[str, Any], most: int, size: int) -> Passages:
     shallow: list[str] = []
     deep: list[str] = []
     depths: list[int] = []
+    tree: list[tuple[int, str]] = []
     room = most
     for parent, _, text, note, _, _, *more in document["topics"]:
         depth = depths[parent] + 1 if parent >= 0 else 0
         depths.append(depth)
+        tree.append((depth, text))
         if text:
             (shallow if depth <= 1 else deep).append(text[:room])
         room -= len(text)
@@ -250,6 +273,7 @@ def _passages(document: dict[str, Any], most: int, size: int) -> Passages:
         notes=any(row[3] for row in topics),
         tasks=any("task" in row[6] for row in topics if len(row) > 6),
         edited=document.get("modified"),
+        tree=tuple(tree),
     )
 
 

@@ -5,6 +5,7 @@ another host would tell it who looks at what, and the address may be anything.
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -51,6 +52,7 @@ class Card:
         folder_address: the maps in that folder and below it.
         size: kilobytes of its file, empty if that is not known.
         topic_count: how many topics it has, 0 if that is not known.
+        versions: maps with the same topics that are folded into this card.
     """
 
     id: str
@@ -80,6 +82,7 @@ class Card:
     folder_address: str
     size: str
     topic_count: int
+    versions: "Sequence[Card]" = ()
 
     @property
     def is_of_system(self) -> bool:

@@ -44,11 +44,13 @@ class Compared(NamedTuple):
         id: its public ID.
         title: its title.
         version: the number of the version, 0 for the map as it is.
+        file: the path of its file, empty if that is not known.
     """
 
     id: str
     title: str
     version: int
+    file: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +117,8 @@ class ComparisonPages:
 
 def _compared(side: Side) -> Compared:
     found = orjson.loads(side.found.record.body)
-    return Compared(found["ID"], found["Title"], side.version)
+    file = side.found.record.details.source
+    return Compared(found["ID"], found["Title"], side.version, file)
 
 
 def drawing(before: Outline, after: EncodedOutline, title: str, theme: str) -> bytes:

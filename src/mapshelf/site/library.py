@@ -15,6 +15,7 @@ from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card, with_places
 from mapshelf.site.facets import Choice, Facet, facets_of, removals_of
 from mapshelf.site.messages import say
+from mapshelf.site.twins import EACH, folded
 from mapshelf.site.ways import CARDS, TABLE, VIEW, letters_of, numbered, views_of
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.store.contract import Maps
@@ -33,6 +34,8 @@ class Library:
         total: how many maps the list has.
         corrected: the corrected query text, if ``text`` matches nothing and this is shown instead.
         cards: the maps of this page.
+        each: whether twins have cards of their own.
+        other: the address of this page with twins folded, or with each on a card of its own.
         facets: the filters with their values.
         removals: the active filters, each with the address of the list without it.
         orders: the orders, each with its address.
@@ -59,6 +62,8 @@ class Library:
     total: int
     corrected: str
     cards: list[Card]
+    each: bool
+    other: str
     facets: list[Facet]
     removals: list[Choice]
     orders: list[Choice]
@@ -97,6 +102,17 @@ def library_page(
     finder = SnippetFinder(hits.highlighter, PAGE_BUDGET)
     facets = facets_of(query, snapshot, store, addresses)
     removals = removals_of(given, facets, addresses)
+    cards = with_places(
+        [
+            card(
+                record,
+                addresses,
+                finder.find(record.title, partial(store.outline, record.file_id)),
+                marked_line(record.details.source, hits.highlighter),
+            )
+            for record in hits.records
+        ]
+    )
     pages = max(1, -(-hits.total // PAGE_SIZE))
     page = query.offset // PAGE_SIZE + 1
     return Library(
@@ -105,17 +121,9 @@ def library_page(
         typed=given.get("query", ""),
         total=hits.total,
         corrected=hits.corrected,
-        cards=with_places(
-            [
-                card(
-                    record,
-                    addresses,
-                    finder.find(record.title, partial(store.outline, record.file_id)),
-                    marked_line(record.details.source, hits.highlighter),
-                )
-                for record in hits.records
-            ]
-        ),
+        cards=cards if EACH in query.given or view == TABLE else folded(cards, snapshot),
+        each=EACH in query.given,
+        other=addresses.library(_toggled(given), query.offset),
         facets=facets,
         removals=removals,
         orders=_orders(query, addresses),
@@ -137,6 +145,12 @@ def library_page(
         if hits.total and page > pages
         else "",
     )
+
+
+def _toggled(given: Mapping[str, str]) -> dict[str, str]:
+    """Return the parameters of the same list with twins folded, or no longer."""
+    name, value = EACH
+    return _without(given, name) if name in given else {**given, name: value}
 
 
 def _orders(query: MapQuery, addresses: Addresses) -> list[Choice]:

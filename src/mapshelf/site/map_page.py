@@ -1,6 +1,5 @@
 """The page of one map: its facts, all its topics, and related maps."""
 
-import re
 from dataclasses import dataclass, replace
 from typing import Any, Final, NamedTuple, Protocol
 
@@ -10,7 +9,6 @@ from markupsafe import Markup
 from mapshelf.api.map_links import LinkedMap, linked_maps, linking_maps
 from mapshelf.formats.map_links import topic_of
 from mapshelf.model import Outline, Visibility, file_of, folder_of
-from mapshelf.query import MapQuery
 from mapshelf.render.formulas import Mathml, formulas_of, mathml
 from mapshelf.render.render_request import DRAWING_FORMATS
 from mapshelf.site.addresses import Addresses, safe_link
@@ -21,18 +19,15 @@ from mapshelf.site.messages import SCRIPT_ENGLISH, say
 from mapshelf.site.outline import outline_html
 from mapshelf.site.responses import Templates, Values
 from mapshelf.site.topic_details import PageLink
+from mapshelf.site.twins import TwinRow, about_the_same, twins_of
 from mapshelf.snapshot.read import Details, Record, Snapshot
 from mapshelf.store.contract import Links, Maps
 from mapshelf.store.contract.publishing import MapsOfPeople
-from mapshelf.text.normalize import normalize
 from mapshelf.writers import WRITERS
 
 RELATED: Final = 6  # most related maps shown
 LINKED_FROM: Final = 20  # most maps shown that link to it
-WORDS: Final = 4  # words of the title searched in other maps, the longest ones
 LONGEST_SUMMARY: Final = 200  # characters of the description for other sites
-
-_WORD: Final = re.compile(r"\w{4,}|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +57,7 @@ class MapPage:
         preview: addresses of the preview in its file, small and large; ``None`` if it has none.
         linked_from: maps that link to it.
         links_left: how many more maps do.
+        twins: maps with the same topics.
         related: other maps.
         embed: HTML to copy into other pages.
         data: the map as schema.org describes it, for search engines.
@@ -84,6 +80,7 @@ class MapPage:
     preview: tuple[str, str] | None
     linked_from: list[PageLink]
     links_left: int
+    twins: list[TwinRow]
     related: list[Card]
     embed: str
     data: dict[str, Any]
@@ -105,6 +102,7 @@ class Known:
         has_file: whether the file it was read from is kept.
         linked: the maps that its links lead to, by link.
         linking: links of other maps to it, at most one of each map.
+        twins: maps with the same topics.
         related: other maps.
         visibility: who sees it.
         file: name of its file, empty if it is not known.
@@ -118,6 +116,7 @@ class Known:
     has_file: bool
     linked: dict[str, LinkedMap]
     linking: list[LinkedMap]
+    twins: list[TwinRow]
     related: list[Card]
     visibility: str
     file: str
@@ -161,7 +160,8 @@ def known_of(
         has_file=kept is not None,
         linked=linked_maps(store, snapshot, record.file_id),
         linking=_linking(record, found["ID"], snapshot, store),
-        related=_related(record, found, snapshot, addresses),
+        twins=twins_of(record, found["ID"], snapshot, store, addresses),
+        related=about_the_same(found["ID"], snapshot, addresses, RELATED),
         visibility=visibility.value,
         file=file_of(record.details.source) or (kept.name if kept else ""),
         details=record.details,
@@ -223,6 +223,7 @@ def _map_page(
             for other in known.linking[:LINKED_FROM]
         ],
         links_left=max(0, len(known.linking) - LINKED_FROM),
+        twins=known.twins,
         related=known.related,
         embed=embed_code(page, shown.title),
         data=_data(known, summary, outline, addresses),
@@ -282,31 +283,6 @@ def _preview(
         return None
     small, large = (addresses.preview(public_id, width) for width in (320, 1280))
     return small, large
-
-
-def _related(
-    record: Record, found: dict[str, str], snapshot: Snapshot, addresses: Addresses
-) -> list[Card]:
-    """Return maps that share long words of the title, first those of the same category."""
-    category = (("category", int(found["CategoryID"])),)
-    words = sorted(
-        set(_WORD.findall(normalize(found["Title"]))), key=lambda word: (-len(word), word)
-    )
-    queries = [
-        # The blank after the word prevents a prefix search.
-        MapQuery(f"{word} ", order=None, filters=filters, limit=RELATED + 1)
-        for filters in (category, ())
-        for word in words[:WORDS]
-    ]
-    queries.append(MapQuery(order="rating", filters=category, limit=RELATED + 1))
-    kept: dict[int, Record] = {}
-    for query in queries:
-        for hit in snapshot.search(query, b"", correct=False).records:
-            if hit.file_id != record.file_id and len(kept) < RELATED:
-                kept.setdefault(hit.file_id, hit)
-        if len(kept) == RELATED:
-            break
-    return [card(hit, addresses, []) for hit in kept.values()]
 
 
 def _data(

@@ -40,6 +40,7 @@ from mapshelf.site.responses import (
     page_response,
     redirect,
 )
+from mapshelf.site.twins import EACH
 from mapshelf.site.ways import CARDS, VIEW, VIEWS
 from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.text.normalize import normalize
@@ -70,7 +71,7 @@ class Pages:
 
     async def results(self, request: Request) -> Response:
         """Answer the part of a list that changes while somebody types."""
-        query = parse_query(request.query_string)
+        query = _list_query(request.query_string)
         return await self._made(request, partial(self._results, query, _view(request)))
 
     async def tags(self, request: Request) -> Response:
@@ -263,6 +264,13 @@ def _map_headers(embedded: bool) -> Headers:
     return (*(EMBEDDED if embedded else STRICT), FRESH)
 
 
+def _list_query(query_string: bytes) -> MapQuery:
+    """Return the query of a list, with the parameter that only pages have."""
+    query = parse_query(query_string)
+    given = read_parameters(query_string, EACH[:1])
+    return replace(query, given=(*query.given, EACH)) if EACH in given.items() else query
+
+
 def _place_query(request: Request) -> MapQuery:
     """Return the query of a list: its parameters, and the owner or category in its path.
 
@@ -272,13 +280,13 @@ def _place_query(request: Request) -> MapQuery:
     """
     name = request.parts.get("name")
     if name is None:
-        return parse_query(request.query_string)
+        return _list_query(request.query_string)
     parameter = "owner" if request.path.startswith("/owners/") else "category"
     if parameter == "category" and not (name.isascii() and name.isdigit()):
         raise NotFound("There is no category at this address.")
-    query = parse_query(request.query_string)
+    query = _list_query(request.query_string)
     given = tuple((key, value) for key, value in query.given if key != parameter)
-    whole = parse_query(urlencode((*given, (parameter, name))).encode())
+    whole = _list_query(urlencode((*given, (parameter, name))).encode())
     return replace(whole, offset=query.offset)
 
 

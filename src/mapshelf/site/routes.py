@@ -22,6 +22,8 @@ from mapshelf.site.chosen import ChosenPages
 from mapshelf.site.collection_pages import CollectionPages
 from mapshelf.site.comparing import AT as COMPARISON
 from mapshelf.site.comparing import ComparisonPages
+from mapshelf.site.elsewhere import AT as ELSEWHERE
+from mapshelf.site.elsewhere import ElsewherePages
 from mapshelf.site.feed_addresses import FeedAddressPage
 from mapshelf.site.importing import Importing
 from mapshelf.site.imports import ImportPages
@@ -46,6 +48,7 @@ from mapshelf.site.reports import ReportPages
 from mapshelf.site.sign_in import SignInPages
 from mapshelf.site.signed_in import for_signed_in
 from mapshelf.site.tag_names import TagNamesPage
+from mapshelf.site.twins import DuplicatePages
 
 FOR_PROGRAMS: Final = (
     "/feed.atom",
@@ -89,6 +92,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/mindmaps/{id}/{slug}.{format}": to_people(pages.outline),
         "/mindmaps/{id}/{slug}/original": to_people(pages.original),
         COMPARISON: signed_in(to_people(comparison.page)),
+        ELSEWHERE: signed_in(to_people(ElsewherePages(context, maker).page)),
         f"{COMPARISON}.svg": to_scripts(comparison.drawing),
         "/mindmaps/{id}/{slug}": signed_in(to_people(pages.map), make_part=map_pages.part),
         "/feed.atom": to_scripts(pages.feed),
@@ -112,6 +116,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         **ReportPages(personal).paths(),
         **ImportPages(personal, importing).paths(),
         **TagNamesPage(personal).paths(),
+        **DuplicatePages(personal).paths(),
         **OwnDataPages(personal).paths(),
         **PublishPages(personal).paths(),
         **OwnMapsPages(personal).paths(),

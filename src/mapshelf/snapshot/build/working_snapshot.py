@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from mapshelf.comparison.likeness import Likeness
 from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import Change, ListedMap, Map, Origin
@@ -140,8 +141,7 @@ class WorkingSnapshot:
                 passages = _passages_of(change, change.map)
                 origin = Origin(change.source, change.modified)
                 listed = listed_map(change.map, origin, passages)
-                added.append(self._entry(listed))
-                self._index(slot, listed, passages)
+                added.append(self._entry(listed, self._index(slot, listed, passages)))
             self.applied += known or change.map is not None
         if added:
             self.columns.append(added)
@@ -203,14 +203,16 @@ class WorkingSnapshot:
         self.text.remove(slot)
         self.removed.append(slot)
 
-    def _entry(self, listed: ListedMap) -> Entry:
+    def _entry(self, listed: ListedMap, likeness: Likeness) -> Entry:
         record, details = encode_record(listed.map), encode_details(listed)
-        return Entry(listed, self.records.append(record + details), len(record), len(details))
+        start = self.records.append(record + details)
+        return Entry(listed, start, len(record), len(details), likeness)
 
-    def _index(self, slot: int, listed: ListedMap, passages: Passages) -> None:
+    def _index(self, slot: int, listed: ListedMap, passages: Passages) -> Likeness:
         document = self.documents.of(Indexed(slot, listed, passages))
         self.text.put(document.fields)
         self.terms.add(document.words)
+        return document.likeness
 
 
 def _passages_of(change: Change, found: Map) -> Passages:

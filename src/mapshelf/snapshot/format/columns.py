@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from mapshelf.comparison.likeness import Likeness
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.model import ListedMap
 from mapshelf.query import FILTERS, SORT_ORDERS
@@ -28,6 +29,8 @@ from mapshelf.snapshot.format.facet_codes import (
     CodesWriter,
     values_file,
 )
+from mapshelf.snapshot.format.likeness import DTYPE, LIKENESS
+from mapshelf.snapshot.format.likeness import row as likeness_row
 from mapshelf.snapshot.format.names import (
     FILES,
     NAMED,
@@ -46,11 +49,12 @@ FACTS: Final[dict[str, np.dtype[Any]]] = {
     "details": np.dtype("<u4"),
     "file_id": np.dtype("<i8"),
     "id": np.dtype("<u8"),
+    LIKENESS: DTYPE,
     **{row.name: np.dtype(row.dtype) for row in SORT_ORDERS},
     **{f"filter-{row.name}": np.dtype("<u8") for row in FILTERS if row not in NAMED},
 }
-"""The facts about a slot: where its record and its details are, its ids, its sort keys and its
-filter keys."""
+"""The facts about a slot: where its record and its details are, its ids, what is compared of it,
+its sort keys and its filter keys."""
 
 ENDS: Final = {ends_column(row.name): np.dtype("<u8") for row in NAMED}
 
@@ -62,10 +66,13 @@ COLUMNS: Final[dict[str, np.dtype[Any]]] = {
 """All columns: the facts, the codes that facets are counted by, and where codes of names end."""
 
 READ: Final = (
-    *("start", "length", "details", "id", "alpha", *GROUPS, "owner", *ENDS),
+    *("start", "length", "details", "id", "alpha", LIKENESS, *GROUPS, "owner", *ENDS),
     *(f"filter-{row.name}" for row in FILTERS if row not in NAMED),
 )
 """The columns that readers use; only the builder uses the others."""
+
+
+NO_LIKENESS: Final = Likeness()
 
 
 def id_key(public_id: str) -> int:
@@ -82,12 +89,14 @@ class Entry:
         start: where its record is.
         length: bytes of its record.
         details: bytes of what follows the record, see ``records.encode_details``.
+        likeness: what is compared of it.
     """
 
     listed: ListedMap
     start: int
     length: int
     details: int = 0
+    likeness: Likeness = NO_LIKENESS
 
     def row(self) -> tuple[object, ...]:
         """Return the values of this map in the order of ``FACTS``."""
@@ -97,6 +106,7 @@ class Entry:
             self.details,
             self.listed.map.file_id,
             id_key(self.listed.map.id),
+            likeness_row(self.likeness),
             *(row.key(self.listed) for row in SORT_ORDERS),
             *(row.key(self.listed) for row in FILTERS if row not in NAMED),
         )
@@ -145,7 +155,7 @@ class Columns:
         end = self._count + len(entries)
         self._make_room(end)
         for name, values in columns.items():
-            array = np.array(values, COLUMNS[name])
+            array = np.array(list(values), COLUMNS[name])
             self._arrays[name][self._count : end] = array
             self._files[name].append(array.tobytes())
         self._live[self._count : end] = True

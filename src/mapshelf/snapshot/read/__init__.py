@@ -3,6 +3,6 @@
 from mapshelf.snapshot.format.records import Details
 from mapshelf.snapshot.read.browsing import Folder, Tag
 from mapshelf.snapshot.read.facets import Facets
-from mapshelf.snapshot.read.snapshot import Hits, Page, Record, Snapshot
+from mapshelf.snapshot.read.snapshot import Alike, Hits, Page, Record, Snapshot
 
-__all__ = ["Details", "Facets", "Folder", "Hits", "Page", "Record", "Snapshot", "Tag"]
+__all__ = ["Alike", "Details", "Facets", "Folder", "Hits", "Page", "Record", "Snapshot", "Tag"]

@@ -5,14 +5,18 @@ The files stay readable until then, even if they have been deleted.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Final
+
+import numpy as np
 
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.query import MapQuery, owner_key
 from mapshelf.search.highlight import Highlighter
 from mapshelf.snapshot.format.columns import load_codes, load_columns, map_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
+from mapshelf.snapshot.format.likeness import LIKENESS
 from mapshelf.snapshot.format.manifest import (
     RECORDS,
     TERMS,
@@ -37,6 +41,7 @@ from mapshelf.snapshot.read.id_index import IdIndex
 from mapshelf.snapshot.read.letters import Letter
 from mapshelf.snapshot.read.listing import Listing
 from mapshelf.snapshot.read.search_engine import SearchEngine, SearchResult
+from mapshelf.snapshot.read.similar import SimilarMaps
 from mapshelf.snapshot.read.text_index import TextIndex
 
 FACETS_IN_MEMORY: Final = 64
@@ -95,6 +100,20 @@ class Hits:
     corrected: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Alike:
+    """A twin of a map; see ``similar.Twin``."""
+
+    record: Record
+    same: bool
+    share: float
+
+    @property
+    def id(self) -> str:
+        """Its public ID."""
+        return record_ids(self.record.body)[1]
+
+
 class Snapshot:
     """The snapshot in ``folder``.
 
@@ -115,6 +134,7 @@ class Snapshot:
         self._search_engine = SearchEngine(self._listing, self._text, dictionary)
         lengths = {name: published_length(manifest, name) for name in DICTIONARIES}
         self._codes = load_codes(folder, self._columns, lengths)
+        self._similar = SimilarMaps(self._columns[LIKENESS], self._text)
         self._id_index = IdIndex(folder, self._columns["id"])
         self._browsing = Browsing(
             self._listing, self._codes.names["folder"], self._codes.names["tag"]
@@ -205,6 +225,38 @@ class Snapshot:
                 return Record(file_id, with_base_url(record, base_url), self._details(slot))
         return None
 
+    def twins(self, public_id: str, base_url: bytes) -> list[Alike]:
+        """Return the maps with the same topics as a map, or nearly; the nearest first."""
+        slot = self._slot(public_id)
+        found = self._similar.twins(slot) if slot is not None else []
+        return [Alike(self._full(twin.slot, base_url), twin.same, twin.share) for twin in found]
+
+    def about_the_same(self, public_id: str, limit: int, base_url: bytes) -> list[Record]:
+        """Return maps that say something about the same as a map, without its twins."""
+        slot = self._slot(public_id)
+        found = self._similar.about_the_same(slot, limit) if slot is not None else []
+        return [self._full(other, base_url) for other in found]
+
+    @cached_property
+    def duplicates(self) -> list[list[int]]:
+        """The slots of twins, in groups, the largest first. Finding them takes a second at most."""
+        return self._similar.groups(np.sort(self._listing.all_matching(MapQuery())))
+
+    def twins_among(self, public_ids: list[str]) -> list[list[int]]:
+        """Return the places of twins among maps that are in the snapshot, in groups."""
+        slots = [self._slot(one) for one in public_ids]
+        places = {slot: place for place, slot in enumerate(slots) if slot is not None}
+        groups = self._similar.groups(np.array(list(places), "<u4"))
+        return [sorted(places[slot] for slot in group) for group in groups]
+
+    def outline_key(self, slot: int) -> int:
+        """Return a number that is equal for maps with the same outline."""
+        return int(self._columns[LIKENESS][slot]["outline"])
+
+    def at(self, slots: list[int], base_url: bytes) -> list[Record]:
+        """Return the maps at these slots."""
+        return [self._full(slot, base_url) for slot in slots]
+
     def maps_of(self, owner: str) -> int:
         """Return how many maps ``owner`` has."""
         return self._listing.count("owner", owner_key(owner))
@@ -217,6 +269,16 @@ class Snapshot:
     def _details(self, slot: int) -> Details:
         start = self._starts[slot] + self._lengths[slot]
         return decode_details(bytes(self._records[start : start + self._detail_lengths[slot]]))
+
+    def _slot(self, public_id: str) -> int | None:
+        for slot in self._id_index.candidates(public_id):
+            if record_ids(self._record(slot))[1] == public_id:
+                return slot
+        return None
+
+    def _full(self, slot: int, base_url: bytes) -> Record:
+        body = self._record(slot)
+        return Record(record_ids(body)[0], with_base_url(body, base_url), self._details(slot))
 
     def _record(self, slot: int) -> bytes:
         start = self._starts[slot]

@@ -13,6 +13,7 @@ from mapshelf.query import SORT_ORDERS
 from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.columns import Array
 from mapshelf.snapshot.format.text_fields import (
+    LIKENESS,
     PRECEDENCE,
     order_field,
     schema,
@@ -87,6 +88,23 @@ class TextIndex:
     def most_matches(self, term: QueryTerm) -> int:
         """Return an upper bound for the number of maps that match ``term``, a single word."""
         return self._query_builder.most_matches(term)
+
+    def alike(self, term: str) -> int:
+        """Return about how many maps have a term of ``likeness.py``."""
+        return self._searcher.doc_freq(LIKENESS, term)
+
+    def having_any(self, terms: Sequence[str], limit: int) -> list[int]:
+        """Return slots of maps with any of these terms of ``likeness.py``, most of them first."""
+        return self._alike(self._query_builder.having_any(terms), limit)
+
+    def about(self, terms: Sequence[str], limit: int) -> list[int]:
+        """Return slots of maps with any of these terms, those first that have more and rarer."""
+        return self._alike(self._query_builder.about(terms), limit)
+
+    def _alike(self, query: Query, limit: int) -> list[int]:
+        with translated():
+            hits = self._searcher.search(query, limit, count=False).hits
+            return [slot_of(precedence) for precedence in self._precedences(hits)]
 
     @property
     def languages(self) -> list[str]:

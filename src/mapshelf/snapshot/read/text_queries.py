@@ -19,6 +19,7 @@ from mapshelf.snapshot.format.text_fields import (
     CHARACTER_WEIGHT,
     FORMS,
     LANGUAGE,
+    LIKENESS,
     LONGEST_BEGINNING,
     LONGEST_TITLE_BEGINNING,
     NAME,
@@ -81,6 +82,19 @@ class QueryBuilder:
     def holding(self, word: str) -> Query:
         """Return the query for maps that have ``word`` among their forms."""
         return Query.term_query(self._schema, "forms", word)
+
+    def having_any(self, terms: Sequence[str]) -> Query:
+        """Return the query for maps with any of these terms; the score is how many."""
+        return _any(
+            [(Occur.Should, Query.const_score_query(query, 1.0)) for query in self._alike(terms)]
+        )
+
+    def about(self, terms: Sequence[str]) -> Query:
+        """Return the query for maps with any of these terms, of which rare ones score more."""
+        return _any([(Occur.Should, query) for query in self._alike(terms)])
+
+    def _alike(self, terms: Sequence[str]) -> list[Query]:
+        return [Query.term_query(self._schema, LIKENESS, term) for term in terms]
 
     def in_title(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Query:
         """Return the query for maps whose titles match all terms that are not excluded."""

@@ -1,0 +1,143 @@
+"""Maps with the same topics: on the page of a map, folded in lists, all of them for operators."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Final
+
+import orjson
+
+from mapshelf.api.http import Request, Response
+from mapshelf.api.people import Session
+from mapshelf.site.addresses import Addresses
+from mapshelf.site.cards import Card, card
+from mapshelf.site.messages import say
+from mapshelf.site.personal import Page, Paths, Personal
+from mapshelf.snapshot.read import Alike, Record, Snapshot
+from mapshelf.store.contract import Maps
+
+MOST_SHOWN: Final = 12
+"""Twins on the page of a map."""
+
+MOST_GROUPS: Final = 100
+"""Groups of twins on the page of duplicates."""
+
+MOST_IN_GROUP: Final = 20
+
+EACH: Final = ("versions", "all")
+"""The parameter of pages, and its value, that has lists show each twin on a card of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class TwinRow:
+    """A twin of a map.
+
+    Attributes:
+        id: its public ID.
+        title: its title.
+        owner: whose it is.
+        file: the path of its file, empty if that is not known.
+        address: its page.
+        likeness: how it is like the map, in words.
+    """
+
+    id: str
+    title: str
+    owner: str
+    file: str
+    address: str
+    likeness: str
+
+
+def twins_of(
+    record: Record, public_id: str, snapshot: Snapshot, store: Maps, addresses: Addresses
+) -> list[TwinRow]:
+    """Return the twins of a map, the nearest first.
+
+    Raises:
+        StoreUnavailable: the store cannot be reached.
+    """
+    found = snapshot.twins(public_id, b"")[:MOST_SHOWN]
+    kept = store.kept_file(record.file_id) if found else None
+    digest = kept.digest if kept else None
+    return [_row(alike, digest, store, addresses) for alike in found]
+
+
+def _row(alike: Alike, digest: bytes | None, store: Maps, addresses: Addresses) -> TwinRow:
+    likeness = say("twins.near", share=round(alike.share * 20) * 5)
+    if alike.same:
+        kept = store.kept_file(alike.record.file_id)
+        same_file = digest is not None and kept is not None and kept.digest == digest
+        likeness = say("twins.file" if same_file else "twins.same")
+    return _named(alike.record, likeness, addresses)
+
+
+def _named(record: Record, likeness: str, addresses: Addresses) -> TwinRow:
+    found = orjson.loads(record.body)
+    address = addresses.map(found["ID"], found["Title"])
+    file = record.details.source
+    return TwinRow(found["ID"], found["Title"], found["Owner"], file, address, likeness)
+
+
+def about_the_same(
+    public_id: str, snapshot: Snapshot, addresses: Addresses, limit: int
+) -> list[Card]:
+    """Return maps that say something about the same as a map."""
+    return [card(one, addresses, []) for one in snapshot.about_the_same(public_id, limit, b"")]
+
+
+def folded(cards: Sequence[Card], snapshot: Snapshot) -> list[Card]:
+    """Return the cards of a page with twins folded into the first of them."""
+    groups = snapshot.twins_among([one.id for one in cards])
+    others = {first: [cards[place] for place in rest] for first, *rest in groups}
+    hidden = {place for _, *rest in groups for place in rest}
+    return [
+        replace(one, versions=others.get(place, []))
+        for place, one in enumerate(cards)
+        if place not in hidden
+    ]
+
+
+class DuplicatePages:
+    """The page of all twins, for administrators; nothing is deleted there."""
+
+    def __init__(self, personal: Personal) -> None:
+        """Answer by ``personal``."""
+        self._personal = personal
+
+    def paths(self) -> Paths:
+        """Return the path of the page."""
+        return {
+            "/account/duplicates": (self._personal.shown("see duplicates", self._show), None),
+        }
+
+    async def _show(self, request: Request, session: Session) -> Response:
+        context = self._personal.context
+        current = context.snapshot.get()
+        make = partial(_duplicates, current.snapshot, self._personal.addresses)
+        key = (current, "duplicates")  # made once for all who ask
+        groups, more = await context.queues.pages.result(key, make, request.disconnection)
+        values = {"groups": groups, "more": more}
+        return await self._personal.page(Page("duplicates.html", values), session)
+
+
+Groups = list[tuple[list[TwinRow], int]]
+"""Groups of twins: those shown, and how many more there are."""
+
+
+def _duplicates(snapshot: Snapshot, addresses: Addresses) -> tuple[Groups, int]:
+    found = snapshot.duplicates
+    groups = []
+    for slots in found[:MOST_GROUPS]:
+        shown = slots[:MOST_IN_GROUP]
+        first = snapshot.outline_key(shown[0])
+        rows = [
+            _named(
+                record,
+                say("twins.same" if snapshot.outline_key(slot) == first else "twins.nearly"),
+                addresses,
+            )
+            for slot, record in zip(shown, snapshot.at(shown, b""), strict=True)
+        ]
+        groups.append((rows, len(slots) - len(shown)))
+    return groups, max(0, len(found) - MOST_GROUPS)

@@ -1,0 +1,52 @@
+"""What a snapshot keeps of each map to find those that are like it: a column, and terms.
+
+The column says what a map has; the terms, in a field of the search index, say which maps have it.
+"""
+
+from collections.abc import Iterable
+from typing import Any, Final
+
+import numpy as np
+
+from mapshelf.comparison.likeness import BANDS, WORDS, Likeness
+
+LIKENESS: Final = "likeness"
+"""The column."""
+
+LOOKED_UP: Final = 8
+"""Bands that are terms, too: of maps with six equal bands, nearly all share one of these."""
+
+DTYPE: Final = np.dtype(
+    [("outline", "<u8"), ("bands", "<u4", (BANDS,)), ("words", "<u4", (WORDS,))]
+)
+
+
+def row(found: Likeness) -> tuple[Any, ...]:
+    """Return the value of the column."""
+    return found.outline, list(found.bands), list(found.words)
+
+
+def terms(found: Likeness) -> str:
+    """Return the text of the field."""
+    return " ".join(
+        (
+            *((outline_term(found.outline),) if found.outline else ()),
+            *band_terms(found.bands[:LOOKED_UP]),
+            *word_terms(found.words),
+        )
+    )
+
+
+def outline_term(key: int) -> str:
+    """Return the term for the key of an outline."""
+    return f"o{key:016x}"
+
+
+def band_terms(bands: Iterable[int]) -> list[str]:
+    """Return the terms for bands; there are none for bands that are 0."""
+    return [f"b{place:x}{band:08x}" for place, band in enumerate(bands) if band]
+
+
+def word_terms(words: Iterable[int]) -> list[str]:
+    """Return the terms for hashes of words."""
+    return [f"w{word:08x}" for word in words if word]

@@ -1,0 +1,168 @@
+"""Finds maps that are like another: twins, which have the same topics, and maps about the same.
+
+Twins come from equal terms in the search index; how near they are is how many bands of the column
+are equal. Both are read for the map asked about and for what is found, never for all maps.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+import numpy as np
+
+from mapshelf.comparison.likeness import BANDS, NEAR
+from mapshelf.snapshot.format.columns import Array
+from mapshelf.snapshot.format.likeness import LOOKED_UP, band_terms, outline_term, word_terms
+from mapshelf.snapshot.read.text_index import TextIndex
+
+MOST_TWINS: Final = 50
+"""Twins of a map that are found."""
+
+_LOOKED_AT: Final = 64
+"""Maps that share words which are looked at, to leave out twins."""
+
+_FEWEST_MAPS: Final = 20
+_FREQUENT: Final = 50
+"""A word in more maps than one of so many, and more than the fewest, says nothing about a map; in a
+small catalogue, one in more than half of the maps."""
+
+_MOST_MAPS: Final = 10_000
+"""A word in more maps is not searched for, however many there are: it takes too long."""
+
+_TELLING: Final = 12
+"""Words of a map that are searched for, the rarest."""
+
+_COMMON: Final = 2
+"""Words that two maps must share to be about the same."""
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A map with the same topics as another, or nearly.
+
+    Attributes:
+        slot: its slot.
+        same: whether its outline is the same.
+        share: about how many of the topics of both are in both, from 0 to 1.
+    """
+
+    slot: int
+    same: bool
+    share: float
+
+
+class SimilarMaps:
+    """The maps of one snapshot, by what they have in common."""
+
+    def __init__(self, column: Array, text: TextIndex) -> None:
+        self._column = column
+        self._text = text
+
+    def twins(self, slot: int, limit: int = MOST_TWINS) -> list[Twin]:
+        """Return the maps with the same topics, or nearly: the nearest first."""
+        own = self._column[slot]
+        key = int(own["outline"])
+        if not key:
+            return []
+        wanted = [outline_term(key), *band_terms(own["bands"][:LOOKED_UP].tolist())]
+        found = [
+            twin
+            for other in self._text.having_any(wanted, 2 * limit + 1)
+            if other != slot and (twin := self._twin(own, other))
+        ]
+        found.sort(key=lambda one: (-one.same, -one.share, one.slot))
+        return found[:limit]
+
+    def about_the_same(self, slot: int, limit: int) -> list[int]:
+        """Return the slots of maps that share rare words, without twins of each other."""
+        own = self._column[slot]
+        known = [(self._text.alike(term), term) for term in word_terms(own["words"].tolist())]
+        maps = len(self._text)
+        most = max(2, min(_FEWEST_MAPS, maps // 2), min(maps // _FREQUENT, _MOST_MAPS))
+        rare = [term for count, term in sorted(known) if 1 < count <= most][:_TELLING]
+        kept = [own]
+        slots: list[int] = []
+        for other in self._text.about(rare, _LOOKED_AT) if rare else ():
+            row = self._column[other]
+            if other == slot or any(_are_twins(row, one) for one in kept):
+                continue
+            if np.isin(own["words"][own["words"] > 0], row["words"]).sum() < _COMMON:
+                continue
+            kept.append(row)
+            slots.append(other)
+            if len(slots) == limit:
+                break
+        return slots
+
+    def groups(self, slots: Array) -> list[list[int]]:
+        """Return twins among these maps, largest groups first.
+
+        Equal keys and bands are brought together by sorting, so no pair is compared that has
+        nothing in common.
+        """
+        rows = self._column[slots]
+        groups = _Groups(len(slots))
+        outlines = rows["outline"].copy()
+        groups.join_equal(outlines, lambda one, other: outlines[one] > 0)
+        bands = np.ascontiguousarray(rows["bands"])
+        for place in range(BANDS):
+            groups.join_equal(
+                bands[:, place], lambda one, other: (bands[one] == bands[other]).sum(1) >= NEAR
+            )
+        found = [[int(slots[one]) for one in group] for group in groups.several()]
+        return sorted(found, key=lambda group: (-len(group), group))
+
+    def _twin(self, own: Array, other: int) -> Twin | None:
+        row = self._column[other]
+        same = bool(row["outline"] == own["outline"])
+        if same:
+            return Twin(other, same, 1.0)
+        if not _are_twins(own, row):
+            return None
+        return Twin(other, same, (_equal_bands(own, row) / BANDS) ** (1 / 3))
+
+
+class _Groups:
+    """Numbers that are joined to groups (disjoint sets)."""
+
+    def __init__(self, count: int) -> None:
+        self._above = np.arange(count)
+
+    def join_equal(self, keys: Array, are_joined: Callable[[Array, Array], Array]) -> None:
+        """Join neighbours in the order of ``keys`` that have the same one, if they pass."""
+        order = np.argsort(keys, kind="stable")
+        ranked = keys[order]
+        equal = np.flatnonzero((ranked[1:] == ranked[:-1]) & (ranked[1:] > 0))
+        one, other = order[equal], order[equal + 1]
+        passed = are_joined(one, other)
+        for left, right in zip(one[passed].tolist(), other[passed].tolist(), strict=True):
+            self._join(left, right)
+
+    def several(self) -> list[list[int]]:
+        """Return the groups of more than one number."""
+        members: dict[int, list[int]] = {}
+        for number in np.flatnonzero(self._above != np.arange(len(self._above))).tolist():
+            top = self._top(number)
+            members.setdefault(top, [top]).append(number)
+        return [sorted(group) for group in members.values()]
+
+    def _join(self, one: int, other: int) -> None:
+        one, other = self._top(one), self._top(other)
+        self._above[max(one, other)] = min(one, other)
+
+    def _top(self, number: int) -> int:
+        above = self._above
+        while above[number] != number:
+            above[number] = above[above[number]]
+            number = int(above[number])
+        return number
+
+
+def _are_twins(one: Array, other: Array) -> bool:
+    if one["outline"] and one["outline"] == other["outline"]:
+        return True
+    return _equal_bands(one, other) >= NEAR
+
+
+def _equal_bands(one: Array, other: Array) -> int:
+    return int(((one["bands"] == other["bands"]) & (one["bands"] > 0)).sum())

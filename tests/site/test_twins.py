@@ -1,0 +1,96 @@
+"""Maps with the same topics on pages: of a map, of lists, and for administrators."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+
+import httpx
+import pytest
+
+from mapshelf.model import MapDraft, Role
+from mapshelf.site import site_routes
+from tests.harness import READER, Service, Shelf, outline_of, serve, shelf_with
+
+TOPICS = [f"{word} and soil" for word in ("compost", "mulch", "clay", "sand", "peat", "lime")]
+
+
+def draft(public_id: str, *topics: str, **more: str) -> MapDraft:
+    outline = outline_of("Garden", *topics)
+    title = f"Title {public_id}"
+    return MapDraft(id=public_id, title=title, outline=outline, **more)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="module")
+def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
+    drafts = (
+        draft("Garden01", *TOPICS),
+        draft("Garden02", *TOPICS, owner="ann"),
+        draft("Garden03", *TOPICS, "one more topic"),
+        draft("Kitchen1", "compost and soil", "pans and ovens", "a greenhouse with mulch"),
+        MapDraft(id="Cellar01", title="Cellar", outline=outline_of("Wine cellar", "Bottles")),
+        *(MapDraft(id=f"Filler{n:02}", title=f"{n}", outline=outline_of(f"{n}")) for n in range(6)),
+    )
+    with shelf_with(tmp_path_factory.mktemp("twins"), *drafts) as full:
+        yield full
+
+
+@pytest.fixture(scope="module")
+def site(shelf: Shelf) -> Iterator[Service]:
+    with serve(shelf, site_routes) as running:
+        yield running
+
+
+def page(site: Service, path: str) -> str:
+    response = site.request("GET", path, signed=False)
+    assert response.status_code == 200, (path, response.text[:300])
+    return unescape(response.text)
+
+
+def test_the_page_of_a_map_names_its_twins_and_maps_about_the_same(site: Service) -> None:
+    text = page(site, "/mindmaps/Garden01/title-garden01")
+    twins = text.split('id="twins"')[1].split("</section>")[0]
+    assert re.findall(r'href="/mindmaps/(\w+)/', twins) == [
+        "Garden02", "Garden01", "Garden03", "Garden01",
+    ]  # fmt: skip
+    assert "the same topics" in twins
+    assert "% of the topics" in twins
+    related = text.split('id="related"')[1].split("</section>")[0]
+    assert set(re.findall(r'href="/mindmaps/(\w+)/title', related)) >= {"Kitchen1"}
+    assert "Garden02" not in related
+    alone = page(site, "/mindmaps/Cellar01/cellar")
+    assert 'id="twins"' not in alone
+    assert 'id="related"' not in alone
+
+
+def test_lists_fold_twins_and_show_each_where_that_is_asked_for(site: Service) -> None:
+    folded = page(site, "/?order_by=alpha")
+    assert folded.count('<article class="card">') == 9
+    assert "3 versions" in folded
+    each = page(site, "/?order_by=alpha&versions=all")
+    assert each.count('<article class="card">') == 11
+    assert "3 versions" not in each
+    assert 'href="/?order_by=alpha&versions=all"' in folded
+    assert 'href="/?order_by=alpha"' in each
+    assert "3 versions" in page(site, "/?query=compost")
+    assert "3 versions" not in page(site, "/site/search?query=compost&versions=all")
+    assert len(site.maps(order_by="alpha").json()) == 11
+
+
+def test_topics_lead_to_other_maps_that_have_them(site: Service) -> None:
+    text = page(site, "/mindmaps/Kitchen1/title-kitchen1/elsewhere")
+    assert 'href="/?query=%22compost+and+soil%22"' in text
+    assert "3 other maps" in text
+    assert "pans and ovens" not in text
+    assert "No other map" in page(site, "/mindmaps/Cellar01/cellar/elsewhere")
+
+
+def test_administrators_see_all_twins(site: Service, shelf: Shelf) -> None:
+    shelf.store.set_role(READER, Role.ADMINISTRATOR)
+    cookie = f"__Host-mapshelf_session={shelf.session(READER)}"
+    response: httpx.Response = site.request(
+        "GET", "/account/duplicates", headers={"Cookie": cookie}, signed=False
+    )
+    assert response.status_code == 200, response.text[:500]
+    assert "3 versions" in response.text
+    assert "Cellar01" not in response.text
+    assert "/mindmaps/Garden01/title-garden01/compare/Garden02" in response.text
