@@ -40,6 +40,7 @@ PEOPLE: Final = {
     "/": ["/", "/?query=plan", "/?order_by=alpha"],
     "/owners/{name}": [f"/owners/{OWNER}"],
     "/categories/{name}": ["/categories/1"],
+    "/browse/tags": ["/browse/tags"],
     "/mindmaps/{id}": [f"/mindmaps/{ID}"],
     "/mindmaps/{id}/{slug}": [PAGE, f"{PAGE}?embed=1", "/mindmaps/Large001/a-very-large-map"],
     "/mindmaps/{id}/{slug}/compare/{other}": [f"{PAGE}/compare/Large001"],
@@ -81,11 +82,17 @@ OPEN_TO_ALL |= {
     for last in ("vote", "edit", "versions", "versions/{number}", "remove")
 }
 
+# Which collections and maps these show to whom: test_matrix.py.
+OPEN_TO_ALL |= {"/collected", "/collected/{id}", "/collected/{id}/feed.atom"}
+OPEN_TO_ALL |= {f"/collected/{{id}}/{{slug}}{more}" for more in ("", "/edit", "/remove", "/pin")}
+OPEN_TO_ALL |= {"/account/collections", "/collect", "/download", "/tag"}
+
 OF_ADMINISTRATORS: Final = {
     "/account/invitations",
     "/account/reports",
     "/account/imports",
     "/account/duplicates",
+    "/account/tags",
 }
 
 TO_PEOPLE: Final = [path for paths in PEOPLE.values() for path in paths]

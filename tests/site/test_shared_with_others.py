@@ -8,6 +8,7 @@ import pytest
 
 from mapshelf.api.oauth import oauth_routes
 from mapshelf.api.operations import api_routes
+from mapshelf.model import CollectionDetails, Visibility
 from mapshelf.site import site_routes
 from tests.harness import Service, Shelf, shelf_with
 from tests.site.shelves import GARDEN
@@ -23,6 +24,7 @@ PARTS: dict[str, str | None] = {
 PARTS |= {"drawing": "svg", "picture": "svg", "digest": "0" * 64}
 
 FOR_PROGRAMS = {
+    "/collected/{id}/feed.atom",
     "/feed.atom",
     "/oembed",
     "/site/maps/{id}.json",
@@ -53,6 +55,12 @@ def value_of(part: re.Match[str]) -> str:
     return PARTS.get(part[1]) or "1"
 
 
+@pytest.fixture(scope="module")
+def collection(shelf: Shelf) -> str:
+    details = CollectionDetails("Plans", "", Visibility.PUBLISHED)
+    return shelf.store.add_collection(shelf.store.add_user("ann").id, details, []).id
+
+
 def told(site: Service, method: str, path: str) -> set[str]:
     """Return which headers of CORS are in a response."""
     answer = site.request(method, path, headers={"Origin": ORIGIN, "Cookie": "a=b"})
@@ -61,7 +69,7 @@ def told(site: Service, method: str, path: str) -> set[str]:
     return names
 
 
-def test_the_api_is_shared_and_no_page_is(site: Service) -> None:
+def test_the_api_is_shared_and_no_page_is(site: Service, collection: str) -> None:
     context = site.application.application.context
     private = context.settings.private
     programs = {path for path in oauth_routes(context) if path not in NOT_FOR_BROWSERS}
@@ -69,7 +77,8 @@ def test_the_api_is_shared_and_no_page_is(site: Service) -> None:
     table = {**api_routes(private=private), **oauth_routes(context), **site_routes(context)}
     assert shared < set(table)
     for template in table:
-        path = re.sub(r"\{(\w+)\}", value_of, template)
+        path = template.replace("/collected/{id}", f"/collected/{collection}")
+        path = re.sub(r"\{(\w+)\}", value_of, path)
         for method in ("GET", "POST", "DELETE", "OPTIONS"):
             found = told(site, method, path + QUERIES.get(template, ""))
             where = (method, template)
