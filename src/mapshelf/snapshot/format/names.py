@@ -71,12 +71,13 @@ class NamesWriter:
 
     def encode(self, maps: Sequence[ListedMap]) -> list[int]:
         """Append the codes of maps; return where those of each end."""
-        ends = []
+        ends: list[int] = []
+        codes: list[int] = []
         for found in maps:
-            codes = list(dict.fromkeys(self._codes_of(found)))
-            self._files["codes"].append(np.array(codes, FILES["codes"]).tobytes())
-            self._end += len(codes)
-            ends.append(self._end)
+            codes += dict.fromkeys(self._codes_of(found))
+            ends.append(self._end + len(codes))
+        self._files["codes"].append(np.array(codes, FILES["codes"]).tobytes())
+        self._end += len(codes)
         return ends
 
     def codes(self, start: int, end: int) -> Array:

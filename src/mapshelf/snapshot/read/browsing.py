@@ -1,7 +1,7 @@
 """Folders level by level, and tags, each with the number of its maps.
 
 A level is found by one comparison over all folders and counted from the posting lists, so a tree of
-a hundred thousand folders costs a few milliseconds, and a worker keeps nothing of it in memory.
+a hundred thousand folders costs a few milliseconds, and a worker keeps a number for each folder.
 """
 
 from collections.abc import Iterable
@@ -37,6 +37,7 @@ class Browsing:
         self._listing = listing
         self._folders = folders
         self._tags = tags
+        self._folder_counts: Array | None = None
 
     def folder_code(self, path: str) -> int:
         """Return the code of a folder; ``NO_NAME`` for none."""
@@ -47,7 +48,9 @@ class Browsing:
         code = self.folder_code(below)
         if below and code == NO_NAME:
             return []
-        found = _counted(self._folders, self._folders.within(code), self._folder_counts())
+        if self._folder_counts is None:  # people go from level to level
+            self._folder_counts = self._listing.name_counts("folder", self._folders).astype("<u4")
+        found = _counted(self._folders, self._folders.within(code), self._folder_counts)
         level = [Folder(path.rpartition("/")[2], count, path) for path, count in found]
         return sorted(level, key=lambda one: (one.name.casefold(), one.name))
 
@@ -57,9 +60,6 @@ class Browsing:
         found = _counted(self._tags, counts.nonzero()[0], counts)
         tags = [Tag(name, count) for name, count in found]
         return sorted(tags, key=lambda one: (-one.count, one.name.casefold()))
-
-    def _folder_counts(self) -> Array:
-        return self._listing.name_counts("folder", self._folders)
 
 
 def _counted(names: Names, codes: Array, counts: Array) -> Iterable[tuple[str, int]]:
