@@ -16,7 +16,8 @@ from mapshelf.readers import Limits
 from mapshelf.readers import read as read_file
 from mapshelf.site import site_routes
 from mapshelf.site.messages import say
-from tests.harness import Service, Shelf, shelf_with
+from mapshelf.store.tables import COLLECTIONS
+from tests.harness import READER, Service, Shelf, shelf_with
 from tests.readers.samples import as_file, drawn, with_picture
 from tests.site.people.person import Person, member
 from tests.site.shelves import large
@@ -35,12 +36,17 @@ MAP = MapDraft(
     images={sha256(PICTURE).hexdigest(): PICTURE},
 )
 PAGE: Final = f"/mindmaps/{ID}/plan"
+COLLECTION: Final = "Collect1"
+COLLECTED: Final = f"/collected/{COLLECTION}/plans"
 
 PEOPLE: Final = {
     "/": ["/", "/?query=plan", "/?order_by=alpha"],
     "/owners/{name}": [f"/owners/{OWNER}"],
     "/categories/{name}": ["/categories/1"],
     "/browse/tags": ["/browse/tags"],
+    "/collected": ["/collected"],
+    "/collected/{id}": [f"/collected/{COLLECTION}"],
+    "/collected/{id}/{slug}": [COLLECTED, f"{COLLECTED}?embed=1"],
     "/mindmaps/{id}": [f"/mindmaps/{ID}"],
     "/mindmaps/{id}/{slug}": [PAGE, f"{PAGE}?embed=1", "/mindmaps/Large001/a-very-large-map"],
     "/mindmaps/{id}/{slug}/compare/{other}": [f"{PAGE}/compare/Large001"],
@@ -52,6 +58,7 @@ PEOPLE: Final = {
 
 SCRIPTS: Final = {
     "/feed.atom": ["/feed.atom"],
+    "/collected/{id}/feed.atom": [f"/collected/{COLLECTION}/feed.atom"],
     "/oembed": [f"/oembed?url=https%3A%2F%2Fmaps.example.org%2Fmindmaps%2F{ID}%2Fplan"],
     "/mindmaps/{id}/{slug}/compare/{other}.svg": [f"{PAGE}/compare/Large001.svg"],
     "/site/search": ["/site/search?query=plan"],
@@ -82,17 +89,11 @@ OPEN_TO_ALL |= {
     for last in ("vote", "edit", "versions", "versions/{number}", "remove")
 }
 
-# Which collections and maps these show to whom: test_matrix.py.
-OPEN_TO_ALL |= {"/collected", "/collected/{id}", "/collected/{id}/feed.atom"}
-OPEN_TO_ALL |= {f"/collected/{{id}}/{{slug}}{more}" for more in ("", "/edit", "/remove", "/pin")}
-OPEN_TO_ALL |= {"/account/collections", "/collect", "/download", "/tag"}
+OPEN_TO_ALL |= {"/account/collections", "/collect", "/tag"}
+OPEN_TO_ALL |= {f"/collected/{{id}}/{{slug}}/{last}" for last in ("edit", "remove", "pin")}
 
 OF_ADMINISTRATORS: Final = {
-    "/account/invitations",
-    "/account/reports",
-    "/account/imports",
-    "/account/duplicates",
-    "/account/tags",
+    f"/account/{last}" for last in ("invitations", "reports", "imports", "duplicates", "tags")
 }
 
 TO_PEOPLE: Final = [path for paths in PEOPLE.values() for path in paths]
@@ -102,6 +103,9 @@ TO_SCRIPTS: Final = [path for paths in SCRIPTS.values() for path in paths]
 @pytest.fixture(scope="module")
 def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     with shelf_with(tmp_path_factory.mktemp("private"), MAP, large()) as full:
+        (reader,) = (one.id for one in full.store.users() if one.name == READER)
+        row = (COLLECTION, reader, "Plans", "", "published", 1, 1, None)
+        full.store.write_rows({COLLECTIONS: [row]}, full.store.catalogue_counters())
         yield full
 
 
@@ -134,7 +138,8 @@ def check_untold(answer: httpx.Response) -> None:
 
 def test_every_page_is_asked_for(site: Service) -> None:
     routes = site_routes(site.application.application.context)
-    assert set(routes) == {*PEOPLE, *SCRIPTS, *OPEN_TO_ALL, *OF_ADMINISTRATORS}
+    asked = {*PEOPLE, *SCRIPTS, *OPEN_TO_ALL, *OF_ADMINISTRATORS, "/download"}
+    assert set(routes) == asked
 
 
 @pytest.mark.parametrize("path", TO_PEOPLE)
@@ -148,7 +153,8 @@ def test_pages_ask_to_sign_in_and_show_themselves_then(
     assert form.fields["next"] == path
     after = stranger.sign_in("ann", path=refused.headers["Location"])
     assert (after.status_code, after.headers["Location"]) == (303, form.fields["next"])
-    shown = ann.get(path, 308 if path == f"/mindmaps/{ID}" else 200)
+    moved = path in (f"/mindmaps/{ID}", f"/collected/{COLLECTION}")
+    shown = ann.get(path, 308 if moved else 200)
     check_private(shown)
     if shown.status_code == 308:
         return
@@ -159,6 +165,12 @@ def test_pages_ask_to_sign_in_and_show_themselves_then(
     assert "Content-Encoding" not in whole.headers
     for known in (tag, "*"):
         check_untold(Person(site).get(path, 303, If_None_Match=known))
+
+
+def test_chosen_maps_are_for_who_is_signed_in(site: Service, ann: Person) -> None:
+    path = f"/download?map={ID}"
+    check_untold(Person(site).get(path, 303))
+    assert ann.get(path).headers["Content-Type"] == "application/zip"
 
 
 @pytest.mark.parametrize("path", TO_SCRIPTS)
