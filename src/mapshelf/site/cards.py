@@ -94,6 +94,11 @@ class Card:
         """Tell whether it is in no category."""
         return self.category == UNCATEGORISED
 
+    @property
+    def says_folder(self) -> bool:
+        """Tell whether its folder says something that the rest of the card does not."""
+        return bool(self.folder) and not self.place and self.folder != self.category
+
 
 def with_places(cards: list[Card]) -> list[Card]:
     """Return cards, with the places of files on those with the same title as another."""

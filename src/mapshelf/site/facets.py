@@ -83,7 +83,18 @@ def facets_of(
         ):
             title = say(f"facet.{name}")
             facets.append(Facet(name, title, choices[:AT_ONCE], choices[AT_ONCE:], above))
-    return facets
+    return _without_repetition(facets)
+
+
+def _without_repetition(facets: list[Facet]) -> list[Facet]:
+    """Leave out the folders if they are the categories, as in a folder with one for each."""
+    counts = {
+        facet.name: sorted((one.name, one.count) for one in (*facet.first, *facet.more))
+        for facet in facets
+        if not facet.above
+    }
+    same = "folder" in counts and counts["folder"] == counts.get("category")
+    return [facet for facet in facets if not (same and facet.name == "folder")]
 
 
 def removals_of(
