@@ -127,9 +127,9 @@ def telling(counts: Iterable[tuple[str, int]]) -> list[str]:
         counts: words, and how much each is said.
     """
     weighed = [
-        (-(count + _ONCE) * min(len(word), _LONGEST), word)
+        (-(count + _ONCE) * (_LONGEST if (size := len(word)) > _LONGEST else size), word)
         for word, count in counts
-        if (len(word) >= _SHORTEST or word >= _UNSPACED) and not word.isdigit()
+        if len(word) >= _SHORTEST or word >= _UNSPACED
     ]
     weighed.sort()
-    return [word for _, word in weighed[:WORDS]]
+    return list(islice((word for _, word in weighed if not word.isdigit()), WORDS))
