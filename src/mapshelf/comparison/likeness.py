@@ -23,7 +23,7 @@ from mapshelf.comparison.flat_outline import spaced
 BANDS: Final = 16
 _ROWS: Final = 3
 
-WORDS: Final = 16
+WORDS: Final = 12
 """Words of a map by which others about the same are found."""
 
 FEWEST_TOPICS: Final = 4
@@ -38,6 +38,9 @@ _LONGEST: Final = 9
 
 _ONCE: Final = 3
 """How many times more a word counts that is said at all, so that repeating it is not everything."""
+
+_UNSPACED: Final = "\u3040"
+"""From this letter on, words are pairs of characters of a script without spaces."""
 
 _PORTION: Final = 8192
 """Topics hashed at a time, which takes three megabytes."""
@@ -124,9 +127,9 @@ def telling(counts: Iterable[tuple[str, int]]) -> list[str]:
         counts: words, and how much each is said.
     """
     weighed = [
-        (-(count + _ONCE) * min(len(word), _LONGEST), word)
+        (-(count + _ONCE) * (_LONGEST if (size := len(word)) > _LONGEST else size), word)
         for word, count in counts
-        if len(word) >= _SHORTEST and not word.isdigit()
+        if len(word) >= _SHORTEST or word >= _UNSPACED
     ]
     weighed.sort()
-    return [word for _, word in weighed[:WORDS]]
+    return list(islice((word for _, word in weighed if not word.isdigit()), WORDS))

@@ -13,8 +13,9 @@ from mapshelf.comparison.likeness import BANDS, WORDS, Likeness
 LIKENESS: Final = "likeness"
 """The column."""
 
-LOOKED_UP: Final = 8
-"""Bands that are terms, too: of maps with six equal bands, nearly all share one of these."""
+LOOKED_UP: Final = 6
+"""Bands that are terms, too: each makes building slower, and of
+maps with six equal bands, 97 of 100 share one of these."""
 
 DTYPE: Final = np.dtype(
     [("outline", "<u8"), ("bands", "<u4", (BANDS,)), ("words", "<u4", (WORDS,))]
