@@ -20,14 +20,15 @@ from mapshelf.readers import Limits, read
 from mapshelf.render.render_request import DRAWING_FORMATS
 from mapshelf.render.render_request import FORMATS as PICTURES
 from mapshelf.site import site_routes
+from mapshelf.store.tables import COLLECTIONS
 from mapshelf.writers import WRITERS
 from tests.api import openapi
-from tests.harness import Service, shelf_with
+from tests.harness import READER, Service, shelf_with
 from tests.readers.samples import as_file, drawn, with_picture
 
 PICTURE = as_file(drawn())
 FILE = with_picture(as_file(drawn()))
-ID, TITLE = "Q7xK2mZp", "Plan"
+ID, TITLE, COLLECTION = "Q7xK2mZp", "Plan", "Collect1"
 MAP = MapDraft(
     id=ID,
     title=TITLE,
@@ -48,6 +49,7 @@ VALUES: dict[str, list[str]] = {
     "drawing": list(DRAWING_FORMATS),
     "digest": [sha256(PICTURE).hexdigest()],
     "number": ["1"],
+    "collection": [COLLECTION],
 }
 """What stands in the parts of paths that vary."""
 
@@ -88,6 +90,9 @@ WRONG = (
 @pytest.fixture(scope="module")
 def service(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with shelf_with(tmp_path_factory.mktemp("private"), MAP) as shelf:
+        (reader,) = (one.id for one in shelf.store.users() if one.name == READER)
+        row = (COLLECTION, reader, "Plans", "", "published", 1, 1, None)
+        shelf.store.write_rows({COLLECTIONS: [row]}, shelf.store.catalogue_counters())
         settings = replace(shelf.settings, private=True)
         with Service(settings, shelf.token(), site_routes) as running:
             yield running
