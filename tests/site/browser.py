@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
-from playwright.sync_api import Browser, Page, Playwright, Request, expect
+from playwright.sync_api import Browser, ConsoleMessage, Page, Playwright, Request, expect
 
 CHROMIUM: Final = (
     os.environ.get("MAPSHELF_CHROMIUM")
@@ -104,7 +104,7 @@ class Reader:
     def open(self, path: str) -> Page:
         """Open a page, and wait until it is all there."""
         page = self.context.new_page()
-        page.on("console", lambda said: self._note(said.type, said.text))
+        page.on("console", self._said)
         page.on("pageerror", lambda error: self._note("error", str(error)))
         page.on("requestfailed", self._failed)
         page.on("request", self._asked)
@@ -136,6 +136,12 @@ class Reader:
         """End the session; what the browser complained of is an error."""
         self.context.close()
         assert not self.complaints, self.complaints
+
+    def _said(self, message: ConsoleMessage) -> None:
+        """Note a message, unless it is about a thumbnail: the page asks for it again."""
+        busy = "status of 503" in message.text and "/thumbnails/" in message.location["url"]
+        if not busy:
+            self._note(message.type, message.text)
 
     def _note(self, kind: str, text: str) -> None:
         if kind in ("error", "warning"):

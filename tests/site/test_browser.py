@@ -61,6 +61,24 @@ def test_browse_filter_and_page(reader: Reader) -> None:
     expect(page.locator(".total")).to_have_text("61 maps")
 
 
+def test_thumbnails_that_cannot_be_drawn_yet_are_asked_for_again(reader: Reader) -> None:
+    busy = {"left": 3}
+
+    def answer(route: Route) -> None:
+        busy["left"] -= 1
+        if busy["left"] >= 0:
+            route.fulfill(status=503, headers={"Cache-Control": "no-store"})
+        else:
+            route.continue_()
+
+    reader.context.route("**/thumbnails/**", answer)
+    page = reader.open("/")
+    page.wait_for_function(
+        """() => [...document.querySelectorAll(".card img")].slice(0, 8)
+            .every((one) => one.complete && one.naturalWidth > 0)"""
+    )
+
+
 def test_search_as_you_type(reader: Reader) -> None:
     page = reader.open("/")
     page.keyboard.press("/")

@@ -1,5 +1,6 @@
 // Search as you type. Without this script the form and the links do the same, a page at a time.
 
+import { askAgainForThumbnails } from "./thumbnails.js";
 import { walk } from "./walking.js";
 
 const list = document.getElementById("list");
@@ -111,6 +112,7 @@ addEventListener("popstate", () => {
 });
 
 walk(list, input);
+askAgainForThumbnails();
 
 input.addEventListener("input", () => {
   clearTimeout(timer);
