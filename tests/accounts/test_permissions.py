@@ -21,7 +21,8 @@ PUBLIC = {"sign in", "sign in by a provider", "choose a password by link", "regi
 PUBLIC |= {"see a picture", "ask about the service", "ask to be let in as a program"}
 FEEDS_ONLY = {"read feeds by a secret address"}
 ADMINISTRATION = {"make, list and withdraw invitations", "decide about reports"}
-ADMINISTRATION |= {"see and dismiss refused files", "rename tags", "pin a collection"}
+ADMINISTRATION |= {"see and dismiss refused files", "see duplicates", "rename tags"}
+ADMINISTRATION |= {"pin a collection"}
 
 
 def allowed(credential: Credential | None) -> set[str]:

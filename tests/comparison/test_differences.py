@@ -50,6 +50,7 @@ class Editor:
         self._seed = seed
         self._fresh = count()
         self._untouched = {topic.id for _, topic in root.walk()} - {root.id}
+        self._bereft: set[str] = set()
 
     def edit(self) -> None:
         """Make one edit, if there is anything left to edit."""
@@ -70,6 +71,7 @@ class Editor:
         elif kind == "removed":
             above.children.remove(topic)
             self._untouched -= {one.id for _, one in topic.walk()}
+            self._bereft.add(above.id)
         else:
             inside = {one.id for _, one in topic.walk()}
             others = [one for _, one in self.root.walk() if one.id not in inside | {above.id}]
@@ -85,13 +87,16 @@ class Editor:
         above.children.insert(self._seed.randint(0, len(above.children)), topic)
 
     def _chosen(self, *, whole: bool) -> tuple[Topic, Topic] | None:
-        """Return a topic nobody has touched, with the one above it; ``whole``: nor its branch."""
+        """Return a topic nobody has touched, with the one above it; ``whole``: nor its branch.
+
+        What was removed from a branch would be part of it if that were removed later.
+        """
         found = [
             (above, topic)
             for _, above in self.root.walk()
             for topic in above.children
             if topic.id in self._untouched
-            and (not whole or all(one.id in self._untouched for _, one in topic.walk()))
+            and (not whole or {one.id for _, one in topic.walk()} <= self._untouched - self._bereft)
         ]
         return self._seed.choice(found) if found else None
 

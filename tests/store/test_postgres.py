@@ -497,6 +497,8 @@ def test_outlines_that_an_older_node_writes_are_outdated(url: str) -> None:
 
 
 UNDONE = (
+    "DROP TABLE collected_maps",
+    "DROP TABLE collections",
     "DROP TABLE imported_folders",
     "DROP TABLE renamed_tags",
     "DROP TABLE refusals",

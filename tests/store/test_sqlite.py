@@ -252,6 +252,8 @@ def test_a_catalogue_of_a_version_before_is_brought_up_to_date(
 
 
 UNDONE = (
+    "DROP TABLE collected_maps",
+    "DROP TABLE collections",
     "DROP TABLE imported_folders",
     "DROP TABLE renamed_tags",
     "DROP TABLE reports",
