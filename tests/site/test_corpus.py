@@ -141,6 +141,9 @@ async def ask_for_all(running: Service, known: list[Known]) -> None:
         address = f"/thumbnails/{one.map.id}.png?w={width}"
         async with few:
             response = await running.client.get(address)
+            while response.status_code == 503:  # the machine is busy: pages ask again, too
+                await asyncio.sleep(1)
+                response = await running.client.get(address)
         check_picture(response, width)
 
     async def page(one: Known) -> None:
