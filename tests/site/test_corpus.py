@@ -133,6 +133,10 @@ def test_maps_have_a_page_and_a_picture(shelf: Shelf, known: list[Known]) -> Non
         running.run(ask_for_all(running, known))
 
 
+PATIENCE = 120
+"""Attempts to get a picture, a second apart."""
+
+
 async def ask_for_all(running: Service, known: list[Known]) -> None:
     """Pictures are drawn in another process, so pages are looked at meanwhile."""
     few = asyncio.Semaphore(AT_ONCE)
@@ -140,10 +144,11 @@ async def ask_for_all(running: Service, known: list[Known]) -> None:
     async def picture(one: Known, width: int) -> None:
         address = f"/thumbnails/{one.map.id}.png?w={width}"
         async with few:
-            response = await running.client.get(address)
-            while response.status_code == 503:  # the machine is busy: pages ask again, too
-                await asyncio.sleep(1)
+            for _ in range(PATIENCE):
                 response = await running.client.get(address)
+                if response.status_code != 503:  # the machine is busy: pages ask again, too
+                    break
+                await asyncio.sleep(1)
         check_picture(response, width)
 
     async def page(one: Known) -> None:
