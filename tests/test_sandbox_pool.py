@@ -1,12 +1,21 @@
-"""Children that work for a service give way to it."""
+"""Children that work for a service give way to it, and never leave anybody waiting."""
 
 import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 
 import pytest
 
-from mapshelf.sandbox.pool import ConfinedChild
+from mapshelf.errors import StoreUnavailable
+from mapshelf.sandbox.pool import ConfinedChild, ConfinedPool
 
 pytestmark = pytest.mark.process
+
+
+@pytest.fixture(scope="module", autouse=True)
+def lending() -> None:
+    """Each test has children of its own."""
 
 
 def test_a_child_has_a_lower_priority_than_its_parent() -> None:
@@ -29,3 +38,31 @@ def test_nothing_that_a_child_prints_gets_into_the_log(capfd: pytest.CaptureFixt
     finally:
         child.close()
     assert "backtrace" not in "".join(capfd.readouterr())
+
+
+def _never_ends() -> None:
+    time.sleep(600)
+
+
+@pytest.mark.parametrize("pause", [0.0, 0.02, 0.3])
+def test_who_waits_for_a_child_that_is_closed_is_told(pause: float) -> None:
+    child = ConfinedChild(1 << 30, 64)
+    child.call(os.getpid, (), 30.0)
+    with ThreadPoolExecutor(1) as threads:
+        waiting = threads.submit(child.call, _never_ends, (), 600.0)
+        time.sleep(pause)
+        child.close()
+        with pytest.raises(StoreUnavailable):
+            waiting.result(60)
+
+
+def test_tasks_of_a_pool_that_is_closed_are_given_up() -> None:
+    pool = ConfinedPool(2, 1 << 30, 64)
+    assert pool.result(pool.submit(os.getpid, (), 30.0)) != os.getpid()
+    tasks = [pool.submit(_never_ends, (), 600.0) for _ in range(20)]
+    pool.close()
+    for task in tasks:
+        with pytest.raises(BrokenProcessPool):
+            pool.result(task)
+    with pytest.raises(BrokenProcessPool):
+        pool.result(pool.submit(os.getpid, (), 30.0))

@@ -23,11 +23,12 @@ import resource
 import signal
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager, suppress
 from multiprocessing import resource_tracker
 from multiprocessing.context import SpawnContext, SpawnProcess
+from threading import RLock
 from typing import Any, Final, TypeVar
 
 from pebble import ProcessExpired, ProcessPool
@@ -39,7 +40,7 @@ T = TypeVar("T")
 FAILURES: Final = (TimeoutError, ProcessExpired, BrokenProcessPool, MemoryError)
 """Raised when a child dies during a task, or exceeds a limit."""
 
-_TRIES: Final = 2
+_LOST_AFTER: Final = 1.0  # seconds after which a task is looked for that its pool may have lost
 _STANDARD_ERROR: Final = 2  # a descriptor: native code knows no ``sys.stderr``
 _NICENESS: Final = 10
 """Of a ``ConfinedChild``: tasks of seconds must not slow requests of microseconds."""
@@ -65,38 +66,86 @@ class ConfinedPool:
         self._limits = (memory, descriptors, file_size)
         self._pool: ProcessPool | None = None
         self._children = _Children(niceness)
+        self._unfinished: set[Future[Any]] = set()
+        self._changing = RLock()
+        self._closed = False
+
+    @property
+    def closed(self) -> bool:
+        """Whether it has been closed."""
+        return self._closed
 
     def submit(
         self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float
     ) -> "Future[T]":
         """Have a child call ``function``; it is killed if that takes more than ``seconds``.
 
-        The result is an exception of the function, ``TimeoutError``, ``pebble.ProcessExpired``
-        if the child died, or ``BrokenProcessPool`` if it died so that nobody knows over what.
+        ``result`` waits for what it returns.
         """
-        try:
-            return self._ready().schedule(function, args=arguments, timeout=seconds)
-        except (RuntimeError, BrokenProcessPool) as error:  # it broke since we looked
-            future: Future[T] = Future()
-            future.set_exception(BrokenProcessPool(str(error)))
-            return future
+        with self._changing:
+            try:
+                future: Future[T] = self._ready().schedule(
+                    function, args=arguments, timeout=seconds
+                )
+            except (RuntimeError, BrokenProcessPool) as error:  # it broke since we looked
+                future = Future()
+                future.set_exception(BrokenProcessPool(str(error)))
+                return future
+            self._unfinished.add(future)
+        future.add_done_callback(self._unfinished.discard)
+        return future
+
+    def result(self, future: "Future[T]") -> T:
+        """Wait for the result of a task that was submitted here.
+
+        Raises:
+            TimeoutError: it took too long.
+            ProcessExpired: the child died.
+            BrokenProcessPool: the child died so that nobody knows over what, or the pool was
+                closed.
+            Exception: what the function raised.
+        """
+        while True:
+            try:
+                return future.result(_LOST_AFTER)
+            except TimeoutError:  # of the task, or just of this wait
+                if future.done():
+                    return future.result()
+                self._give_up_lost_tasks()
 
     def expect(self, tasks: int) -> None:
         """Start no more children than this number of tasks, unless they have been started."""
         if self._pool is None:
             self._workers = max(1, min(self._workers, tasks))
 
-    def stop(self) -> None:
-        """End the children. They start again with the next task."""
-        pool, self._pool = self._pool, None
-        if pool is not None:
-            pool.stop()  # type: ignore[no-untyped-call]
-            self._children.end()
-            pool.join()
+    def close(self) -> None:
+        """End the children. What they are doing is not finished, and nothing more is begun."""
+        self._closed = True
+        self._stop()
+
+    def _give_up_lost_tasks(self) -> None:
+        with self._changing:
+            if self._pool is not None and not self._pool.active:
+                self._stop()
+
+    def _stop(self) -> None:
+        with self._changing:
+            pool, self._pool = self._pool, None
+            if pool is not None:
+                pool.stop()  # type: ignore[no-untyped-call]
+                self._children.end()
+                pool.join()
+            # pebble leaves the tasks of a pool that stops as they are: who waits for one would
+            # wait for ever.
+            for future in tuple(self._unfinished):
+                with suppress(InvalidStateError):
+                    future.set_exception(BrokenProcessPool("the pool has been stopped"))
 
     def _ready(self) -> ProcessPool:
+        if self._closed:
+            raise BrokenProcessPool("the pool has been closed")
         if self._pool is None or not self._pool.active:
-            self.stop()
+            self._stop()
             self._pool = self._start()
         return self._pool
 
@@ -125,7 +174,6 @@ class ConfinedChild:
     def __init__(self, memory: int, descriptors: int, file_size: int = 0) -> None:
         """Prepare the child; the limits are those of ``ConfinedPool``."""
         self._pool = ConfinedPool(1, memory, descriptors, _NICENESS, file_size)
-        self._closed = False
 
     def call(self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float) -> T:
         """Return what ``function`` returns in the child.
@@ -134,28 +182,23 @@ class ConfinedChild:
             StoreUnavailable: the child has been closed.
             Exception: one of ``FAILURES``, or what the function raised.
         """
-        for _ in range(_TRIES - 1):
+        try:
             with suppress(BrokenProcessPool):  # perhaps it died before it was asked
                 return self._called(function, arguments, seconds)
-        return self._called(function, arguments, seconds)
+            return self._called(function, arguments, seconds)
+        except Exception as error:
+            if self._pool.closed:
+                raise StoreUnavailable("the service ends") from error
+            raise
 
     def close(self) -> None:
         """End the child; what it was doing is not finished, and nothing more is begun."""
-        self._closed = True
-        self._pool.stop()
+        self._pool.close()
 
     def _called(
         self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float
     ) -> T:
-        try:
-            if not self._closed:
-                return self._pool.submit(function, arguments, seconds).result()
-        except Exception:
-            if not self._closed:
-                raise
-        # It may have been closed after we looked, and the child be started again.
-        self._pool.stop()
-        raise StoreUnavailable("the service ends")
+        return self._pool.result(self._pool.submit(function, arguments, seconds))
 
 
 class _Children(SpawnContext):
