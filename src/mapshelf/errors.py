@@ -1,64 +1,4 @@
-"""The exception hierarchy: every error that Mapshelf raises deliberately.
-
-    MapshelfError
-    ├── InvalidRequest         a request the interface does not offer
-    │   ├── InvalidParameter   a parameter has an invalid value
-    │   │   └── UnacceptablePassword  a new password breaks a rule
-    │   ├── MalformedRequest   it is not valid HTTP
-    │   ├── UnknownPath        nothing is at this address
-    │   ├── MethodNotAllowed   something is, but not for this method
-    │   ├── AddressTooLong     its query string is too long
-    │   ├── BodyTooLarge       its body is too large
-    │   ├── BodyTimeout        its body does not arrive
-    │   ├── LengthRequired     it does not say how long its body is
-    │   ├── UnsupportedMediaType  its body is of a kind that the operation does not take
-    │   └── CrossSiteRequest   it does not come from a page of ours
-    ├── InvalidToken           no token, or one that is not valid
-    ├── WrongCredentials       the name or the password is not right
-    ├── SessionTooOld          the session does not show any longer who somebody is
-    ├── WrongPasskey           a passkey is not known, or was not used as it must be
-    ├── ProviderUnavailable    the OpenID provider cannot be reached; later may work
-    ├── ProviderRefusal        the OpenID provider or a proxy signs nobody in
-    ├── TooManyAttempts        signing in failed too often; later may work
-    ├── InsufficientScope      the token does not allow this
-    ├── OAuthRefusal           a program asks for access in a way that OAuth does not allow
-    ├── Forbidden              this user may see it, but not do this
-    ├── TooManyUploads         this user uploaded many files; later may work
-    ├── TooManyReports         this user reported many maps; later may work
-    ├── StoreError             the store refused or failed
-    │   ├── StoreUnavailable   it cannot be reached now; later may work
-    │   ├── StoreMissing       there is none, and none was to be created
-    │   ├── HistoryLost        its changes are not those that were followed
-    │   ├── StoreDamaged       its content is not what was written
-    │   ├── UnusableBackup     a file is no backup, or a damaged one
-    │   └── Conflict           the write contradicts what is stored
-    │       ├── AlreadyExists  a name that must be unique is taken
-    │       ├── TooManyTokens  a user has as many as one may make
-    │       ├── MapHidden      administrators have hidden this map
-    │       ├── MapDeleted     administrators have deleted this map
-    │       ├── TooManyCollections  there are as many collections, or maps in one, as there may be
-    │       ├── AlreadyDecided   somebody else has decided about this map
-    │       ├── LastAdministrator  there would be no administrator left
-    │       └── LastWay        a user could not sign in any longer
-    ├── NotFound               the thing named is not there
-    ├── SnapshotError          a snapshot cannot be used
-    │   ├── SnapshotMissing    there is none yet
-    │   ├── SnapshotDamaged    there is one, but it is broken or of another version
-    │   └── SnapshotUnavailable  the system lacks the resources to open it now
-    ├── InvalidRecord          a line of an NDJSON file is not a record
-    ├── UnreadableFile         a map file is refused
-    │   ├── NotAMap            it is something else
-    │   ├── BrokenFile         it is a map, but damaged or not as its format says
-    │   └── TooLarge           it is over one of the limits for untrusted files
-    ├── PreviewChanged         a map file contains another picture than was requested
-    ├── Overloaded             there is more to do than can be done soon
-    ├── ClientDisconnected     the client of a request disconnected before the response
-    ├── Ending                 the service is shutting down
-    ├── CannotWrite            a file cannot be written
-    ├── CannotListen           the service cannot listen on its address
-    ├── FolderInUse            another service has the data folder
-    ├── TooFewDescriptors      the system allows too few open files to serve
-    └── InvalidSetting         a command-line option or environment variable is wrong
+"""The exception hierarchy: every error that Mapshelf raises deliberately, and what it means.
 
 Third-party exceptions are translated at the boundary: those of ``apsw`` in ``store/sqlite/``, of
 ``psycopg`` in ``store/postgres/``, of ``tantivy`` in ``snapshot/format/text_fields.py``, of parsers
@@ -193,6 +133,14 @@ class TooManyAttempts(MapshelfError):
         self.retry_after = retry_after
 
 
+class TooManyRequests(MapshelfError):
+    """A client sent more requests than it may; one more is possible in ``retry_after`` seconds."""
+
+    def __init__(self, retry_after: int) -> None:
+        super().__init__("You sent too many requests; try again later.")
+        self.retry_after = retry_after
+
+
 class InsufficientScope(MapshelfError):
     """The access token is valid, but does not have the ``scope`` that the operation needs."""
 
@@ -290,6 +238,10 @@ class MapDeleted(Conflict):
     """Administrators have deleted this map, so nobody else brings it back."""
 
 
+class CollectionHidden(Conflict):
+    """Administrators have hidden this collection, so nobody else decides who sees it."""
+
+
 class TooManyCollections(Conflict):
     """There are as many collections, or maps in one, as there may be.
 
@@ -306,6 +258,16 @@ class TooManyCollections(Conflict):
         }
         super().__init__(said[what])
         self.what = what
+        self.most = most
+
+
+class TooManySearches(Conflict):
+    """A user has as many saved searches as one may have; ``most`` says how many these are."""
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"You have {most} saved searches, which is as many as you may have; remove some."
+        )
         self.most = most
 
 

@@ -2,6 +2,7 @@
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from ipaddress import AddressValueError, IPv4Network, IPv6Address, IPv6Network, ip_network
@@ -43,6 +44,42 @@ class LogFormat(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+
+
+class Budget(StrEnum):
+    """What clients may have budgets of requests for.
+
+    The API is counted by token, or by address where there is no valid one; all else by address.
+    """
+
+    API = "api"
+    PAGES = "pages"
+    PICTURES = "pictures"
+    SIGN_IN = "sign-in"
+
+
+@dataclass(frozen=True, slots=True)
+class RateLimit:
+    """How many requests a client may send.
+
+    Attributes:
+        requests: after a pause, as many at once.
+        seconds: within which as many more become possible, one after the other.
+    """
+
+    requests: int
+    seconds: int
+
+
+RECOMMENDED_LIMITS: Final[Mapping[Budget, RateLimit]] = {
+    Budget.API: RateLimit(6000, 60),
+    Budget.PAGES: RateLimit(3000, 60),
+    Budget.PICTURES: RateLimit(30_000, 60),
+    Budget.SIGN_IN: RateLimit(300, 60),
+}
+"""Limits that people never meet, not even ten behind one address who each scroll through another
+page of sixty pictures every two seconds (18,000 a minute), and that a program meets which asks for
+more than a hundred lists a second for a minute."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,12 +133,13 @@ class Settings:
             the user.
         uploads: whether people may upload map files.
         quota_maps: uploaded maps that a member may have.
-        quota_megabytes: megabytes (1024² bytes) that the files of these, with all their versions,
-            may have.
+        quota_megabytes: megabytes (1024² bytes) that the files of these, with all their versions
+            and the pictures in the present ones, may have.
         uploads_per_hour: files that a member may upload within an hour.
         dynamic_registration: whether programs may register themselves.
         log_format: how lines of the log look.
         access_log: whether each request gets a line in the log.
+        rate_limits: how many requests a client may send; what is missing has no limit.
     """
 
     data: Path
@@ -121,6 +159,7 @@ class Settings:
     dynamic_registration: bool = False
     log_format: LogFormat = LogFormat.TEXT
     access_log: bool = False
+    rate_limits: Mapping[Budget, RateLimit] = field(default_factory=dict)
 
     @property
     def lock(self) -> Path:
@@ -136,6 +175,16 @@ class Settings:
     def tokens_version(self) -> Path:
         """The file in which the workers share the version of the tokens."""
         return self.data / "token-mark"
+
+    @property
+    def last_withdrawal(self) -> Path:
+        """The file in which the workers share which change withdrew a map last."""
+        return self.data / "last-withdrawal"
+
+    @property
+    def rates(self) -> Path:
+        """The file in which the workers share what clients have used of their rate limits."""
+        return self.data / "rates"
 
     @property
     def snapshots(self) -> Path:

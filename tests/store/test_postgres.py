@@ -497,6 +497,11 @@ def test_outlines_that_an_older_node_writes_are_outdated(url: str) -> None:
 
 
 UNDONE = (
+    "DROP FUNCTION mark_revision CASCADE",
+    "DROP TABLE marks",
+    "DROP TABLE collection_reports",
+    "DROP TABLE collection_decisions",
+    "DROP TABLE saved_searches",
     "DROP TABLE collected_maps",
     "DROP TABLE collections",
     "DROP TABLE imported_folders",

@@ -13,12 +13,18 @@ import pytest
 from mapshelf.errors import Conflict, StoreUnavailable
 from mapshelf.model import (
     HOUR,
+    AuthorizationCode,
     CollectionDetails,
+    DecisionKind,
     LinkKind,
     MapDetails,
     MapDraft,
     MapLink,
+    MapsOfClosedAccount,
+    NewTokens,
+    Passkey,
     Program,
+    Reason,
     Renewal,
     Role,
     Source,
@@ -119,6 +125,14 @@ def fill_with_collections(store: Store, owner: int, file_ids: list[int]) -> None
     details = CollectionDetails("Cöllection", "<b>", Visibility.PUBLISHED)
     store.pin_collection(store.add_collection(owner, details, file_ids).id, pinned=True)
     store.add_collection(owner, CollectionDetails("none"), [])
+    hidden, dismissed = (store.add_collection(owner, details, []).id for _ in range(2))
+    (joe,) = (user.id for user in store.users() if user.name == "joe")
+    for public_id, kind in ((hidden, DecisionKind.HIDE), (dismissed, DecisionKind.DISMISS)):
+        store.report_collection(public_id, joe, Reason.SPAM, "nöte")
+        store.decide_about_collection(public_id, kind, joe)
+    store.report_collection(hidden, joe, Reason.OTHER, "again")
+    for name in ("gone", "Söarch"):
+        store.save_search(owner, name, "query=%25")
 
 
 def everything(store: Store) -> dict[str, Any]:
@@ -210,12 +224,51 @@ def fill_more(store: Store) -> None:
     store.set_vote(uploaded[1].file_id, joe, Vote.NONE)
     store.replace_file(uploaded[1].file_id, upload("newest"), joe)
     zoe = next(user.id for user in store.users() if user.name == "zoe")
+    store.undo_collection_decision(store.collection_decisions(9)[0].id)
+    for search in store.saved_searches_of(zoe):
+        if search.name == "gone":
+            store.remove_saved_search(zoe, search.id)
+        else:
+            store.edit_saved_search(zoe, search.id, "Other", None)
     for collection in store.collections_of(zoe):
         if collection.pinned is None:
             store.remove_collection(collection.id)
         else:
             order = [found.file_id for found in store.collected_maps(collection.id)]
             store.arrange(collection.id, order[:0:-1])
+
+
+@pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])
+def test_what_lets_somebody_in_is_taken_back_in_the_copy_too(new: New, kinds: list[str]) -> None:
+    origin, there = new(kinds[0]), new(kinds[1])
+    ann, eve = (origin.add_user(name) for name in ("ann", "eve"))
+    for n, user in enumerate((ann, ann, eve)):
+        origin.link_identity(user.id, "https://id.example", f"s{n}", "n")
+        origin.add_passkey(user.id, Passkey(bytes([n]), b"key", 0, "Phone", 1, None))
+        origin.add_token(user.name, bytes([n]) * 32, label="l", scopes="maps", expires=None)
+        origin.add_program(Program(f"p{n}", "P", None, ("http://localhost/",), False, 1))
+        origin.add_collection(user.id, CollectionDetails("c"), [])
+    origin.rename_tag("old", "new")
+    transfer_catalogue(origin, there, quietly)
+    there.add_code(AuthorizationCode(b"c" * 32, "p0", ann.id, "maps", "", "", LATER))
+    granted = NewTokens(b"a" * 32, LATER, b"r" * 32, LATER, "maps")
+    assert there.use_code(b"c" * 32, granted, 5) is not None
+    there.add_session(ann.id, b"s" * 32, "", LATER, None)
+    origin.set_password(ann.id, "encoded", keep=None)
+    origin.rename_tag("new", "old")
+    origin.unlink_identity(ann.id, "https://id.example", "s0")
+    origin.remove_passkey(ann.id, b"\0")
+    origin.remove_program("p0")
+    origin.close_account(eve.id, MapsOfClosedAccount.REMOVE, None)
+    transfer_catalogue(origin, there, quietly)
+    assert list(differences(origin, there)) == []
+    assert there.program("p0") is None
+    assert there.find_credentials([b"a" * 32]) == {}, "what it was granted here goes with it"
+    assert b"s" * 32 in there.find_credentials([b"s" * 32]), "sessions here go on"
+    assert [one.subject for one in there.identities(ann.id)] == ["s1"]
+    assert [one.id for one in there.passkeys(ann.id)] == [b"\1"]
+    assert there.find_credentials([b"\2" * 32]) == {}
+    assert there.check() == []
 
 
 @pytest.mark.parametrize("kinds", [KINDS, KINDS[::-1]])

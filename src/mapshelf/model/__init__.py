@@ -8,6 +8,7 @@ of what people do, ``imports`` which files were not taken, ``figures`` how much 
 """
 
 from mapshelf.model.accounts import (
+    Access,
     Credential,
     Failures,
     Identity,
@@ -73,11 +74,13 @@ from mapshelf.model.map_collections import (
 )
 from mapshelf.model.moderation import (
     NOTE_LENGTH,
+    CollectionDecision,
     Decision,
     DecisionKind,
     MapsOfClosedAccount,
     Reason,
     Report,
+    ReportedCollection,
     ReportedMap,
 )
 from mapshelf.model.outline import (
@@ -120,6 +123,12 @@ from mapshelf.model.publishing import (
     format_tags,
     parse_tags,
 )
+from mapshelf.model.saved_searches import (
+    MOST_SEARCHES,
+    SEARCH_LENGTH,
+    SEARCH_NAME_LENGTH,
+    SavedSearch,
+)
 
 __all__ = [
     "COLLECTION_TEXT_LENGTH",
@@ -133,8 +142,11 @@ __all__ = [
     "MOST_COLLECTED",
     "MOST_COLLECTIONS",
     "MOST_PINNED",
+    "MOST_SEARCHES",
     "MOST_TAGS",
     "NOTE_LENGTH",
+    "SEARCH_LENGTH",
+    "SEARCH_NAME_LENGTH",
     "SETTABLE",
     "SYSTEM_USER",
     "TAG_LENGTH",
@@ -143,6 +155,7 @@ __all__ = [
     "UNDOABLE",
     "USER_KEYS",
     "USER_NAME_LENGTH",
+    "Access",
     "Attachment",
     "AuditEntry",
     "AuditEvent",
@@ -151,6 +164,7 @@ __all__ = [
     "Boundary",
     "Change",
     "Collection",
+    "CollectionDecision",
     "CollectionDetails",
     "Credential",
     "Decision",
@@ -191,8 +205,10 @@ __all__ = [
     "RemovedMap",
     "Renewal",
     "Report",
+    "ReportedCollection",
     "ReportedMap",
     "Role",
+    "SavedSearch",
     "Sheet",
     "Source",
     "Style",

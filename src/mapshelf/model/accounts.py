@@ -25,6 +25,17 @@ class User:
     role: Role = Role.MEMBER
 
 
+class Access(StrEnum):
+    """What lets somebody, or a program, in besides a password, and outlives a changed one.
+
+    ``PROGRAMS`` are tokens, the secret address of feeds, and programs that were let in. ``WAYS``
+    are other ways to sign in: passkeys, and accounts at a provider.
+    """
+
+    PROGRAMS = "programs"
+    WAYS = "ways"
+
+
 class TokenKind(StrEnum):
     """What presents a token: a program in a header, or a browser in a cookie.
 

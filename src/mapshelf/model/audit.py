@@ -13,6 +13,7 @@ class AuditEvent(StrEnum):
     SIGN_IN = "sign_in"
     SIGN_IN_FAILED = "sign_in.failed"
     PASSWORD_CHANGED = "password.changed"  # noqa: S105 - an event
+    ACCESS_ENDED = "access.ended"
     SESSION_ENDED = "session.ended"
     PASSKEY_ADDED = "passkey.added"
     PASSKEY_REMOVED = "passkey.removed"
@@ -40,6 +41,11 @@ class AuditEvent(StrEnum):
     COLLECTION_REMOVED = "collection.removed"
     COLLECTION_PINNED = "collection.pinned"
     COLLECTION_UNPINNED = "collection.unpinned"
+    COLLECTION_REPORTED = "collection.reported"
+    COLLECTION_HIDDEN = "collection.hidden"
+    SEARCH_SAVED = "search.saved"
+    SEARCH_CHANGED = "search.changed"
+    SEARCH_REMOVED = "search.removed"
     REPORTS_DISMISSED = "reports.dismissed"
     DECISION_UNDONE = "decision.undone"
     TAG_RENAMED = "tag.renamed"
@@ -58,9 +64,9 @@ class AuditEntry:
 
     Attributes:
         event: what is done.
-        target: to what: ``map ID``, ``collection ID``, ``user NAME``, ``token LABEL``,
-            ``client ID``; empty if it is one's own account, or if the store is to say it (the ID
-            of a new map or collection).
+        target: to what: ``map ID``, ``collection ID``, ``search ID``, ``user NAME``,
+            ``token LABEL``, ``client ID``, or a list of what has ended; empty if it is one's own
+            account, or if the store is to say it (the ID of a new map, collection or saved search).
         user_id: id of the user who does it, ``None`` for a command or for nobody we know.
         user: name of that user, which stays when the account is deleted.
         address: of the client as we know it, for IPv6 its network; empty for a command.

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from mapshelf.model.catalogue import Map
+from mapshelf.model.map_collections import Collection
 
 NOTE_LENGTH: Final = 1000
 """Characters of the note of a report at most."""
@@ -90,6 +91,31 @@ class Decision:
     kind: DecisionKind
     map: Map
     user: str | None
+    decided: int
+    decided_by: str
+    reports: int
+
+
+@dataclass(frozen=True, slots=True)
+class ReportedCollection:
+    """A collection with reports about which nothing is decided yet; see ``ReportedMap``."""
+
+    collection: Collection
+    hidden: bool
+    reports: tuple[Report, ...]
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionDecision:
+    """What an administrator decided about a collection, which can be undone; see ``Decision``.
+
+    Collections are hidden, or their reports are dismissed.
+    """
+
+    id: str
+    kind: DecisionKind
+    collection: Collection
     decided: int
     decided_by: str
     reports: int

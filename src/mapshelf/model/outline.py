@@ -177,7 +177,9 @@ class Topic:
         while stack:
             depth, topic = stack.pop()
             yield depth, topic
-            stack.extend((depth + 1, child) for child in reversed(topic.children))
+            if topic.children:
+                below = depth + 1
+                stack += [(below, child) for child in reversed(topic.children)]
 
 
 def topic_facts(

@@ -79,6 +79,11 @@ class UploadedFile:
     software: str = ""
     tags: tuple[str, ...] = ()
 
+    @property
+    def kept(self) -> int:
+        """How many bytes it takes in the quota of its author: its content and its pictures."""
+        return self.size + sum(map(len, self.images.values()))
+
 
 @dataclass(frozen=True, slots=True)
 class Version:
@@ -124,11 +129,11 @@ class Usage:
 
     Attributes:
         maps: uploaded maps that are there.
-        size: bytes of the files of all their versions.
+        size: bytes of the files of all their versions, and of the pictures in their present files.
         recent: files uploaded within the last hour, of removed maps, too.
         first: when the first of these was uploaded (milliseconds since 1970-01-01 UTC), ``None`` if
             there are none.
-        removed: bytes of the same files of removed maps, which are kept for a time.
+        removed: the same bytes of removed maps, which are kept for a time.
         removed_maps: how many these are.
     """
 

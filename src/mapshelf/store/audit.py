@@ -22,6 +22,8 @@ REPEATED: Final = frozenset(
         AuditEvent.MAP_RESTORED,
         AuditEvent.MAP_REPORTED,
         AuditEvent.COLLECTION_CHANGED,
+        AuditEvent.COLLECTION_REPORTED,
+        AuditEvent.SEARCH_CHANGED,
         AuditEvent.DATA_EXPORTED,
     }
 )

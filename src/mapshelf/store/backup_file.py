@@ -16,6 +16,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import BinaryIO, Final
 
+from mapshelf.durable import sync_folder
 from mapshelf.errors import CannotWrite, StoreDamaged, UnusableBackup
 from mapshelf.store.sqlite.copies import HEADER, CopyFacts, Progress, check_copy, copy_database
 
@@ -159,16 +160,6 @@ def require_room(folder: Path, needed: int) -> None:
     if free < needed:
         missing = f"{needed / 1e6:,.1f} MB are needed, {free / 1e6:,.1f} MB are free"
         raise CannotWrite(f"the disk of {folder} is too full: {missing}")
-
-
-def sync_folder(folder: Path) -> None:
-    """Write to the disk what names stand in a folder."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        with suppress(OSError):  # some file systems of networks have nothing to sync
-            os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def _forget_what_is_in_memory(file: BinaryIO) -> None:

@@ -45,6 +45,8 @@ OF_ACCOUNT: Final = (
     "DELETE FROM one_time_links WHERE created_by = ?",
     "DELETE FROM uploads WHERE user_id = ?",
     "DELETE FROM collections WHERE owner_id = ?",
+    "DELETE FROM saved_searches WHERE owner_id = ?",
+    "UPDATE collection_reports SET user_id = NULL WHERE user_id = ?",
     "UPDATE reports SET user_id = NULL WHERE user_id = ?",
 )
 """What ends at once with an account: with a table that lets people in, a statement comes here.

@@ -58,6 +58,18 @@ FROM_MAPS: Final = (
 )
 """The tables that ``MAP`` is selected from."""
 
+LINEAGE: Final = (
+    "SELECT identity || ' ' || coalesce((SELECT mark FROM marks WHERE revision >= nullif({}, 0)"
+    " ORDER BY revision LIMIT 1), '') FROM sequence"
+)
+"""The lineage as of a revision: the mark of the transaction that gave it, or of one after it."""
+
+COUNTERS: Final = (
+    "SELECT identity, revision, file_id, coalesce("
+    "(SELECT mark FROM marks WHERE marks.revision = sequence.revision), '') FROM sequence"
+)
+"""The columns of ``CatalogueCounters``."""
+
 COUNT_PUBLISHED: Final = (
     "SELECT count(*) - (SELECT count(*) FROM maps WHERE visibility <> 'published') FROM maps"
 )

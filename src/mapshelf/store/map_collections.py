@@ -7,7 +7,7 @@ owner: so two that do so at once take turns, in PostgreSQL too, and no bound is 
 from collections.abc import Sequence
 from typing import Final
 
-from mapshelf.errors import Conflict, NotFound, TooManyCollections
+from mapshelf.errors import CollectionHidden, Conflict, NotFound, TooManyCollections
 from mapshelf.model import (
     MOST_COLLECTED,
     MOST_COLLECTIONS,
@@ -26,12 +26,14 @@ from mapshelf.store.publishing import Transaction, require_user
 from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
 
-_COLLECTION: Final = (
+COLLECTION: Final = (
     "c.id, c.title, c.text, o.name, c.visibility, c.created, c.changed, c.pinned,"
     " (SELECT count(*) FROM collected_maps AS l JOIN maps AS p ON p.file_id = l.file_id"
     " WHERE l.collection_id = c.id AND p.visibility = 'published')"
 )
-_FROM: Final = "collections AS c JOIN users AS o ON o.id = c.owner_id"
+FROM_COLLECTIONS: Final = "collections AS c JOIN users AS o ON o.id = c.owner_id"
+"""The columns of a collection, and where they come from."""
+
 _IDS_AT_ONCE: Final = 500
 
 
@@ -65,33 +67,34 @@ class CollectionMethods(SharedMethods):
         if owner is not None:
             condition, parameters = f"{condition} AND o.name_key = ?", (*given, name_key(owner))
         ((total,),) = self._read_even_if_away(
-            f"SELECT count(*) FROM {_FROM} WHERE {condition}", parameters
+            f"SELECT count(*) FROM {FROM_COLLECTIONS} WHERE {condition}", parameters
         )
         if not limit or offset >= total:
             return [], int(total)
         rows = self._read_even_if_away(
-            f"SELECT {_COLLECTION} FROM {_FROM} WHERE {condition}"
+            f"SELECT {COLLECTION} FROM {FROM_COLLECTIONS} WHERE {condition}"
             " ORDER BY c.changed DESC, c.id LIMIT ? OFFSET ?",
             (*parameters, limit, offset),
         )
-        return [_of_row(row) for row in rows], int(total)
+        return [collection_of_row(row) for row in rows], int(total)
 
     def collections_of(self, user_id: int) -> list[Collection]:
         """See ``Store``."""
         rows = self._read(
-            f"SELECT {_COLLECTION} FROM {_FROM} WHERE c.owner_id = ? ORDER BY c.changed DESC, c.id",
+            f"SELECT {COLLECTION} FROM {FROM_COLLECTIONS} WHERE c.owner_id = ?"
+            " ORDER BY c.changed DESC, c.id",
             (user_id,),
         )
-        return [_of_row(row) for row in rows]
+        return [collection_of_row(row) for row in rows]
 
     def pinned_collections(self) -> list[Collection]:
         """See ``Store``."""
         rows = self._read_even_if_away(
-            f"SELECT {_COLLECTION} FROM {_FROM} WHERE c.pinned IS NOT NULL"
+            f"SELECT {COLLECTION} FROM {FROM_COLLECTIONS} WHERE c.pinned IS NOT NULL"
             " AND c.visibility = 'published' ORDER BY c.pinned, c.id",
             (),
         )
-        return [_of_row(row) for row in rows]
+        return [collection_of_row(row) for row in rows]
 
     def maps_with_ids(self, public_ids: Sequence[str]) -> list[Map]:
         """See ``Store``."""
@@ -127,7 +130,7 @@ class CollectionMethods(SharedMethods):
     def arrange(self, public_id: str, file_ids: Sequence[int]) -> Collection:
         """See ``Store``."""
         with self._adding() as database:
-            _lock(database, public_id)
+            lock_collection(database, public_id)
             return _changed(database, public_id, list(dict.fromkeys(file_ids)))
 
     def move_collected(self, public_id: str, file_id: int, places: int) -> Collection:
@@ -138,7 +141,7 @@ class CollectionMethods(SharedMethods):
     def take_out(self, public_id: str, file_ids: Sequence[int]) -> Collection:
         """See ``Store``."""
         with self._adding() as database:
-            _lock(database, public_id)
+            lock_collection(database, public_id)
             gone = set(file_ids)
             kept = [one for one in _file_ids(database, public_id) if one not in gone]
             return _changed(database, public_id, kept)
@@ -146,7 +149,7 @@ class CollectionMethods(SharedMethods):
     def remove_collection(self, public_id: str) -> None:
         """See ``Store``."""
         with self._adding() as database:
-            _lock(database, public_id)
+            lock_collection(database, public_id)
             database.execute("DELETE FROM collections WHERE id = ?", (public_id,))
 
     def pin_collection(self, public_id: str, *, pinned: bool) -> Collection:
@@ -181,9 +184,11 @@ def _add(
 
 
 def _edit(database: Transaction, public_id: str, details: CollectionDetails) -> Collection:
-    found = _lock(database, public_id)
+    found = lock_collection(database, public_id)
     visibility = details.visibility or found.visibility
     _refuse_removed(visibility)
+    if visibility is not found.visibility and is_hidden(database.rows, public_id):
+        raise CollectionHidden("administrators have hidden this collection")
     said = (
         found.title if details.title is None else details.title,
         found.text if details.text is None else details.text,
@@ -196,11 +201,11 @@ def _edit(database: Transaction, public_id: str, details: CollectionDetails) -> 
         "UPDATE collections SET title = ?, text = ?, visibility = ?, changed = ? WHERE id = ?",
         (*said, database.now, public_id),
     )
-    return _require(database, public_id)
+    return require_collection(database, public_id)
 
 
 def _collect(database: Transaction, public_id: str, file_ids: Sequence[int]) -> Collection:
-    found = _lock(database, public_id)
+    found = lock_collection(database, public_id)
     present = _file_ids(database, public_id)
     new = [one for one in dict.fromkeys(file_ids) if one not in set(present)]
     if not new:
@@ -210,7 +215,7 @@ def _collect(database: Transaction, public_id: str, file_ids: Sequence[int]) -> 
 
 
 def _move(database: Transaction, public_id: str, file_id: int, places: int) -> Collection:
-    found = _lock(database, public_id)
+    found = lock_collection(database, public_id)
     present = _file_ids(database, public_id)
     there = {
         row[0]
@@ -235,7 +240,7 @@ def _move(database: Transaction, public_id: str, file_id: int, places: int) -> C
 
 
 def _pin(database: Transaction, public_id: str, *, pinned: bool) -> Collection:
-    found = _lock(database, public_id)
+    found = lock_collection(database, public_id)
     if (found.pinned is not None) is pinned:
         database.notes.drop()
         return found
@@ -245,14 +250,14 @@ def _pin(database: Transaction, public_id: str, *, pinned: bool) -> Collection:
             raise TooManyCollections("pinned", MOST_PINNED)
     at = database.now if pinned else None
     database.execute("UPDATE collections SET pinned = ? WHERE id = ?", (at, public_id))
-    return _require(database, public_id)
+    return require_collection(database, public_id)
 
 
 def _changed(database: Transaction, public_id: str, file_ids: list[int]) -> Collection:
     """Give a collection whose row is locked these maps, if it has others, and return it."""
     if file_ids == _file_ids(database, public_id):
         database.notes.drop()
-        return _require(database, public_id)
+        return require_collection(database, public_id)
     return _written(database, public_id, file_ids)
 
 
@@ -276,17 +281,22 @@ def _written(database: Transaction, public_id: str, file_ids: list[int]) -> Coll
             ),
         )
     database.execute("UPDATE collections SET changed = ? WHERE id = ?", (database.now, public_id))
-    return _require(database, public_id)
+    return require_collection(database, public_id)
 
 
-def _lock(database: Transaction, public_id: str) -> Collection:
+def lock_collection(database: Transaction, public_id: str) -> Collection:
     """Keep others from changing a collection until the end, and return it."""
     if is_public_id(public_id):
         database.execute("UPDATE collections SET id = id WHERE id = ?", (public_id,))
-    return _require(database, public_id)
+    return require_collection(database, public_id)
 
 
-def _require(database: Transaction, public_id: str) -> Collection:
+def require_collection(database: Transaction, public_id: str) -> Collection:
+    """Return a collection that is there.
+
+    Raises:
+        NotFound: there is none with this public id.
+    """
     found = _find(database.rows, public_id) if is_public_id(public_id) else None
     if found is None:
         raise NotFound("there is no such collection")
@@ -294,8 +304,8 @@ def _require(database: Transaction, public_id: str) -> Collection:
 
 
 def _find(read: Read, public_id: str) -> Collection | None:
-    rows = read(f"SELECT {_COLLECTION} FROM {_FROM} WHERE c.id = ?", (public_id,))
-    return _of_row(rows[0]) if rows else None
+    rows = read(f"SELECT {COLLECTION} FROM {FROM_COLLECTIONS} WHERE c.id = ?", (public_id,))
+    return collection_of_row(rows[0]) if rows else None
 
 
 def _file_ids(database: Transaction, public_id: str) -> list[int]:
@@ -304,6 +314,16 @@ def _file_ids(database: Transaction, public_id: str) -> list[int]:
         (public_id,),
     )
     return [row[0] for row in rows]
+
+
+def is_hidden(read: Read, public_id: str) -> bool:
+    """Tell whether administrators have hidden a collection."""
+    return bool(
+        read(
+            "SELECT 1 FROM collection_decisions WHERE kind = 'hide' AND collection_id = ?",
+            (public_id,),
+        )
+    )
 
 
 def _refuse_removed(visibility: Visibility) -> None:
@@ -315,7 +335,8 @@ def _marks(count: int) -> str:
     return ", ".join("?" for _ in range(count))
 
 
-def _of_row(row: Row) -> Collection:
+def collection_of_row(row: Row) -> Collection:
+    """Return the collection in a row with the columns of ``COLLECTION``."""
     public_id, title, text, owner, visibility, created, changed, pinned, maps = row
     return Collection(
         public_id, title, text, owner, Visibility(visibility), created, changed, pinned, int(maps)

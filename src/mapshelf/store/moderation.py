@@ -202,7 +202,11 @@ def purge_decisions(database: Transaction, before: int) -> int:
         "DELETE FROM decisions WHERE decided < ? AND kind IN ('disable', 'dismiss') RETURNING id",
         (before,),
     )
-    return len(rows)
+    of_collections = database.rows(
+        "DELETE FROM collection_decisions WHERE decided < ? AND kind = 'dismiss' RETURNING id",
+        (before,),
+    )
+    return len(rows) + len(of_collections)
 
 
 def _disable_owner(database: Transaction, file_id: int, administrator: int) -> int:

@@ -66,9 +66,9 @@ class OrderMethods(SharedMethods):
         with self._changing() as database:
             return closing.finish_closing(database)
 
-    def noting(self, entry: AuditEntry) -> AbstractContextManager[None]:
+    def noting(self, *entries: AuditEntry) -> AbstractContextManager[None]:
         """See ``Store``."""
-        return self._notes().noting(entry)
+        return self._notes().noting(*entries)
 
     def note(self, entry: AuditEntry) -> None:
         """See ``Store``."""

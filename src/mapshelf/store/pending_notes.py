@@ -14,9 +14,9 @@ from mapshelf.store.published import Read
 
 
 class _Pending(threading.local):
-    """The entry of a thread, if it has one."""
+    """The entries of a thread."""
 
-    entry: AuditEntry | None = None
+    entries: tuple[AuditEntry, ...] = ()
 
 
 class PendingNotes:
@@ -27,24 +27,24 @@ class PendingNotes:
         self._pending = _Pending()
 
     @contextmanager
-    def noting(self, entry: AuditEntry) -> Iterator[None]:
-        """Have the next transaction of this thread note ``entry``, until the end of the context."""
-        self._pending.entry = entry
+    def noting(self, *entries: AuditEntry) -> Iterator[None]:
+        """Have the next transaction of this thread note these, until the end of the context."""
+        self._pending.entries = entries
         try:
             yield
         finally:
-            self._pending.entry = None
+            self._pending.entries = ()
 
     def about(self, target: str) -> None:
-        """Complete the entry: the target is known only now."""
-        if self._pending.entry is not None:
-            self._pending.entry = replace(self._pending.entry, target=target)
+        """Complete the first entry, if there is one: the target is known only now."""
+        first, others = self._pending.entries[:1], self._pending.entries[1:]
+        self._pending.entries = (*(replace(one, target=target) for one in first), *others)
 
     def drop(self) -> None:
         """Note nothing: nothing has changed."""
-        self._pending.entry = None
+        self._pending.entries = ()
 
     def write(self, read: Read) -> None:
-        """Note the entry, if there is one; ``read`` runs a statement of the transaction."""
-        if self._pending.entry is not None:
-            write_entry(read, self._clock(), self._pending.entry)
+        """Note the entries, if there are any; ``read`` runs a statement of the transaction."""
+        for entry in self._pending.entries:
+            write_entry(read, self._clock(), entry)

@@ -36,6 +36,10 @@ ACCESS_TOKENS_OF_GRANT: Final = 100
 USED_CODES_KEPT: Final = HOUR
 """How long used codes are kept after they expire: so a second use is noticed."""
 
+FRESH: Final = "SELECT count(*) < 2 FROM refresh_tokens WHERE grant_id = {grant}"
+"""Tells whether a code that was used may be used again: what it gave has not been refreshed, and it
+has not been used again."""
+
 MOST_DEVICES: Final = 10_000
 """Requests of devices kept."""
 

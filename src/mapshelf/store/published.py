@@ -27,6 +27,14 @@ _USED: Final = (
 )
 """How many uploaded maps a user has, and their bytes: those that are there, and those removed."""
 
+_PICTURES: Final = (
+    "SELECT CASE WHEN m.visibility = 'removed' THEN 1 ELSE 0 END AS gone,"
+    " sum(length(i.content)) FROM maps AS m JOIN images AS i ON i.file_id = m.file_id"
+    " WHERE m.owner_id = ? AND m.file_id <> ?"
+    " AND EXISTS (SELECT 1 FROM versions AS v WHERE v.file_id = m.file_id) GROUP BY gone"
+)
+"""The bytes of pictures in the same maps. Neither database reads a picture to tell its length."""
+
 Read = Callable[[str, Row], list[Row]]
 """Returns the rows of a statement with ``?`` for each parameter."""
 
@@ -66,14 +74,17 @@ def removed_maps(read: Read, owner_id: int | None) -> list[RemovedMap]:
     return [RemovedMap(map_of_row(row), removed, name) for removed, name, *row in rows]
 
 
-def usage(read: Read, user_id: int, now: int) -> Usage:
+def usage(read: Read, user_id: int, now: int, replacing: int = 0) -> Usage:
     """See ``contract.MapsOfPeople``."""
     counted = {bool(gone): (maps, int(size)) for gone, maps, size in read(_USED, (user_id,))}
     maps, size = counted.get(False, (0, 0))
     removed_maps, removed = counted.get(True, (0, 0))
+    pictures = {bool(gone): int(some) for gone, some in read(_PICTURES, (user_id, replacing))}
+    size, removed = size + pictures.get(False, 0), removed + pictures.get(True, 0)
     ((recent, first),) = read(
-        "SELECT count(*), min(created) FROM uploads WHERE user_id = ? AND created > ?",
-        (user_id, now - HOUR),
+        # Those from the future are from when the clock was wrong; clocks of nodes differ a little.
+        "SELECT count(*), min(created) FROM uploads WHERE user_id = ? AND created BETWEEN ? AND ?",
+        (user_id, now - HOUR + 1, now + HOUR),
     )
     return Usage(maps, size, recent, first, removed, removed_maps)
 

@@ -122,7 +122,7 @@ def replace_file(
     if bytes(digest) == file.digest:
         database.notes.drop()
         return found
-    check(usage(database.rows, user_id, database.now))
+    check(usage(database.rows, user_id, database.now, file_id))
     database.execute(
         "UPDATE versions SET content = (SELECT content FROM files WHERE file_id = ?)"
         " WHERE file_id = ? AND number = ?",

@@ -38,9 +38,9 @@ class PublishingMethods(SharedMethods):
         """See ``Store``."""
         return published.removed_maps(self._read, owner_id)
 
-    def usage(self, user_id: int) -> Usage:
+    def usage(self, user_id: int, replacing: int = 0) -> Usage:
         """See ``Store``."""
-        return published.usage(self._read, user_id, self._now())
+        return published.usage(self._read, user_id, self._now(), replacing)
 
     def uploaded(self, digest: bytes, owner_id: int, key: bytes | None) -> Map | None:
         """See ``Store``."""

@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from mapshelf.durable import sync_folder
 from mapshelf.errors import CannotWrite
 from mapshelf.store.backup_file import (
     BackupFacts,
@@ -22,7 +23,6 @@ from mapshelf.store.backup_file import (
     opened_backup,
     pieces_of_copy,
     require_room,
-    sync_folder,
 )
 from mapshelf.store.sqlite.copies import Progress, Replaced, closed_to_others, make_successor
 from mapshelf.store.sqlite.database_file import make_folder

@@ -63,11 +63,15 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class CatalogueCounters:
-    """The one row of ``sequence``: identity, newest revision, highest ``file_id`` ever used."""
+    """The one row of ``sequence``: identity, newest revision, highest ``file_id`` ever used.
+
+    With it comes the mark of that revision, see ``contract.ChangeFeed.lineage``.
+    """
 
     identity: str
     revision: int
     file_id: int
+    mark: str
 
 
 USERS: Final = Table(
@@ -110,6 +114,19 @@ COLLECTIONS: Final = Table(
     "collections",
     ("id", "owner_id", "title", "text", "visibility", "created", "changed", "pinned"),
     ("id",),
+)
+COLLECTION_DECISIONS: Final = Table(
+    "collection_decisions",
+    ("id", "collection_id", "kind", "visibility", "decided", "decided_by"),
+    ("id",),
+)
+COLLECTION_REPORTS: Final = Table(
+    "collection_reports",
+    ("id", "collection_id", "user_id", "reason", "note", "created", "decision_id"),
+    ("id",),
+)
+SAVED_SEARCHES: Final = Table(
+    "saved_searches", ("id", "owner_id", "name", "parameters", "created", "changed"), ("id",)
 )
 CATEGORIES: Final = Table("categories", ("id", "name", "name_key"), ("id",))
 SOFTWARE: Final = Table("software", ("id", "name", "name_key"), ("id",))
@@ -189,10 +206,13 @@ COLLECTED_MAPS: Final = Table(
     of_maps=True,
 )
 
+OF_PEOPLE: Final = (COLLECTIONS, COLLECTION_DECISIONS, COLLECTION_REPORTS, SAVED_SEARCHES)
+"""Tables whose rows people add and delete, with no map changed."""
+
 SMALL_TABLES: Final = (
     *(CATEGORIES, SOFTWARE, LICENCE_TYPES, RENAMED_TAGS),
     *(USERS, TOKENS, PROGRAMS, IDENTITIES, PASSKEYS),
-    COLLECTIONS,
+    *OF_PEOPLE,
 )
 TABLES_OF_MAPS: Final = (
     *(OUTLINES, SOURCES, FILES, IMAGES, LINKS, OUTDATED),
@@ -220,11 +240,13 @@ NOT_TRANSFERRED: Final = (
     "audit",
     "refusals",
     "imported_folders",
+    "marks",
 )
 """Tables that a transfer leaves out: pending counts are applied before, visits, salts, failures and
 uploads are forgotten soon, and every catalogue has its own version of the tokens. Links are good
 for one catalogue only, like sessions and refresh tokens: in two, each could be used twice. The
-audit log stays where things happened, and so does what was said of files and folders."""
+audit log stays where things happened, and so does what was said of files and folders. Of the marks
+of revisions the last one goes along, with the counters."""
 
 BOOLEANS: Final = ("disabled", "template", "legacy")
 """Columns of booleans, which SQLite keeps as integers."""

@@ -18,19 +18,24 @@ from mapshelf.formats.ndjson_records import format_record
 from mapshelf.store.contract import Store
 from mapshelf.store.tables import (
     COLLECTED_MAPS,
-    COLLECTIONS,
     DECISIONS,
     DELETED,
     FILES,
+    IDENTITIES,
     IMAGES,
     MAPS,
+    OF_PEOPLE,
     OUTDATED,
     OUTLINES,
+    PASSKEYS,
+    PROGRAMS,
+    RENAMED_TAGS,
     REPORTS,
     SMALL_TABLES,
     SOURCES,
     TABLES,
     TABLES_OF_MAPS,
+    TOKENS,
     USERS,
     VERSIONS,
     CatalogueCounters,
@@ -46,6 +51,13 @@ ROWS_AT_ONCE: Final = 1000
 
 LARGE_ROWS_AT_ONCE: Final = 100
 """Rows read at a time from tables of outlines, files and pictures."""
+
+LEAVING: Final = (
+    *(TOKENS, IDENTITIES, PASSKEYS, PROGRAMS),
+    *(*OF_PEOPLE, RENAMED_TAGS),
+)
+"""Tables of small rows that can be deleted. Most of these let somebody in, so a repeated copy must
+not keep what was taken back meanwhile."""
 
 LATER: Final = 2**62
 """A time after every other."""
@@ -65,12 +77,12 @@ def transfer_catalogue(source: Store, target: Store, progress: Progress) -> None
     source.apply_visit_counts(LATER)
     counters = source.catalogue_counters()
     _check_target(counters, target)
-    so_far = replace(counters, revision=target.catalogue_counters().revision)
+    so_far = replace(counters, revision=target.catalogue_counters().revision, mark="")
+    for table in LEAVING:
+        _delete_gone(source, target, table)
     for table in SMALL_TABLES:
         for some in _pages(source, table):
             target.write_rows({table: some}, so_far)
-    for row in _unequal(source, target, COLLECTIONS):  # all of the source have been written
-        target.remove_collection(row[0])
     _copy_maps(source, target, counters, progress)
     _copy_unequal(source, target, counters)
     if source.catalogue_counters() != counters:
@@ -107,6 +119,21 @@ def _check_target(counters: CatalogueCounters, target: Store) -> None:
         raise Conflict("the target has changes that the catalogue to be moved does not have")
 
 
+def _delete_gone(source: Store, target: Store, table: Table) -> None:
+    """Delete the rows of the target that the source has no longer.
+
+    It is done before others are written: these may have what has to be unique of the former.
+    """
+    there = {table.key_of(row) for row in _all(source, table)}
+    gone = [key for key in map(table.key_of, _all(target, table)) if key not in there]
+    if table is PROGRAMS:  # with what people have allowed them in the target
+        for (program_id,) in gone:
+            target.remove_program(program_id)
+        return
+    for start in range(0, len(gone), ROWS_AT_ONCE):
+        target.delete_rows(table, gone[start : start + ROWS_AT_ONCE])
+
+
 def _copy_maps(
     source: Store, target: Store, counters: CatalogueCounters, progress: Progress
 ) -> None:
@@ -119,7 +146,7 @@ def _copy_maps(
         # The feed does not tell maps that are not published from deleted ones; the rows do.
         file_ids = [change.file_id for change in changes]
         rows = {DELETED: source.rows_of(DELETED, file_ids), **_rows_of_maps(source, file_ids)}
-        target.write_rows(rows, replace(counters, revision=after))
+        target.write_rows(rows, replace(counters, revision=after, mark=""))
         progress(len(changes))
 
 

@@ -8,6 +8,7 @@ from collections import Counter
 
 from tests.store.contract.accounts import AccountsContract
 from tests.store.contract.change_feed import ChangeFeedContract
+from tests.store.contract.collection_moderation import CollectionModerationContract
 from tests.store.contract.concurrency import ConcurrencyContract
 from tests.store.contract.figures import FiguresContract
 from tests.store.contract.identities import IdentitiesContract
@@ -29,6 +30,7 @@ from tests.store.contract.order import (
 from tests.store.contract.passkeys import PasskeysContract
 from tests.store.contract.programs import DeviceRequestsContract, GrantsContract, ProgramsContract
 from tests.store.contract.publishing import UploadsContract, VisibilityContract
+from tests.store.contract.saved_searches import SavedSearchesContract
 from tests.store.contract.sessions import SessionsContract, SignInFailuresContract
 from tests.store.contract.sign_in import InvitationsContract, PasswordsContract
 from tests.store.contract.sources import SourcesContract
@@ -50,6 +52,8 @@ class StoreContract(
     ImportsContract,
     TagsContract,
     CollectionsContract,
+    CollectionModerationContract,
+    SavedSearchesContract,
     UploadsContract,
     VisibilityContract,
     MapEditingContract,

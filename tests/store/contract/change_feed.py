@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from mapshelf.model import (
     Change,
     Map,
+    MapDetails,
     MapDraft,
+    Visibility,
 )
 from mapshelf.store import Store
 from tests.examples import examples
@@ -36,6 +38,23 @@ class ChangeFeedContract(Suite):
     ) -> None:
         assert store.identity() == reopen().identity()
         assert store.identity() != empty().identity()
+
+    def test_lineage_is_that_of_one_revision_of_one_store(
+        self, store: Store, reopen: Open, empty: Callable[[], Store]
+    ) -> None:
+        other = empty()
+        seen = {store.lineage(0), other.lineage(0)}
+        for name in "ab":
+            for one in (store, other):
+                one.put_maps([title(name, id=name)])
+                seen.add(one.lineage(one.revision()))
+        assert len(seen) == 6
+        revision = store.revision()
+        lineage = store.lineage(revision)
+        store.delete_maps(["a"])
+        assert store.lineage(revision) == reopen().lineage(revision) == lineage
+        assert store.lineage(store.revision()) not in seen
+        assert store.lineage(store.revision() + 1) == store.lineage(0)
 
     def test_revision_is_that_of_the_newest_change(self, store: Store) -> None:
         store.put_maps([title("a", id="a"), title("b", id="b")])
@@ -74,6 +93,32 @@ class ChangeFeedContract(Suite):
         store.delete_maps(["Complete"])
         found = put(store, complete())
         assert store.changes(0, ALL) == [Change(store.revision(), 77, found, complete().outline)]
+
+    def test_maps_that_are_in_no_list_any_longer(self, store: Store, reopen: Open) -> None:
+        assert (store.last_withdrawal(), store.withdrawn(0, ALL)) == (0, [])
+        ann = store.add_user("ann").id
+        maps = {name: put(store, title(name, id=name)) for name in "abcde"}
+        assert store.last_withdrawal() == 0
+        before = store.revision()
+        found = []
+        for name, hidden in (("c", "private"), ("a", "unlisted")):
+            details = MapDetails(visibility=Visibility(hidden))
+            store.edit_map(maps[name].file_id, details)
+            found.append((store.revision(), name))
+        store.put_maps([MapDraft(id="e", views=3)])
+        store.remove_map(maps["b"].file_id, ann)
+        found.append((store.revision(), "b"))
+        store.delete_maps(["d"])
+        found.append((store.revision(), "d"))
+        for one in (store, reopen()):
+            assert one.last_withdrawal() == store.revision()
+            assert one.withdrawn(before, ALL) == found
+            assert one.withdrawn(before, 1) == found[:1]
+            assert one.withdrawn(found[0][0], 2) == found[1:3]
+            assert one.withdrawn(store.revision(), ALL) == []
+        store.edit_map(maps["c"].file_id, MapDetails(visibility=Visibility.PUBLISHED))
+        assert store.last_withdrawal() == found[-1][0]
+        assert store.withdrawn(before, ALL) == found[1:], "that is in lists again"
 
     @settings(max_examples=examples(15), suppress_health_check=INHERITED)
     @given(seed=st.integers(0, 2**32), limit=st.integers(1, 7))

@@ -320,6 +320,18 @@ class AuditContract(PeopleSuite):
         assert again == (found, False)
         assert entries(store) == [replace(entry, target=f"map {found.id}")]
 
+    def test_two_notes_of_one_change_are_kept_together(self, store: Store, ann: int) -> None:
+        both = [
+            AuditEntry(AuditEvent.PASSWORD_CHANGED, "", ann, "ann"),
+            AuditEntry(AuditEvent.ACCESS_ENDED, "tokens, programs", ann, "ann"),
+        ]
+        with store.noting(*both):
+            store.set_password(ann, "encoded", keep=None)
+        with pytest.raises(NotFound), store.noting(*both):
+            store.set_password(99, "encoded", keep=None)
+        store.set_password(ann, "other", keep=None)
+        assert entries(store) == both
+
     def test_what_changes_nothing_is_not_noted(self, store: Store, ann: int) -> None:
         found = published(store, ann)
         entry = AuditEntry(AuditEvent.MAP_CHANGED, f"map {found.id}", ann, "ann")

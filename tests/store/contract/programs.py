@@ -169,25 +169,40 @@ class GrantsContract(Suite):
         assert store.use_refresh_token(digest(103), tokens(6), 7, MINUTE) is None
         assert store.grants(friend.id, 5) == [other]
 
-    def test_a_code_may_be_used_again_for_a_moment_if_the_caller_says_so(
+    def test_a_code_may_be_used_once_more_for_a_moment_if_the_caller_says_so(
         self, store: Store, reopen: Open, clock: Clock, friend: User
+    ) -> None:
+        now, stores = clock.now, [store, reopen()]
+        for turn, many in enumerate((2, 4)):
+            store.add_code(code(friend, turn, expires=now + 500))
+            numbers = range(10 * (turn + 1), 10 * (turn + 1) + many)
+            got = all_at_once(
+                *(
+                    partial(stores[n % 2].use_code, digest(turn), tokens(n), now, MINUTE)
+                    for n in numbers
+                )
+            )
+            given = [one.id for one in got if isinstance(one, Grant)]
+            assert given == [given[0]] * 2, "of the same grant"
+            assert known(store, *numbers) == [many == 2] * many, "a third use ends it"
+        assert store.use_code(digest(0), tokens(30), now + 500, MINUTE) is None
+        assert known(store, 10, 11, 30) == [False] * 3, "a use too many, though it has expired"
+
+    def test_a_code_is_not_used_again_late_or_after_what_it_gave_was_refreshed(
+        self, store: Store, clock: Clock, friend: User
     ) -> None:
         now = clock.now
         store.add_code(code(friend, 1, expires=now + 500))
-        stores = [store, reopen()]
-        got = all_at_once(
-            *(
-                partial(stores[n % 2].use_code, digest(1), tokens(10 + n), now, MINUTE)
-                for n in range(4)
-            )
-        )
-        assert len({one.id for one in got if isinstance(one, Grant)}) == 1
-        assert None not in got
-        assert known(store, *range(10, 14)) == [True] * 4
-        assert store.use_code(digest(1), tokens(20), now + 500, MINUTE) is None
-        assert known(store, 10, 20) == [True, False]
-        assert store.use_code(digest(1), tokens(20), now + MINUTE + 1, MINUTE) is None
-        assert known(store, *range(10, 14), 20) == [False] * 5
+        assert store.use_code(digest(1), tokens(10), now, MINUTE) is not None
+        assert store.use_code(digest(1), tokens(11), now + 500, MINUTE) is None
+        assert known(store, 10, 11) == [True, False], "it has expired meanwhile"
+        assert store.use_code(digest(1), tokens(11), now + MINUTE + 1, MINUTE) is None
+        assert known(store, 10, 11) == [False, False]
+        store.add_code(code(friend, 3))
+        assert store.use_code(digest(3), tokens(20), 5, MINUTE) is not None
+        assert store.use_refresh_token(digest(120), tokens(21), 6, MINUTE) is not None
+        assert store.use_code(digest(3), tokens(22), 7, MINUTE) is None
+        assert known(store, 20, 21, 22) == [False] * 3
         store.add_code(code(friend, 2))
         assert store.use_code(digest(2), tokens(30), 5) is not None
         store.withdraw_grants(friend.id, "p1")

@@ -308,16 +308,26 @@ class UploadsContract(PeopleSuite):
         with pytest.raises(NotFound):
             store.note_refused_upload(99)
 
+    def test_uploads_of_a_clock_that_was_ahead_do_not_count(
+        self, store: Store, ann: int, clock: Clock
+    ) -> None:
+        clock.now += 365 * DAY
+        store.note_refused_upload(ann)
+        clock.now -= 365 * DAY
+        store.note_refused_upload(ann)
+        assert store.usage(ann) == Usage(maps=0, size=0, recent=1, first=clock.now)
+
     def test_usage_counts_what_is_there_and_what_was_sent_within_the_hour(
         self, store: Store, ann: int, bob: int, clock: Clock
     ) -> None:
         put(store, title("imported", owner="ann"))
         began = clock.now
-        first = published(store, ann, upload("a", size=100))
-        published(store, ann, upload("b", size=10))
+        none: dict[str, bytes] = {}
+        first = published(store, ann, upload("a", size=100, images=none))
+        published(store, ann, upload("b", size=10, images=none))
         published(store, bob, upload("c", size=1000))
         clock.now += 1
-        store.replace_file(first.file_id, upload("d", size=1), ann)
+        store.replace_file(first.file_id, upload("d", size=1, images=none), ann)
         assert store.usage(ann) == Usage(maps=2, size=111, recent=3, first=began)
         store.remove_map(first.file_id, ann)
         assert store.usage(ann) == Usage(1, 10, 3, began, removed=101, removed_maps=1)
@@ -328,9 +338,29 @@ class UploadsContract(PeopleSuite):
         store.purge_removed(clock.now)
         assert store.usage(ann) == Usage(1, 10, 0, None)
 
+    def test_pictures_count_with_the_files_that_they_are_in(
+        self, store: Store, ann: int, bob: int
+    ) -> None:
+        """Of a map in a folder neither counts."""
+        put(store, title("imported", owner="ann", source=source(), images={PICTURE: b"x" * 9}))
+        one, two = PICTURE, PICTURE[::-1]
+        first = published(store, ann, upload("a", size=100, images={one: b"x" * 7, two: b"y" * 5}))
+        published(store, ann, upload("b", size=10, images={one: b"x" * 7}))
+        published(store, bob, upload("c", size=1000, images={one: b"z" * 100}))
+        assert store.usage(ann).size == 110 + 7 + 5 + 7
+        assert store.usage(ann, first.file_id).size == 110 + 7, "its pictures go with its file"
+        seen: list[Usage] = []
+        other = upload("d", size=1000, images={"ab" * 32: b"w" * 50})
+        store.replace_file(first.file_id, other, ann, seen.append)
+        assert [usage.size for usage in seen] == [110 + 7]
+        assert store.usage(ann).size == 1110 + 50 + 7, "those of earlier versions are not kept"
+        store.remove_map(first.file_id, ann)
+        usage = store.usage(ann)
+        assert (usage.size, usage.removed) == (10 + 7, 1100 + 50)
+
     def test_a_removed_map_comes_back_as_far_as_there_is_room(self, store: Store, ann: int) -> None:
-        found = published(store, ann, upload("a", size=100))
-        published(store, ann, upload("b", size=10))
+        found = published(store, ann, upload("a", size=100, images={}))
+        published(store, ann, upload("b", size=10, images={}))
         store.remove_map(found.file_id, ann)
         revision, seen = store.revision(), []
 

@@ -11,9 +11,15 @@ import pytest
 from mapshelf.errors import AlreadyExists, Conflict, MapshelfError, NotFound
 from mapshelf.model import (
     SYSTEM_USER,
+    Access,
+    AuthorizationCode,
+    DeviceRequest,
     LinkKind,
+    NewTokens,
     OneTimeLink,
+    Passkey,
     PasswordRecord,
+    Program,
     Role,
     Token,
     User,
@@ -145,6 +151,49 @@ class PasswordsContract(Suite):
         ]
         store.set_password(bob.id, "newer", keep=None)
         assert known(store, 1, 3) == [False, True]
+
+    @pytest.mark.parametrize("way", ["password", "first", "link"])
+    @pytest.mark.parametrize("ending", [(), ("programs",), ("ways",), ("programs", "ways")])
+    def test_what_ends_with_a_former_password(
+        self, store: Store, clock: Clock, way: str, ending: tuple[str, ...]
+    ) -> None:
+        store.add_program(Program("p", "P", None, ("http://localhost/",), legacy=False, created=1))
+        bob, eve = store.add_user("Bob"), store.add_user("Eve")
+        for n, user in enumerate((bob, eve)):
+            store.add_token(user.name, digest(10 + n), label="", scopes="", expires=None)
+            store.link_identity(user.id, "https://id.example", user.name, "n")
+            store.add_passkey(user.id, Passkey(bytes([n]), b"key", 0, "Phone", 1, None))
+            for secret in (20 + n, 30 + n):
+                known_as = AuthorizationCode(digest(secret), "p", user.id, "", "", "", 2**50)
+                store.add_code(known_as)
+            granted = NewTokens(digest(40 + n), 2**50, digest(50 + n), 2**50, "")
+            assert store.use_code(digest(20 + n), granted, 1) is not None
+            store.add_device_request(DeviceRequest(digest(60 + n), f"C{n}", "p", "", 2**50), 1)
+            store.decide_device_request(f"C{n}", user.id, 1, allow=True)
+        kept = begin(store, bob, 1)
+        add_link(store, 4, bob, clock.now + 1)
+        version, ended = store.tokens_version(), [Access(one) for one in ending]
+        if way == "link":
+            store.use_link(digest(4), "new", clock.now, ended)
+        elif way == "first":
+            store.set_first_password(bob.id, "new", keep=kept.id, ending=ended)
+        else:
+            store.set_password(bob.id, "new", keep=kept.id, ending=ended)
+        programs, ways = ("programs" in ending), ("ways" in ending)
+        assert known(store, 1) == [way != "link"], "the session that goes on"
+        assert bool(store.tokens("bob")[0].revoked) is programs
+        assert known(store, 40, 41) == [not programs, True]
+        assert (store.tokens_version() != version) is (programs or way == "link")
+        assert bool(store.grants(bob.id, 1)) is not programs
+        assert (store.code(digest(30)) is None) is programs
+        more = NewTokens(digest(70), 2**50, digest(71), 2**50, "")
+        assert (store.use_device_request(digest(60), more, 1) is None) is programs
+        left = (len(store.passkeys(bob.id)), len(store.identities(bob.id)))
+        assert left == ((0, 0) if ways else (1, 1))
+        assert store.tokens("eve")[0].revoked is None
+        assert len(store.grants(eve.id, 1)) == len(store.passkeys(eve.id)) == 1
+        assert len(store.identities(eve.id)) == 1
+        assert store.code(digest(31)) is not None
 
     def test_nobody_signs_in_as_system(self, store: Store) -> None:
         system = store.users()[0]

@@ -32,9 +32,13 @@ ADDED, CHANGED, UNCHANGED, REFUSED = Verdict
 
 Open = Callable[[], Store]
 
-INHERITED = (HealthCheck.function_scoped_fixture, HealthCheck.differing_executors)
+INHERITED = (
+    HealthCheck.function_scoped_fixture,
+    HealthCheck.differing_executors,
+    HealthCheck.too_slow,
+)
 """Hypothesis warns of a test that several classes run, since what failed in one is replayed in the
-other; here examples are the same every time, and none are kept."""
+other; here examples are the same every time, and none are kept. A busy machine is slow."""
 
 
 def title(text: str, **fields: Any) -> MapDraft:

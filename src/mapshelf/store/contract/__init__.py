@@ -42,6 +42,7 @@ from mapshelf.store.contract.publishing import (
     Voting,
 )
 from mapshelf.store.contract.renewal import RenewableOutlines
+from mapshelf.store.contract.saved_searches import SavedSearches
 from mapshelf.store.contract.sign_in import Passwords, Sessions, SignIn, SignInFailures
 from mapshelf.store.contract.sources import Sources
 from mapshelf.store.contract.tags import Tags
@@ -76,6 +77,7 @@ __all__ = [
     "ReadCollections",
     "RegisteredPrograms",
     "RenewableOutlines",
+    "SavedSearches",
     "Sessions",
     "SignIn",
     "SignInFailures",
@@ -96,6 +98,7 @@ class Store(
     Links,
     Publishing,
     Collections,
+    SavedSearches,
     Sources,
     Imports,
     StoreFigures,

@@ -10,12 +10,15 @@ from mapshelf.model import (
     LARGEST_ID,
     AuditEntry,
     AuditRecord,
+    Collection,
+    CollectionDecision,
     Decision,
     DecisionKind,
     Map,
     MapsOfClosedAccount,
     Reason,
     Report,
+    ReportedCollection,
     ReportedMap,
     Vote,
 )
@@ -75,14 +78,62 @@ class Moderation(Protocol):
         """
 
 
+class CollectionModeration(Protocol):
+    """Keeps what people report of collections, and what administrators decide about that."""
+
+    def report_collection(self, public_id: str, user_id: int, reason: Reason, note: str) -> None:
+        """Report a collection. Of each user and collection, one report is open, as of a map.
+
+        Raises:
+            NotFound: there is no such collection, or no such user.
+            Conflict: it is the user's own.
+            TooManyReports: the user has reported ``REPORTS_A_DAY`` collections within a day.
+        """
+
+    def reported_collections(self, limit: int) -> list[ReportedCollection]:
+        """Return up to ``limit`` collections with open reports, those first that wait longest."""
+
+    def count_reported_collections(self) -> int:
+        """Return how many collections have open reports."""
+
+    def decide_about_collection(
+        self, public_id: str, kind: DecisionKind, user_id: int
+    ) -> CollectionDecision:
+        """Hide a collection, or dismiss what was reported of it; this closes all open reports.
+
+        A hidden collection is private, and no ``edit_collection`` MUST change who sees it.
+
+        Raises:
+            NotFound: there is no such collection, or no such user.
+            Conflict: who decides is disabled, or the kind is for maps alone.
+            AlreadyDecided: it is hidden already, or there is no report to dismiss.
+        """
+
+    def undo_collection_decision(self, decision_id: str) -> Collection:
+        """Undo a decision; return its collection. Its reports are open again.
+
+        Raises:
+            NotFound: there is no such decision (any longer).
+        """
+
+    def collection_decisions(self, limit: int) -> list[CollectionDecision]:
+        """Return up to ``limit`` decisions that can be undone, the last first.
+
+        ``purge_decisions`` forgets dismissals here, too.
+        """
+
+    def collection_reports_of(self, user_id: int) -> list[tuple[str, Report]]:
+        """Return the reports of a user in order, each with the id of its collection."""
+
+
 class AuditLog(Protocol):
     """Notes who did what to what, and from where."""
 
-    def noting(self, entry: AuditEntry) -> AbstractContextManager[None]:
-        """Have the calling thread note ``entry`` with what it writes in the context.
+    def noting(self, *entries: AuditEntry) -> AbstractContextManager[None]:
+        """Have the calling thread note ``entries`` with what it writes in the context.
 
-        The entry MUST be part of each transaction that the thread commits in the context, unless
-        that changed nothing: either both are kept or neither.
+        They MUST be part of each transaction that the thread commits in the context, unless
+        that changed nothing: either all is kept or nothing.
         """
 
     def note(self, entry: AuditEntry) -> None:
@@ -155,5 +206,5 @@ class OwnData(Protocol):
         """Return reports of a user by their own number, each with the id of its map."""
 
 
-class Order(Moderation, AuditLog, ClosedAccounts, OwnData, Protocol):
+class Order(Moderation, CollectionModeration, AuditLog, ClosedAccounts, OwnData, Protocol):
     """All that keeping order takes."""

@@ -61,10 +61,11 @@ class Grants(Protocol):
 
         The grant, its refresh token and its access token are added in the same transaction. Of each
         user the newest ``GRANTS_OF_USER`` grants are kept. For ``grace`` milliseconds after that,
-        the code may be used again, and gives further tokens of the same grant.
+        the code may be used once more, and gives further tokens of the same grant, unless those it
+        gave have been refreshed: then the program has got them.
 
         Returns:
-            The grant; ``None`` if the code is not good at ``now``. If it has been used before, the
+            The grant; ``None`` if the code is not good at ``now``. If it was used too often, the
             grant that it gave is deleted, with all its tokens (RFC 6749, section 4.1.2).
         """
 

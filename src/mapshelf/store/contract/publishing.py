@@ -45,8 +45,12 @@ class MapsOfPeople(Protocol):
     def removed_maps(self, owner_id: int | None) -> list[RemovedMap]:
         """Return the removed maps, those removed last first; with ``owner_id``, of this user."""
 
-    def usage(self, user_id: int) -> Usage:
-        """Return what a user has uploaded."""
+    def usage(self, user_id: int, replacing: int = 0) -> Usage:
+        """Return what a user has uploaded.
+
+        With ``replacing``, the ``file_id`` of a map whose file is about to be replaced, without the
+        pictures of that map: those go with its file, which stays as a version.
+        """
 
 
 class Uploads(Protocol):
@@ -97,7 +101,7 @@ class Uploads(Protocol):
         (title, description …) stays. The file that the map has already changes nothing.
 
         A former version is restored by reading its file (``version_file``) and giving it here.
-        ``check`` is as for ``publish``, of the user with ``user_id``.
+        ``check`` is as for ``publish``, of the user with ``user_id``; see ``usage``, ``replacing``.
 
         Raises:
             NotFound: there is no such map, or it is removed; or there is no such user.

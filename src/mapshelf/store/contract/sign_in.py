@@ -7,7 +7,7 @@ them is in ``accounts/``. Nothing here is open to the user ``system``.
 from collections.abc import Collection
 from typing import Protocol
 
-from mapshelf.model import Failures, LinkKind, OneTimeLink, PasswordRecord, Token, User
+from mapshelf.model import Access, Failures, LinkKind, OneTimeLink, PasswordRecord, Token, User
 from mapshelf.store.contract.order import AuditLog
 
 
@@ -21,18 +21,25 @@ class Passwords(Protocol):
         """
 
     def set_password(
-        self, user_id: int, encoded: str, *, keep: int | None, checked: str | None = None
+        self,
+        user_id: int,
+        encoded: str,
+        *,
+        keep: int | None,
+        checked: str | None = None,
+        ending: Collection[Access] = (),
     ) -> None:
         """Set the password of a user.
 
-        In the same transaction all sessions of the user end but the one with the id ``keep``, and
-        the one-time links of the user are deleted.
+        In the same transaction all sessions of the user end but the one with the id ``keep``, the
+        one-time links of the user are deleted, and so is what ``ending`` says.
 
         Args:
             user_id: the user.
             encoded: the encoded hash of the new password.
             keep: the session that goes on.
             checked: the encoded hash with which the present password was checked, if it was.
+            ending: what ends besides. Personal tokens count as revoked.
 
         Raises:
             NotFound: there is no such user.
@@ -40,7 +47,9 @@ class Passwords(Protocol):
                 or the password has changed.
         """
 
-    def set_first_password(self, user_id: int, encoded: str, *, keep: int) -> None:
+    def set_first_password(
+        self, user_id: int, encoded: str, *, keep: int, ending: Collection[Access] = ()
+    ) -> None:
         """Set the password of a user who has none; otherwise as ``set_password``.
 
         Raises:
@@ -87,7 +96,9 @@ class Passwords(Protocol):
             NotFound: there is none; perhaps it has been used.
         """
 
-    def use_link(self, digest: bytes, encoded: str, now: int) -> User:
+    def use_link(
+        self, digest: bytes, encoded: str, now: int, ending: Collection[Access] = ()
+    ) -> User:
         """Set the password of the user of a link, as ``set_password`` does, and return the user.
 
         The link is deleted in the same transaction. If two use one link at the same moment, exactly

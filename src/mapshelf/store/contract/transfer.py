@@ -28,5 +28,12 @@ class CatalogueRows(Protocol):
         to be among ``rows``.
         """
 
+    def delete_rows(self, table: Table, keys: Sequence[Row]) -> None:
+        """Delete the rows with these keys, in one transaction, with what refers to them.
+
+        The table is one whose rows nothing but other such rows refers to for good. Nobody else may
+        write to the store meanwhile.
+        """
+
     def catalogue_counters(self) -> CatalogueCounters:
         """Return the identity of the catalogue and the last numbers that it gave."""

@@ -6,7 +6,14 @@ from typing import Final
 
 from mapshelf.errors import HistoryLost, StoreUnavailable
 from mapshelf.model import Change
-from mapshelf.store.columns import COUNT_PUBLISHED, FROM_MAPS, MAP, ORIGIN, map_of_row
+from mapshelf.store.columns import (
+    COUNT_PUBLISHED,
+    FROM_MAPS,
+    LINEAGE,
+    MAP,
+    ORIGIN,
+    map_of_row,
+)
 from mapshelf.store.postgres.connections import READ_TIMEOUT, Link, Row
 from mapshelf.store.postgres.counters import LEAP
 from mapshelf.store.postgres.database import DatabaseUser
@@ -23,12 +30,24 @@ CHANGES: Final = (
     " LEFT JOIN outlines AS o ON o.file_id = m.file_id ORDER BY news.revision"
 )
 
+WITHDRAWN: Final = (
+    "SELECT revision, id FROM maps WHERE revision > %s AND visibility <> 'published'"
+    " UNION ALL SELECT revision, id FROM deleted WHERE revision > %s ORDER BY revision LIMIT %s"
+)
+LAST_WITHDRAWAL: Final = (
+    "greatest((SELECT max(revision) FROM deleted),"
+    " (SELECT max(revision) FROM maps WHERE visibility <> 'published'), 0)"
+)
+"""Changes after which there is no published map, and the revision of the newest of them."""
+
 LAG: Final = 0.5
 """Seconds a standby has to show a change that was announced before the primary is asked."""
 
 
 class PostgresChangeFeed(DatabaseUser):
     """See ``contract.ChangeFeed``."""
+
+    last_withdrawal_age = 2.0
 
     def __init__(self, url: str, clock: Callable[[], int]) -> None:
         super().__init__(url, clock)
@@ -43,6 +62,10 @@ class PostgresChangeFeed(DatabaseUser):
     def identity(self) -> str:
         """See ``Store``."""
         return str(self._rows("SELECT identity FROM sequence")[0][0])
+
+    def lineage(self, revision: int) -> str:
+        """See ``Store``."""
+        return str(self._rows(LINEAGE.format("%s::bigint"), (revision,))[0][0])
 
     def revision(self) -> int:
         """See ``Store``.
@@ -111,6 +134,16 @@ class PostgresChangeFeed(DatabaseUser):
                 if limit < 2 or time.monotonic() - began < READ_TIMEOUT:
                     raise
                 limit = limit // 4 or 1
+
+    def last_withdrawal(self) -> int:
+        """See ``Store``. Only the primary knows."""
+        (revision,) = self._connections.ask_primary(LAST_WITHDRAWAL)
+        return int(revision)
+
+    def withdrawn(self, after: int, limit: int) -> list[tuple[int, str]]:
+        """See ``Store``."""
+        rows = self._rows(WITHDRAWN, (after, after, limit))
+        return [(revision, public_id) for revision, public_id in rows]
 
     def map_count(self) -> int:
         """See ``Store``."""

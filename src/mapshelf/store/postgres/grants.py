@@ -12,6 +12,7 @@ from mapshelf.store.postgres.user_rows import CHANGING, user_with_id
 from mapshelf.store.programs import (
     ACCESS_TOKENS_OF_GRANT,
     CODE,
+    FRESH,
     FROM_GRANTS,
     GRANT,
     GRANTS_OF_USER,
@@ -65,7 +66,9 @@ class PostgresGrants(DatabaseUser):
             if not found:
                 return None
             used, grant_id = found[0][:2]
-            if used is not None and not is_repeated(used, now, grace):
+            if used is not None and not (
+                is_repeated(used, now, grace) and _is_fresh(link, grant_id)
+            ):
                 delete_grants(link, "id = %s", (grant_id,))
                 return None
             if code.expires <= now or user.disabled:
@@ -224,6 +227,12 @@ def _user_of_refresh_token(link: Link, digest: bytes) -> int | None:
         (digest,),
     )
     return int(rows[0][0]) if rows else None
+
+
+def _is_fresh(link: Link, grant_id: int) -> bool:
+    """Tell whether a grant has given tokens once, or has been withdrawn."""
+    ((fresh,),) = link.rows(FRESH.format(grant="%s"), (grant_id,))
+    return bool(fresh)
 
 
 def _extended(link: Link, grant_id: int, tokens: NewTokens, now: int) -> Grant | None:

@@ -4,10 +4,11 @@ Whoever changes a password locks the row of the user first, and what goes with i
 nobody who does the same waits for the other in turn.
 """
 
+from collections.abc import Collection
 from typing import Final
 
 from mapshelf.errors import NotFound
-from mapshelf.model import LinkKind, OneTimeLink, PasswordRecord, User, name_key
+from mapshelf.model import Access, LinkKind, OneTimeLink, PasswordRecord, User, name_key
 from mapshelf.store.columns import (
     FROM_ONE_TIME_LINKS,
     MADE_BY_SOMEBODY,
@@ -16,6 +17,7 @@ from mapshelf.store.columns import (
     link_of_row,
     user_of_row,
 )
+from mapshelf.store.postgres.access import end_access
 from mapshelf.store.postgres.connections import Link
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
@@ -44,20 +46,30 @@ class PostgresPasswords(DatabaseUser):
         return PasswordRecord(user_of_row(rows[0][1:]), rows[0][0]) if rows else None
 
     def set_password(
-        self, user_id: int, encoded: str, *, keep: int | None, checked: str | None = None
+        self,
+        user_id: int,
+        encoded: str,
+        *,
+        keep: int | None,
+        checked: str | None = None,
+        ending: Collection[Access] = (),
     ) -> None:
         """See ``Store``."""
         with self._connections.writing() as link:
             user = refuse_system(user_with_id(link, user_id, CHANGING))
             if checked is not None:
                 refuse_changed(user, password_of_user(link, user_id), checked)
+            end_access(link, user_id, ending, self._clock())
             _set_password(link, user, encoded, keep)
 
-    def set_first_password(self, user_id: int, encoded: str, *, keep: int) -> None:
+    def set_first_password(
+        self, user_id: int, encoded: str, *, keep: int, ending: Collection[Access] = ()
+    ) -> None:
         """See ``Store``."""
         with self._connections.writing() as link:
             user = refuse_system(user_with_id(link, user_id, CHANGING))
             refuse_second(user, password_of_user(link, user_id))
+            end_access(link, user_id, ending, self._clock())
             _set_password(link, user, encoded, keep)
 
     def add_link(
@@ -102,7 +114,9 @@ class PostgresPasswords(DatabaseUser):
         with self._connections.writing() as link:
             _delete_link(link, digest, LinkKind.INVITATION)
 
-    def use_link(self, digest: bytes, encoded: str, now: int) -> User:
+    def use_link(
+        self, digest: bytes, encoded: str, now: int, ending: Collection[Access] = ()
+    ) -> User:
         """See ``Store``."""
         with self._connections.writing() as link:
             found = _good_link(link, digest, now)
@@ -112,6 +126,7 @@ class PostgresPasswords(DatabaseUser):
             _delete_link(link, digest, LinkKind.PASSWORD)
             if user.disabled:
                 raise NotFound("this link is not good any longer")
+            end_access(link, user.id, ending, self._clock())
             _set_password(link, user, encoded, None)
             return user
 

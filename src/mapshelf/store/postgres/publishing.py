@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mapshelf.model import MapDraft
+from mapshelf.store.collection_moderation import CollectionModerationMethods
 from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
 from mapshelf.store.map_collections import CollectionMethods
@@ -18,6 +19,7 @@ from mapshelf.store.postgres.connections import Link, Row, with_placeholders
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.publishing_methods import PublishingMethods
+from mapshelf.store.saved_searches import SavedSearchMethods
 from mapshelf.store.tags import TagMethods
 
 
@@ -28,6 +30,8 @@ class PostgresPublishing(
     FigureMethods,
     TagMethods,
     CollectionMethods,
+    CollectionModerationMethods,
+    SavedSearchMethods,
     DatabaseUser,
 ):
     """The protocols of ``contract`` that each class above is named after."""

@@ -75,6 +75,9 @@ MIGRATIONS: Final = (
     Migration("postgres_0010.sql", needs=1),
     Migration("postgres_0011.sql", needs=1),
     Migration("postgres_0013.sql", needs=1),
+    Migration("postgres_0014.sql", needs=1),
+    Migration("postgres_0015.sql", needs=1),
+    Migration("postgres_0016.sql", needs=1),
 )
 """In the order they were added; the table ``migrations`` says which a database has had."""
 

@@ -28,8 +28,7 @@ class PostgresSignInFailures(DatabaseUser):
             link.execute(
                 "INSERT INTO sign_in_failures AS f"
                 " SELECT one.key, 1, %s, %s FROM unnest(%s::bytea[]) AS one (key)"
-                " ON CONFLICT (key) DO UPDATE SET count = f.count + 1,"
-                " last = greatest(f.last, excluded.last)",
+                " ON CONFLICT (key) DO UPDATE SET count = f.count + 1, last = excluded.last",
                 (now, now, list(set(keys))),
             )
             _delete_oldest(link, "sign_in_failures", "first")

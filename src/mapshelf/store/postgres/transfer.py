@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from mapshelf.store.columns import COUNTERS
 from mapshelf.store.postgres.connections import Row
 from mapshelf.store.postgres.counters import CHANNEL, LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
@@ -71,8 +72,17 @@ class PostgresCatalogueRows(DatabaseUser):
                 "UPDATE sequence SET identity = %s, revision = %s, file_id = %s",
                 (counters.identity, counters.revision, counters.file_id),
             )
+            cursor.execute("DELETE FROM marks")
+            cursor.execute("INSERT INTO marks VALUES (%s, %s)", (counters.revision, counters.mark))
             cursor.execute("SELECT pg_notify(%s, %s)", (CHANNEL, str(counters.revision)))
+
+    def delete_rows(self, table: Table, keys: Sequence[Row]) -> None:
+        """See ``Store``."""
+        given = " AND ".join(f"{name} = %s" for name in table.key)
+        with self._connections.writing() as link, link.cursor() as cursor:
+            LockedCounters(link)
+            cursor.executemany(f"DELETE FROM {table.name} WHERE {given}", keys)
 
     def catalogue_counters(self) -> CatalogueCounters:
         """See ``Store``."""
-        return CatalogueCounters(*self._rows("SELECT identity, revision, file_id FROM sequence")[0])
+        return CatalogueCounters(*self._rows(COUNTERS)[0])

@@ -7,26 +7,45 @@ from typing import Final
 
 from mapshelf.errors import StoreError
 from mapshelf.model import Change
-from mapshelf.store.columns import COUNT_PUBLISHED, FROM_MAPS, MAP, ORIGIN, map_of_row
+from mapshelf.store.columns import (
+    COUNT_PUBLISHED,
+    FROM_MAPS,
+    LINEAGE,
+    MAP,
+    ORIGIN,
+    map_of_row,
+)
 from mapshelf.store.sqlite.database import DatabaseUser
 
 LOOK_INTERVAL: Final = 0.1
 """Seconds between looks at whether another process has written."""
 
 GONE: Final = (
-    "SELECT revision, file_id FROM deleted WHERE revision > ?1 UNION ALL"
-    " SELECT revision, file_id FROM maps WHERE revision > ?1 AND visibility <> 'published'"
+    "SELECT revision, {0} FROM deleted WHERE revision > ?1 UNION ALL"
+    " SELECT revision, {0} FROM maps WHERE revision > ?1 AND visibility <> 'published'"
     " ORDER BY revision LIMIT ?2"
 )
-"""Changes after which there is no published map."""
+"""Changes after which there is no published map; ``{0}`` stands for the column asked for."""
+
+LAST_GONE: Final = (
+    "max((SELECT coalesce(max(revision), 0) FROM deleted),"
+    " (SELECT coalesce(max(revision), 0) FROM maps WHERE visibility <> 'published'))"
+)
+"""The revision of the newest of these changes."""
 
 
 class SQLiteChangeFeed(DatabaseUser):
     """See ``contract.ChangeFeed``."""
 
+    last_withdrawal_age = 0.6
+
     def identity(self) -> str:
         """See ``Store``."""
         return str(self._database.row("SELECT identity FROM sequence")[0])
+
+    def lineage(self, revision: int) -> str:
+        """See ``Store``."""
+        return str(self._database.rows(LINEAGE.format("?"), (revision,))[0][0])
 
     def revision(self) -> int:
         """See ``Store``."""
@@ -42,7 +61,7 @@ class SQLiteChangeFeed(DatabaseUser):
                 " ORDER BY m.revision LIMIT ?",
                 (after, limit),
             )
-            gone = database.execute(GONE, (after, limit))
+            gone = database.execute(GONE.format("file_id"), (after, limit))
             both = heapq.merge(
                 (Change(row[0], row[4], map_of_row(row[4:]), *row[1:4]) for row in present),
                 (Change(row[0], row[1], None, None) for row in gone),
@@ -61,6 +80,15 @@ class SQLiteChangeFeed(DatabaseUser):
             if rest <= 0:
                 return False
             time.sleep(min(LOOK_INTERVAL, rest))
+
+    def last_withdrawal(self) -> int:
+        """See ``Store``."""
+        return int(self._database.row(f"SELECT {LAST_GONE}")[0])
+
+    def withdrawn(self, after: int, limit: int) -> list[tuple[int, str]]:
+        """See ``Store``."""
+        rows = self._database.rows(GONE.format("id"), (after, limit))
+        return [(revision, public_id) for revision, public_id in rows]
 
     def map_count(self) -> int:
         """See ``Store``."""

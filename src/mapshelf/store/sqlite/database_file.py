@@ -8,6 +8,7 @@ from pathlib import Path
 
 import apsw
 
+from mapshelf import durable
 from mapshelf.errors import StoreMissing, StoreUnavailable
 
 
@@ -18,7 +19,7 @@ def make_folder(folder: Path) -> None:
         StoreUnavailable: it cannot be made.
     """
     try:
-        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        durable.make_folder(folder)
     except OSError as error:
         raise StoreUnavailable(f"cannot make {folder}: {error.strerror}") from error
 

@@ -7,6 +7,7 @@ from mapshelf.model import AuthorizationCode, Grant, NewTokens
 from mapshelf.store.programs import (
     ACCESS_TOKENS_OF_GRANT,
     CODE,
+    FRESH,
     FROM_GRANTS,
     GRANT,
     GRANTS_OF_USER,
@@ -59,7 +60,9 @@ class SQLiteGrants(DatabaseUser):
             if row is None:
                 return None
             used, grant_id, code = row[0], row[1], code_of_row(row[2:])
-            if used is not None and not is_repeated(used, now, grace):
+            if used is not None and not (
+                is_repeated(used, now, grace) and _is_fresh(database, grant_id)
+            ):
                 delete_grants(database, "id = ?", (grant_id,))
                 return None
             if code.expires <= now or user_with_id(database, code.user_id).disabled:
@@ -194,6 +197,12 @@ def new_grant(  # noqa: PLR0913 - the facts of one row
     grant = _grant(database, rows[0][0])
     _add_tokens(database, grant, tokens, now)
     return _grant(database, grant.id)
+
+
+def _is_fresh(database: apsw.Connection, grant_id: int | None) -> bool:
+    """Tell whether a grant has given tokens once, or has been withdrawn."""
+    rows: list[Row] = database.execute(FRESH.format(grant="?"), (grant_id,)).fetchall()
+    return bool(rows[0][0])
 
 
 def _extended(

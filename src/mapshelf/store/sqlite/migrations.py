@@ -27,6 +27,9 @@ MIGRATIONS: Final = (
     "sqlite_0010.sql",
     "sqlite_0011.sql",
     "sqlite_0013.sql",
+    "sqlite_0014.sql",
+    "sqlite_0015.sql",
+    "sqlite_0016.sql",
 )
 """Scripts in the order they were added; ``user_version`` says how many a database has had."""
 

@@ -1,11 +1,12 @@
 """Passwords and one-time links in SQLite."""
 
+from collections.abc import Collection
 from typing import Final
 
 import apsw
 
 from mapshelf.errors import NotFound
-from mapshelf.model import LinkKind, OneTimeLink, PasswordRecord, User, name_key
+from mapshelf.model import Access, LinkKind, OneTimeLink, PasswordRecord, User, name_key
 from mapshelf.store.columns import (
     FROM_ONE_TIME_LINKS,
     MADE_BY_SOMEBODY,
@@ -15,6 +16,7 @@ from mapshelf.store.columns import (
     user_of_row,
 )
 from mapshelf.store.sign_in import refuse_changed, refuse_second, refuse_system
+from mapshelf.store.sqlite.access import end_access
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.sessions import end_sessions_of
 from mapshelf.store.sqlite.user_rows import (
@@ -39,20 +41,30 @@ class SQLitePasswords(DatabaseUser):
         return PasswordRecord(user_of_row(rows[0][1:]), rows[0][0]) if rows else None
 
     def set_password(
-        self, user_id: int, encoded: str, *, keep: int | None, checked: str | None = None
+        self,
+        user_id: int,
+        encoded: str,
+        *,
+        keep: int | None,
+        checked: str | None = None,
+        ending: Collection[Access] = (),
     ) -> None:
         """See ``Store``."""
         with self._database.writing() as database:
             user = refuse_system(user_with_id(database, user_id))
             if checked is not None:
                 refuse_changed(user, password_of_user(database, user_id), checked)
+            end_access(database, user_id, ending, self._clock())
             _set_password(database, user, encoded, keep)
 
-    def set_first_password(self, user_id: int, encoded: str, *, keep: int) -> None:
+    def set_first_password(
+        self, user_id: int, encoded: str, *, keep: int, ending: Collection[Access] = ()
+    ) -> None:
         """See ``Store``."""
         with self._database.writing() as database:
             user = refuse_system(user_with_id(database, user_id))
             refuse_second(user, password_of_user(database, user_id))
+            end_access(database, user_id, ending, self._clock())
             _set_password(database, user, encoded, keep)
 
     def add_link(
@@ -92,12 +104,15 @@ class SQLitePasswords(DatabaseUser):
         with self._database.writing() as database:
             _delete_link(database, digest, LinkKind.INVITATION)
 
-    def use_link(self, digest: bytes, encoded: str, now: int) -> User:
+    def use_link(
+        self, digest: bytes, encoded: str, now: int, ending: Collection[Access] = ()
+    ) -> User:
         """See ``Store``."""
         with self._database.writing() as database:
             found = _good_link(database, digest, now)
             if found is None or found.user is None:
                 raise NotFound("this link is not good any longer")
+            end_access(database, found.user.id, ending, self._clock())
             _set_password(database, found.user, encoded, None)
             return found.user
 

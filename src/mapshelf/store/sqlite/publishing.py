@@ -6,12 +6,14 @@ from contextlib import contextmanager
 import apsw
 
 from mapshelf.model import MapDraft
+from mapshelf.store.collection_moderation import CollectionModerationMethods
 from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
 from mapshelf.store.map_collections import CollectionMethods
 from mapshelf.store.order_methods import OrderMethods
 from mapshelf.store.pending_notes import PendingNotes
 from mapshelf.store.publishing_methods import PublishingMethods
+from mapshelf.store.saved_searches import SavedSearchMethods
 from mapshelf.store.sqlite.batch_rows import SQLiteBatchRows
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import next_revision
@@ -26,6 +28,8 @@ class SQLitePublishing(
     FigureMethods,
     TagMethods,
     CollectionMethods,
+    CollectionModerationMethods,
+    SavedSearchMethods,
     DatabaseUser,
 ):
     """The protocols of ``contract`` that each class above is named after."""

@@ -27,7 +27,7 @@ class SQLiteSignInFailures(DatabaseUser):
             )
             database.executemany(
                 "INSERT INTO sign_in_failures VALUES (?, 1, ?, ?) ON CONFLICT (key) DO UPDATE"
-                " SET count = count + 1, last = max(last, excluded.last)",
+                " SET count = count + 1, last = excluded.last",
                 [(key, now, now) for key in set(keys)],
             )
             _delete_oldest(database, "sign_in_failures", "first")

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from mapshelf.store.columns import COUNTERS
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.tables import DELETED, MAPS, CatalogueCounters, Row, Table
 
@@ -39,8 +40,15 @@ class SQLiteCatalogueRows(DatabaseUser):
                 "UPDATE sequence SET identity = ?, revision = ?, file_id = ?",
                 (counters.identity, counters.revision, counters.file_id),
             )
+            database.execute("DELETE FROM marks")
+            database.execute("INSERT INTO marks VALUES (?, ?)", (counters.revision, counters.mark))
+
+    def delete_rows(self, table: Table, keys: Sequence[Row]) -> None:
+        """See ``Store``."""
+        given = " AND ".join(f"{name} = ?" for name in table.key)
+        with self._database.writing() as database:
+            database.executemany(f"DELETE FROM {table.name} WHERE {given}", keys)
 
     def catalogue_counters(self) -> CatalogueCounters:
         """See ``Store``."""
-        query = "SELECT identity, revision, file_id FROM sequence"
-        return CatalogueCounters(*self._database.row(query))
+        return CatalogueCounters(*self._database.row(COUNTERS))

@@ -1,0 +1,224 @@
+"""Reports of collections and what is decided about them: what both databases share.
+
+A hidden collection is a private one with a decision, as a hidden map is; ``map_collections`` looks
+for it before anybody changes who sees the collection. Whoever reports or decides first writes the
+row of the collection, so two that do so at once take turns.
+"""
+
+from typing import Final
+
+from mapshelf.errors import AlreadyDecided, Conflict, NotFound, TooManyReports
+from mapshelf.model import (
+    DAY,
+    Collection,
+    CollectionDecision,
+    DecisionKind,
+    Reason,
+    Report,
+    ReportedCollection,
+    Visibility,
+    is_public_id,
+    name_key,
+)
+from mapshelf.store.map_collections import (
+    COLLECTION,
+    FROM_COLLECTIONS,
+    collection_of_row,
+    is_hidden,
+    lock_collection,
+    require_collection,
+)
+from mapshelf.store.merge import new_id
+from mapshelf.store.moderation import REPORTS_A_DAY, REPORTS_SHOWN
+from mapshelf.store.publishing import Transaction, require_user
+from mapshelf.store.shared_methods import SharedMethods
+from mapshelf.store.tables import Row
+
+_OF_COLLECTION: Final = len(Collection.__dataclass_fields__)
+"""Columns of a collection in a row."""
+
+
+class CollectionModerationMethods(SharedMethods):
+    """See ``contract.CollectionModeration``; each method is one transaction."""
+
+    def report_collection(self, public_id: str, user_id: int, reason: Reason, note: str) -> None:
+        """See ``Store``."""
+        with self._adding() as database:
+            _report(database, public_id, user_id, reason, note)
+
+    def reported_collections(self, limit: int) -> list[ReportedCollection]:
+        """See ``Store``."""
+        rows = self._read(
+            f"SELECT {COLLECTION}, r.reports FROM {FROM_COLLECTIONS}"
+            " JOIN (SELECT collection_id, count(*) AS reports, min(created) AS first"
+            " FROM collection_reports WHERE decision_id IS NULL GROUP BY collection_id) AS r"
+            " ON r.collection_id = c.id ORDER BY r.first, c.id LIMIT ?",
+            (limit,),
+        )
+        return [self._reported(row) for row in rows]
+
+    def count_reported_collections(self) -> int:
+        """See ``Store``."""
+        ((count,),) = self._read(
+            "SELECT count(DISTINCT collection_id) FROM collection_reports"
+            " WHERE decision_id IS NULL",
+            (),
+        )
+        return int(count)
+
+    def decide_about_collection(
+        self, public_id: str, kind: DecisionKind, user_id: int
+    ) -> CollectionDecision:
+        """See ``Store``."""
+        with self._adding() as database:
+            return _decide(database, public_id, kind, user_id)
+
+    def undo_collection_decision(self, decision_id: str) -> Collection:
+        """See ``Store``."""
+        with self._adding() as database:
+            return _undo(database, decision_id)
+
+    def collection_decisions(self, limit: int) -> list[CollectionDecision]:
+        """See ``Store``."""
+        rows = self._read(
+            f"SELECT {COLLECTION}, d.id, d.kind, d.decided, b.name,"
+            " (SELECT count(*) FROM collection_reports AS r WHERE r.decision_id = d.id)"
+            f" FROM {FROM_COLLECTIONS} JOIN collection_decisions AS d ON d.collection_id = c.id"
+            " JOIN users AS b ON b.id = d.decided_by ORDER BY d.decided DESC, d.id LIMIT ?",
+            (limit,),
+        )
+        return [_decision_of_row(row) for row in rows]
+
+    def collection_reports_of(self, user_id: int) -> list[tuple[str, Report]]:
+        """See ``Store``."""
+        rows = self._read(
+            "SELECT r.collection_id, r.reason, r.note, r.created, u.name"
+            " FROM collection_reports AS r JOIN users AS u ON u.id = r.user_id"
+            " WHERE r.user_id = ? ORDER BY r.created, r.id",
+            (user_id,),
+        )
+        return [(row[0], _report_of_row(row[1:])) for row in rows]
+
+    def _reported(self, row: Row) -> ReportedCollection:
+        found, count = collection_of_row(row[:_OF_COLLECTION]), row[_OF_COLLECTION]
+        rows = self._read(
+            "SELECT r.reason, r.note, r.created, u.name FROM collection_reports AS r"
+            " LEFT JOIN users AS u ON u.id = r.user_id"
+            " WHERE r.collection_id = ? AND r.decision_id IS NULL"
+            " ORDER BY r.created, r.id LIMIT ?",
+            (found.id, REPORTS_SHOWN),
+        )
+        reports = tuple(_report_of_row(one) for one in rows)
+        return ReportedCollection(found, is_hidden(self._read, found.id), reports, int(count))
+
+
+def _report(database: Transaction, public_id: str, user_id: int, reason: Reason, note: str) -> None:
+    found, user = lock_collection(database, public_id), require_user(database, user_id)
+    if name_key(found.owner) == name_key(user.name):
+        raise Conflict("nobody can report a collection of their own")
+    changed = database.rows(
+        "UPDATE collection_reports SET reason = ?, note = ?"
+        " WHERE collection_id = ? AND user_id = ? AND decision_id IS NULL RETURNING id",
+        (reason.value, note, public_id, user_id),
+    )
+    if changed:
+        return
+    ((count, first),) = database.rows(
+        "SELECT count(*), min(created) FROM collection_reports WHERE user_id = ? AND created > ?",
+        (user_id, database.now - DAY),
+    )
+    if count >= REPORTS_A_DAY:
+        raise TooManyReports(max(1, -((database.now - DAY - first) // 1000)))
+    report_id = _free_id(database, "collection_reports")
+    database.execute(
+        "INSERT INTO collection_reports (id, collection_id, user_id, reason, note, created)"
+        " VALUES (?, ?, ?, ?, ?, ?)",
+        (report_id, public_id, user_id, reason.value, note, database.now),
+    )
+
+
+def _decide(
+    database: Transaction, public_id: str, kind: DecisionKind, user_id: int
+) -> CollectionDecision:
+    found, administrator = lock_collection(database, public_id), require_user(database, user_id)
+    if administrator.disabled:
+        raise Conflict(f"the user {administrator.name} is disabled")
+    if kind not in (DecisionKind.HIDE, DecisionKind.DISMISS):
+        raise Conflict("a collection is hidden, or its reports are dismissed")
+    if kind is DecisionKind.HIDE:
+        if is_hidden(database.rows, public_id):
+            raise AlreadyDecided("this collection is hidden already")
+        _show_to(database, public_id, Visibility.PRIVATE)
+    decision_id = _free_id(database, "collection_decisions")
+    database.execute(
+        "INSERT INTO collection_decisions (id, collection_id, kind, visibility, decided,"
+        " decided_by) VALUES (?, ?, ?, ?, ?, ?)",
+        (decision_id, public_id, kind.value, found.visibility.value, database.now, user_id),
+    )
+    closed = database.rows(
+        "UPDATE collection_reports SET decision_id = ?"
+        " WHERE collection_id = ? AND decision_id IS NULL RETURNING id",
+        (decision_id, public_id),
+    )
+    if kind is DecisionKind.DISMISS and not closed:
+        raise AlreadyDecided("there is no report about this collection any longer")
+    after = require_collection(database, public_id)
+    return CollectionDecision(
+        decision_id, kind, after, database.now, administrator.name, len(closed)
+    )
+
+
+def _undo(database: Transaction, decision_id: str) -> Collection:
+    rows = (
+        database.rows(
+            "SELECT collection_id, kind, visibility FROM collection_decisions WHERE id = ?",
+            (decision_id,),
+        )
+        if is_public_id(decision_id)
+        else []
+    )
+    if not rows:
+        raise NotFound("there is no such decision")
+    ((public_id, kind, visibility),) = rows
+    lock_collection(database, public_id)
+    # Of somebody who reported again meanwhile, the newer words stay.
+    database.execute(
+        "UPDATE collection_reports SET decision_id = NULL WHERE decision_id = ? AND NOT EXISTS"
+        " (SELECT 1 FROM collection_reports AS r"
+        " WHERE r.collection_id = collection_reports.collection_id"
+        " AND r.user_id = collection_reports.user_id AND r.decision_id IS NULL)",
+        (decision_id,),
+    )
+    gone = database.rows(
+        "DELETE FROM collection_decisions WHERE id = ? RETURNING id", (decision_id,)
+    )
+    if not gone:
+        raise NotFound("there is no such decision")
+    if kind == DecisionKind.HIDE:
+        _show_to(database, public_id, Visibility(visibility))
+    database.notes.about(f"collection {public_id}")
+    return require_collection(database, public_id)
+
+
+def _show_to(database: Transaction, public_id: str, visibility: Visibility) -> None:
+    database.execute(
+        "UPDATE collections SET visibility = ? WHERE id = ?", (visibility.value, public_id)
+    )
+
+
+def _free_id(database: Transaction, table: str) -> str:
+    found = new_id()
+    while database.rows(f"SELECT 1 FROM {table} WHERE id = ?", (found,)):
+        found = new_id()
+    return found
+
+
+def _report_of_row(row: Row) -> Report:
+    reason, note, created, name = row
+    return Report(Reason(reason), note, created, name)
+
+
+def _decision_of_row(row: Row) -> CollectionDecision:
+    found = collection_of_row(row[:_OF_COLLECTION])
+    number, kind, decided, by, reports = row[_OF_COLLECTION:]
+    return CollectionDecision(number, DecisionKind(kind), found, decided, by, int(reports))

@@ -1,0 +1,30 @@
+"""Ending what lets somebody in besides a password, in PostgreSQL, with the former password.
+
+The caller has locked the row of the user; grants come before codes and tokens, as in ``grants.py``.
+"""
+
+from collections.abc import Collection
+
+from mapshelf.model import Access
+from mapshelf.store.postgres.connections import Link
+from mapshelf.store.postgres.grants import delete_grants
+
+
+def end_access(link: Link, user_id: int, ending: Collection[Access], now: int) -> None:
+    """End what ``ending`` says; see ``contract.Passwords.set_password``."""
+    if Access.PROGRAMS in ending:
+        delete_grants(link, "user_id = %s", (user_id,))
+        for table in ("authorization_codes", "device_requests"):
+            link.execute(
+                f"DELETE FROM {table} WHERE digest IN (SELECT digest FROM {table}"
+                " WHERE user_id = %s ORDER BY digest FOR UPDATE)",
+                (user_id,),
+            )
+        link.execute(
+            "UPDATE tokens SET revoked = %s WHERE id IN (SELECT id FROM tokens WHERE user_id = %s"
+            " AND kind = 'personal' AND revoked IS NULL ORDER BY id FOR UPDATE)",
+            (now, user_id),
+        )
+    if Access.WAYS in ending:
+        for table in ("passkeys", "identities"):
+            link.execute(f"DELETE FROM {table} WHERE user_id = %s", (user_id,))

@@ -1,0 +1,26 @@
+"""Ending what lets somebody in besides a password, in SQLite, with the former password."""
+
+from collections.abc import Collection
+
+import apsw
+
+from mapshelf.model import Access
+from mapshelf.store.sqlite.grants import delete_grants
+
+
+def end_access(
+    database: apsw.Connection, user_id: int, ending: Collection[Access], now: int
+) -> None:
+    """End what ``ending`` says; see ``contract.Passwords.set_password``."""
+    if Access.PROGRAMS in ending:
+        delete_grants(database, "user_id = ?", (user_id,))
+        for table in ("authorization_codes", "device_requests"):
+            database.execute(f"DELETE FROM {table} WHERE user_id = ?", (user_id,))
+        database.execute(
+            "UPDATE tokens SET revoked = ?"
+            " WHERE user_id = ? AND kind = 'personal' AND revoked IS NULL",
+            (now, user_id),
+        )
+    if Access.WAYS in ending:
+        for table in ("passkeys", "identities"):
+            database.execute(f"DELETE FROM {table} WHERE user_id = ?", (user_id,))
