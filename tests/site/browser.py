@@ -38,7 +38,7 @@ OPTIONS: Final = (
 )
 """The sandbox needs rights that containers seldom give; nothing but our own pages is opened."""
 
-PATIENCE: Final = 30.0
+PATIENCE: Final = 120.0
 """Seconds for the service to start, and for a page to be all there."""
 
 QUIET: Final = 4
@@ -72,7 +72,7 @@ def served(data: Path, *options: str, host: str = "127.0.0.1") -> Iterator[str]:
         yield address
     finally:
         process.terminate()
-        assert process.wait(20) == 0
+        assert process.wait(60) == 0
     assert "Traceback" not in (data / "log").read_text()
 
 

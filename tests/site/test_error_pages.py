@@ -12,7 +12,17 @@ from mapshelf.api.context import Context
 from mapshelf.api.errors import RETRY_AFTER
 from mapshelf.api.http import Response
 from mapshelf.api.routes import Route
-from mapshelf.errors import AddressTooLong, NotFound, Overloaded, SnapshotMissing, StoreUnavailable
+from mapshelf.errors import (
+    AddressTooLong,
+    Conflict,
+    InvalidParameter,
+    MapDeleted,
+    MapHidden,
+    NotFound,
+    Overloaded,
+    SnapshotMissing,
+    StoreUnavailable,
+)
 from mapshelf.model import MapDraft
 from mapshelf.site import site_routes
 from mapshelf.site.error_pages import MOST_CACHED, ErrorPages
@@ -83,7 +93,8 @@ def test_without_its_store_the_service_cannot_answer(tmp_path: Path) -> None:
 def test_wrong_addresses_are_told_from_faults(
     site: Service, path: str, status: int, heading: str
 ) -> None:
-    assert told(site, path, status)[0] == say(heading)
+    message = say("error.invalid.hint" if status == 400 else "error.missing.hint")
+    assert told(site, path, status) == (say(heading), message)
 
 
 @pytest.mark.parametrize(
@@ -93,6 +104,10 @@ def test_wrong_addresses_are_told_from_faults(
         (StoreUnavailable("secret"), 503, "error.unavailable", say("error.again")),
         (SnapshotMissing("secret"), 503, "error.preparing", say("error.again")),
         (NotFound("secret"), 404, "error.missing", say("error.missing.hint")),
+        (Conflict("secret"), 409, "error.title", say("failure.changed")),
+        (MapHidden("secret"), 409, "error.title", say("failure.hidden")),
+        (MapDeleted("secret"), 409, "error.title", say("failure.changed")),
+        (InvalidParameter("secret"), 400, "error.invalid", say("error.invalid.hint")),
         (AddressTooLong("Too <long>."), 414, "error.title", "Too &lt;long&gt;."),
     ],
 )

@@ -5,15 +5,20 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from io import BytesIO
+from urllib.parse import quote
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from mapshelf.model import MapDetails, MapDraft, Visibility
+from mapshelf.formats.outline_codec import encode_outline
+from mapshelf.model import MapDetails, MapDraft, Outline, Topic, Visibility, sheets_of
 from mapshelf.site import chosen, site_routes
-from mapshelf.site.facets import Choice
+from mapshelf.site.choices import Choice
 from mapshelf.site.ways import numbered
+from tests.examples import examples
 from tests.harness import Service, Shelf, shelf_with
-from tests.site.people.person import Person, member, user_named
+from tests.site.people.person import Person, member, until, user_named
 from tests.store.drafts import source, upload
 
 LETTERS = "abcdefghijklm"
@@ -192,3 +197,78 @@ def test_chosen_maps_are_tagged_together(site: Service, shelf: Shelf) -> None:
     assert {one.title: one.tags for one in store.maps_of(user.id, 0, 9)} == tags
     assert bob.status("/tag?map=mapa0") == 403
     assert bob.status("/tag?map=none") == 404
+
+
+def choices(page: str) -> dict[str, tuple[str, bool]]:
+    """Return the choices beside the search box: value by name, and whether each is made."""
+    found = re.findall(r'type="checkbox" name="(\w+)" value="([^"]*)"( checked)?>', page)
+    return {name: (value, bool(made)) for name, value, made in found if name != "map"}
+
+
+def test_a_search_is_narrowed_beside_its_box(site: Service) -> None:
+    assert choices(get(site, "/")) == {
+        "title_only": ("true", False),
+        "with_notes": ("true", False),
+    }
+    page = get(site, "/?folder=b&title_only=1&with_notes=TRUE&query=x&order_by=alpha")
+    assert choices(page) == {
+        "folder": ("b", True),
+        "title_only": ("true", True),
+        "with_notes": ("true", True),
+    }
+    assert "In “b” and below" in page
+    hidden = re.findall(r'type="hidden" name="(\w+)"', page.split("</form>")[0])
+    assert hidden == ["order_by"], "what is a choice is not sent twice"
+    assert 'aria-label="Remove the filter Titles only"' in page
+    assert 'aria-label="Remove the filter Titles only"' not in get(site, "/?title_only=1")
+    assert len(re.findall('id="n[0-9]+"', get(site, "/?folder=b&query=b"))) == 10
+    get(site, "/?title_only=perhaps", 400)
+
+
+TEXTS = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=200),
+    st.lists(
+        st.sampled_from(
+            ["folder:", "tag:", "title:", "-", '"', "\u201c", "\u201d", "a", " ", "/", ":", "日"]
+        ),
+        max_size=30,
+    ).map("".join),
+)
+
+
+@settings(max_examples=examples(60))
+@given(text=TEXTS)
+def test_whatever_is_typed_is_no_error(site: Service, text: str) -> None:
+    asked = quote(text)
+    for path in (
+        "/?query=",
+        "/site/search?title_only=true&query=",
+        "/mindmaps/mapa0/a-0/find?query=",
+    ):
+        answer = site.request("GET", f"{path}{asked}", signed=False)
+        assert answer.status_code == 200, (path, text)
+
+
+def test_topics_of_one_map_are_found_without_a_script(site: Service, shelf: Shelf) -> None:
+    texts = ("tea <b>", "black tea", "coffee", "tea <b>", "tea house")
+    topics = [Topic(text, id=f"t{number}") for number, text in enumerate(texts)]
+    outline = Outline(sheets_of([Topic("Drinks", id="r", children=topics)]))
+    shelf.put(MapDraft(id="drinks", title="Drinks", outline=encode_outline(outline)))
+    page = get(site, "/mindmaps/drinks/drinks")
+    assert 'formaction="/mindmaps/drinks/drinks/find">In this map</button>' in page
+    assert "/find" not in get(site, "/mindmaps/mapa0/a-0")
+    found = get(site, "/mindmaps/drinks/drinks/find?query=tea")
+    there = re.findall(r'<a href="/mindmaps/drinks/drinks#t=([^"]+)"', found)
+    assert there == ["t0", "t1", "t3", "t4"], "each in its place"
+    assert "<mark>tea</mark> &lt;b&gt;" in found
+    assert 'href="/?query=tea"' in found
+    assert 'value="tea"' in found
+    both = get(site, "/mindmaps/drinks/drinks/find?query=black+tea")
+    assert both.count("#t=") == 1, "with both words"
+    assert "No topic of this map matches." in get(site, "/mindmaps/drinks/drinks/find?query=xyz")
+    assert "#t=" not in get(site, "/mindmaps/drinks/drinks/find")
+    shelf.publish()
+    until(site, lambda: "Drinks" in get(site, "/?query=tea"))
+    (more,) = re.findall(r'href="([^"]+)" rel="nofollow">All matches', get(site, "/?query=tea"))
+    assert more == "/mindmaps/drinks/drinks/find?query=tea"
+    get(site, "/mindmaps/none/x/find?query=tea", 404)

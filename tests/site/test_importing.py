@@ -35,7 +35,9 @@ def test_the_library_says_how_far_an_import_is(shelf: Shelf) -> None:
         assert say("importing.refresh") not in page(site)
         status.write(ImportStatus())
         assert LOOKING in page(site)
+        assert page(site) == page(site)
         status.write(ImportStatus(400, 800))
+        assert HALF in page(site)
         answer = site.request("GET", "/owners/reader", signed=False)
         assert HALF in answer.text
         assert '<progress id="imported" max="800" value="400">' in answer.text

@@ -140,6 +140,10 @@ class World:
             visibility: self.upload(with_comment(FILE, visibility), visibility)
             for visibility in ("published", "private")
         }
+        self.searches = {
+            name: shelf.store.save_search(self.ids[name], "Plans", "query=plan").id
+            for name in (OWNER, OTHER)
+        }
         self.collections = {one: self.collection(one) for one in ("published", "private")}
         shelf.publish()
         self.web: Program = registered(shelf.store)
@@ -389,6 +393,25 @@ def of_collected(last: str, **fields: str) -> Callable[[World, str], Asked]:
     return asked
 
 
+def new_search(world: World, _: str) -> Asked:
+    """Return a request that deletes a saved search of the owner, which is saved first."""
+    made = world.shelf.store.save_search(world.ids[OWNER], "Gone", "")
+    return Asked(f"/users/me/searches/{made.id}", statuses=(204,))
+
+
+def forgotten(asked: Asked) -> Callable[[World, str], Asked]:
+    """Return a request that saves a search, when all that others saved so are gone."""
+
+    def make(world: World, _: str) -> Asked:
+        for user in world.ids.values():
+            for one in world.shelf.store.saved_searches_of(user):
+                if one.name in ("New", "Gone"):
+                    world.shelf.store.remove_saved_search(user, one.id)
+        return asked
+
+    return make
+
+
 def emptied(world: World, visibility: str) -> Asked:
     """Return a request that takes the map out, which is put back first."""
     public_id = world.collections[visibility]
@@ -442,6 +465,34 @@ REQUESTS: Final[Mapping[tuple[str, str], Callable[[World, str], Asked]]] = {
     ("PUT", "/collections/{id}/maps"): of_collection("/maps", json=[]),
     ("POST", "/collections/{id}/maps"): of_collection("/maps", json=[]),
     ("DELETE", "/collections/{id}/maps/{map}"): emptied,
+    ("POST", "/users/me/searches"): forgotten(
+        Asked("/users/me/searches", json={"name": "New", "parameters": {}}, statuses=(201,))
+    ),
+    ("PATCH", "/users/me/searches/{id}"): lambda world, _: Asked(
+        f"/users/me/searches/{world.searches[OWNER]}", json={"name": "Plans"}
+    ),
+    ("DELETE", "/users/me/searches/{id}"): new_search,
+    ("POST", "/account/searches"): forgotten(
+        Asked(
+            "/account/searches",
+            {"name": "New", "search": "query=x"},
+            statuses=(303,),
+            location="/account/searches?done=saved",
+        )
+    ),
+    ("GET", "/saved/{id}/feed.atom"): lambda world, _: Asked(
+        f"/saved/{world.searches[OWNER]}/feed.atom"
+    ),
+    ("POST", "/collections/{id}/reports"): of_collection(
+        "/reports", json={"reason": "spam"}, statuses=(201,)
+    ),
+    ("POST", f"{COLLECTED}/report"): of_collected("report", reason="spam"),
+    ("GET", "/feeds/{secret}/collected/{id}.atom"): lambda world, _: Asked(
+        f"/feeds/{world.feed}/collected/{world.collections['published']}.atom"
+    ),
+    ("GET", "/feeds/{secret}/saved/{id}.atom"): lambda world, _: Asked(
+        f"/feeds/{world.feed}/saved/{world.searches[OTHER]}.atom"
+    ),
     ("GET", "/collected/{id}"): lambda world, visibility: Asked(
         f"/collected/{world.collections[visibility]}", statuses=(308,)
     ),
@@ -613,8 +664,8 @@ def without_scope(row: Row, caller: Caller) -> int | None:
 
 def of_maps(row: Row, caller: Caller, visibility: str) -> int | str:
     """Return what becomes of a request because of the map that is meant."""
-    if not row.which:
-        return "done"
+    if row.which in ("", "own alone"):
+        return "done" if not row.which or caller.user == OWNER else 404
     if row.which == "published":
         return 404 if visibility == "private" else "done"
     # Where no token is asked for, one counts if it allows to read maps.
@@ -689,6 +740,7 @@ def test_the_table_says_only_what_is_understood() -> None:
         "removed",
         "seen",
         "own",
+        "own alone",
         "others",
     }
 

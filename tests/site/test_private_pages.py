@@ -16,11 +16,13 @@ from mapshelf.readers import Limits
 from mapshelf.readers import read as read_file
 from mapshelf.site import site_routes
 from mapshelf.site.messages import say
-from mapshelf.store.tables import COLLECTIONS
+from mapshelf.store.tables import COLLECTIONS, SAVED_SEARCHES
 from tests.harness import READER, Service, Shelf, shelf_with
 from tests.readers.samples import as_file, drawn, with_picture
 from tests.site.people.person import Person, member
 from tests.site.shelves import large
+
+pytestmark = pytest.mark.process
 
 PICTURE = as_file(drawn())
 FILE = with_picture(PICTURE)
@@ -37,6 +39,7 @@ MAP = MapDraft(
 )
 PAGE: Final = f"/mindmaps/{ID}/plan"
 COLLECTION: Final = "Collect1"
+SEARCH: Final = "Searched"
 COLLECTED: Final = f"/collected/{COLLECTION}/plans"
 
 PEOPLE: Final = {
@@ -51,6 +54,7 @@ PEOPLE: Final = {
     "/mindmaps/{id}/{slug}": [PAGE, f"{PAGE}?embed=1", "/mindmaps/Large001/a-very-large-map"],
     "/mindmaps/{id}/{slug}/compare/{other}": [f"{PAGE}/compare/Large001"],
     "/mindmaps/{id}/{slug}/elsewhere": [f"{PAGE}/elsewhere"],
+    "/mindmaps/{id}/{slug}/find": [f"{PAGE}/find?query=plan"],
     "/mindmaps/{id}/{slug}.{format}": [f"{PAGE}.md", "/mindmaps/Large001/a-very-large-map.json"],
     "/mindmaps/{id}/{slug}/original": [f"{PAGE}/original"],
 }
@@ -59,6 +63,7 @@ PEOPLE: Final = {
 SCRIPTS: Final = {
     "/feed.atom": ["/feed.atom"],
     "/collected/{id}/feed.atom": [f"/collected/{COLLECTION}/feed.atom"],
+    "/saved/{id}/feed.atom": [f"/saved/{SEARCH}/feed.atom"],
     "/oembed": [f"/oembed?url=https%3A%2F%2Fmaps.example.org%2Fmindmaps%2F{ID}%2Fplan"],
     "/mindmaps/{id}/{slug}/compare/{other}.svg": [f"{PAGE}/compare/Large001.svg"],
     "/site/search": ["/site/search?query=plan"],
@@ -80,7 +85,11 @@ OPEN_TO_ALL = OPEN | {"/signin/passkey"}
 OPEN_TO_ALL |= {
     f"/account{more}" for more in ("", "/password", "/tokens", "/programs", "/feeds", "/passkeys")
 }
-OPEN_TO_ALL |= {"/feeds/{secret}.atom"}  # lets in who knows it: people/test_feeds.py
+OPEN_TO_ALL |= {  # let in who knows them: people/test_feeds.py, people/test_saved_searches.py
+    "/feeds/{secret}.atom",
+    "/feeds/{secret}/collected/{id}.atom",
+    "/feeds/{secret}/saved/{id}.atom",
+}
 OPEN_TO_ALL |= {"/oauth/auth", "/oauth/authorize", "/oauth/device"}
 OPEN_TO_ALL |= {"/account/export", "/account/delete", "/report/{id}"}
 OPEN_TO_ALL |= {f"/publish{more}" for more in ("", "/preview", "/published")} | {"/account/maps"}
@@ -89,8 +98,10 @@ OPEN_TO_ALL |= {
     for last in ("vote", "edit", "versions", "versions/{number}", "remove")
 }
 
-OPEN_TO_ALL |= {"/account/collections", "/collect", "/tag"}
-OPEN_TO_ALL |= {f"/collected/{{id}}/{{slug}}/{last}" for last in ("edit", "remove", "pin")}
+OPEN_TO_ALL |= {"/account/collections", "/account/searches", "/collect", "/tag"}
+OPEN_TO_ALL |= {
+    f"/collected/{{id}}/{{slug}}/{last}" for last in ("edit", "remove", "pin", "report")
+}
 
 OF_ADMINISTRATORS: Final = {
     f"/account/{last}" for last in ("invitations", "reports", "imports", "duplicates", "tags")
@@ -105,7 +116,10 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
     with shelf_with(tmp_path_factory.mktemp("private"), MAP, large()) as full:
         (reader,) = (one.id for one in full.store.users() if one.name == READER)
         row = (COLLECTION, reader, "Plans", "", "published", 1, 1, None)
-        full.store.write_rows({COLLECTIONS: [row]}, full.store.catalogue_counters())
+        search = (SEARCH, reader, "Plans", "query=plan", 1, 1)
+        full.store.write_rows(
+            {COLLECTIONS: [row], SAVED_SEARCHES: [search]}, full.store.catalogue_counters()
+        )
         yield full
 
 

@@ -142,8 +142,13 @@ def test_what_is_touched_is_large_enough(reader_with: ReaderWith) -> None:
 
 
 def boxes(page: Page, selector: str) -> list[FloatRect]:
-    found = [one.bounding_box() for one in page.locator(selector).all()]
-    return [box for box in found if box and box["width"]]
+    found: list[FloatRect] = page.locator(selector).evaluate_all(
+        """all => all.map((one) => {
+            const {x, y, width, height} = one.getBoundingClientRect();
+            return {x, y, width, height};
+        })"""
+    )
+    return [box for box in found if box["width"]]
 
 
 def test_a_swipe_beside_the_drawing_scrolls_the_page(reader_with: ReaderWith) -> None:

@@ -4,6 +4,7 @@ Every form leads on to a page, so that loading it again does nothing twice. A ne
 invitation is shown on that page, and never again: only its digest is kept (``shown_once.py``).
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -25,15 +26,18 @@ from mapshelf.api.http import Request, Response
 from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound, SessionTooOld, WrongCredentials
-from mapshelf.model import LARGEST_ID, AuditEvent, RefusalKind, Role
+from mapshelf.model import LARGEST_ID, Access, AuditEvent, RefusalKind, Role
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import moment, row_of_invitation, row_of_token
 from mapshelf.site.failures import SHOWN
-from mapshelf.site.personal import Page, Paths, Personal, new_password
+from mapshelf.site.personal import REGISTERED, Page, Paths, Personal, ended_access, new_password
 from mapshelf.site.responses import PERSONAL, see_other
 from mapshelf.tokens import DEFAULT_SCOPES, LINK_PREFIX, PREFIX, SCOPES
 
-DONE: Final = ("password", "session", "sessions", "token", "invitation")
+DONE: Final = (
+    *("password", "password.access", "session", "sessions", "token", "invitation"),
+    REGISTERED,
+)
 """What a form may have done: the address of the next page says it, and the page tells it."""
 
 LIFETIMES: Final = (7, 30, DEFAULT_LIFETIME, 365)
@@ -88,7 +92,7 @@ class AccountPages:
             "sessions": [row for row in rows if not row.expired],
             "private": self._settings.private,
             "administrator": user.role is Role.ADMINISTRATOR,
-            "reports": await self._open_reports(request, session),
+            **await self._open_reports(request, session),
             "refused": await self._refused_files(request, session),
             "provider": self._settings.provider is not None,
             "passkeys": relying_party(self._settings.base_url) is not None,
@@ -97,11 +101,17 @@ class AccountPages:
         }
         return await self._personal.page(Page("account.html", values), session)
 
-    async def _open_reports(self, request: Request, session: Session) -> int:
-        """Return how many maps an administrator has to decide about."""
+    async def _open_reports(self, request: Request, session: Session) -> dict[str, int]:
+        """Return how many maps and collections an administrator has to decide about."""
         if session.user.role is not Role.ADMINISTRATOR:
-            return 0
-        return await self._personal.ask(request, lambda store: store.count_reported_maps())
+            return {"reports": 0, "reported_collections": 0}
+        return await self._personal.ask(
+            request,
+            lambda store: {
+                "reports": store.count_reported_maps(),
+                "reported_collections": store.count_reported_collections(),
+            },
+        )
 
     async def _refused_files(self, request: Request, session: Session) -> int:
         """Return how many refused files an administrator has not dismissed."""
@@ -136,37 +146,36 @@ class AccountPages:
 
     async def _change_password(self, request: Request, session: Session, form: Form) -> Response:
         client = self._personal.client(request)
-        present = form.text("present")
+        present, ending = form.text("present"), ended_access(form)
         try:
             if not present and session.by_proxy:
                 # The proxy says who it is with each request, however long ago that was shown.
                 raise WrongCredentials
             new = new_password(form)
-            if present or await self._has_password(request, session):
+            if present or await self._personal.has_password(request, session.user.name):
                 change = partial(change_password, present=present)
             else:
                 change = partial(choose_first_password)
-            await self._personal.hash(
-                request, partial(change, session=session.token, new=new, client=client)
-            )
+            work = partial(change, session=session.token, new=new, client=client, ending=ending)
+            await self._personal.hash(request, work)
         except (*SHOWN, SessionTooOld) as error:
-            return await self._password_page(request, session, error)
-        return see_other(self._after("password"))
+            return await self._password_page(request, session, ending, error)
+        return see_other(self._after("password.access" if ending else "password"))
 
     async def _password_page(
-        self, request: Request, session: Session, error: Exception | None = None
+        self,
+        request: Request,
+        session: Session,
+        ending: Sequence[Access] = (),
+        error: Exception | None = None,
     ) -> Response:
         values = {
+            "chosen": ending,
             "user": session.user,
-            "has_password": await self._has_password(request, session),
+            "has_password": await self._personal.has_password(request, session.user.name),
             "by_proxy": session.by_proxy,
         }
         return await self._personal.page(Page("change_password.html", values, error), session)
-
-    async def _has_password(self, request: Request, session: Session) -> bool:
-        name = session.user.name
-        record = await self._personal.ask(request, lambda store: store.password_of(name))
-        return record is None or record.encoded is not None
 
     # -- tokens ---------------------------------------------------------------------------
 

@@ -6,9 +6,10 @@ canonical address: that of an owner is ``/owners/…``, not ``/?owner=…``.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Final
-from urllib.parse import quote, unquote, urlencode, urlsplit
+from urllib.parse import quote, quote_plus, unquote, urlencode, urlsplit
 
 from mapshelf.api.http import Request
 from mapshelf.site.responses import quoted_query
@@ -26,6 +27,10 @@ LONGEST_RETURN: Final = 2000
 """Most characters of an address to return to after signing in."""
 
 
+MOST_NAMES: Final = 2048
+"""Names whose form in a path is kept."""
+
+
 class Addresses:
     """The addresses of one installation."""
 
@@ -40,7 +45,8 @@ class Addresses:
 
     def map(self, public_id: str, title: str) -> str:
         """Return the page of a map."""
-        return f"{self.root}/mindmaps/{public_id}/{quote(slug(title))}"
+        words = slug(title)  # letters, digits and hyphens
+        return f"{self.root}/mindmaps/{public_id}/{words if words.isascii() else quote(words)}"
 
     def of_map(self, public_id: str, title: str, page: str) -> str:
         """Return a page about a map, such as ``edit``."""
@@ -78,6 +84,27 @@ class Addresses:
             rest["offset"] = str(offset)
         return self.root + place + (f"?{urlencode(rest)}" if rest else "")
 
+    def narrowed(self, given: Mapping[str, str], name: str) -> Callable[[str], str]:
+        """Return what makes the address of a list of each value of the parameter ``name``.
+
+        It is the same as that of ``library``; a page has a hundred of them that differ in nothing
+        else, so only the value is quoted for each.
+        """
+        # No parameter has a NUL, so it can be found again, quoted in the same way as any value.
+        whole = self.library({**given, name: "\0"})
+        hole = "%00" if "%00" in whole else "\0"
+        before, _, after = whole.partition(hole)
+        in_path = "?" not in before
+        if name == "owner" and in_path:
+            return lambda value: (
+                f"{before}{_in_path(value)}{after}"
+                if value.strip(".")
+                else self.library({**given, name: value})
+            )
+        if in_path:  # a category
+            return lambda value: f"{before}{value}{after}"
+        return lambda value: f"{before}{quote_plus(value)}{after}"
+
     def feed(self, given: Mapping[str, str]) -> str:
         """Return the feed of a list."""
         return f"{self.root}/feed.atom" + (f"?{urlencode(given)}" if given else "")
@@ -93,6 +120,14 @@ class Addresses:
     def collection_feed(self, public_id: str) -> str:
         """Return the feed of a collection, whatever its title."""
         return f"{self.root}/collected/{public_id}/feed.atom"
+
+    def saved_feed(self, public_id: str) -> str:
+        """Return the feed of a saved search, whatever its name."""
+        return f"{self.root}/saved/{public_id}/feed.atom"
+
+    def save_search(self, given: Mapping[str, str]) -> str:
+        """Return where somebody saves the search that these parameters of a list make."""
+        return self.account("searches") + f"?{urlencode(given)}"
 
     def collection_picture(self, public_id: str, width: int, theme: str = "") -> str:
         """Return the picture of a collection."""
@@ -170,10 +205,16 @@ class Addresses:
         rest = dict(given)
         # A path of dots alone would mean a parent folder.
         if "owner" in rest and rest["owner"].strip("."):
-            return f"/owners/{quote(rest.pop('owner'), safe='')}", rest
+            return f"/owners/{_in_path(rest.pop('owner'))}", rest
         if "category" in rest:
             return f"/categories/{rest.pop('category')}", rest
         return "/", rest
+
+
+@lru_cache(MOST_NAMES)
+def _in_path(name: str) -> str:
+    """Return a name as a part of a path; the same few owners are on most pages."""
+    return quote(name, safe="")
 
 
 def safe_link(link: str) -> str | None:

@@ -102,12 +102,13 @@ class Card:
 
 def with_places(cards: list[Card]) -> list[Card]:
     """Return cards, with the places of files on those with the same title as another."""
-    counts = Counter(normalize(one.title) for one in cards)
+    titles = [normalize(one.title) for one in cards]
+    counts = Counter(titles)
     return [
         replace(one, place=Markup(escape(one.file)))  # noqa: S704 - escaped
-        if counts[normalize(one.title)] > 1 and not one.place
+        if counts[title] > 1 and not one.place
         else one
-        for one in cards
+        for title, one in zip(titles, cards, strict=True)
     ]
 
 
@@ -145,7 +146,7 @@ def card(
         views=int(found["Views"]),
         downloads=int(found["Downloads"]),
         thumbs_up=int(found["ThumbsUp"]),
-        topics=[_topic(snippet, public_id, title, addresses) for snippet in snippets],
+        topics=[found_topic(snippet, public_id, title, addresses) for snippet in snippets],
         edited=iso_date(edited) if edited else "",
         edited_date=edited[:10],
         file=details.source,
@@ -163,7 +164,8 @@ def iso_date(date: str) -> str:
     return date.replace(" ", "T") + "Z"
 
 
-def _topic(snippet: Snippet, public_id: str, title: str, addresses: Addresses) -> FoundTopic:
+def found_topic(snippet: Snippet, public_id: str, title: str, addresses: Addresses) -> FoundTopic:
+    """Return a topic of a map that matches a search."""
     return FoundTopic(
         addresses.topic(public_id, title, snippet.id),
         snippet.path,

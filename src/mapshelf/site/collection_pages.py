@@ -5,12 +5,13 @@ page is made for its reader, who may see maps that others do not; frames and fee
 in particular sees.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Final
 from urllib.parse import parse_qsl, unquote
 
-from mapshelf.accounts.permissions import may_change
+from mapshelf.accounts.feed_addresses import feed_address
+from mapshelf.accounts.permissions import is_shown, may_change
 from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response
 from mapshelf.api.visible_collections import SeenCollection, find_collection
@@ -102,6 +103,16 @@ class CollectionPages:
         response = await self._queues.pages.result(object(), make, request.disconnection)
         return found.guarded(response)
 
+    async def own_feed(self, request: Request) -> Response:
+        """Answer the same at the secret address of a reader, who may have a private collection.
+
+        People pass entries on: so the feed has the maps that everybody sees in the collection.
+        """
+        found = await find_collection(self._context, request)
+        maps = [one for one in found.maps if is_shown(one, found.collection, None)]
+        make = partial(self._feed, replace(found, maps=maps), own=True)
+        return await self._queues.pages.result(object(), make, request.disconnection)
+
     async def oembed(self, request: Request, public_id: str) -> Response:
         """Answer how to embed a published collection."""
         found = await find_collection(self._context, request, public_id, for_anybody=True)
@@ -142,12 +153,15 @@ class CollectionPages:
             "summary": " ".join(collection.text.split())[:SUMMARY],
             "listed": collection.visibility is Visibility.PUBLISHED,
             "feed": self._addresses.collection_feed(collection.id),
+            "secret_feed": self._context.settings.private
+            or collection.visibility is Visibility.PRIVATE,
+            "own_feed": feed_address(self._addresses.base_url, "…", f"/collected/{collection.id}"),
             "embed": embed_code(absolute, collection.title),
             "oembed": self._addresses.oembed(absolute),
             "absolute": self._addresses.absolute,
         }
 
-    def _feed(self, found: SeenCollection) -> Response:
+    def _feed(self, found: SeenCollection, *, own: bool = False) -> Response:
         addresses, collection = self._addresses, found.collection
         shown = collection_card(collection, addresses)
         values = {
@@ -156,7 +170,7 @@ class CollectionPages:
             "own": addresses.absolute(addresses.collection_feed(collection.id)),
             "updated": shown.changed.iso,
             "entries": [_entry(one, addresses) for one in _cards(found, addresses)],
-            "secret": False,
+            "secret": own,
         }
         body = self._templates.text("feed.atom", values).encode()
         return data_response(b"application/atom+xml; charset=utf-8", body)

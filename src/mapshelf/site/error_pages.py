@@ -11,6 +11,7 @@ from typing import Final
 from mapshelf.api.errors import FAULT, error_headers, error_row
 from mapshelf.api.http import Headers, Response
 from mapshelf.errors import (
+    Conflict,
     CrossSiteRequest,
     Forbidden,
     InvalidParameter,
@@ -21,9 +22,10 @@ from mapshelf.errors import (
     Overloaded,
     SnapshotError,
     StoreUnavailable,
+    TooManyRequests,
     UnknownPath,
 )
-from mapshelf.site.failures import forbidden
+from mapshelf.site.failures import failure, waiting
 from mapshelf.site.messages import say
 from mapshelf.site.responses import Templates
 
@@ -31,8 +33,8 @@ MOST_CACHED: Final = 100
 """Maximum of cached error pages."""
 
 _TEXTS: Final[Mapping[type[Exception], tuple[str, str | None]]] = {
-    InvalidParameter: ("error.invalid", None),
-    MalformedRequest: ("error.invalid", None),
+    InvalidParameter: ("error.invalid", "error.invalid.hint"),
+    MalformedRequest: ("error.invalid", "error.invalid.hint"),
     InvalidRequest: ("error.title", None),
     InvalidToken: ("error.private", "error.private.hint"),
     CrossSiteRequest: ("error.form", "error.form.hint"),
@@ -40,6 +42,7 @@ _TEXTS: Final[Mapping[type[Exception], tuple[str, str | None]]] = {
     NotFound: ("error.missing", "error.missing.hint"),
     SnapshotError: ("error.preparing", "error.again"),
     Overloaded: ("error.overloaded", "error.again"),
+    TooManyRequests: ("error.many", None),
     StoreUnavailable: ("error.unavailable", "error.again"),
 }
 """The heading of each kind of error, and the message below; without one, that of the API."""
@@ -59,8 +62,10 @@ class ErrorPages:
         texts = (_TEXTS[kind] for kind in type(error).__mro__ if kind in _TEXTS)
         heading, hint = next(texts, other)
         message = say(hint) if hint else row.message or str(error)
-        if isinstance(error, Forbidden):
-            message = forbidden(error)
+        if isinstance(error, Forbidden | Conflict):
+            message = failure(error, "failure.changed")
+        elif isinstance(error, TooManyRequests):
+            message = say("error.many.hint", wait=waiting(error.retry_after))
         key = (row.status, say(heading), message, error_headers(error))
         page = self._pages.get(key)
         if page is None:

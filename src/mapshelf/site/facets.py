@@ -7,7 +7,9 @@ from typing import Final
 from mapshelf.model import clean_path, paths_to
 from mapshelf.query import MapQuery
 from mapshelf.site.addresses import Addresses
+from mapshelf.site.choices import Choice
 from mapshelf.site.messages import ENGLISH, say
+from mapshelf.site.narrowing import is_on
 from mapshelf.snapshot.read import Facets, Snapshot
 from mapshelf.store.contract import Maps
 
@@ -25,16 +27,6 @@ they could not be links.
 
 _SAID: Final = ("size", "with_notes", "with_tasks")
 """Facets whose values are words of ours."""
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A value of a facet, or an order; ``count`` is -1 where there is no count."""
-
-    name: str
-    address: str
-    count: int = -1
-    chosen: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +57,14 @@ def facets_of(
         StoreUnavailable: the store cannot be reached.
     """
     given = dict(query.given)
-    counted = snapshot.facets(query)
+    counted = snapshot.facets(query, FACETS)
     facets = []
     for name in FACETS:
         # The alternatives to a chosen value are counted without its filter; but in a folder, those
         # in it are offered.
         others = tuple(row for row in query.filters if row[0] != name)
         same = name == "folder" or others == query.filters
-        counts = counted if same else snapshot.facets(replace(query, filters=others))
+        counts = counted if same else snapshot.facets(replace(query, filters=others), (name,))
         above = folder_steps(given, addresses) if name == "folder" else ()
         choices = _choices(name, _values(name, counts, store), given, addresses)
         # A value that all maps have divides nothing.
@@ -111,8 +103,10 @@ def removals_of(
     for name in _SAID:
         if name in given:
             shown[name] = say(f"{name}.{given[name].lower()}") if _is_on(name, given) else ""
-    if given.get("only_templates", "").lower() in ("1", "true"):
+    if is_on(given.get("only_templates", "")):
         shown["only_templates"] = say("templates")
+    if is_on(given.get("title_only", "")) and given.get("query"):
+        shown["title_only"] = say("search.title_only")
     return [
         Choice(label, addresses.library(_without(given, name)))
         for name, label in shown.items()
@@ -168,10 +162,11 @@ def _choices(
     given: Mapping[str, str],
     addresses: Addresses,
 ) -> list[Choice]:
-    choices = []
-    for key, label, count in values:
-        chosen = given.get(name, "").casefold() == key.casefold()
-        choices.append(Choice(label, addresses.library({**given, name: key}), count, chosen))
+    address, wanted = addresses.narrowed(given, name), given.get(name, "").casefold()
+    choices = [
+        Choice(label, address(key), count, chosen=wanted == key.casefold())
+        for key, label, count in values
+    ]
     # The chosen value must be visible, however many are more frequent.
     return sorted(choices, key=lambda choice: not choice.chosen)
 

@@ -1,4 +1,4 @@
-"""What forms say when something was wrong, in the words of ``messages.py``."""
+"""What forms say when something was wrong, in the words of ``messages``."""
 
 from typing import Final
 
@@ -7,6 +7,7 @@ from mapshelf.errors import (
     AlreadyExists,
     BodyTooLarge,
     CannotWrite,
+    CollectionHidden,
     Conflict,
     CrossSiteRequest,
     Forbidden,
@@ -27,6 +28,7 @@ from mapshelf.errors import (
     TooManyAttempts,
     TooManyCollections,
     TooManyReports,
+    TooManySearches,
     TooManyTokens,
     TooManyUploads,
     UnacceptablePassword,
@@ -76,15 +78,16 @@ def failure(error: Exception, invalid: str) -> str:
         return _of_provider(error)
     if isinstance(error, TooManyAttempts | TooManyUploads):
         key = "attempts" if isinstance(error, TooManyAttempts) else "uploads"
-        return say(f"failure.{key}", wait=_waiting(error.retry_after))
+        return say(f"failure.{key}", wait=waiting(error.retry_after))
     if isinstance(error, UnreadableFile):
         return _of_file(error)
-    if isinstance(error, Forbidden | TooManyCollections):
-        return forbidden(error) if isinstance(error, Forbidden) else _of_collections(error)
+    if isinstance(error, Forbidden | TooManyCollections | TooManySearches):
+        return forbidden(error) if isinstance(error, Forbidden) else _too_many(error)
     return say(next((key for kind, key in _MESSAGES if isinstance(error, kind)), invalid))
 
 
-def _waiting(seconds: int) -> str:
+def waiting(seconds: int) -> str:
+    """Return how long to wait, in words."""
     if seconds < 2 * MINUTE:
         return counted("seconds", seconds)
     return counted("minutes", -(-seconds // MINUTE))
@@ -96,8 +99,9 @@ def forbidden(error: Forbidden) -> str:
     return say(f"forbidden.{error.reason}", **facts)
 
 
-def _of_collections(error: TooManyCollections) -> str:
-    return say(f"failure.collections.{error.what}", most=f"{error.most:,}")
+def _too_many(error: TooManyCollections | TooManySearches) -> str:
+    key = f"collections.{error.what}" if isinstance(error, TooManyCollections) else "searches"
+    return say(f"failure.{key}", most=f"{error.most:,}")
 
 
 def _of_file(error: UnreadableFile) -> str:
@@ -120,6 +124,7 @@ _MESSAGES: Final[tuple[tuple[type[Exception], str], ...]] = (
     (WrongCredentials, "failure.credentials"),
     (SessionTooOld, "failure.session_old"),
     (MapHidden, "failure.hidden"),
+    (CollectionHidden, "failure.hidden.collection"),
     (LastAdministrator, "failure.last_administrator"),
     (TooManyReports, "failure.reports"),
     (WrongPasskey, "failure.passkey"),

@@ -54,6 +54,8 @@ class FeedAddressPage:
             "present": row_of_token(token, milliseconds()) if token else None,
             "address": feed_address(self._base_url, secret) if secret else "",
             "example": feed_address(self._base_url, "…"),
+            "collection": feed_address(self._base_url, "…", "/collected/ID"),
+            "search": feed_address(self._base_url, "…", "/saved/ID"),
             "private": self._personal.context.settings.private,
             "done": done if done == DONE else "",
         }

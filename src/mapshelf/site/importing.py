@@ -34,6 +34,7 @@ class Importing:
         self._context = context
         self._templates = maker.templates
         self._file = StatusFile(context.settings.data)
+        self._last: tuple[Response, bytes, Response] | None = None
 
     def status(self) -> ImportStatus | None:
         """Return how far the import is, ``None`` if there is none."""
@@ -53,11 +54,19 @@ class Importing:
             status = self.status()
             if status is None or response.status != 200 or MARK not in response.body:
                 return response
-            body = response.body.replace(MARK, self._line(status).encode(), 1)
-            kept = (one for one in response.headers if one[0] not in _OF_OTHERS)
-            return packable(body_response(200, HTML, body, (*kept, NOT_KEPT)))
+            return self._changed(response, self._line(status).encode())
 
         return operation
+
+    def _changed(self, response: Response, line: bytes) -> Response:
+        """Return a page with ``line`` at the mark; the last one is kept, for it is asked often."""
+        if self._last and self._last[0] is response and self._last[1] == line:
+            return self._last[2]
+        body = response.body.replace(MARK, line, 1)
+        kept = (one for one in response.headers if one[0] not in _OF_OTHERS)
+        changed = packable(body_response(200, HTML, body, (*kept, NOT_KEPT)))
+        self._last = response, line, changed
+        return changed
 
     def _line(self, status: ImportStatus | None) -> str:
         if status is None:

@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
-from mapshelf.query import ORDERS, MapQuery
+from mapshelf.query import ORDERS, PARAMETERS, MapQuery
 from mapshelf.search.snippets import PAGE_BUDGET, SnippetFinder, marked_line
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card, with_places
-from mapshelf.site.facets import Choice, Facet, facets_of, removals_of
+from mapshelf.site.choices import Choice
+from mapshelf.site.facets import Facet, facets_of, removals_of
 from mapshelf.site.messages import say
+from mapshelf.site.narrowing import NARROWING, Narrowing, narrowing_of
 from mapshelf.site.twins import EACH, folded
 from mapshelf.site.ways import CARDS, TABLE, VIEW, letters_of, numbered, views_of
 from mapshelf.snapshot.read import Snapshot
@@ -42,8 +44,10 @@ class Library:
         in_folder: whether only maps of a folder are listed.
         anywhere: the address of the list without its folder.
         hidden: parameters that a search in this list keeps.
+        narrowing: how a search can be narrowed, beside the box that it is typed into.
         address: the address of this page.
         feed: the address of the list's feed.
+        save: where this search is saved, empty if it is no search.
         page: the number of this page, from 1.
         pages: how many pages there are.
         previous: the address of the previous page, empty on the first.
@@ -70,8 +74,10 @@ class Library:
     in_folder: bool
     anywhere: str
     hidden: dict[str, str]
+    narrowing: list[Narrowing]
     address: str
     feed: str
+    save: str
     page: int
     pages: int
     previous: str
@@ -129,9 +135,11 @@ def library_page(
         orders=_orders(query, addresses),
         in_folder="folder" in given,
         anywhere=addresses.library(_without(given, "folder")),
-        hidden={name: value for name, value in given.items() if name != "query"},
+        hidden={name: value for name, value in given.items() if name not in ("query", *NARROWING)},
+        narrowing=narrowing_of(given),
         address=addresses.library(given, query.offset),
         feed=addresses.feed(plain),
+        save=addresses.save_search(_saveable(plain)) if _saveable(plain) else "",
         page=page,
         pages=pages,
         previous=addresses.library(given, (page - 2) * PAGE_SIZE) if 1 < page <= pages else "",
@@ -145,6 +153,11 @@ def library_page(
         if hits.total and page > pages
         else "",
     )
+
+
+def _saveable(given: Mapping[str, str]) -> dict[str, str]:
+    """Return those of the parameters of a list that a saved search keeps."""
+    return {name: value for name, value in given.items() if name in PARAMETERS}
 
 
 def _toggled(given: Mapping[str, str]) -> dict[str, str]:

@@ -8,7 +8,8 @@ from mapshelf.formats.ndjson_records import format_date
 from mapshelf.model import Outline
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, iso_date
-from mapshelf.site.facets import Choice, language_name
+from mapshelf.site.choices import Choice
+from mapshelf.site.facets import language_name
 from mapshelf.site.messages import counted, say
 from mapshelf.snapshot.read import Details
 
@@ -71,7 +72,9 @@ def _of_outline(outline: Outline, addresses: Addresses) -> Iterator[Fact]:
     if outline.language:
         address = addresses.library({"language": outline.language})
         yield Fact(say("map.language"), language_name(outline.language), address)
-    contents = (counted("topics", outline.topic_count), counted("levels", outline.depth))
+    depths = [depth for depth, _ in outline.topics()]
+    levels = 1 + max(depths, default=-1)
+    contents = (counted("topics", len(depths)), counted("levels", levels))
     yield Fact(say("map.contents"), ", ".join(contents))
 
 

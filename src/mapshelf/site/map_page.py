@@ -13,9 +13,10 @@ from mapshelf.render.formulas import Mathml, formulas_of, mathml
 from mapshelf.render.render_request import DRAWING_FORMATS
 from mapshelf.site.addresses import Addresses, safe_link
 from mapshelf.site.cards import Card, card
-from mapshelf.site.facets import Choice, folder_steps
+from mapshelf.site.choices import Choice
+from mapshelf.site.facets import folder_steps
 from mapshelf.site.map_facts import Fact, facts_of
-from mapshelf.site.messages import SCRIPT_ENGLISH, say
+from mapshelf.site.messages import say
 from mapshelf.site.outline import outline_html
 from mapshelf.site.responses import Templates, Values
 from mapshelf.site.topic_details import PageLink
@@ -62,7 +63,6 @@ class MapPage:
         embed: HTML to copy into other pages.
         data: the map as schema.org describes it, for search engines.
         oembed: the address of its oEmbed description.
-        messages: the messages of the script.
         visibility: who sees it.
         listed: whether it is in lists: others may be told where it is.
     """
@@ -85,7 +85,6 @@ class MapPage:
     embed: str
     data: dict[str, Any]
     oembed: str
-    messages: dict[str, str]
     visibility: str
     listed: bool
 
@@ -228,7 +227,6 @@ def _map_page(
         embed=embed_code(page, shown.title),
         data=_data(known, summary, outline, addresses),
         oembed=addresses.oembed(page),
-        messages=dict(SCRIPT_ENGLISH),
         visibility=known.visibility,
         listed=known.visibility == Visibility.PUBLISHED.value,
     )

@@ -23,6 +23,7 @@ from mapshelf.api.votes import VOTES, set_vote
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.model import AuditEvent, KeptFile, Map, User, Version
+from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.failures import UNTAKEN
@@ -44,6 +45,9 @@ from mapshelf.store import Store
 T = TypeVar("T")
 
 AT: Final = "/mindmaps/{id}/{slug}"
+
+DONE: Final = "published"
+"""What the page of a map says to its owner just after that."""
 
 FILE: Final = "map"
 """The field with a file."""
@@ -131,10 +135,12 @@ class OneMapPages:
             standing = await self._standing(request, session)
         except NotFound:
             return None
-        values = {"standing": standing, "form_token": session.form_token()}
+        given = read_parameters(request.query_string, ("done",)).get("done")
+        done = given if given == DONE and standing.own else ""
+        values = {"standing": standing, "form_token": session.form_token(), "done": done}
         make = partial(self._templates.text, "_standing.html", values)
         text = await self._context.queues.accounts.result(object(), make, request.disconnection)
-        return Part(text.encode(), f"{session.token.id} {standing}".encode())
+        return Part(text.encode(), f"{session.token.id} {standing} {done}".encode())
 
     # -- rating ---------------------------------------------------------------------------
 
@@ -323,7 +329,7 @@ class OneMapPages:
         values: dict[str, object] | None = None,
         error: Exception | None = None,
     ) -> Response:
-        given = {"standing": standing, **(values or {})}
+        given = {"standing": standing, "done": "", **(values or {})}
         page = Page(template, given, error, invalid="failure.fields")
         return await self._personal.page(page, session)
 

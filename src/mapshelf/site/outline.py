@@ -48,9 +48,10 @@ def outline_html(
         formulas: its formulas as MathML, by their LaTeX.
         apart: whether those are opened in a window of their own.
     """
-    known = {topic.id: topic for _, topic in outline.topics()}
+    topics = [topic for _, topic in outline.topics()]
+    known = {topic.id: topic for topic in topics}
     details = Details(known, images, maps, formulas, apart=apart)
-    opened = "" if outline.topic_count > FOLDED_ABOVE else " open"
+    opened = "" if len(topics) > FOLDED_ABOVE else " open"
     titled = len(outline.sheets) > 1
     pieces: list[str] = []
     for sheet in outline.sheets:

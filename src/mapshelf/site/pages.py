@@ -21,8 +21,8 @@ from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import Visibility, VisitKind
 from mapshelf.query import MapQuery, parse_query, read_parameters
 from mapshelf.site.cards import card
+from mapshelf.site.choices import Choice
 from mapshelf.site.collection_pages import CollectionPages
-from mapshelf.site.facets import Choice
 from mapshelf.site.feed import feed_values
 from mapshelf.site.library import Library, library_page
 from mapshelf.site.map_data import large_map_data, map_data
@@ -67,6 +67,8 @@ class Pages:
     async def library(self, request: Request) -> Response:
         """Answer a list of maps as a page."""
         make = partial(self._library, _place_query(request), _view(request))
+        if request.path == "/" and not request.query_string:
+            self._context.snapshot.make_ahead(request, make)
         return await self._made(request, make)
 
     async def results(self, request: Request) -> Response:

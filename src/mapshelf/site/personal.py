@@ -23,7 +23,8 @@ from mapshelf.api.routes import Method, Operation
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.clock import milliseconds
 from mapshelf.errors import SessionTooOld, UnacceptablePassword, UnknownPath
-from mapshelf.model import AuditEvent, Credential, Token
+from mapshelf.model import Access, AuditEvent, Credential, Token
+from mapshelf.settings import Budget
 from mapshelf.site.failures import UNTAKEN, failure
 from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.responses import HTML, PERSONAL, see_other
@@ -37,6 +38,9 @@ T = TypeVar("T")
 LIMITS: Final = FormLimits(fields=20, text=16_384)
 BODY: Final = BodyRule(32_768, (URL_ENCODED,))
 """What forms about people may have. A password of 200 characters takes 2,400 bytes at most."""
+
+REGISTERED: Final = "registered"
+"""What the account page says to whoever has just got an account."""
 
 SECOND: Final = 1000  # milliseconds
 
@@ -146,7 +150,7 @@ class Personal:
                     raise
                 return await kind.refuse(request, session, error)
 
-        return Method(guard, None, body=kind.body)
+        return Method(guard, None, body=kind.body, budget=Budget.PAGES)
 
     def taken(self, take: Take, *, hashing: bool = False) -> Method:
         """Return ``take`` for anybody; it has to call ``check_form`` itself.
@@ -163,7 +167,8 @@ class Personal:
             async with context.bodies.form(request, LIMITS) as form:
                 return await take(request, form)
 
-        return Method(guard, None, body=BODY)
+        # Whoever is let in by such a form may be somebody who guesses.
+        return Method(guard, None, body=BODY, budget=Budget.SIGN_IN)
 
     def check_form(self, request: Request, form: Form) -> None:
         """Check that a form of somebody who need not be signed in comes from a page of ours.
@@ -219,6 +224,11 @@ class Personal:
             StoreUnavailable: the store cannot be reached.
         """
         return await self._result(self.context.queues.accounts, request, work)
+
+    async def has_password(self, request: Request, name: str) -> bool:
+        """Tell whether the user with this name has a password; see ``ask``."""
+        record = await self.ask(request, lambda store: store.password_of(name))
+        return record is None or record.encoded is not None
 
     async def change(
         self,
@@ -306,6 +316,12 @@ class Personal:
         values = {**page.values, "form_token": token, "failure": told}
         body = self.templates.text(page.template, values).encode()
         return body_response(status, HTML, body, headers)
+
+
+def ended_access(form: Form) -> tuple[Access, ...]:
+    """Return what is to end with the former password, as the form says; the rest says nothing."""
+    chosen = form.texts("ending")
+    return tuple(one for one in Access if one.value in chosen)
 
 
 def new_password(form: Form) -> str:

@@ -76,6 +76,7 @@ def for_feed_readers(answer: Answer) -> Operation:
             found = None
         if not allows(asked, found):
             raise UnknownPath("There is nothing at this address.")
+        request.user = found.user if found else None
         response = private_response(await answer(request))
         smaller = response.smaller and replace(
             response.smaller, headers=(*response.smaller.headers, NO_REFERRER)

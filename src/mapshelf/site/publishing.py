@@ -41,7 +41,9 @@ from mapshelf.site.map_forms import (
     form_of,
     said_in,
 )
-from mapshelf.site.messages import PUBLISH_ENGLISH, counted, say
+from mapshelf.site.messages import counted, say
+from mapshelf.site.messages.scripts import PUBLISH_ENGLISH
+from mapshelf.site.one_map import DONE
 from mapshelf.site.personal import FormKind, Page, Paths, Personal
 from mapshelf.site.responses import PERSONAL, see_other
 from mapshelf.snapshot.format.records import encode_record, with_base_url
@@ -307,7 +309,7 @@ class PublishPages:
         found = store.find_map(public_id)
         if found is None:
             raise NotFound("This map was removed.")
-        return self._addresses.map(found.id, found.title)
+        return f"{self._addresses.map(found.id, found.title)}?done={DONE}"
 
     async def _show_published(self, request: Request, session: Session) -> Response:
         look = partial(self._look, session.user, _asked(request), {})

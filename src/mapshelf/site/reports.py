@@ -3,6 +3,7 @@
 Every decision is listed below the reports, with a button that undoes it.
 """
 
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
@@ -24,15 +25,16 @@ from mapshelf.model import (
     DecisionKind,
     Map,
     Reason,
-    Report,
     ReportedMap,
     User,
     Visibility,
     name_key,
 )
 from mapshelf.query import read_parameters
+from mapshelf.site import collection_reports
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
+from mapshelf.site.collection_reports import ReportRow, row_of_report
 from mapshelf.site.failures import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
@@ -50,18 +52,8 @@ EVENTS: Final = {
 }
 """What is noted of each decision."""
 
-DONE: Final = (*DecisionKind, "undo", "changed")
+DONE: Final = (*DecisionKind, "undo", "changed", "collection.hide", "collection.dismiss")
 """What a form may have done: the address of the next page says it, and the page tells it."""
-
-
-@dataclass(frozen=True, slots=True)
-class ReportRow:
-    """A report on the page."""
-
-    reason: str
-    note: str
-    created: Moment
-    reporter: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +133,7 @@ class ReportPages:
         public_id, user = request.parts["id"], session.user
         found = await self._personal.ask(request, lambda store: visible_map(store, public_id, user))
         values = {
+            "of": "map",
             "title": found.title,
             "map": self._addresses.map(found.id, found.title),
             "action": self._addresses.report(found.id),
@@ -157,12 +150,14 @@ class ReportPages:
 
     async def _show_reports(self, request: Request, session: Session) -> Response:
         before = _id(read_parameters(request.query_string, ("before",)).get("before", ""))
-        found, count, decisions = await self._personal.ask(
+        found, count, decisions, collections, of_collections = await self._personal.ask(
             request,
             lambda store: (
                 store.reported_maps(MAPS_SHOWN),
                 store.count_reported_maps(),
                 store.decisions(DECISIONS_SHOWN + 1, before or LARGEST_ID),
+                store.reported_collections(MAPS_SHOWN),
+                [] if before else store.collection_decisions(DECISIONS_SHOWN),
             ),
         )
         shown = decisions[:DECISIONS_SHOWN]
@@ -171,6 +166,12 @@ class ReportPages:
         values = {
             "maps": [_row_of_map(one, session.user, self._addresses) for one in found],
             "more": count - len(found),
+            "collections": [
+                collection_reports.row_of_collection(one, self._addresses) for one in collections
+            ],
+            "of_collections": [
+                collection_reports.row_of_decision(one, self._addresses) for one in of_collections
+            ],
             "decisions": [_row_of_decision(one, self._addresses) for one in shown],
             "earlier": f"{page}?before={shown[-1].id}" if len(decisions) > len(shown) else "",
             "later": page if before else "",
@@ -181,7 +182,14 @@ class ReportPages:
     async def _decide(self, request: Request, session: Session, form: Form) -> Response:
         user, undone = session.user, _id(form.text("undo"))
         address = self._personal.client(request).address
-        if undone:
+        about_collection, restored = form.text("collection"), form.text("restored")
+        work: Callable[[Store], None]
+        if restored:
+            work, done = partial(collection_reports.undo, restored, user, address), "undo"
+        elif about_collection:
+            work = partial(collection_reports.decide, about_collection, user, address)
+            done = f"collection.{about_collection.partition(':')[0]}"
+        elif undone:
             work, done = partial(_undo, undone, user, address), "undo"
         else:
             kind, file_id = _choice(form.text("decide"))
@@ -250,13 +258,9 @@ def _row_of_map(one: ReportedMap, user: User, addresses: Addresses) -> MapRow:
         choices=tuple(
             (str(kind), f"{kind}:{one.map.file_id}") for kind, may in possible.items() if may
         ),
-        reports=tuple(map(_row_of_report, one.reports)),
+        reports=tuple(map(row_of_report, one.reports)),
         more=one.count - len(one.reports),
     )
-
-
-def _row_of_report(report: Report) -> ReportRow:
-    return ReportRow(str(report.reason), report.note, moment(report.created), report.reporter or "")
 
 
 def _row_of_decision(one: Decision, addresses: Addresses) -> DecisionRow:

@@ -13,7 +13,9 @@ from urllib.parse import quote
 
 from mapshelf.api.compression import packable
 from mapshelf.api.http import Headers, Response, body_response, etag
+from mapshelf.site.choices import choice_rows
 from mapshelf.site.messages import ENGLISH, counted, say
+from mapshelf.site.messages.scripts import SCRIPT_ENGLISH
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -109,6 +111,7 @@ class Templates:
             StrictUndefined,
             select_autoescape,
         )
+        from jinja2.utils import htmlsafe_json_dumps  # noqa: PLC0415
 
         from mapshelf.site.compiled_templates import compiled_templates  # noqa: PLC0415
 
@@ -121,7 +124,13 @@ class Templates:
             trim_blocks=True,
             lstrip_blocks=True,
         )
-        environment.globals.update(self._common, say=say, counted=counted, messages=ENGLISH)
+        environment.globals.update(
+            self._common, say=say, counted=counted, messages=ENGLISH, rows=choice_rows
+        )
+        environment.globals["script_messages"] = htmlsafe_json_dumps(
+            dict(SCRIPT_ENGLISH),
+            sort_keys=True,  # as the filter "tojson" does
+        )
         return environment
 
     def load(self) -> None:

@@ -16,15 +16,18 @@ from typing import Final
 from mapshelf.accounts.relying_party import relying_party
 from mapshelf.api.context import Context
 from mapshelf.api.routes import Operation, Route
-from mapshelf.settings import Settings
+from mapshelf.settings import Budget, Settings
 from mapshelf.site.account import AccountPages
 from mapshelf.site.chosen import ChosenPages
 from mapshelf.site.collection_pages import CollectionPages
+from mapshelf.site.collection_reports import CollectionReportPages
 from mapshelf.site.comparing import AT as COMPARISON
 from mapshelf.site.comparing import ComparisonPages
 from mapshelf.site.elsewhere import AT as ELSEWHERE
 from mapshelf.site.elsewhere import ElsewherePages
 from mapshelf.site.feed_addresses import FeedAddressPage
+from mapshelf.site.finding import AT as FINDING
+from mapshelf.site.finding import FindingPages
 from mapshelf.site.importing import Importing
 from mapshelf.site.imports import ImportPages
 from mapshelf.site.one_map import OneMapPages
@@ -45,6 +48,8 @@ from mapshelf.site.private import (
 from mapshelf.site.programs import ProgramPages
 from mapshelf.site.publishing import PublishPages
 from mapshelf.site.reports import ReportPages
+from mapshelf.site.saved_search_feeds import SavedSearchFeeds
+from mapshelf.site.saved_searches import SavedSearchPages
 from mapshelf.site.sign_in import SignInPages
 from mapshelf.site.signed_in import for_signed_in
 from mapshelf.site.tag_names import TagNamesPage
@@ -53,11 +58,18 @@ from mapshelf.site.twins import DuplicatePages
 FOR_PROGRAMS: Final = (
     "/feed.atom",
     "/collected/{id}/feed.atom",
+    "/saved/{id}/feed.atom",
     "/oembed",
     "/site/maps/{id}.json",
     "/static/{edition}/{asset}",
 )
 """What programs load, and frames that a page of another site puts into a sandbox."""
+
+BUDGETS: Final = {
+    "/static/{edition}/{asset}": Budget.PICTURES,
+    f"{COMPARISON}.svg": Budget.PICTURES,
+}
+"""What requests for parts of pages count as; all others count as pages."""
 
 
 def site_routes(context: Context) -> Mapping[str, Route]:
@@ -65,6 +77,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     maker = PageMaker(context.settings.base_url)
     context.preparations.append(maker.templates.load)
     collections = CollectionPages(context, maker)
+    searches = SavedSearchFeeds(context, maker)
     pages = Pages(context, maker, collections)
     personal = Personal(context, maker)
     importing = Importing(context, maker)
@@ -73,7 +86,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     map_pages = OneMapPages(personal)
     chosen = ChosenPages(personal)
     signed_in = partial(for_signed_in, addresses=maker.addresses)
-    route = partial(Route, scope=None, error_page=maker.errors.page)
+    route = partial(Route, scope=None, error_page=maker.errors.page, budget=Budget.PAGES)
     to_people: Callable[[Answer], Operation] = for_everybody
     to_scripts: Callable[[Answer], Operation] = for_everybody
     if context.settings.private:
@@ -92,11 +105,15 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/mindmaps/{id}/{slug}.{format}": to_people(pages.outline),
         "/mindmaps/{id}/{slug}/original": to_people(pages.original),
         COMPARISON: signed_in(to_people(comparison.page)),
+        FINDING: signed_in(to_people(FindingPages(context, maker).page)),
         ELSEWHERE: signed_in(to_people(ElsewherePages(context, maker).page)),
         f"{COMPARISON}.svg": to_scripts(comparison.drawing),
         "/mindmaps/{id}/{slug}": signed_in(to_people(pages.map), make_part=map_pages.part),
         "/feed.atom": to_scripts(pages.feed),
+        "/saved/{id}/feed.atom": to_scripts(searches.feed),
         "/feeds/{secret}.atom": for_feed_readers(pages.own_feed),
+        "/feeds/{secret}/collected/{id}.atom": for_feed_readers(collections.own_feed),
+        "/feeds/{secret}/saved/{id}.atom": for_feed_readers(searches.own_feed),
         "/oembed": to_scripts(pages.oembed),
         "/site/search": pinned.shown(to_scripts(pages.results)),
         "/site/imports": to_scripts(importing.show_status),
@@ -114,12 +131,14 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         **FeedAddressPage(personal).paths(),
         **ProgramPages(personal).paths(),
         **ReportPages(personal).paths(),
+        **CollectionReportPages(personal).paths(),
         **ImportPages(personal, importing).paths(),
         **TagNamesPage(personal).paths(),
         **DuplicatePages(personal).paths(),
         **OwnDataPages(personal).paths(),
         **PublishPages(personal).paths(),
         **OwnMapsPages(personal).paths(),
+        **SavedSearchPages(personal).paths(),
         **OwnCollectionPages(personal, pinned).paths(),
         **chosen.paths(),
         **map_pages.paths(),
@@ -129,7 +148,10 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         return path in FOR_PROGRAMS and not context.settings.private
 
     return {
-        **{path: route(operation, shared=shared(path)) for path, operation in table.items()},
+        **{
+            path: route(operation, shared=shared(path), budget=BUDGETS.get(path, Budget.PAGES))
+            for path, operation in table.items()
+        },
         **{
             path: route(show, POST=act, shared=False) if act else route(show, shared=False)
             for path, (show, act) in about_people.items()

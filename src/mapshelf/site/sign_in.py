@@ -3,6 +3,7 @@
 Nobody learns from them which names exist, unless somebody registers a name that is taken.
 """
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Final
@@ -11,17 +12,18 @@ from mapshelf.accounts import sign_in as accounts
 from mapshelf.accounts.one_time_links import find_link
 from mapshelf.accounts.proxy_sign_in import sign_in_by_proxy
 from mapshelf.accounts.relying_party import relying_party
+from mapshelf.accounts.sessions import NewSession
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.people import Session
 from mapshelf.api.routes import Method, Operation
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound
-from mapshelf.model import AuditEvent, LinkKind, OneTimeLink
+from mapshelf.model import Access, AuditEvent, LinkKind, OneTimeLink
 from mapshelf.query import read_parameters
 from mapshelf.settings import Registration
 from mapshelf.site.failures import SHOWN
-from mapshelf.site.personal import Page, Paths, Personal, new_password
+from mapshelf.site.personal import REGISTERED, Page, Paths, Personal, ended_access, new_password
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import PERSONAL, SECRET, see_other
 
@@ -146,18 +148,20 @@ class SignInPages:
         if found is None:
             return await self._no_link(request)
         secret, name = request.parts["secret"], form.text("name").strip()
-        client = self._personal.client(request)
+        client, ending = self._personal.client(request), ended_access(form)
         try:
             self._personal.check_form(request, form)
             password = new_password(form)
-            use = partial(accounts.choose_password, secret=secret, password=password)
+            use = partial(accounts.choose_password, secret=secret, password=password, ending=ending)
             if found.kind is LinkKind.INVITATION:
                 use = partial(accounts.register, secret=secret, name=name, password=password)
             session = await self._personal.hash(request, partial(use, client=client))
         except SHOWN as error:
-            return await self._link_form(request, found, name, error)
+            return await self._link_form(request, found, name, ending, error)
         except NotFound:
             return await self._no_link(request)
+        if found.kind is LinkKind.INVITATION:
+            return self._registered(session)
         return self._personal.signed_in(session, self._addresses.account())
 
     async def _found(self, request: Request) -> OneTimeLink | None:
@@ -170,14 +174,21 @@ class SignInPages:
         return None if found and found.kind is LinkKind.INVITATION and closed else found
 
     async def _link_form(
-        self, request: Request, found: OneTimeLink, name: str = "", error: Exception | None = None
+        self,
+        request: Request,
+        found: OneTimeLink,
+        name: str = "",
+        ending: Sequence[Access] = (),
+        error: Exception | None = None,
     ) -> Response:
         action = self._addresses.of(request)
         if found.user is None:
             values = {"name": name, "action": action}
             page = Page("register.html", values, error, SECRET, "failure.name")
         else:
-            page = Page("password.html", {"user": found.user, "action": action}, error, SECRET)
+            renewed = await self._personal.has_password(request, found.user.name)
+            facts = {"user": found.user, "action": action, "renewed": renewed, "chosen": ending}
+            page = Page("password.html", facts, error, SECRET)
         return await self._personal.open_page(page, request)
 
     async def _no_link(self, request: Request) -> Response:
@@ -199,7 +210,12 @@ class SignInPages:
             )
         except SHOWN as error:
             return await self._register_form(request, name, error)
-        return self._personal.signed_in(session, self._addresses.account())
+        return self._registered(session)
+
+    def _registered(self, session: NewSession) -> Response:
+        """Return the response to who has just registered."""
+        address = f"{self._addresses.account()}?done={REGISTERED}"
+        return self._personal.signed_in(session, address)
 
     async def _register_form(
         self, request: Request, name: str = "", error: Exception | None = None

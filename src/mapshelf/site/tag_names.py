@@ -9,7 +9,8 @@ from mapshelf.errors import InvalidParameter
 from mapshelf.model import AuditEvent, parse_tags
 from mapshelf.query import read_parameters
 from mapshelf.readers.parsing.text_cleaning import clean
-from mapshelf.site.facets import Choice
+from mapshelf.site.choices import Choice
+from mapshelf.site.failures import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store
@@ -36,6 +37,15 @@ class TagNamesPage:
         }
 
     async def _show(self, request: Request, session: Session) -> Response:
+        return await self._page(request, session, {"tag": "", "name": ""})
+
+    async def _page(
+        self,
+        request: Request,
+        session: Session,
+        said: dict[str, str],
+        error: Exception | None = None,
+    ) -> Response:
         tags = self._personal.context.snapshot.get().snapshot.tags()
         done = read_parameters(request.query_string, ("done",)).get("done", "")
         values = {
@@ -43,12 +53,21 @@ class TagNamesPage:
                 Choice(tag.name, self._personal.addresses.library({"tag": tag.name}), tag.count)
                 for tag in tags[:TAGS_SHOWN]
             ],
+            "said": said,
             "done": "tags.renamed" if done == "renamed" else "",
         }
-        return await self._personal.page(Page("tag_names.html", values), session)
+        page = Page("tag_names.html", values, error, invalid="failure.tag")
+        return await self._personal.page(page, session)
 
     async def _rename(self, request: Request, session: Session, form: Form) -> Response:
-        old, new = _tag(form.text("tag")), _tag(form.text("name"))
+        said = {name: form.text(name) for name in ("tag", "name")}
+        try:
+            await self._renamed(request, session, _tag(said["tag"]), _tag(said["name"]))
+        except SHOWN as error:
+            return await self._page(request, session, said, error)
+        return see_other(f"{self._address}?done=renamed")
+
+    async def _renamed(self, request: Request, session: Session, old: str, new: str) -> None:
 
         def rename(store: Store) -> None:
             after = store.rename_tag(old, new)
@@ -58,7 +77,6 @@ class TagNamesPage:
         await self._personal.change(
             request, session, AuditEvent.TAG_RENAMED, rename, f"tag {old}: {new}"
         )
-        return see_other(f"{self._address}?done=renamed")
 
 
 def _tag(text: str) -> str:

@@ -9,12 +9,13 @@ from typing import Final, NamedTuple
 from urllib.parse import quote
 
 import nh3
-from markupsafe import Markup, escape
+from markupsafe import escape
 
 from mapshelf.model import Attachment, Image, Task, Topic
 from mapshelf.render.formulas import Mathml
 from mapshelf.render.glyphs import said
 from mapshelf.site.addresses import SAFE_SCHEMES, safe_link
+from mapshelf.site.escaping import escaped
 from mapshelf.site.messages import say
 from mapshelf.writers.facts import is_formula
 
@@ -38,9 +39,9 @@ _SHORT_FORMULA: Final = 16  # characters of LaTeX that fit the narrowest screen
 _NAME: Final = 80  # characters of a topic by which others refer to it
 
 
-def anchor(topic: Topic) -> Markup:
-    """Return the id of a topic's element."""
-    return escape(f"t={topic.id}")
+def anchor(topic: Topic) -> str:
+    """Return the id of a topic's element, as HTML."""
+    return escaped(f"t={topic.id}")
 
 
 def named(topic: Topic) -> str:
@@ -95,7 +96,7 @@ class Details:
         if is_formula(topic):
             shown = f'<span class="t" dir="auto">{self._formula(topic.formula)}</span>'
         elif text:
-            shown = f'<span class="t" dir="auto">{escape(text)}</span>'
+            shown = f'<span class="t" dir="auto">{escaped(text)}</span>'
         elif topic.images:
             shown = f'<span class="t" dir="auto">{escape(_instead(topic))}</span>'
         else:
@@ -108,6 +109,8 @@ class Details:
 
     def beside(self, topic: Topic) -> str:
         """Return the pictures, the note, the links and all other facts of a topic."""
+        if not _has_more(topic):  # most
+            return ""
         text = topic.text.strip() or _instead(topic)
         pieces = [self._picture(image, text) for image in topic.images[:_MOST_PICTURES]]
         pieces.append(_note(topic))
@@ -166,6 +169,20 @@ class Details:
             f'<img class="inside" src="{escape(address)}" alt="{escape(alt)}" loading="lazy"'
             ' decoding="async">'
         )
+
+
+def _has_more(topic: Topic) -> bool:
+    """Tell whether a topic has anything that is written beside its text."""
+    return bool(
+        topic.images
+        or topic.note
+        or topic.note_html
+        or topic.formula
+        or topic.links
+        or topic.task
+        or topic.attributes
+        or topic.attachments
+    )
 
 
 def _instead(topic: Topic) -> str:

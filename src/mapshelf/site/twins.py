@@ -92,7 +92,7 @@ def folded(cards: Sequence[Card], snapshot: Snapshot) -> list[Card]:
     others = {first: [cards[place] for place in rest] for first, *rest in groups}
     hidden = {place for _, *rest in groups for place in rest}
     return [
-        replace(one, versions=others.get(place, []))
+        replace(one, versions=others[place]) if place in others else one
         for place, one in enumerate(cards)
         if place not in hidden
     ]

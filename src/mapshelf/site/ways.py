@@ -5,7 +5,7 @@ from typing import Final
 
 from mapshelf.query import MapQuery
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.facets import Choice
+from mapshelf.site.choices import Choice
 from mapshelf.site.messages import say
 from mapshelf.snapshot.read import Snapshot
 

@@ -15,11 +15,13 @@ from tests.site.people.person import (
     PASSWORD,
     Person,
     Start,
+    events,
     forms,
     is_signed_in,
     link_of,
     member,
     until,
+    user_named,
 )
 from tests.site.shelves import STRIKES
 from tests.site.test_pages import Reading, read
@@ -111,6 +113,42 @@ def test_a_changed_password_ends_all_other_sessions_and_no_token(
     assert Person(site).sign_in("ann", OTHER).status_code == 303
 
 
+@pytest.mark.parametrize("by_link", [False, True])
+def test_who_changes_a_password_may_end_all_else_that_lets_somebody_in(
+    site: Service, shelf: Shelf, by_link: bool
+) -> None:
+    person = member(site, shelf, "ann")
+    site.token = shelf.token("ann")
+    user = user_named(shelf, "ann").id
+    shelf.store.link_identity(user, "https://id.example", "ann", "Ann")
+    page = link_of(shelf, "ann") if by_link else "/account/password"
+    known = {} if by_link else {"present": PASSWORD}
+    both = ["programs", "ways"]
+    answer = person.fill(page, new=OTHER, again=PASSWORD, ending=both, **known)
+    assert answer.status_code == 400
+    assert answer.text.count(" checked>") == 2, "what was chosen stays so"
+    assert site.get("/maps").status_code == 200
+    assert len(shelf.store.identities(user)) == 1
+    before = len(events(shelf))
+    answer = person.fill(page, new=OTHER, again=OTHER, ending=both, **known)
+    assert answer.status_code == 303
+    if not by_link:
+        assert say("done.password.access") in person.get(answer.headers["Location"]).text
+    until(site, lambda: site.get("/maps").status_code == 401)
+    assert shelf.store.identities(user) == []
+    assert events(shelf)[before : before + 2] == ["password.changed", "access.ended"]
+    ended = [one.entry for one in shelf.store.audit_records(0, 0, 100)][before + 1]
+    assert ended.target == "tokens, programs, passkeys, linked accounts"
+    assert is_signed_in(person)
+
+
+def test_a_first_link_offers_to_end_nothing(site: Service, shelf: Shelf) -> None:
+    person, path = Person(site), link_of(shelf, "ann")
+    assert say("password.ending") not in person.get(path).text
+    person.choose(path)
+    assert say("password.ending") in Person(site).get(link_of(shelf, "ann")).text
+
+
 def test_a_disabled_user_is_out(site: Service, shelf: Shelf) -> None:
     person = member(site, shelf, "ann")
     shelf.store.disable_user("ann")
@@ -143,8 +181,10 @@ def test_an_invitation(start: Start, shelf: Shelf) -> None:
     ):
         assert guest.fill(path, **values).status_code in (400, 409)
     answer = guest.fill(path, name=" guest ", new=PASSWORD, again=PASSWORD)
-    assert (answer.status_code, answer.headers["Location"]) == (303, "/account")
-    assert say("role.member") in guest.get("/account").text
+    assert (answer.status_code, answer.headers["Location"]) == (303, "/account?done=registered")
+    page = guest.get(answer.headers["Location"])
+    assert say("done.registered") in page.text
+    assert say("role.member") in page.text
     guest.get(path, 404)
     assert {one.name for one in shelf.store.users()} >= {"guest"}
     boss.fill("/account/invitations")

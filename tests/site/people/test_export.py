@@ -64,6 +64,10 @@ def fill(shelf: Shelf, name: str) -> None:
     assert voted
     store.set_vote(voted.file_id, user.id, Vote.UP)
     store.report_map(voted.file_id, user.id, Reason.SPAM, f"Note of {name}")
+    others = store.add_user(f"other of {name}").id
+    theirs = store.add_collection(others, CollectionDetails("Theirs"), []).id
+    store.report_collection(theirs, user.id, Reason.SPAM, f"Collected by {name}")
+    store.save_search(user.id, f"Search of {name}", "query=a+b")
     said = CollectionDetails(f"Collection of {name}", f"Text of {name}")
     store.add_collection(user.id, said, [voted.file_id])
     shelf.token(name)
@@ -95,8 +99,12 @@ def test_everything_of_oneself_and_nothing_of_others(site: Service, shelf: Shelf
     assert [one["visibility"] for one in described] == ["published", "private", "removed"]
     assert [len(one["versions"]) for one in described] == [2, 1, 1]
     assert lines(found["votes.ndjson"]) == [{"map": "xann", "vote": "up"}]
-    (report,) = lines(found["reports.ndjson"])
+    report, of_collection = lines(found["reports.ndjson"])
     assert (report["map"], report["note"]) == ("xann", "Note of ann")
+    assert of_collection["note"] == "Collected by ann"
+    assert len(of_collection["collection"]) == 8
+    (search,) = lines(found["searches.ndjson"])
+    assert (search["name"], search["parameters"]) == ("Search of ann", {"query": "a b"})
     (collection,) = lines(found["collections.ndjson"])
     assert (collection["title"], collection["maps"]) == ("Collection of ann", ["xann"])
     log = lines(found["audit.ndjson"])
@@ -139,6 +147,7 @@ def test_an_account_without_anything(site: Service, shelf: Shelf) -> None:
     assert set(found) == {
         *("account.json", "maps.ndjson", "votes.ndjson", "reports.ndjson", "audit.ndjson"),
         "collections.ndjson",
+        "searches.ndjson",
     }
     assert found["maps.ndjson"] == b""
 

@@ -22,6 +22,8 @@ from tests.api.programs import Asking, registered
 from tests.harness import BASE_URL, READER, Service, Shelf, shelf_with
 from tests.site.people.person import OTHER, PASSWORD, Person, link_of, member, user_named
 
+pytestmark = pytest.mark.slow
+
 ISSUER: Final = "https://id.example"
 PASSKEY: Final = Passkey(b"one", b"key", 0, "Phone", 1, None)
 

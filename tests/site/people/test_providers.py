@@ -44,6 +44,8 @@ from tests.site.people.person import (
     user_named,
 )
 
+pytestmark = pytest.mark.slow
+
 COOKIE = "__Host-mapshelf_provider"
 NAME = "Example ID"
 

@@ -22,6 +22,8 @@ from tests.harness import BASE_URL, Service, Shelf
 from tests.site.people.person import PASSWORD, Form, Person, Start, forms, member, user_named
 from tests.site.shelves import GARDEN
 
+pytestmark = pytest.mark.process
+
 HOSTILE: Final = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
@@ -88,7 +90,14 @@ def published(person: Person, title: str = "Plan", **values: str) -> str:
     said = {f"{public_id}-{name}": value for name, value in values.items()}
     after = person.upload(form, **said)
     assert after.status_code == 303, after.text
-    return str(after.headers["Location"])
+    return page_in(after)
+
+
+def page_in(done: httpx.Response) -> str:
+    """Return the address of the page that tells that a map is published."""
+    address, _, told = done.headers["Location"].partition("?")
+    assert told == "done=published"
+    return str(address)
 
 
 def id_in(address: str) -> str:
@@ -125,6 +134,7 @@ def test_a_new_user_goes_from_an_invitation_to_a_published_map(shelf: Shelf, sta
     invitation = f"/link/{new_invitation(shelf.store, milliseconds())}"
     registered = guest.fill(invitation, name="newcomer", new=PASSWORD, again=PASSWORD)
     account = guest.get(registered.headers["Location"])
+    assert say("done.registered") in account.text
     assert 'href="/publish"' in account.text
     sent = choose(guest, ("holidays.mm", plan("Holidays", "Sea", "Mountains")))
     (public_id,) = ids_of(sent)
@@ -147,9 +157,12 @@ def test_a_new_user_goes_from_an_invitation_to_a_published_map(shelf: Shelf, sta
         "template": "true",
     }
     done = guest.upload(form, **{f"{public_id}-{name}": text for name, text in values.items()})
-    assert done.headers["Location"] == f"/mindmaps/{public_id}/holidays-by-train"
+    assert page_in(done) == f"/mindmaps/{public_id}/holidays-by-train"
     page = Person(site).get(done.headers["Location"])
     assert "Holidays by train" in page.text
+    told = say("done.published.published")
+    assert told in guest.get(done.headers["Location"]).text
+    assert told not in page.text + guest.get(page_in(done)).text, "others, and later"
     found = shelf.store.find_map(public_id)
     assert found is not None
     assert (found.title, found.description) == ("Holidays by train", "Where to go\nwithout a car")
@@ -389,7 +402,7 @@ def test_hostile_names_and_texts_are_texts(site: Service, shelf: Shelf, text: st
     said = {f"{public_id}-{name}": text for name in ("title", "description", "tags")}
     pages.append(ann.upload(form, **said, **{f"{public_id}-category": "0"}))
     done = ann.upload(map_form(pages[-1]), **said, **{f"{public_id}-category": "1"})
-    address = done.headers["Location"]
+    address = page_in(done)
     pages += [ann.get(address), ann.get("/account/maps"), ann.get("/publish")]
     pages += [ann.get(f"{address}/{last}") for last in ("edit", "versions", "remove", "vote")]
     pages.append(member(site, shelf, "reading").get(address))

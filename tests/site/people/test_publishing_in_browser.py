@@ -96,7 +96,7 @@ def test_a_new_user_gets_from_an_invitation_to_a_published_map_on_a_phone(
     page.get_by_role("link", name="Publish", exact=True).first.click()
     heading(page, "Publish maps")
     check(page)
-    page.get_by_label("Drop files here").set_input_files(files(tmp_path, trip=plan("Trip")))
+    page.get_by_label("Choose files").set_input_files(files(tmp_path, trip=plan("Trip")))
     heading(page, "Look at your maps")
     expect(page.get_by_text("5 topics, 2 levels")).to_be_visible()
     guest.settle(page)
@@ -171,7 +171,7 @@ def test_every_page_is_good_on_a_phone_and_at_a_desk(
     shelf: Shelf, guest: Reader, tmp_path: Path
 ) -> None:
     page = enter(shelf, guest, "gil")
-    page.get_by_label("Drop files here").set_input_files(
+    page.get_by_label("Choose files").set_input_files(
         files(tmp_path, a=plan("An outing"), b=plan("Word" * 60))
     )
     heading(page, "Look at your maps")

@@ -17,6 +17,8 @@ let asking = null;
 let asked = input.value.trim();
 let path = location.pathname + location.search;
 
+const choices = [...form.querySelectorAll(".narrowing input")];
+
 function parameters() {
   const given = new URLSearchParams(new FormData(form));
   const text = input.value.trim();
@@ -27,7 +29,7 @@ function parameters() {
   return given;
 }
 
-async function search() {
+async function search(chosen = false) {
   const given = parameters();
   asking?.abort();
   const mine = (asking = new AbortController());
@@ -37,7 +39,7 @@ async function search() {
     // The session has ended: the page itself asks to sign in, and leads back to this search.
     if (response.status === 401) return location.assign(`${list.dataset.root}?${given}`);
     if (!response.ok) throw new Error(response.statusText);
-    show(await response.text());
+    show(await response.text(), false, chosen);
     failed.hidden = true;
   } catch (error) {
     if (error.name === "AbortError") return;
@@ -55,7 +57,7 @@ function place(html) {
   return fresh;
 }
 
-function show(html, moved) {
+function show(html, moved, chosen) {
   const fresh = place(html);
   const before = asked;
   asked = input.value.trim();
@@ -65,7 +67,7 @@ function show(html, moved) {
   if (moved) return;
   // The list before a search stays behind it; words typed one after the other are one search.
   const begins = asked && !before;
-  history[begins ? "pushState" : "replaceState"](null, "", fresh.dataset.address);
+  history[begins || chosen ? "pushState" : "replaceState"](null, "", fresh.dataset.address);
   path = location.pathname + location.search;
 }
 
@@ -87,6 +89,11 @@ if (importing.firstElementChild || isEmpty()) {
   import("./importing.js").then(({ follow }) => follow(importing, isEmpty, refresh));
 }
 
+/** Tells whether a choice beside the box is made in an address: 1 stands for true. */
+function isChosen(choice, value) {
+  return choice.value === value || (choice.value === "true" && /^(1|true)$/i.test(value));
+}
+
 /** Shows the list at the address that Back or Forward led to. */
 async function goThere() {
   asking?.abort();
@@ -97,6 +104,7 @@ async function goThere() {
     const response = await fetch(address);
     if (!response.ok || address !== location.href) throw new Error(response.statusText);
     input.value = given.get("query") ?? "";
+    for (const one of choices) one.checked = isChosen(one, given.get(one.name) ?? "");
     asked = input.value.trim();
     show(await response.text(), true);
     failed.hidden = true;
@@ -118,6 +126,13 @@ input.addEventListener("input", () => {
   clearTimeout(timer);
   if (input.value.trim() !== asked) timer = setTimeout(search, PAUSE);
 });
+
+for (const one of choices) {
+  one.addEventListener("change", () => {
+    clearTimeout(timer);
+    search(true);
+  });
+}
 
 form.addEventListener("submit", (event) => {
   event.preventDefault();

@@ -167,6 +167,19 @@ class MindMap {
     stage.focus({ preventScroll: true });
   }
 
+  /** Find here what was typed into the box above, which would ask for a page of matches. */
+  #findHere(event) {
+    event.preventDefault();
+    const { input } = this.finder;
+    const typed = document.getElementById("query").value.trim();
+    if (typed) {
+      input.value = typed;
+      this.finder.search(typed);
+    }
+    stage.scrollIntoView({ block: "nearest" });
+    input.focus();
+  }
+
   /** Go to what was found; without anything, take the marks away. */
   #found(hit) {
     if (!hit) {
@@ -244,6 +257,7 @@ class MindMap {
   #listen() {
     stage.addEventListener("keydown", (event) => this.#key(event));
     this.finder.listen(() => stage.focus());
+    document.getElementById("here")?.addEventListener("click", (event) => this.#findHere(event));
     addEventListener("hashchange", () => this.follow());
     let width = stage.clientWidth;
     new ResizeObserver(() => {

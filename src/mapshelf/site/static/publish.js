@@ -124,7 +124,9 @@ function add(files) {
 
 if (form) {
   document.documentElement.classList.add("scripted");
-  form.querySelector("label").textContent = texts.drop;
+  // A finger drops nothing.
+  const touched = matchMedia("(hover: none)").matches;
+  form.querySelector("label").textContent = touched ? texts.choose : texts.drop;
   input.addEventListener("change", () => add([...input.files]));
   form.addEventListener("submit", (event) => event.preventDefault());
   let inside = 0;

@@ -1,0 +1,200 @@
+"""Reporting a collection, and what administrators decide about it on the page of reports.
+
+What is shared with maps is in ``reports.py``, which has that page.
+"""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from mapshelf.accounts.audit import about_collection, done_by, noted
+from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.api.forms import Form
+from mapshelf.api.http import Request, Response
+from mapshelf.api.people import Session
+from mapshelf.api.reports import add_collection_report, read_report
+from mapshelf.api.visible_collections import no_collection
+from mapshelf.errors import InvalidParameter, NotFound, TooManyReports
+from mapshelf.model import (
+    NOTE_LENGTH,
+    AuditEvent,
+    Collection,
+    CollectionDecision,
+    DecisionKind,
+    Reason,
+    Report,
+    ReportedCollection,
+    User,
+    is_public_id,
+)
+from mapshelf.query import read_parameters
+from mapshelf.site.account_rows import Moment, moment
+from mapshelf.site.addresses import Addresses
+from mapshelf.site.failures import SHOWN
+from mapshelf.site.personal import Page, Paths, Personal
+from mapshelf.site.responses import see_other
+from mapshelf.store import Store
+
+AT: Final = "/collected/{id}/{slug}/report"
+
+EVENTS: Final = {
+    DecisionKind.HIDE: AuditEvent.COLLECTION_HIDDEN,
+    DecisionKind.DISMISS: AuditEvent.REPORTS_DISMISSED,
+}
+"""What administrators decide about collections, and what is noted of it."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReportRow:
+    """A report on the page."""
+
+    reason: str
+    note: str
+    created: Moment
+    reporter: str
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionRow:
+    """A collection with reports on the page: ``choices`` are what can be done about it."""
+
+    title: str
+    owner: str
+    address: str
+    hidden: bool
+    choices: tuple[tuple[str, str], ...]
+    reports: tuple[ReportRow, ...]
+    more: int
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionDecisionRow:
+    """A decision about a collection on the page."""
+
+    id: str
+    kind: str
+    title: str
+    address: str
+    decided: Moment
+    decided_by: str
+
+
+class CollectionReportPages:
+    """The page on which somebody reports a collection."""
+
+    def __init__(self, personal: Personal) -> None:
+        """Answer by ``personal``."""
+        self._personal = personal
+        self._addresses = personal.addresses
+
+    def paths(self) -> Paths:
+        """Return the path of this page."""
+        shown, done, report = self._personal.shown, self._personal.done, "report a collection"
+        return {AT: (shown(report, self._show), done(report, self._report, ""))}
+
+    async def _show(self, request: Request, session: Session) -> Response:
+        return await self._page(request, session)
+
+    async def _report(self, request: Request, session: Session, form: Form) -> Response:
+        said = {"reason": form.text("reason"), "note": form.text("note")}
+        public_id, user = request.parts["id"], session.user
+        address = self._personal.client(request).address
+        entry = done_by(user, address, AuditEvent.COLLECTION_REPORTED, about_collection(public_id))
+
+        def report(store: Store) -> None:
+            add_collection_report(public_id, user, *read_report(said), store)
+
+        try:
+            await self._personal.ask(request, partial(noted, entry, report))
+        except (*SHOWN, TooManyReports) as error:
+            return await self._page(request, session, said, error)
+        return see_other(f"{self._addresses.of(request).partition('?')[0]}?done=reported")
+
+    async def _page(
+        self,
+        request: Request,
+        session: Session,
+        said: dict[str, str] | None = None,
+        error: Exception | None = None,
+    ) -> Response:
+        public_id, user = request.parts["id"], session.user
+        look = partial(_visible_collection, public_id, user)
+        found = await self._personal.ask(request, look)
+        address = self._addresses.collection(found.id, found.title)
+        done = read_parameters(request.query_string, ("done",)).get("done", "")
+        values = {
+            "of": "collection",
+            "title": found.title,
+            "map": address,
+            "action": f"{address}/report",
+            "own": owns(found, user),
+            "said": said or {"reason": "", "note": ""},
+            "reasons": [str(reason) for reason in Reason],
+            "longest": NOTE_LENGTH,
+            "done": "reported" if done == "reported" else "",
+        }
+        page = Page("report.html", values, error, invalid="failure.report")
+        return await self._personal.page(page, session)
+
+
+def row_of_report(report: Report) -> ReportRow:
+    """Return a report as the page shows it."""
+    return ReportRow(str(report.reason), report.note, moment(report.created), report.reporter or "")
+
+
+def row_of_collection(one: ReportedCollection, addresses: Addresses) -> CollectionRow:
+    """Return a reported collection as the page shows it."""
+    found = one.collection
+    possible = {DecisionKind.DISMISS: True, DecisionKind.HIDE: not one.hidden}
+    return CollectionRow(
+        title=found.title,
+        owner=found.owner,
+        address=addresses.collection(found.id, found.title),
+        hidden=one.hidden,
+        choices=tuple((str(kind), f"{kind}:{found.id}") for kind, may in possible.items() if may),
+        reports=tuple(map(row_of_report, one.reports)),
+        more=one.count - len(one.reports),
+    )
+
+
+def row_of_decision(one: CollectionDecision, addresses: Addresses) -> CollectionDecisionRow:
+    """Return a decision about a collection as the page shows it."""
+    return CollectionDecisionRow(
+        id=one.id,
+        kind=str(one.kind),
+        title=one.collection.title,
+        address=addresses.collection(one.collection.id, one.collection.title),
+        decided=moment(one.decided),
+        decided_by=one.decided_by,
+    )
+
+
+def decide(text: str, user: User, address: str, store: Store) -> None:
+    """Do what a button about a collection says.
+
+    Raises:
+        InvalidParameter: no button says this.
+        NotFound: there is no such collection any longer.
+        AlreadyDecided: somebody else has done it.
+    """
+    kind, _, public_id = text.partition(":")
+    if kind not in [str(one) for one in EVENTS] or not is_public_id(public_id):
+        raise InvalidParameter("There is no such decision.")
+    event = EVENTS[DecisionKind(kind)]
+    with store.noting(done_by(user, address, event, about_collection(public_id))):
+        store.decide_about_collection(public_id, DecisionKind(kind), user.id)
+
+
+def undo(decision_id: str, user: User, address: str, store: Store) -> None:
+    """Undo a decision about a collection, if it is still there."""
+    entry = done_by(user, address, AuditEvent.DECISION_UNDONE)
+    with suppress(NotFound), store.noting(entry):
+        store.undo_collection_decision(decision_id)
+
+
+def _visible_collection(public_id: str, user: User, store: Store) -> Collection:
+    found = store.find_collection(public_id)
+    if found is None or not may_see(found, user):
+        raise no_collection()
+    return found

@@ -1,0 +1,51 @@
+"""All messages of the pages, in one package, ready to be translated.
+
+A translation is another mapping with these keys. Messages with a number have two forms, one for one
+and one for any other number. Each module has the words of some pages; those of the scripts are in
+``scripts``, and pages pass them on as data.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from mapshelf.site.messages.administration import ADMINISTRATION
+from mapshelf.site.messages.collections import COLLECTIONS
+from mapshelf.site.messages.failures import FAILURES
+from mapshelf.site.messages.languages import LANGUAGES
+from mapshelf.site.messages.library import LIBRARY
+from mapshelf.site.messages.one_map import ONE_MAP
+from mapshelf.site.messages.people import PEOPLE
+from mapshelf.site.messages.programs import PROGRAMS
+from mapshelf.site.messages.publishing import PUBLISHING
+
+ENGLISH: Final[Mapping[str, str]] = {
+    **LIBRARY,
+    **LANGUAGES,
+    **ONE_MAP,
+    **PUBLISHING,
+    **COLLECTIONS,
+    **PEOPLE,
+    **PROGRAMS,
+    **ADMINISTRATION,
+    **FAILURES,
+}
+"""The messages of the pages."""
+
+
+def say(key: str, **values: object) -> str:
+    """Return the message ``key`` with ``values`` filled in."""
+    text = ENGLISH[key]
+    if not values and "{" not in text:  # most
+        return text
+    # Not str.format: the values are untrusted and may contain braces.
+    pieces = text.split("{")
+    filled = [pieces[0]]
+    for piece in pieces[1:]:
+        name, _, rest = piece.partition("}")
+        filled.append(f"{values[name]}{rest}")
+    return "".join(filled)
+
+
+def counted(key: str, count: int) -> str:
+    """Return the message ``key`` for this count."""
+    return say(f"{key}.one" if count == 1 else f"{key}.other", count=f"{count:,}")

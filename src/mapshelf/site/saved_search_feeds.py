@@ -1,0 +1,79 @@
+"""The feed of a saved search: the maps that match it now, as any feed of a list.
+
+It is read from the store for each request, so it follows when the search is changed. Its entries
+come from the snapshot, which has published maps alone. Whoever has its address reads it, as feed
+readers cannot sign in; in a private catalogue it takes a session, or the secret address of its
+owner.
+"""
+
+from dataclasses import replace
+from functools import partial
+
+from mapshelf.api.context import Context
+from mapshelf.api.http import Request, Response
+from mapshelf.api.saved_searches import no_search
+from mapshelf.api.visible_maps import NO_INDEX
+from mapshelf.model import SavedSearch, name_key
+from mapshelf.query import parse_query
+from mapshelf.site.feed import feed_values
+from mapshelf.site.messages import say
+from mapshelf.site.page_maker import PageMaker
+from mapshelf.site.responses import data_response
+from mapshelf.snapshot.read import Snapshot
+from mapshelf.writers.plain import sound
+
+
+class SavedSearchFeeds:
+    """The feeds of saved searches."""
+
+    def __init__(self, context: Context, maker: PageMaker) -> None:
+        """Make them with ``maker``."""
+        self._context = context
+        self._addresses = maker.addresses
+        self._templates = maker.templates
+
+    async def feed(self, request: Request) -> Response:
+        """Answer the maps that match a saved search."""
+        return await self._answer(request, await self._found(request), own=False)
+
+    async def own_feed(self, request: Request) -> Response:
+        """Answer the same at the secret address of who saved the search."""
+        found = await self._found(request)
+        if request.user is None or name_key(request.user.name) != name_key(found.owner):
+            raise no_search()
+        return await self._answer(request, found, own=True)
+
+    async def _found(self, request: Request) -> SavedSearch:
+        await self._context.people.authenticator()  # once the store is open
+        public_id = request.parts["id"]
+        find = partial(self._context.store.get().find_saved_search, public_id)
+        key = ("saved search", public_id)
+        found = await self._context.queues.lookups.result(key, find, request.disconnection)
+        if found is None:
+            raise no_search()
+        return found
+
+    async def _answer(self, request: Request, found: SavedSearch, *, own: bool) -> Response:
+        limit = parse_query(request.query_string).limit
+        snapshot = self._context.snapshot.get().snapshot
+        make = partial(self._feed, found, limit, snapshot, own)
+        queue = self._context.queues.pages
+        return await queue.result(object(), make, request.disconnection)
+
+    def _feed(self, found: SavedSearch, limit: int, snapshot: Snapshot, own: bool) -> Response:
+        query = replace(parse_query(found.parameters.encode()), limit=limit)
+        addresses = self._addresses
+        values = {
+            **feed_values(snapshot, query, addresses),
+            "title": sound(f"{say('site')}: {found.name}"),
+            "own": addresses.absolute(addresses.saved_feed(found.id)),
+            "secret": own,
+        }
+        body = self._templates.text("feed.atom", values).encode()
+        return _unlisted(data_response(b"application/atom+xml; charset=utf-8", body))
+
+
+def _unlisted(response: Response) -> Response:
+    """Return a response that search engines are not to list."""
+    smaller = response.smaller and _unlisted(response.smaller)
+    return replace(response, headers=(*response.headers, NO_INDEX), smaller=smaller)

@@ -1,0 +1,210 @@
+"""The page of one's saved searches: saving, renaming and deleting them.
+
+A list links here with its own parameters, which the page offers to save. What a saved search asks
+for is said in the words of the lists.
+"""
+
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from mapshelf.accounts.audit import about_search, done_by
+from mapshelf.accounts.feed_addresses import feed_address
+from mapshelf.api.forms import Form
+from mapshelf.api.http import Request, Response
+from mapshelf.api.people import Session
+from mapshelf.api.saved_searches import no_search, read_name, read_search
+from mapshelf.errors import InvalidParameter, NotFound
+from mapshelf.model import SEARCH_NAME_LENGTH, AuditEvent, SavedSearch
+from mapshelf.query import parse_query, read_parameters
+from mapshelf.site.account_rows import Moment, moment
+from mapshelf.site.addresses import Addresses
+from mapshelf.site.facets import language_name
+from mapshelf.site.failures import UNTAKEN
+from mapshelf.site.messages import ENGLISH, say
+from mapshelf.site.personal import Page, Paths, Personal
+from mapshelf.site.responses import see_other
+from mapshelf.store import Store
+
+PLACE: Final = "searches"
+"""The page, of those of an account."""
+
+DONE: Final = ("saved", "renamed", "removed")
+"""What a form may have done: the address of the next page says it, and the page tells it."""
+
+OURS: Final = ("size", "with_notes", "with_tasks")
+"""Parameters whose values are words of ours."""
+
+Names = dict[tuple[str, str], str]
+"""What ids of categories and programs are called, by parameter and value."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRow:
+    """A saved search on the page.
+
+    Attributes:
+        id: identifies it.
+        name: what its owner calls it.
+        said: what it asks for, in words.
+        address: the list.
+        feed: its feed; in a private catalogue, an example of the address for feed readers.
+        changed: when it was changed last.
+    """
+
+    id: str
+    name: str
+    said: list[str]
+    address: str
+    feed: str
+    changed: Moment
+
+
+class SavedSearchPages:
+    """The page of one's saved searches."""
+
+    def __init__(self, personal: Personal) -> None:
+        """Answer by ``personal``."""
+        self._personal = personal
+        self._addresses = personal.addresses
+        self._address = personal.addresses.account(PLACE)
+        self._private = personal.context.settings.private
+
+    def paths(self) -> Paths:
+        """Return the path of this page."""
+        return {
+            f"/account/{PLACE}": (
+                self._personal.shown("list saved searches", self._show),
+                self._personal.done("save a search", self._change, self._address),
+            )
+        }
+
+    async def _show(self, request: Request, session: Session) -> Response:
+        parameters = read_search(request.query_string)
+        return await self._page(request, session, parameters)
+
+    async def _change(self, request: Request, session: Session, form: Form) -> Response:
+        asked = form.text("search").encode("utf-8", "replace")
+        try:
+            done = await self._changed(request, session, form)
+        except (*UNTAKEN, NotFound) as error:
+            try:
+                parameters = read_search(asked)
+            except InvalidParameter:
+                parameters = ""
+            return await self._page(request, session, parameters, form.text("name"), error)
+        return see_other(f"{self._address}?done={done}")
+
+    async def _changed(self, request: Request, session: Session, form: Form) -> str:
+        """Do what one of the forms asks, and return what that is."""
+        user, client = session.user, self._personal.client(request).address
+        renamed, removed = form.text("rename"), form.text("remove")
+        if removed:
+            event, target, done = AuditEvent.SEARCH_REMOVED, about_search(removed), "removed"
+            work = partial(_removed, user.id, removed)
+        elif renamed:
+            event, target, done = AuditEvent.SEARCH_CHANGED, about_search(renamed), "renamed"
+            work = partial(_renamed, user.id, renamed, read_name(form.text("name")))
+        else:
+            event, target, done = AuditEvent.SEARCH_SAVED, "", "saved"
+            asked = form.text("search").encode("utf-8", "replace")
+            work = partial(_saved, user.id, read_name(form.text("name")), read_search(asked))
+        entry = done_by(user, client, event, target)
+
+        def change(store: Store) -> None:
+            with store.noting(entry):
+                work(store)
+
+        await self._personal.ask(request, change)
+        return done
+
+    async def _page(
+        self,
+        request: Request,
+        session: Session,
+        parameters: str,
+        name: str = "",
+        error: Exception | None = None,
+    ) -> Response:
+        user_id = session.user.id
+
+        def look(store: Store) -> tuple[list[SavedSearch], Names]:
+            return store.saved_searches_of(user_id), _names(store)
+
+        found, names = await self._personal.ask(request, look)
+        said = said_of(parameters, names)
+        done = read_parameters(request.query_string, ("done",)).get("done", "")
+        values = {
+            "searches": [self._row(one, names) for one in found],
+            "parameters": parameters,
+            "said": said,
+            "name": name or " · ".join(said)[:SEARCH_NAME_LENGTH],
+            "longest": SEARCH_NAME_LENGTH,
+            "private": self._private,
+            "done": f"search.{done}" if done in DONE else "",
+        }
+        page = Page("saved_searches.html", values, error, invalid="failure.search")
+        return await self._personal.page(page, session)
+
+    def _row(self, found: SavedSearch, names: Names) -> SearchRow:
+        feed = self._addresses.saved_feed(found.id)
+        if self._private:
+            feed = feed_address(self._addresses.base_url, "…", f"/saved/{found.id}")
+        return SearchRow(
+            id=found.id,
+            name=found.name,
+            said=said_of(found.parameters, names),
+            address=list_of(found, self._addresses),
+            feed=feed,
+            changed=moment(found.changed),
+        )
+
+
+def list_of(found: SavedSearch, addresses: Addresses) -> str:
+    """Return the list that a saved search asks for."""
+    return addresses.library(dict(parse_query(found.parameters.encode()).given))
+
+
+def said_of(parameters: str, names: Names) -> list[str]:
+    """Return in words what parameters of a list ask for."""
+    said = []
+    for name, value in parse_query(parameters.encode()).given:
+        key = f"{name}.{value.lower()}"
+        if name == "query":
+            said.append(f"“{value}”")
+        elif name == "order_by":
+            said.append(say(f"order.{value}"))
+        elif name == "language":
+            said.append(language_name(value.lower()))
+        elif name in ("only_templates", "title_only"):
+            said += [say(f"{name}.on")] if value.lower() in ("1", "true") else []
+        elif name in OURS:
+            said += [say(key)] if key in ENGLISH else []
+        else:
+            said.append(names.get((name, value), value))
+    return said
+
+
+def _names(store: Store) -> Names:
+    return {
+        **{("category", str(one.id)): one.name for one in store.categories()},
+        **{("software", str(one.id)): one.name for one in store.software()},
+    }
+
+
+def _saved(user_id: int, name: str, parameters: str, store: Store) -> None:
+    store.save_search(user_id, name, parameters)
+
+
+def _renamed(user_id: int, public_id: str, name: str, store: Store) -> None:
+    try:
+        store.edit_saved_search(user_id, public_id, name, None)
+    except NotFound as error:
+        raise no_search() from error
+
+
+def _removed(user_id: int, public_id: str, store: Store) -> None:
+    try:
+        store.remove_saved_search(user_id, public_id)
+    except NotFound as error:
+        raise no_search() from error

@@ -1,0 +1,132 @@
+"""From files in folders to the facets and cards of the library: what people choose maps by."""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from pathlib import Path
+
+import pytest
+
+from mapshelf.site import site_routes
+from tests.cli.process import Mapshelf
+from tests.harness import Service, Shelf, shelf_with
+
+NODE = '<node TEXT="{text}">{inner}</node>'
+NOTE = '<richcontent TYPE="NOTE"><html><body><p>remember</p></body></html></richcontent>'
+
+
+def freemind(title: str, inner: str = "", topics: int = 1) -> str:
+    others = "".join(NODE.format(text=f"topic {number}", inner="") for number in range(topics))
+    return f'<map version="1.0.1">{NODE.format(text=title, inner=inner + others)}</map>'
+
+
+def markdown(title: str, front: str) -> str:
+    return f"---\n{front}\nmarkmap: {{}}\n---\n# {title}\n\n- leaf\n"
+
+
+FILES = {
+    "Garden/Herbs/mint.md": markdown("Mint", "tags: [Tea, Kitchen garden]"),
+    "Garden/Herbs/sage.md": markdown("Sage", "keywords: tea, healing"),
+    "Garden/Trees/plum.md": markdown("Plum", "tags:\n  - Kitchen garden\n  - jam"),
+    "Garden/plain.md": markdown("Plain", "title: Plain"),
+    "Work/plan.mm": freemind("Plan", NOTE, topics=40),
+    "Work/Old/plan.mm": freemind("Plan", topics=2),
+}
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
+    folder, maps = tmp_path_factory.mktemp("facets"), tmp_path_factory.mktemp("files")
+    for name, text in FILES.items():
+        path = maps / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+    with shelf_with(folder) as shelf:
+        imported(shelf, maps)
+        with Service(shelf.settings, "", site_routes) as service:
+            yield service
+
+
+def imported(shelf: Shelf, maps: Path) -> None:
+    Mapshelf(shelf.settings.data, shelf.settings.database).run("import", maps)
+    shelf.publish()
+
+
+def page(site: Service, path: str) -> str:
+    answer = site.request("GET", path, signed=False)
+    assert answer.status_code == 200, (path, answer.text[:300])
+    return unescape(answer.text)
+
+
+def facet(site: Service, path: str, title: str) -> dict[str, tuple[int, str]]:
+    """Return the values of a facet: how many maps, and where it leads."""
+    sections = page(site, path).split('<section class="facet">')[1:]
+    (section,) = (one for one in sections if f"<h2>{title}</h2>" in one)
+    found = re.findall(
+        r'<a href="([^"]*)"[^>]*><bdi>([^<]*)</bdi> <span class="count">(\d+)<', section
+    )
+    return {name: (int(count), address) for address, name, count in found}
+
+
+def titles(site: Service, path: str) -> list[str]:
+    return re.findall(r'<h2 class="name"><a [^>]*>([^<]*)</a>', page(site, path))
+
+
+def test_tags_of_front_matter_are_a_facet_that_leads_to_their_maps(site: Service) -> None:
+    tags = facet(site, "/?order_by=alpha", "Tags")
+    assert {name.casefold(): count for name, (count, _) in tags.items()} == {
+        "tea": 2,
+        "kitchen garden": 2,
+        "healing": 1,
+        "jam": 1,
+    }
+    found = {name.casefold(): address for name, (_, address) in tags.items()}
+    assert titles(site, found["tea"]) == ["Mint", "Sage"]
+    assert titles(site, found["kitchen garden"]) == ["Mint", "Plum"]
+    assert site.request("GET", "/browse/tags", signed=False).text.count('class="chip"') == 4
+    shown = page(site, re.findall(r'href="(/mindmaps/[^"]*/mint)"', page(site, "/"))[0])
+    assert '<a class="chip" href="/?tag=Kitchen+garden"><bdi>Kitchen garden</bdi></a>' in shown
+
+
+def test_each_facet_counts_and_leads_to_as_many_maps(site: Service) -> None:
+    seen = 0
+    for title in ("Folders", "Tags", "Size", "Notes", "Made with"):
+        for name, (count, address) in facet(site, "/?versions=all", title).items():
+            assert len(titles(site, address)) == count, (title, name)
+            seen += 1
+    assert seen == 11
+
+
+def test_folders_are_a_way_down_and_up_again(site: Service) -> None:
+    top = facet(site, "/", "Folders")
+    assert {name: count for name, (count, _) in top.items()} == {"Garden": 4, "Work": 2}
+    garden = top["Garden"][1]
+    below = facet(site, garden, "Folders")
+    assert {name: count for name, (count, _) in below.items()} == {"Herbs": 2, "Trees": 1}
+    herbs = below["Herbs"][1]
+    shown = page(site, herbs)
+    assert "In this folder and below" in shown
+    steps = shown.split('<ol class="steps">')[1].split("</ol>")[0]
+    assert re.findall(r'<a href="([^"]*)"', steps) == ["/", garden, herbs]
+    assert sorted(titles(site, herbs)) == ["Mint", "Sage"]
+
+
+def test_what_is_chosen_stands_above_the_list_and_goes_away(site: Service) -> None:
+    shown = page(site, "/?tag=tea&folder=Garden/Herbs&with_notes=false")
+    removals = dict(re.findall(r'<a class="chip on" href="([^"]*)" aria-label="([^"]*)"', shown))
+    assert set(removals.values()) == {"Remove the filter Garden/Herbs", "Remove the filter Tea"}
+    assert "/?folder=Garden%2FHerbs&with_notes=false" in removals
+
+
+def test_cards_say_what_tells_maps_apart(site: Service) -> None:
+    cards = page(site, "/?order_by=alpha").split('<article class="card">')[1:]
+    of = {re.findall(r'<h2 class="name"><a [^>]*>([^<]*)</a>', card)[0]: card for card in cards}
+    plans = [card for card in cards if ">Plan</a>" in card]
+    assert sorted(re.findall(r'<p class="place" dir="auto">([^<]*)</p>', "".join(plans))) == [
+        "Work/Old/plan.mm",
+        "Work/plan.mm",
+    ]
+    assert '<a href="/?folder=Garden%2FHerbs"><bdi>Garden/Herbs</bdi></a>' in of["Mint"]
+    assert "place" not in of["Mint"], "its title says it"
+    assert "system" not in of["Mint"]
+    assert "Uncategorised" not in of["Mint"]
