@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import NoReturn
 
@@ -20,6 +21,8 @@ from mapshelf.snapshot.read import Snapshot
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.snapshot.world import World, prove_lists, prove_searches, titles
 from tests.store.drafts import outline
+
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture
@@ -332,7 +335,7 @@ def test_a_store_that_fails_while_orders_are_written(
         filled.put(MapDraft(id="m1", title=f"tea {attempt}"), MapDraft(title="new tea"))
         filled.store.delete_maps([f"m{attempt + 2}"])
         with monkeypatch.context() as patched:
-            patched.setattr(SQLiteStore, "identity", _away)
+            patched.setattr(SQLiteStore, "lineage", _away)
             with pytest.raises(StoreUnavailable):
                 filled.builder.advance()
         with monkeypatch.context() as patched:
@@ -379,6 +382,35 @@ def test_a_store_put_back_to_an_earlier_state_is_followed(filled: World, tmp_pat
     assert titles(backup.snapshot()) == ["tea of old"]
     backup.close()
     filled.builder = Builder(filled.store, SnapshotDirectory(tmp_path / "unused"))
+
+
+@pytest.mark.parametrize("later", [0, 1, 2])
+def test_a_copy_from_before_that_has_caught_up_is_not_taken_for_the_store(
+    tmp_path: Path, later: int
+) -> None:
+    """An operator copies an old file over the database; maps are written before it is served."""
+    place, old = tmp_path / "catalogue.db", tmp_path / "old.db"
+    directory = SnapshotDirectory(tmp_path / "snapshots")
+
+    def put(*names: str) -> None:
+        with closing(SQLiteStore(place)) as store:
+            store.put_maps([MapDraft(title=name) for name in names])
+
+    def shown() -> list[str]:
+        with closing(SQLiteStore(place)) as store, closing(Builder(store, directory)) as builder:
+            builder.advance()
+            return titles(Snapshot(directory.folder(directory.current())))
+
+    put("first")
+    shutil.copy(place, old)
+    put("lost")
+    assert sorted(shown()) == ["first", "lost"]
+    before = directory.current()
+    assert sorted(shown()) == ["first", "lost"]
+    assert directory.current() == before  # nothing was built anew
+    shutil.copy(old, place)
+    put(*(f"new {number}" for number in range(later)))
+    assert sorted(shown()) == ["first", *(f"new {number}" for number in range(later))]
 
 
 # -- readers and the lock ---------------------------------------------------------------------

@@ -27,8 +27,9 @@ from mapshelf.snapshot.format.columns import (
     load_columns,
 )
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES, Codes
+from mapshelf.snapshot.format.keys import keys_of
 from mapshelf.snapshot.format.records import encode_record
-from mapshelf.snapshot.read.facets import MOST_VALUES, Facets, count_facets
+from mapshelf.snapshot.read.facets import MOST_VALUES, Facets, SelectedMaps, count_facets
 from tests.examples import examples
 from tests.snapshot.world import World, filtered
 
@@ -201,12 +202,13 @@ def coded(maps: Sequence[ListedMap], batches: Sequence[int], fresh: Callable[[],
     folder, done = fresh(), 0
     columns = Columns(folder)
     for size in (*batches, len(maps)):
-        columns.append([Entry(one, 0, 0) for one in maps[done : done + size]])
+        columns.append([Entry(one, keys_of(one), 0, 0) for one in maps[done : done + size]])
         done = len(columns)
         published = fresh()
         lengths = {name: length for name, (length, _) in columns.link_to(published).items()}
         never = _map(0, (77, 77, 77, "never published", 0))
-        columns.append([Entry(ListedMap(replace(never, tags=("never",)), 0, "n/n.mm"), 0, 0)])
+        unseen = ListedMap(replace(never, tags=("never",)), 0, "n/n.mm")
+        columns.append([Entry(unseen, keys_of(unseen), 0, 0)])
         columns.close()
         folder = fresh()
         for name in (*map(column_file, COLUMNS), *DICTIONARIES):
@@ -228,9 +230,8 @@ def test_facets_are_those_of_a_plain_count(
         for share in (1.0, 0.5, 0.01):
             chance = random.Random(seed)
             slots = chance.sample(range(len(maps)), int(share * len(maps)))
-            found = count_facets(
-                codes, np.array(slots, "<u4"), lambda slot: encode_record(maps[slot].map)
-            )
+            chosen = SelectedMaps(codes, np.array(slots, "<u4"))
+            found = count_facets(chosen, codes, lambda slot: encode_record(maps[slot].map))
             assert found == expected([maps[slot] for slot in slots])
 
 
@@ -246,9 +247,8 @@ def test_facets_where_every_map_has_values_of_its_own() -> None:
     with folders() as fresh:
         codes = coded(maps, [1000], fresh)
         for slots in (list(range(5000)), [4999, 3, 77], []):
-            found = count_facets(
-                codes, np.array(slots, "<u4"), lambda slot: encode_record(maps[slot].map)
-            )
+            chosen = SelectedMaps(codes, np.array(slots, "<u4"))
+            found = count_facets(chosen, codes, lambda slot: encode_record(maps[slot].map))
             assert found == expected([maps[slot] for slot in slots])
 
 
@@ -265,7 +265,7 @@ def test_values_that_are_cut_short_are_refused(name: str) -> None:
     with folders() as fresh:
         folder = fresh()
         columns = Columns(folder)
-        columns.append([Entry(one, 0, 0) for one in maps])
+        columns.append([Entry(one, keys_of(one), 0, 0) for one in maps])
         lengths = {key: length for key, (length, _) in columns.link_to(fresh()).items()}
         columns.close()
         read = load_columns(folder, len(maps))

@@ -26,6 +26,8 @@ from tests.examples import examples
 from tests.snapshot.world import World, page, prove_ids, prove_lists, prove_searches, world_in
 from tests.store.drafts import outline
 
+pytestmark = pytest.mark.slow
+
 WORDS = ["tea", "Teapot", "Ärger", "日本語", "zoo"]
 CHANGES = st.builds(
     MapDraft,

@@ -31,6 +31,7 @@ from mapshelf.snapshot.format.columns import (
     load_columns,
 )
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
+from mapshelf.snapshot.format.keys import keys_of
 from mapshelf.snapshot.read.id_index import IdIndex
 from mapshelf.snapshot.read.listing import Listing
 from tests.examples import examples
@@ -63,7 +64,8 @@ class Shelf:
         self.remove(number)
         self.slots[number] = len(self.columns)
         self._titles.append(title)
-        self.columns.append([Entry(listed(made(number, title, category, views)), 0, 0)])
+        found = listed(made(number, title, category, views))
+        self.columns.append([Entry(found, keys_of(found), 0, 0)])
 
     def remove(self, number: int) -> None:
         if number in self.slots:

@@ -13,12 +13,15 @@ Here they are terms of the search index and a column of the snapshot: they come 
 
 from collections.abc import Iterable, Sequence
 from itertools import islice
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import xxhash
 
 from mapshelf.comparison.flat_outline import spaced
+
+Array = npt.NDArray[Any]
 
 BANDS: Final = 16
 _ROWS: Final = 3
@@ -42,8 +45,8 @@ _ONCE: Final = 3
 _UNSPACED: Final = "\u3040"
 """From this letter on, words are pairs of characters of a script without spaces."""
 
-_PORTION: Final = 8192
-"""Topics hashed at a time, which takes three megabytes."""
+_PORTION: Final = 2048
+"""Topics hashed at a time, which takes less than a megabyte."""
 
 _SEEDS: Final = np.random.default_rng(20261123)
 _FACTORS: Final = _SEEDS.integers(0, 2**63, BANDS * _ROWS, "u8") * 2 + np.uint64(1)
@@ -64,20 +67,21 @@ class Likeness(NamedTuple):
     words: Sequence[int] = (0,) * WORDS
 
 
-def likeness(topics: Sequence[tuple[int, str]], words: Iterable[str]) -> Likeness:
-    """Return what is compared of a map.
+def likenesses(
+    maps: Sequence[Sequence[tuple[int, str]]], words: Iterable[Iterable[str]]
+) -> list[Likeness]:
+    """Return what is compared of each of some maps.
 
     Args:
-        topics: the depth and the text of each topic, in order.
-        words: what it is about, the most important first.
+        maps: for each map the depth and the text of each topic, in order.
+        words: for each map what it is about, the most important first.
     """
-    hashes = [hashed(word) for word in islice(words, WORDS)]
-    rows = [(depth, spaced(text)) for depth, text in topics]
-    return Likeness(
-        _key(rows),
-        _bands({text.casefold() for _, text in rows}),
-        hashes + [0] * (WORDS - len(hashes)),
-    )
+    rows = [[(depth, spaced(text)) for depth, text in topics] for topics in maps]
+    found = _bands([{text.casefold() for _, text in topics} for topics in rows])
+    return [
+        Likeness(_key(topics), own, _hashes(about))
+        for topics, own, about in zip(rows, found, words, strict=True)
+    ]
 
 
 def outline_key(topics: Iterable[tuple[int, str]]) -> int:
@@ -92,27 +96,61 @@ def _key(topics: Iterable[tuple[int, str]]) -> int:
 
 def bands(texts: Iterable[str]) -> Sequence[int]:
     """Return the bands of a map with topics of these texts."""
-    return _bands({spaced(text).casefold() for text in texts})
-
-
-def _bands(different: set[str]) -> Sequence[int]:
-    different.discard("")
-    if len(different) < FEWEST_TOPICS:
-        return (0,) * BANDS
-    digest = xxhash.xxh3_64_intdigest
-    keys = np.fromiter(
-        (digest(words.encode("utf-8", "replace")) for words in different), "u8", len(different)
-    )
-    minima = np.full(BANDS * _ROWS, np.iinfo("u8").max, "u8")
-    for start in range(0, len(keys), _PORTION):
-        portion = keys[start : start + _PORTION, None]
-        np.minimum(minima, (portion * _FACTORS + _ADDED).min(axis=0), out=minima)
-    rows = minima.reshape(BANDS, _ROWS)
-    mixed = rows[:, 0] * np.uint64(0x9E3779B97F4A7C15)
-    mixed ^= rows[:, 1] * np.uint64(0xC2B2AE3D27D4EB4F)
-    mixed ^= rows[:, 2] * np.uint64(0x165667B19E3779F9)
-    found: list[int] = ((mixed >> np.uint64(32)) | np.uint64(1)).tolist()
+    (found,) = _bands([{spaced(text).casefold() for text in texts}])
     return found
+
+
+def _bands(maps: Sequence[set[str]]) -> list[Sequence[int]]:
+    """Return the bands of maps with topics of these different texts.
+
+    The topics of all are computed with at once: for the few of one map, calling NumPy would take
+    longer than computing.
+    """
+    digest = xxhash.xxh3_64_intdigest
+    found: list[Sequence[int]] = [(0,) * BANDS] * len(maps)
+    keys: list[int] = []
+    starts, places = [], []
+    for place, different in enumerate(maps):
+        different.discard("")
+        if len(different) >= FEWEST_TOPICS:
+            places.append(place)
+            starts.append(len(keys))
+            keys += [digest(words.encode("utf-8", "replace")) for words in different]
+    if places:
+        minima = _minima(np.array(keys, "u8"), np.array(starts))
+        rows = minima.reshape(len(places), BANDS, _ROWS)
+        mixed = rows[:, :, 0] * np.uint64(0x9E3779B97F4A7C15)
+        mixed ^= rows[:, :, 1] * np.uint64(0xC2B2AE3D27D4EB4F)
+        mixed ^= rows[:, :, 2] * np.uint64(0x165667B19E3779F9)
+        numbers: list[list[int]] = ((mixed >> np.uint64(32)) | np.uint64(1)).tolist()
+        for place, own in zip(places, numbers, strict=True):
+            found[place] = own
+    return found
+
+
+def _minima(keys: Array, starts: Array) -> Array:
+    """Return the least value of each hash function over the keys of each map.
+
+    Args:
+        keys: the keys of all maps, one map after the other.
+        starts: where those of each map start.
+    """
+    minima = np.full((len(starts), BANDS * _ROWS), np.iinfo("u8").max, "u8")
+    for first in range(0, len(keys), _PORTION):
+        hashes = keys[first : first + _PORTION, None] * _FACTORS
+        hashes += _ADDED
+        # The maps with keys in this portion; the first may have begun in the one before.
+        low = int(np.searchsorted(starts, first, "right")) - 1
+        high = int(np.searchsorted(starts, first + len(hashes)))
+        within = np.maximum(starts[low:high] - first, 0)
+        part = minima[low:high]
+        np.minimum(part, np.minimum.reduceat(hashes, within), out=part)
+    return minima
+
+
+def _hashes(words: Iterable[str]) -> list[int]:
+    found = [hashed(word) for word in islice(words, WORDS)]
+    return found + [0] * (WORDS - len(found))
 
 
 def hashed(word: str) -> int:
@@ -129,7 +167,10 @@ def telling(counts: Iterable[tuple[str, int]]) -> list[str]:
     weighed = [
         (-(count + _ONCE) * (_LONGEST if (size := len(word)) > _LONGEST else size), word)
         for word, count in counts
-        if len(word) >= _SHORTEST or word >= _UNSPACED
+        if (len(word) >= _SHORTEST or word >= _UNSPACED) and not word.isdigit()
     ]
+    if len(weighed) > WORDS:  # numbers sort faster than words: only the best are sorted as these
+        worst = sorted([weight for weight, _ in weighed])[WORDS - 1]
+        weighed = [one for one in weighed if one[0] <= worst]
     weighed.sort()
-    return list(islice((word for _, word in weighed if not word.isdigit()), WORDS))
+    return [word for _, word in weighed[:WORDS]]

@@ -10,6 +10,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, fields
 from itertools import islice
+from operator import itemgetter
 from typing import Any, Final
 
 import orjson
@@ -50,6 +51,9 @@ _TOPICS: Final = b',"topics":['
 
 _TEXT: Final = re.compile(rb'\[-?\d+,"(?:[^"\\]|\\.)*",("(?:[^"\\]|\\.)*"),"')
 """The text of a topic in its row, after its parent and its id."""
+
+_PLAIN: Final = 6
+"""Values in the row of a topic that has nothing else; if it has, that is the next one."""
 
 FACTS: Final = tuple(fact.name for fact in fields(Outline) if fact.name != "sheets")
 """The facts about the map as a whole."""
@@ -243,7 +247,8 @@ def _passages(document: dict[str, Any], most: int, size: int) -> Passages:
     depths: list[int] = []
     tree: list[tuple[int, str]] = []
     room = most
-    for parent, _, text, note, _, _, *more in document["topics"]:
+    for row in document["topics"]:
+        parent, _, text, note, _, _ = row if len(row) == _PLAIN else row[:_PLAIN]
         depth = depths[parent] + 1 if parent >= 0 else 0
         depths.append(depth)
         tree.append((depth, text))
@@ -253,9 +258,10 @@ def _passages(document: dict[str, Any], most: int, size: int) -> Passages:
         if note:
             deep.append(note[: max(0, room)])
         room -= len(note)
-        for words in _facts(more[0]) if more else ():
-            deep.append(words[: max(0, room)])
-            room -= len(words)
+        if len(row) > _PLAIN:
+            for words in _facts(row[_PLAIN]):
+                deep.append(words[: max(0, room)])
+                room -= len(words)
         if room <= 0:
             break
     for words in filter(None, _labels(document.get("sheets", ()))):
@@ -270,8 +276,8 @@ def _passages(document: dict[str, Any], most: int, size: int) -> Passages:
         document.get("language", ""),
         size,
         topics=len(topics),
-        notes=any(row[3] for row in topics),
-        tasks=any("task" in row[6] for row in topics if len(row) > 6),
+        notes=any(map(itemgetter(3), topics)),
+        tasks=any("task" in row[_PLAIN] for row in topics if len(row) > _PLAIN),
         edited=document.get("modified"),
         tree=tuple(tree),
     )

@@ -6,9 +6,11 @@ To add a filter or an order, start with a row of ``FILTERS`` or of ``SORT_ORDERS
 """
 
 import hashlib
-from collections.abc import Callable, Container, Mapping, Sequence
+import re
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import lru_cache
 from typing import Final
 from unicodedata import normalize
 from urllib.parse import parse_qsl
@@ -24,6 +26,9 @@ MAXIMUM_OFFSET: Final = 2**53
 MAXIMUM_QUERY_LENGTH: Final = 500
 """Longest search text, in characters."""
 
+_PLAIN: Final = re.compile(r"[A-Za-z0-9_.~=&-]*")
+"""A query string in which nothing is encoded."""
+
 DEFAULT_ORDER: Final = "date"
 """The order of a list that is neither ordered by the client nor searched."""
 
@@ -35,6 +40,7 @@ class MapQuery:
     Attributes:
         text: what to search for, empty to list; without the ``words``.
         words: the words of the text that are filters (``words.py``).
+        title_only: whether the text is searched for in titles alone.
         order: a value of ``ORDERS``, ``None`` for relevance.
         filters: name of a row of ``FILTERS`` and the key a map must have there, for each filter;
             with ``NOT`` before the name, must not have.
@@ -50,6 +56,7 @@ class MapQuery:
     offset: int = 0
     given: tuple[tuple[str, str], ...] = ()
     words: str = ""
+    title_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +104,7 @@ def parse_query(query_string: bytes) -> MapQuery:
     return MapQuery(
         text=text,
         words=words,
+        title_only=_is_on("title_only", values),
         order=_order(values.get("order_by"), text),
         filters=tuple(dict.fromkeys((*_filters(values), *filters))),
         limit=_limit(values.get("limit")),
@@ -120,6 +128,7 @@ def tag_key(tag: str) -> int:
     return _hash(normalize("NFC", " ".join(tag.split())).casefold())
 
 
+@lru_cache(1 << 12)
 def _hash(text: str) -> int:
     digest = hashlib.blake2b(text.encode(errors="replace"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
@@ -145,13 +154,9 @@ def read_parameters(query_string: bytes, known: Container[str]) -> dict[str, str
     """
     if not query_string:
         return {}
-    try:
-        pairs = parse_qsl(query_string.decode(), keep_blank_values=True, errors="strict")
-    except UnicodeDecodeError as error:
-        raise InvalidParameter("The parameters must be UTF-8 text.") from error
     values: dict[str, str] = {}
     seen = set()
-    for name, value in pairs:
+    for name, value in _pairs(query_string):
         if name not in known:
             continue
         if name in seen:
@@ -162,6 +167,22 @@ def read_parameters(query_string: bytes, known: Container[str]) -> dict[str, str
         if value:
             values[name] = value
     return values
+
+
+def _pairs(query_string: bytes) -> Iterable[tuple[str, str]]:
+    """Return the names and values in a query string.
+
+    Raises:
+        InvalidParameter: it is not UTF-8.
+    """
+    try:
+        text = query_string.decode()
+        if _PLAIN.fullmatch(text):  # as most are: the same, in a fraction of the time
+            parts = [part.partition("=") for part in text.split("&") if part]
+            return [(name, value) for name, _, value in parts]
+        return parse_qsl(text, keep_blank_values=True, errors="strict")
+    except UnicodeDecodeError as error:
+        raise InvalidParameter("The parameters must be UTF-8 text.") from error
 
 
 def _text(value: str) -> str:
@@ -203,6 +224,10 @@ def _offset(value: str | None) -> int:
 def _filters(values: dict[str, str]) -> tuple[tuple[str, int], ...]:
     keys = ((row.name, row.parse(values[row.name])) for row in FILTERS if row.name in values)
     return tuple((name, key) for name, key in keys if key is not None)
+
+
+def _is_on(name: str, values: dict[str, str]) -> bool:
+    return name in values and _only(name)(values[name]) is not None
 
 
 def _digits(value: str, most: int) -> int | None:
@@ -360,5 +385,5 @@ FILTERS: Final = (
 )
 
 PARAMETERS: Final = frozenset(
-    ("query", "limit", "offset", "order_by", *(row.name for row in FILTERS))
+    ("query", "title_only", "limit", "offset", "order_by", *(row.name for row in FILTERS))
 )

@@ -11,10 +11,17 @@ from typing import Final
 NOT: Final = "-"
 """Stands before the name of a filter whose maps are left out."""
 
+TYPED: Final = {
+    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\uff02"), '"'),
+    **dict.fromkeys(map(ord, "\u2212\u2013"), "-"),
+}
+"""Typographic quotes and minus signs, which keyboards and word processors insert, and what they
+stand for: one character each."""
+
 _WORDS: Final = re.compile(
-    r'(?P<phrase>(?:(?<=\s)|^)-?["\u201c\u201d\u201e][^"\u201c\u201d]*["\u201c\u201d]?)|'
-    r"(?:(?<=\s)|^)(?P<not>[-\u2212\u2013]?)(?P<name>(?i:folder|tag)):"
-    r'(?:["\u201c\u201d\u201e](?P<quoted>[^"\u201c\u201d]*)["\u201c\u201d]?|(?P<word>[^\s"]+))'
+    r'(?P<phrase>(?:(?<=\s)|^)-?(?i:title:)?"[^"]*"?)|'
+    r"(?:(?<=\s)|^)(?P<not>-?)(?P<name>(?i:folder|tag)):"
+    r'(?:"(?P<quoted>[^"]*)"?|(?P<word>[^\s"]+))'
 )
 """A phrase, in which such words mean nothing, or one of them."""
 
@@ -33,14 +40,17 @@ def split_words(
     found: list[str] = []
     filters: list[tuple[str, int]] = []
 
-    def take(match: re.Match[str]) -> str:
-        value = (match["quoted"] or match["word"] or "").strip()
-        if match["phrase"] is not None or not value:
-            return match[0]
-        name = match["name"].lower()
-        found.append(match[0])
-        filters.append(((NOT if match["not"] else "") + name, keys[name](value)))
-        return ""
-
-    rest = " ".join(_WORDS.sub(take, text).split()) if _WORDS.search(text) else text
-    return (rest, " ".join(found), tuple(dict.fromkeys(filters))) if found else (text, "", ())
+    pieces, end = [], 0
+    for match in _WORDS.finditer(text.translate(TYPED)):
+        part = "quoted" if match["quoted"] is not None else "word"
+        if match["phrase"] is not None or not (match[part] or "").strip():
+            continue
+        name, value = match["name"].lower(), text[match.start(part) : match.end(part)]
+        found.append(text[match.start() : match.end()])
+        filters.append(((NOT if match["not"] else "") + name, keys[name](value.strip())))
+        pieces.append(text[end : match.start()])
+        end = match.end()
+    if not found:
+        return text, "", ()
+    rest = " ".join("".join([*pieces, text[end:]]).split())
+    return rest, " ".join(found), tuple(dict.fromkeys(filters))

@@ -220,7 +220,7 @@ class SandboxedReader:
 
     def close(self) -> None:
         """End the children; files that they are reading are refused."""
-        self._pool.stop()
+        self._pool.close()
 
     def expect(self, files: int) -> None:
         """Start no more children than this number of files, unless they have been started.
@@ -258,7 +258,9 @@ class SandboxedReader:
         """
         try:
             arguments = (path, self._limits)
-            return self._pool.submit(_list_limited, arguments, self._limits.wall_seconds).result()
+            return self._pool.result(
+                self._pool.submit(_list_limited, arguments, self._limits.wall_seconds)
+            )
         except (TimeoutError, ProcessExpired, MemoryError, BrokenProcessPool) as error:
             raise TooLarge("listing what it holds takes more than is allowed") from error
         except OSError as error:
@@ -282,7 +284,7 @@ class SandboxedReader:
     def _answer(self, path: str, future: "Future[Result]") -> Result:
         """Return the child's result, or why there is none; raises only if the pool is broken."""
         try:
-            return future.result()
+            return self._pool.result(future)
         except TimeoutError:
             return RefusedFile(
                 path, f"reading it took longer than {self._limits.wall_seconds:g} seconds"

@@ -5,12 +5,13 @@ The search index is made of them, and maps that are in no index are searched by 
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Final
 
 from mapshelf.formats.outline_codec import Passages
 from mapshelf.model import Map
-from mapshelf.text.normalize import SEPARATOR, is_unspaced, normalize_keeping_accents, split_words
-from mapshelf.text.stemming import IndexStemmer, word_variants
+from mapshelf.text.normalize import SEPARATOR, is_unspaced
+from mapshelf.text.word_forms import Forms, WordForms
 
 LONGEST_NAME: Final = 1024
 """Characters after which a title as one word is cut; nobody types a longer title."""
@@ -25,10 +26,8 @@ class MapWords:
         description: of its description.
         branches: of the main topics, with the names of owner and category and the path of the file.
         topics: of all other topics, and of notes.
-        title_words: the different words of the title, with parts and compounds.
-        words: the different words of all texts, with parts and compounds.
-        title_stems: the tagged stems of the title.
-        stems: the tagged stems of all texts.
+        of_title: the different pieces of the title.
+        pieces: the different pieces of all texts.
         language: the language of the topics, empty if unknown.
     """
 
@@ -36,36 +35,53 @@ class MapWords:
     description: list[str]
     branches: list[str]
     topics: list[str]
-    title_words: set[str]
-    words: set[str]
-    title_stems: set[str]
-    stems: set[str]
+    of_title: set[Forms]
+    pieces: set[Forms]
     language: str
+
+    @property
+    def title_words(self) -> set[str]:
+        """The different words of the title, with parts and compounds."""
+        return {*self.title, *_joined([piece.variants for piece in self.of_title])}
+
+    @property
+    def words(self) -> set[str]:
+        """The different words of all texts, with parts and compounds."""
+        return {*self.title, *_joined([piece.variants for piece in self.pieces])}
+
+    @property
+    def title_forms(self) -> set[str]:
+        """The words of the title and their tagged stems."""
+        return {*self.title, *_apart([piece.forms for piece in self.of_title])}
+
+    @property
+    def forms(self) -> set[str]:
+        """The words of all texts and their tagged stems."""
+        return {*self.title, *_apart([piece.forms for piece in self.pieces])}
+
+    @property
+    def beginnings(self) -> set[str]:
+        """The first characters of all words."""
+        return set(_apart([piece.beginnings for piece in self.pieces]))
 
     @property
     def written(self) -> set[str]:
         """The different words as written."""
         return {*self.title, *self.description, *self.branches, *self.topics}
 
-
-@dataclass(frozen=True, slots=True)
-class _Zone:
-    """A text of a map.
-
-    Attributes:
-        words: its normalized words in the order of the text.
-        variants: the distinct words, with parts and compounds, before accents are removed.
-    """
-
-    words: list[str]
-    variants: set[str]
+    @property
+    def unwritten(self) -> set[str]:
+        """The words that are only parts or compounds of others."""
+        others = [piece for piece in self.pieces if piece.variants is not piece.words]
+        found = set(_joined([piece.variants for piece in others]))
+        return found - self.written if found else found
 
 
 class WordFinder:
     """Finds the words of maps, and caches the forms of words meanwhile."""
 
     def __init__(self) -> None:
-        self._stemmer = IndexStemmer()
+        self._forms = WordForms()
 
     def words_of(self, found: Map, source: str, passages: Passages) -> MapWords:
         """Return the words of a map.
@@ -76,29 +92,33 @@ class WordFinder:
             passages: the text of its topics.
         """
         about = (found.owner, found.category, source)
-        title = self._zone(found.title)
-        description = self._zone(found.description)
-        branches = self._zone(_separated((*passages.shallow, *about)))
-        topics = self._zone(_separated(passages.deep))
-        title_words = {*title.words, *self._stemmer.normalized(title.variants)}
-        variants = title.variants | description.variants | branches.variants | topics.variants
+        forms, language = self._forms.of, passages.language
+        title = forms(found.title, language)
+        description = forms(found.description, language)
+        branches = forms(_separated((*passages.shallow, *about)), language)
+        topics = forms(_separated(passages.deep), language)
+        self._forms.limit()
         return MapWords(
-            title.words,
-            description.words,
-            branches.words,
-            topics.words,
-            title_words=title_words,
-            words=title_words.union(self._stemmer.normalized(variants)),
-            title_stems=self._stemmer.stems(title.variants, passages.language),
-            stems=self._stemmer.stems(variants, passages.language),
-            language=passages.language,
+            _words(title),
+            _words(description),
+            _words(branches),
+            _words(topics),
+            of_title=set(title),
+            pieces={*title, *description, *branches, *topics},
+            language=language,
         )
 
-    def _zone(self, text: str) -> _Zone:
-        whole = normalize_keeping_accents(text)
-        accented = split_words(whole)
-        words = accented if whole.isascii() else self._stemmer.normalized(accented)
-        return _Zone(words, word_variants(text, whole, accented))
+
+def _words(found: Iterable[Forms]) -> list[str]:
+    return list(_joined([piece.words for piece in found]))
+
+
+def _apart(found: Iterable[str]) -> list[str]:
+    """Return all words of texts that have blanks between them."""
+    return " ".join(found).split()
+
+
+_joined = chain.from_iterable
 
 
 def name_of(words: Iterable[str]) -> str:
@@ -119,4 +139,5 @@ def name_of(words: Iterable[str]) -> str:
 
 
 def _separated(texts: Iterable[str]) -> str:
-    return SEPARATOR.join([text for text in texts if text])
+    # The blanks make the separator a piece of its own, which is found again.
+    return f" {SEPARATOR} ".join([text for text in texts if text])

@@ -87,7 +87,7 @@ def _searched(found: MapWords) -> _Searched:
     return _Searched(
         zones,
         written,
-        forms=found.words | found.stems | found.title_stems,
+        forms=found.forms,
         words=(found.words | written) - {SEPARATOR},
         name=name_of(found.title),
     )
@@ -98,7 +98,7 @@ def _searched_title(found: MapWords) -> _Searched:
     return _Searched(
         (found.title,),
         set(found.title),
-        forms=found.title_words | found.title_stems,
+        forms=found.title_forms,
         words=words - {SEPARATOR},
         name=name_of(found.title),
     )

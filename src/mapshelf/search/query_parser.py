@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Final
 
+from mapshelf.query.words import TYPED
 from mapshelf.text.normalize import is_unspaced, query_words
 from mapshelf.text.stemming import joined_word, subwords
 
@@ -18,13 +19,6 @@ CACHED_QUERIES: Final = 256  # one request parses the same text more than once
 _TERMS: Final = re.compile(
     r'(?P<minus>-?)(?P<title>(?i:title:))?(?:"(?P<phrase>[^"]*)"?|(?P<chunk>[^\s"]+))'
 )
-
-
-_TYPED: Final = {
-    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\uff02"), '"'),
-    **dict.fromkeys(map(ord, "\u2212\u2013"), "-"),
-}
-"""Typographic quotes and minus signs, which keyboards and word processors insert."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +62,15 @@ class QueryTerm:
 
 
 @lru_cache(CACHED_QUERIES)
-def parse_query_text(text: str) -> tuple[QueryTerm, ...]:
-    """Return the terms of a query text; none if it contains no word."""
+def parse_query_text(text: str, title_only: bool = False) -> tuple[QueryTerm, ...]:
+    """Return the terms of a query text; none if it contains no word.
+
+    Args:
+        text: the text.
+        title_only: whether all of them are meant as if ``title:`` stood before each.
+    """
     terms: list[QueryTerm] = []
-    text = text if text.isascii() else text.translate(_TYPED)
+    text = text if text.isascii() else text.translate(TYPED)
     for match in _TERMS.finditer(text):
         chunk = match["chunk"]
         written = match["phrase"] if chunk is None else chunk
@@ -82,7 +81,7 @@ def parse_query_text(text: str) -> tuple[QueryTerm, ...]:
             term = QueryTerm(words, excluded=bool(match["minus"]), exact=True, written=written)
         else:
             term = _unquoted(chunk, words, last=match.end() == len(text))
-        terms.append(replace(term, in_title=True) if match["title"] else term)
+        terms.append(replace(term, in_title=True) if match["title"] or title_only else term)
     # A repeated term does not change the result and would cost the same again.
     return tuple(dict.fromkeys(terms))
 

@@ -138,6 +138,18 @@ def best_snippets(
     return [_snippet(found.path, highlighter) for found in best]
 
 
+def topics_with(outline: Outline, highlighter: Highlighter, count: int, most: int) -> list[Snippet]:
+    """Return up to ``count`` topics that match the most terms, in the order of the map.
+
+    Unlike in ``best_snippets``, topics that say the same are all there: they stand in different
+    places. Only the first ``most`` topics are searched.
+    """
+    found = list(_found(outline, highlighter, most))
+    best = min((one.rank[0] for one in found), default=0)
+    chosen = [one for one in found if one.rank[0] == best][:count]
+    return [_snippet(one.path, highlighter) for one in chosen]
+
+
 def _found(outline: Outline, highlighter: Highlighter, most: int) -> Iterator[_Found]:
     paths: list[_Path | None] = [None]
     labels = _labels(outline)

@@ -9,6 +9,7 @@ tokenizer library for every script would be a large dependency for a small gain.
 import re
 import unicodedata
 from collections.abc import Iterator
+from operator import add
 from typing import Final
 
 # Accents of Latin, Greek and Cyrillic, and the vowel points of Hebrew and Arabic. The marks of
@@ -26,6 +27,7 @@ _INDIC: Final = "\u0900-\u0963\u0966-\u0dff\u0f18-\u0f39\u0f3e-\u0fbc"
 # Letters and digits of any script, with the vowel signs of the Indic ones, which Python's \w
 # leaves out.
 _WORD: Final = re.compile(rf"(?P<unspaced>[{UNSPACED}]+)|(?:[^\W_{UNSPACED}]|[{_INDIC}])+|\x1f")
+_RUN: Final = re.compile(rf"([{UNSPACED}]+)|((?:[^\W_{UNSPACED}]|[{_INDIC}])+|\x1f)")
 _SPACED_WORD: Final = re.compile(rf"(?:[^\W_{UNSPACED}]|[{_INDIC}])+|\x1f")
 _UNSPACED_CHARACTER: Final = re.compile(f"[{UNSPACED}]")
 # Far faster, and the same for texts of which no character is beyond Arabic.
@@ -65,7 +67,7 @@ def split_words(text: str) -> list[str]:
     characters starts a word, and can be found alone as a prefix.
     """
     if has_unspaced(text):
-        return [word for run in _runs(text) for word in (*run.words, *run.ending)]
+        return [word for run in runs(text) for word in (*_words_of(*run), *run[0][-1:])]
     pattern = _SPACED_WORD if _BEYOND.search(text) else _PLAIN_WORD
     return [word[:LONGEST_WORD] for word in pattern.findall(text)]
 
@@ -74,10 +76,10 @@ def query_words(text: str) -> list[str]:
     """Return the words that a map must contain in a row to match ``text``."""
     if text.isascii():  # as most are: the same, in a third of the time
         return [word[:LONGEST_WORD] for word in _PLAIN_WORD.findall(_cut(text.lower()))]
-    runs = list(_runs(_cut(normalize(text))))
+    found = runs(_cut(normalize(text)))
     # A run followed by another one ends there; the last one may continue in the map.
-    ended = [word for run in runs[:-1] for word in (*run.words, *run.ending)]
-    return ended + [word for run in runs[-1:] for word in (run.words or run.ending)]
+    ended = [word for run in found[:-1] for word in (*_words_of(*run), *run[0][-1:])]
+    return ended + [word for run in found[-1:] for word in (_words_of(*run) or [run[0]])]
 
 
 def _cut(normalized: str) -> str:
@@ -105,20 +107,15 @@ def is_unspaced(word: str) -> bool:
     return _UNSPACED_CHARACTER.match(word) is not None
 
 
-class _Run:
-    """A run of one kind of script: its words, and ``ending``, which is indexed in addition."""
+def runs(text: str) -> list[tuple[str, str]]:
+    """Return the runs of one kind of script in a text from ``normalize_keeping_accents``.
 
-    __slots__ = ("ending", "words")
-
-    def __init__(self, text: str, *, unspaced: bool) -> None:
-        if unspaced:
-            self.words = [text[i : i + 2] for i in range(len(text) - 1)]
-            self.ending = [text[-1]]
-        else:
-            self.words = [text[:LONGEST_WORD]]
-            self.ending = []
+    Of each pair one is empty: the first if the run is a word, the second if its script is written
+    without spaces.
+    """
+    return _RUN.findall(text)
 
 
-def _runs(text: str) -> Iterator[_Run]:
-    for match in _WORD.finditer(text):
-        yield _Run(match[0], unspaced=match["unspaced"] is not None)
+def _words_of(unspaced: str, word: str) -> list[str]:
+    """Return the words of a run, without its last character."""
+    return list(map(add, unspaced, unspaced[1:])) if unspaced else [word[:LONGEST_WORD]]

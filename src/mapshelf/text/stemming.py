@@ -11,7 +11,7 @@ match ``date``. A query has no language, so it is stemmed in each language that 
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
@@ -20,8 +20,6 @@ import Stemmer
 from mapshelf.text.normalize import (
     LONGEST_WORD,
     SEPARATOR,
-    has_unspaced,
-    is_unspaced,
     normalize,
     normalize_keeping_accents,
 )
@@ -74,12 +72,10 @@ CACHED_WORDS: Final = 1 << 13
 """Words whose stems are cached for searches. With eight times as many, a garbage collection stops
 a worker for a tenth of a second."""
 
-CACHED_INDEX_WORDS: Final = 1 << 18
-"""Words whose stems are cached while an index is built: 50 MB. One large map may exceed it."""
-
 PREFIX_STRIPPING: Final = frozenset({"id", "nl"})
 """Languages whose stemmers remove prefixes, too. All others keep a first letter in a-z."""
 
+_ASCII_WORD: Final = re.compile(f"[a-z]{{{SHORTEST_STEMMED},}}")
 _LATIN: Final = re.compile("[a-z\u00df-\u024f]")
 
 SCRIPTS: Final = (
@@ -100,86 +96,28 @@ _SUBWORD: Final = re.compile(
     rf"[{_CAPITAL}]+(?=[{_CAPITAL}][{_SMALL}])|[{_CAPITAL}]?[{_SMALL}]+|[{_CAPITAL}]+|\d+"
 )
 _JOINED: Final = re.compile(r"\b\w++(?:[-._@'\u2019+&]\w++)+")
+_JOINER: Final = re.compile(r"[-.@'\u2019+&]")
 _JOINT: Final = re.compile(r"[\W_]+")
 
 
 def word_variants(text: str, normalized: str, words: Iterable[str]) -> set[str]:
     """Return the different words of a text, their subwords, and the words that they join to.
 
-    Character pairs of unspaced scripts are left out: they have no variants.
-
     Args:
         text: the text as written.
         normalized: the result of ``normalize_keeping_accents`` for it.
-        words: the result of ``split_words`` for that.
+        words: the words in that, without pairs of characters, which have no variants.
     """
     variants = set(words)
-    if has_unspaced(normalized):
-        variants = {word for word in variants if not is_unspaced(word)}
     variants.discard(SEPARATOR)
     tokens = set(_TOKEN.findall(text))
     # Most have no subwords; testing that here is faster than calling ``subwords`` for each.
     variants.update(
         *[subwords(one) for one in tokens if one[1:] != one[1:].lower() or not one.isalpha()]
     )
-    variants.update([word for _, _, word in joined_words(normalized)])
+    if _JOINER.search(normalized):  # or else a much slower pattern would look at all of it
+        variants.update([word for _, _, word in joined_words(normalized)])
     return variants
-
-
-class IndexStemmer:
-    """Normalizes and stems words for the index, and caches the results.
-
-    Most of any text consists of the same few thousand words. Use one instance for as long as an
-    index is being built.
-    """
-
-    def __init__(self) -> None:
-        self._normalized = _NormalizedWords(normalize)
-        self._stems: dict[str, _Cache] = {}
-
-    def normalized(self, words: Iterable[str]) -> list[str]:
-        """Return words from ``split_words`` without their accents."""
-        return list(map(self._normalized.__getitem__, words))
-
-    def stems(self, words: Iterable[str], language: str) -> set[str]:
-        """Return the tagged stems of words from ``split_words``.
-
-        Args:
-            words: the words.
-            language: the language of the map, a key of ``LANGUAGES``; any other counts as unknown.
-        """
-        code = language if language in LANGUAGES else UNKNOWN
-        cache = self._stems.get(code)
-        if cache is None:
-            cache = self._stems[code] = _Cache(lambda word: " ".join(stems_of(word, (code,))))
-        found = set(" ".join(map(cache.__getitem__, words)).split())
-        self._limit_cache()
-        return found
-
-    def _limit_cache(self) -> None:
-        """Clear the cache once it is too large; frequent words are soon back."""
-        if len(self._normalized) + sum(map(len, self._stems.values())) > CACHED_INDEX_WORDS:
-            self._normalized.clear()
-            self._stems.clear()
-
-
-class _Cache(dict[str, str]):
-    """The results of a function for words, computed on first access."""
-
-    def __init__(self, function: Callable[[str], str]) -> None:
-        super().__init__()
-        self._function = function
-
-    def __missing__(self, word: str) -> str:
-        found = self[word] = self._function(word)
-        return found
-
-
-class _NormalizedWords(_Cache):
-    """Words without accents. Character pairs have none, and are too many to cache."""
-
-    def __missing__(self, word: str) -> str:
-        return word if is_unspaced(word) else super().__missing__(word)
 
 
 def query_stems(word: str, languages: Iterable[str]) -> list[str]:
@@ -240,13 +178,20 @@ def stems_of(word: str, languages: tuple[str, ...]) -> frozenset[str]:
         word: the word.
         languages: the languages to stem it in if it is in Latin letters.
     """
-    found: set[str] = set()
-    for spelling in {word, normalize(word)}:
-        long_enough = len(spelling) >= SHORTEST_STEMMED
-        tagged = _tagged_stems(spelling, languages) if long_enough else ()
-        # A spelling without stems is its own stem, whatever stems the other one has.
-        found |= set(tagged) or {STEM + normalize(spelling)}
-    return frozenset(found)
+    if _ASCII_WORD.fullmatch(word):  # as most are: the same, in half the time
+        names = [(code, name) for code in languages for name in STEMMERS_OF[code]]
+        return frozenset(
+            [f"{STEM}{code}{STEM}{normalize(_stem(name, word))}" for code, name in names]
+        )
+    plain = normalize(word)
+    found = _stems_of_spelling(word, languages)
+    return frozenset(found if plain == word else found | _stems_of_spelling(plain, languages))
+
+
+def _stems_of_spelling(word: str, languages: Iterable[str]) -> set[str]:
+    """Return the tagged stems of a word as it is spelled; one without any is its own stem."""
+    tagged = set(_tagged_stems(word, languages)) if len(word) >= SHORTEST_STEMMED else None
+    return tagged or {STEM + normalize(word)}
 
 
 stems = lru_cache(CACHED_WORDS)(stems_of)

@@ -14,6 +14,7 @@ import logging
 import shutil
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from itertools import count
 from pathlib import Path
 from typing import Final
@@ -156,7 +157,8 @@ class Builder:
                 progress(working.applied)
 
     def _publish(self) -> None:
-        working, store = self._working, self._store.identity()
+        working = self._working
+        store = self._store.lineage(working.revision)
         working.update_orders()
         working.number += 1
         folder = self._directory.new_folder(working.number)
@@ -204,8 +206,8 @@ class Builder:
 
     def _resume_from(self, snapshot: Path) -> WorkingSnapshot:
         manifest = read_manifest(snapshot)
-        if manifest["store"] != self._store.identity():
-            raise SnapshotDamaged("the snapshot is that of another store")
+        if manifest["store"] != self._store.lineage(manifest["revision"]):
+            raise SnapshotDamaged("the snapshot is that of another store, or of another copy of it")
         return WorkingSnapshot.resume(self._new_folder(), snapshot, manifest, self._documents)
 
     def _last_number(self) -> int:
@@ -220,5 +222,6 @@ class Builder:
         return folder
 
     def _clear_work(self) -> None:
-        shutil.rmtree(self._work, ignore_errors=True)
+        with suppress(FileNotFoundError):
+            shutil.rmtree(self._work)
         self._work.mkdir(parents=True)

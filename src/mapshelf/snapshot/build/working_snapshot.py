@@ -6,17 +6,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
-from mapshelf.comparison.likeness import Likeness
 from mapshelf.errors import StoreDamaged
 from mapshelf.formats.outline_codec import Passages
-from mapshelf.model import Change, ListedMap, Map, Origin
+from mapshelf.model import Change, Map, Origin
 from mapshelf.search.listed_maps import listed_map, passages_of
-from mapshelf.snapshot.build.documents import Documents, Indexed
+from mapshelf.snapshot.build.documents import Document, Documents, Indexed
 from mapshelf.snapshot.build.orders_writer import OrdersWriter
 from mapshelf.snapshot.build.records_file import RecordsFile
 from mapshelf.snapshot.build.text_index_writer import TextIndexWriter, link_index
 from mapshelf.snapshot.format.columns import COLUMNS, Columns, Entry, column_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
+from mapshelf.snapshot.format.keys import keys_of
 from mapshelf.snapshot.format.manifest import (
     RECORDS,
     TERMS,
@@ -30,6 +30,12 @@ from mapshelf.snapshot.format.unavailable import snapshot_error
 
 MINIMUM_MAPS: Final = 1000
 """Maps that a catalogue counts as at least, so that a small one is not compacted all the time."""
+
+AT_ONCE: Final = 100
+"""Maps made documents of at once."""
+
+LARGE: Final = 1 << 20
+"""Bytes of outlines above which fewer are."""
 
 log = logging.getLogger(__name__)
 
@@ -132,17 +138,21 @@ class WorkingSnapshot:
     def apply(self, changes: Sequence[Change]) -> None:
         """Apply consecutive changes of the store, each of another map."""
         added: list[Entry] = []
+        read: list[Indexed] = []
+        size = 0
         for change in changes:
             known = change.file_id in self.slots
             if known:
                 self._remove(change.file_id)
             if change.map is not None:
-                slot = self.slots[change.file_id] = len(self.columns) + len(added)
-                passages = _passages_of(change, change.map)
-                origin = Origin(change.source, change.modified)
-                listed = listed_map(change.map, origin, passages)
-                added.append(self._entry(listed, self._index(slot, listed, passages)))
+                slot = self.slots[change.file_id] = len(self.columns) + len(added) + len(read)
+                read.append(_read(slot, change, change.map))
+                size += read[-1].passages.size
+                if len(read) == AT_ONCE or size > LARGE:
+                    added += self._indexed(read)
+                    read, size = [], 0
             self.applied += known or change.map is not None
+        added += self._indexed(read)
         if added:
             self.columns.append(added)
         self.revision = changes[-1].revision
@@ -161,7 +171,7 @@ class WorkingSnapshot:
         self.removed.clear()
 
     def write(self, folder: Path, store: str, previous: Path | None) -> None:
-        """Write a snapshot of the store with this identity into ``folder``.
+        """Write a snapshot of the store of this lineage into ``folder``.
 
         The files that it shares with the ``previous`` snapshot must be sound.
         """
@@ -203,16 +213,23 @@ class WorkingSnapshot:
         self.text.remove(slot)
         self.removed.append(slot)
 
-    def _entry(self, listed: ListedMap, likeness: Likeness) -> Entry:
-        record, details = encode_record(listed.map), encode_details(listed)
-        start = self.records.append(record + details)
-        return Entry(listed, start, len(record), len(details), likeness)
+    def _indexed(self, maps: Sequence[Indexed]) -> list[Entry]:
+        """Index maps, and write their records."""
+        return [self._entry(*each) for each in zip(maps, self.documents.of(maps), strict=True)]
 
-    def _index(self, slot: int, listed: ListedMap, passages: Passages) -> Likeness:
-        document = self.documents.of(Indexed(slot, listed, passages))
+    def _entry(self, indexed: Indexed, document: Document) -> Entry:
         self.text.put(document.fields)
         self.terms.add(document.words)
-        return document.likeness
+        listed = indexed.listed
+        record, details = encode_record(listed.map), encode_details(listed)
+        start = self.records.append(record + details)
+        return Entry(listed, indexed.keys, start, len(record), len(details), document.likeness)
+
+
+def _read(slot: int, change: Change, found: Map) -> Indexed:
+    passages = _passages_of(change, found)
+    listed = listed_map(found, Origin(change.source, change.modified), passages)
+    return Indexed(slot, listed, keys_of(listed), passages)
 
 
 def _passages_of(change: Change, found: Map) -> Passages:

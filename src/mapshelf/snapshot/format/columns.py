@@ -29,6 +29,7 @@ from mapshelf.snapshot.format.facet_codes import (
     CodesWriter,
     values_file,
 )
+from mapshelf.snapshot.format.keys import Keys
 from mapshelf.snapshot.format.likeness import DTYPE, LIKENESS
 from mapshelf.snapshot.format.likeness import row as likeness_row
 from mapshelf.snapshot.format.names import (
@@ -74,6 +75,8 @@ READ: Final = (
 
 NO_LIKENESS: Final = Likeness()
 
+_UNNAMED: Final = tuple(place for place, row in enumerate(FILTERS) if row not in NAMED)
+
 
 def id_key(public_id: str) -> int:
     """Return the 64-bit hash by which a map is found."""
@@ -86,6 +89,7 @@ class Entry:
 
     Attributes:
         listed: the map.
+        keys: its keys.
         start: where its record is.
         length: bytes of its record.
         details: bytes of what follows the record, see ``records.encode_details``.
@@ -93,6 +97,7 @@ class Entry:
     """
 
     listed: ListedMap
+    keys: Keys
     start: int
     length: int
     details: int = 0
@@ -107,8 +112,8 @@ class Entry:
             self.listed.map.file_id,
             id_key(self.listed.map.id),
             likeness_row(self.likeness),
-            *(row.key(self.listed) for row in SORT_ORDERS),
-            *(row.key(self.listed) for row in FILTERS if row not in NAMED),
+            *self.keys.orders,
+            *[keys[0] for keys in map(self.keys.filters.__getitem__, _UNNAMED)],
         )
 
 
@@ -151,7 +156,11 @@ class Columns:
         """Give each entry the next slot."""
         rows = zip(*(entry.row() for entry in entries), strict=True)
         columns: dict[str, Sequence[object]] = dict(zip(FACTS, rows, strict=False))
-        columns.update(self._codes.encode([entry.listed for entry in entries]))
+        columns.update(
+            self._codes.encode(
+                [entry.listed for entry in entries], [entry.keys for entry in entries]
+            )
+        )
         end = self._count + len(entries)
         self._make_room(end)
         for name, values in columns.items():

@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mapshelf.model import ListedMap
-from mapshelf.query import FILTERS
 from mapshelf.snapshot.format.append_file import AppendFile
+from mapshelf.snapshot.format.keys import Keys
 from mapshelf.snapshot.format.names import NAME_FILES, NAMED, Names, NamesWriter, ends_column
 
 UNKNOWN_LICENCE: Final = -1
@@ -54,8 +54,6 @@ def values_file(name: str) -> str:
 
 DICTIONARIES: Final = (*map(values_file, (*GROUPS, *VALUES)), *NAME_FILES)
 """The files with the values, groups and names that codes stand for."""
-
-_FILTER_KEYS: Final = {row.name: row.key for row in FILTERS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,17 +93,17 @@ class CodesWriter:
             row.name: NamesWriter(folder, row, columns[ends_column(row.name)]) for row in NAMED
         }
 
-    def encode(self, maps: Sequence[ListedMap]) -> dict[str, list[int]]:
-        """Return the codes of maps for each of the columns."""
+    def encode(self, maps: Sequence[ListedMap], keys: Sequence[Keys]) -> dict[str, list[int]]:
+        """Return the codes of maps, whose keys these are, for each of the columns."""
         codes = {
-            name: dictionary.encode([(value,) for value in _values_of(name, maps)])
+            name: dictionary.encode([(value,) for value in _values_of(name, maps, keys)])
             for name, dictionary in self._values.items()
         }
         columns = {"owner": codes["owner"]}
         for name, facets in GROUPS.items():
             rows = zip(*(codes[facet] for facet in facets), strict=True)
             columns[name] = self._groups[name].encode(list(rows))
-        names = {ends_column(name): each.encode(maps) for name, each in self.names.items()}
+        names = {ends_column(name): each.encode(maps, keys) for name, each in self.names.items()}
         return columns | names
 
     def link_to(self, folder: Path) -> dict[str, tuple[int, str]]:
@@ -155,19 +153,11 @@ class _Dictionary:
         return codes
 
 
-def _values_of(facet: str, maps: Sequence[ListedMap]) -> list[int]:
-    if facet == "year":
-        return _years([found.map.date_added for found in maps])
+def _values_of(facet: str, maps: Sequence[ListedMap], keys: Sequence[Keys]) -> list[int]:
     if facet == "licence":
         ids = (found.map.licence_type_id for found in maps)
         return [UNKNOWN_LICENCE if one is None else one for one in ids]
-    return list(map(_FILTER_KEYS[facet], maps))
-
-
-def _years(dates: Sequence[int]) -> list[int]:
-    years = np.array(dates, "<i8").astype("datetime64[ms]").astype("datetime64[Y]")
-    found: list[int] = (years.astype("i8") + 1970).tolist()
-    return found
+    return [each.of_filter(facet)[0] for each in keys]
 
 
 def _count(codes: NDArray[Any]) -> int:

@@ -29,11 +29,12 @@ def row(found: Likeness) -> tuple[Any, ...]:
 
 def terms(found: Likeness) -> str:
     """Return the text of the field."""
+    words = [word for word in found.words if word]
     return " ".join(
         (
             *((outline_term(found.outline),) if found.outline else ()),
-            *band_terms(found.bands[:LOOKED_UP]),
-            *word_terms(found.words),
+            *((_BANDS % tuple(found.bands[:LOOKED_UP]),) if found.bands[0] else ()),
+            *((" ".join([_WORD] * len(words)) % tuple(words),) if words else ()),
         )
     )
 
@@ -45,9 +46,17 @@ def outline_term(key: int) -> str:
 
 def band_terms(bands: Iterable[int]) -> list[str]:
     """Return the terms for bands; there are none for bands that are 0."""
-    return [f"b{place:x}{band:08x}" for place, band in enumerate(bands) if band]
+    return [_band(place) % band for place, band in enumerate(bands) if band]
 
 
 def word_terms(words: Iterable[int]) -> list[str]:
     """Return the terms for hashes of words."""
-    return [f"w{word:08x}" for word in words if word]
+    return [_WORD % word for word in words if word]
+
+
+def _band(place: int) -> str:
+    return f"b{place:x}%08x"
+
+
+_WORD: Final = "w%08x"
+_BANDS: Final = " ".join(map(_band, range(LOOKED_UP)))

@@ -18,6 +18,7 @@ from mapshelf.errors import SnapshotDamaged
 from mapshelf.model import ListedMap
 from mapshelf.query import FILTERS, Filter
 from mapshelf.snapshot.format.append_file import AppendFile
+from mapshelf.snapshot.format.keys import Keys
 
 Array = NDArray[Any]
 
@@ -69,12 +70,12 @@ class NamesWriter:
         self._files = {name: part[0] for name, part in zip(FILES, parts, strict=True)}
         self._codes: dict[int, int] = {key: code for code, key in enumerate(keys[1].tolist())}
 
-    def encode(self, maps: Sequence[ListedMap]) -> list[int]:
-        """Append the codes of maps; return where those of each end."""
+    def encode(self, maps: Sequence[ListedMap], keys: Sequence[Keys]) -> list[int]:
+        """Append the codes of maps, whose keys these are; return where those of each end."""
         ends: list[int] = []
         codes: list[int] = []
-        for found in maps:
-            codes += dict.fromkeys(self._codes_of(found))
+        for found, own in zip(maps, keys, strict=True):
+            codes += dict.fromkeys(self._codes_of(found, own.of_filter(self._row.name)))
             ends.append(self._end + len(codes))
         self._files["codes"].append(np.array(codes, FILES["codes"]).tobytes())
         self._end += len(codes)
@@ -98,11 +99,15 @@ class NamesWriter:
         for file in self._files.values():
             file.close()
 
-    def _codes_of(self, found: ListedMap) -> list[int]:
+    def _codes_of(self, found: ListedMap, keys: Sequence[int]) -> list[int]:
+        known = [self._codes.get(key) for key in keys]
+        codes = [code for code in known if code is not None]
+        return codes if len(codes) == len(keys) else self._new_codes_of(found, keys)
+
+    def _new_codes_of(self, found: ListedMap, keys: Sequence[int]) -> list[int]:
         assert self._row.names is not None
         codes: list[int] = []
-        for name in self._row.names(found):
-            key = self._row.name_key(name)
+        for name, key in zip(self._row.names(found), keys, strict=True):
             code = self._codes.get(key)
             if code is None:
                 code = self._codes[key] = len(self._codes)

@@ -15,6 +15,7 @@ spelling errors" (1964), in its restricted form (optimal string alignment).
 from collections.abc import Iterable
 from functools import cached_property
 from pathlib import Path
+from struct import Struct
 from typing import Final
 
 import numpy as np
@@ -33,6 +34,7 @@ LONGEST: Final = 40
 """Bytes of the longest words kept."""
 
 _ENTRY: Final = np.dtype([("signature", "<u8"), ("word", f"S{LONGEST}")])
+_PACKED: Final = Struct(f"<Q{LONGEST}s")  # the same
 
 
 def typos_in(word: str) -> int:
@@ -86,11 +88,11 @@ class TermDictionaryWriter:
 
     def add(self, words: Iterable[str]) -> None:
         """Add the folded words that are new."""
-        for word in sorted(set(words) - self._known):
-            if _is_kept(word):
-                self._known.add(word)
-                entry = np.array((_signature(word), word.encode()), _ENTRY)
-                self._file.append(entry.tobytes())
+        fresh = [word for word in sorted(set(words) - self._known) if _is_kept(word)]
+        if fresh:
+            self._known.update(fresh)
+            entries = [_PACKED.pack(_signature(word), word.encode()) for word in fresh]
+            self._file.append(b"".join(entries))
 
     def link_to(self, path: Path) -> tuple[int, str]:
         """Hard-link the file into a snapshot; return its length and checksum there."""

@@ -25,17 +25,14 @@ PIECES: Final = "pieces"
 too; this field is for exact searches, which then need not visit every map twice."""
 
 BEGINNINGS: Final = ("title_beginnings", "beginnings")
-"""Fields with the prefixes of words: of words of the title, and of all words."""
-
-LONGEST_BEGINNING: Final = 4
-"""Characters of the longest prefixes indexed of all words. So few words have a longer one that they
-are looked up instead."""
+"""Fields with the prefixes of words: of words of the title, and of all words. The latter have up to
+``LONGEST_BEGINNING`` characters: so few words have a longer one that they are looked up instead."""
 
 LANGUAGE: Final = "language"
 """The field with the code of the map's language."""
 
 LONGEST_TITLE_BEGINNING: Final = 16
-"""The same for words of the title."""
+"""Characters of the longest prefixes indexed of words of the title."""
 
 LIKENESS: Final = "likeness"
 """The field by which maps are found that are like another (``likeness.py``). No search uses it."""

@@ -1,21 +1,23 @@
 """Counts maps by category, software, owner, year and so on.
 
-It counts columns of codes (``facet_codes.py``), which takes a nanosecond or two a map. Category,
-software and licence are returned as ids. The name of an owner is read from the record of one of the
-maps; those of folders and tags are known (``names.py``).
+Of some maps, it counts columns of codes (``facet_codes.py``), which takes a nanosecond or two a
+map. Of all maps, the posting lists know how many have each value. Category, software and licence
+are returned as ids. The name of an owner is read from the record of the first of their maps; those
+of folders and tags are known (``names.py``).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final, Protocol
 
 import numpy as np
 
-from mapshelf.query import NO_ID, SIZES, language_of
+from mapshelf.query import NO_ID, SIZES, MapQuery, language_of
 from mapshelf.snapshot.format.columns import Array
 from mapshelf.snapshot.format.facet_codes import GROUPS, UNKNOWN_LICENCE, Codes
 from mapshelf.snapshot.format.names import NO_NAME, Names
 from mapshelf.snapshot.format.records import record_owner
+from mapshelf.snapshot.read.listing import Listing
 
 MOST_VALUES: Final = 50
 """Most values returned of a facet, the most frequent ones."""
@@ -28,6 +30,11 @@ FIRST_PIECE: Final = 1024
 """Maps searched first for one map of each owner; then twice as many, and so on."""
 
 _SIZES: Final = tuple(SIZES)
+
+_GROUP_OF: Final = {
+    facet: (name, place) for name, facets in GROUPS.items() for place, facet in enumerate(facets)
+}
+"""The column that counts a facet, and the place of its code in a group."""
 
 _NONE: Final = {
     "software": NO_ID,
@@ -69,65 +76,178 @@ class Facets:
     tag: NamedCounts
 
 
-def count_facets(codes: Codes, slots: Array, record: Record, folder: int = NO_NAME) -> Facets:
-    """Return the facets of the maps in ``slots``; of folders those right in the one with a code."""
-    counts = _count_groups(codes, slots)
-    return Facets(
-        total=len(slots),
-        category=counts["category"],
-        software=counts["software"],
-        licence=counts["licence"],
-        owner=_owners(codes, slots, record),
-        year=[(f"{year:04d}", count) for year, count in sorted(counts["year"], reverse=True)],
-        language=[(language_of(key), count) for key, count in counts["language"]],
-        size=[(_SIZES[place], count) for place, count in sorted(counts["size"])],
-        with_notes=[("true", count) for key, count in counts["with_notes"] if key],
-        with_tasks=[("true", count) for key, count in counts["with_tasks"] if key],
-        folder=_names(codes.names["folder"], slots, folder),
-        tag=_names(codes.names["tag"], slots, NO_NAME),
-    )
+FACETS: Final = tuple(name for name in Facets.__dataclass_fields__ if name != "total")
+"""The names of all facets."""
+
+_OF_NAMES: Final = ("folder", "tag")
 
 
-def _names(names: Names, slots: Array, within: int) -> NamedCounts:
+class Counted(Protocol):
+    """Maps whose values are counted."""
+
+    def __len__(self) -> int:
+        """Return how many maps there are."""
+
+    def values(self, facet: str) -> tuple[Array, Array]:
+        """Return the values of a facet that maps have, and how many have each."""
+
+    def names(self, name: str) -> Array:
+        """Return how many maps have each name of a filter, by code."""
+
+    def slots(self, start: int, end: int) -> Array:
+        """Return the slots of the maps from one place in their order to another."""
+
+
+class SelectedMaps:
+    """The maps in ``slots``."""
+
+    def __init__(self, codes: Codes, slots: Array) -> None:
+        self._codes = codes
+        self._slots = slots
+        self._groups: dict[str, tuple[Array, Array]] = {}
+
+    def __len__(self) -> int:
+        return len(self._slots)
+
+    def values(self, facet: str) -> tuple[Array, Array]:
+        """See ``Counted``."""
+        values = self._codes.values[facet]
+        if facet not in _GROUP_OF:
+            found, counts = _count_codes(self._codes.columns[facet], self._slots, len(values))
+            return values[found], counts
+        name, place = _GROUP_OF[facet]
+        groups, weights = self._counted_groups(name)
+        # Floating point is exact for whole numbers up to 2**53.
+        counts = np.bincount(groups[:, place], weights, len(values)).astype("<i8")
+        present = np.flatnonzero(counts)
+        return values[present], counts[present]
+
+    def names(self, name: str) -> Array:
+        """See ``Counted``."""
+        return self._codes.names[name].counts(self._slots)
+
+    def slots(self, start: int, end: int) -> Array:
+        """See ``Counted``."""
+        return self._slots[start:end]
+
+    def _counted_groups(self, name: str) -> tuple[Array, Array]:
+        """Return the groups that occur in a column, and how many maps have each."""
+        counted = self._groups.get(name)
+        if counted is None:
+            groups = self._codes.groups[name]
+            found, counts = _count_codes(self._codes.columns[name], self._slots, len(groups))
+            counted = self._groups[name] = groups[found], counts
+        return counted
+
+
+class AllMaps:
+    """All maps of a snapshot: nothing is counted that its posting lists know."""
+
+    def __init__(self, codes: Codes, listing: Listing) -> None:
+        self._codes = codes
+        self._listing = listing
+
+    def __len__(self) -> int:
+        return len(self._listing)
+
+    def values(self, facet: str) -> tuple[Array, Array]:
+        """See ``Counted``."""
+        if facet == "licence":  # no list can be asked for by it
+            every = self._listing.all_matching(MapQuery())
+            return SelectedMaps(self._codes, every).values(facet)
+        return self._listing.value_counts(facet)
+
+    def names(self, name: str) -> Array:
+        """See ``Counted``."""
+        return self._listing.name_counts(name, self._codes.names[name])
+
+    def slots(self, start: int, end: int) -> Array:
+        """See ``Counted``."""
+        query = MapQuery(offset=start, limit=end - start)
+        return np.array(self._listing.select(query).slots, "<u4")
+
+
+def count_facets(
+    maps: Counted,
+    codes: Codes,
+    record: Record,
+    folder: int = NO_NAME,
+    names: Collection[str] = FACETS,
+) -> Facets:
+    """Return facets of maps.
+
+    Args:
+        maps: the maps.
+        codes: the codes of their snapshot.
+        record: returns the record of a slot.
+        folder: the code of a folder; folders right in it are counted.
+        names: the facets to count; the others are empty.
+    """
+    found = {
+        name: _facet(name, maps, codes, record, folder) if name in names else [] for name in FACETS
+    }
+    return Facets(total=len(maps), **found)
+
+
+def _facet(name: str, maps: Counted, codes: Codes, record: Record, folder: int) -> Any:
+    if name in _OF_NAMES:
+        within = folder if name == "folder" else NO_NAME
+        return _names(codes.names[name], maps.names(name), within)
+    values, counts = maps.values(name)
+    if name in _NONE:
+        known = values != _NONE[name]
+        values, counts = values[known], counts[known]
+    first = _most_frequent(values, counts)
+    values, counts = values[first], counts[first]
+    if name == "owner":
+        return _owners(codes, maps, values, counts, record)
+    return _SAID[name](list(zip(values.tolist(), counts.tolist(), strict=True)))
+
+
+def _years(found: Counts) -> NamedCounts:
+    return [(f"{year:04d}", count) for year, count in sorted(found, reverse=True)]
+
+
+def _languages(found: Counts) -> NamedCounts:
+    return [(language_of(key), count) for key, count in found]
+
+
+def _sizes(found: Counts) -> NamedCounts:
+    return [(_SIZES[place], count) for place, count in sorted(found)]
+
+
+def _truths(found: Counts) -> NamedCounts:
+    return [("true", count) for key, count in found if key]
+
+
+_SAID: Final[dict[str, Callable[[Counts], Any]]] = {
+    **dict.fromkeys(("category", "software", "licence"), list),
+    "year": _years,
+    "language": _languages,
+    "size": _sizes,
+    **dict.fromkeys(("with_notes", "with_tasks"), _truths),
+}
+"""How the values of a facet are said."""
+
+
+def _names(names: Names, counts: Array, within: int) -> NamedCounts:
     """Return the most frequent names right within one; equally frequent ones by name."""
-    found, counts = names.within(within), names.counts(slots)
+    found = names.within(within)
     found = found[counts[found] > 0]
     found = found[_most_frequent(names.parts["keys"][found], counts[found])]
     named = [(names.name(code), int(counts[code])) for code in found.tolist()]
     return sorted(named, key=lambda one: (-one[1], one[0]))
 
 
-def _count_groups(codes: Codes, slots: Array) -> dict[str, Counts]:
-    """Return the most frequent values of each facet of ``GROUPS``."""
-    counted = {}
-    for name, facets in GROUPS.items():
-        found, counts = _count_codes(codes.columns[name], slots, len(codes.groups[name]))
-        groups = codes.groups[name][found]
-        for place, facet in enumerate(facets):
-            values, none = codes.values[facet], _NONE.get(facet)
-            counted[facet] = _counts(values, groups[:, place], counts, none)
-    return counted
-
-
-def _counts(values: Array, codes: Array, weights: Array, none: int | None) -> Counts:
-    """Return the most frequent values, counting each of ``codes`` as often as its weight."""
-    # Floating point is exact for whole numbers up to 2**53.
-    counts = np.bincount(codes, weights, len(values)).astype("<i8")
-    present = np.flatnonzero(counts if none is None else (counts > 0) & (values != none))
-    values, counts = values[present], counts[present]
-    first = _most_frequent(values, counts)
-    return list(zip(values[first].tolist(), counts[first].tolist(), strict=True))
-
-
-def _owners(codes: Codes, slots: Array, record: Record) -> NamedCounts:
-    owners, counts = _count_codes(codes.columns["owner"], slots, len(codes.values["owner"]))
-    first = _most_frequent(codes.values["owner"][owners], counts)
-    owners, counts = owners[first], counts[first]
-    places = _first_places(codes.columns["owner"], slots, owners, len(codes.values["owner"]))
-    return [
-        (record_owner(record(int(slots[places[owner]]))), count)
-        for owner, count in zip(owners.tolist(), counts.tolist(), strict=True)
-    ]
+def _owners(codes: Codes, maps: Counted, keys: Array, counts: Array, record: Record) -> NamedCounts:
+    """Return the names of owners, each as one of their maps has it."""
+    known = codes.values["owner"]
+    by_key = np.sort(keys)
+    places = np.minimum(np.searchsorted(by_key, known), max(0, len(keys) - 1))
+    wanted = np.flatnonzero(by_key[places] == known) if len(keys) else np.zeros(0, "<i8")
+    slots = _first_slots(codes.columns["owner"], maps, wanted, len(known))
+    names = {int(known[code]): record_owner(record(slot)) for code, slot in slots.items()}
+    return [(names[key], count) for key, count in zip(keys.tolist(), counts.tolist(), strict=True)]
 
 
 def _count_codes(column: Array, slots: Array, size: int) -> tuple[Array, Array]:
@@ -152,17 +272,18 @@ def _most_frequent(values: Array, counts: Array) -> Array:
     return places[np.lexsort((values[places], -counts[places]))]
 
 
-def _first_places(column: Array, slots: Array, wanted: Array, size: int) -> dict[int, int]:
-    """Return the first index in ``slots`` of each wanted code, which all occur."""
+def _first_slots(column: Array, maps: Counted, wanted: Array, size: int) -> dict[int, int]:
+    """Return the first of the maps with each wanted code, which all occur."""
     missing = np.zeros(size, "?")
     missing[wanted] = True
-    places: dict[int, int] = {}
+    found: dict[int, int] = {}
     start, length = 0, FIRST_PIECE
-    while len(places) < len(wanted):
-        piece = column.take(slots[start : start + length])
+    while len(found) < len(wanted):
+        slots = maps.slots(start, start + length)
+        piece = column.take(slots)
         hits = np.flatnonzero(missing.take(piece))
-        found, first = np.unique(piece[hits], return_index=True)
-        places.update(zip(found.tolist(), (start + hits[first]).tolist(), strict=True))
-        missing[found] = False
+        codes, first = np.unique(piece[hits], return_index=True)
+        found.update(zip(codes.tolist(), slots[hits[first]].tolist(), strict=True))
+        missing[codes] = False
         start, length = start + length, 2 * length
-    return places
+    return found

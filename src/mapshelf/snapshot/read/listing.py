@@ -70,6 +70,10 @@ class Listing:
         """Return how many maps have each name of a filter, by code."""
         return self._lists[DEFAULT_ORDER].counts(name, names.parts["keys"], names)
 
+    def value_counts(self, name: str) -> tuple[Array, Array]:
+        """Return the keys in a filter that maps have, and how many maps have each."""
+        return self._lists[DEFAULT_ORDER].value_counts(name)
+
     def select(self, query: MapQuery) -> Selection:
         """Return the page for ``query``, ignoring its text."""
         maps, end = self._lists[query.order or DEFAULT_ORDER], query.offset + query.limit
@@ -125,6 +129,18 @@ class _OrderedMaps:
             found = found - codes.counts_of(self._slots[self._changes.removed])
             found += codes.counts_of(self._changes.added)
         return found
+
+    def value_counts(self, name: str) -> tuple[Array, Array]:
+        """Return the keys in a filter that maps have, each map one, and how many have each."""
+        keys, counts = self._posting_lists.counts(name)
+        if len(self._changes):
+            column = self._columns[f"filter-{name}"]
+            gone, come = column[self._slots[self._changes.removed]], column[self._changes.added]
+            weights = np.concatenate((counts, np.full(len(gone), -1), np.full(len(come), 1)))
+            keys, places = np.unique(np.concatenate((keys, gone, come)), return_inverse=True)
+            counts = np.bincount(places, weights, len(keys)).astype("<i8")
+        present = counts > 0
+        return keys[present], counts[present]
 
     def written(self, start: int, end: int) -> list[int]:
         """Return the slots between two ranks of the stored order."""

@@ -17,10 +17,10 @@ from mapshelf.query import SORT_ORDERS, MapQuery
 from mapshelf.search.query_parser import QueryTerm, parse_query_text
 from mapshelf.snapshot.format.columns import Array
 from mapshelf.snapshot.format.term_dictionary import TermDictionary
-from mapshelf.snapshot.format.text_fields import LONGEST_BEGINNING
 from mapshelf.snapshot.read.listing import Listing
 from mapshelf.snapshot.read.spelling import Spelling
 from mapshelf.snapshot.read.text_index import TextIndex
+from mapshelf.text.word_forms import LONGEST_BEGINNING
 
 MOST_ORDERED_SLOTS: Final = 1 << 23
 """Most slots cached, over all recent searches in another order than relevance."""
@@ -69,12 +69,14 @@ class SearchEngine:
         self._text = text
         self._spelling = Spelling(text, dictionary)
         self._ordered: OrderedDict[tuple[object, ...], Array] = OrderedDict()
-        self._corrections: OrderedDict[str, tuple[QueryTerm, ...] | None] = OrderedDict()
+        self._corrections: OrderedDict[tuple[str, bool], tuple[QueryTerm, ...] | None] = (
+            OrderedDict()
+        )
         self._lock = threading.Lock()
 
     def is_light(self, query: MapQuery) -> bool:
         """Return whether ``query`` takes hardly longer than a list without a text."""
-        terms = parse_query_text(query.text)
+        terms = _terms(query)
         # Several words may match nothing together, and then have to be corrected.
         if len(terms) != 1 or (query.order and query.offset + query.limit > FIRST_PAGES):
             return False
@@ -94,7 +96,7 @@ class SearchEngine:
         if not query.text:
             selection = self._listing.select(query)
             return SearchResult(selection.total, selection.slots)
-        terms = parse_query_text(query.text)
+        terms = _terms(query)
         found = self._select(terms, query)
         return self._corrected(terms, query) or found if correct and not found.total else found
 
@@ -107,7 +109,7 @@ class SearchEngine:
 
     def titled(self, query: MapQuery, limit: int) -> list[int]:
         """Return slots of maps whose titles match the words typed so far, best first."""
-        return self._text.titled(parse_query_text(query.text), query.filters, limit)
+        return self._text.titled(_terms(query), query.filters, limit)
 
     def _select(self, terms: tuple[QueryTerm, ...], query: MapQuery) -> SearchResult:
         if query.order is None:
@@ -128,13 +130,14 @@ class SearchEngine:
         """Return the page for the correction of a search without matches, if there is one."""
         with self._lock:
             # The key is the text, which takes far less memory than hundreds of terms.
-            cached = query.text in self._corrections
-            correction = self._corrections.get(query.text)
+            key = (query.text, query.title_only)
+            cached = key in self._corrections
+            correction = self._corrections.get(key)
         if cached:
             return replace(self._select(correction, query), corrected=True) if correction else None
         found = self._first_correction(terms, query)
         with self._lock:
-            self._corrections[query.text] = found.terms if found else None
+            self._corrections[key] = found.terms if found else None
             if len(self._corrections) > CORRECTIONS:
                 self._corrections.popitem(last=False)
         return found
@@ -170,3 +173,7 @@ class SearchEngine:
         if len(self._ordered) > MOST_ORDERED_SEARCHES:
             return True
         return sum(map(len, self._ordered.values())) > MOST_ORDERED_SLOTS
+
+
+def _terms(query: MapQuery) -> tuple[QueryTerm, ...]:
+    return parse_query_text(query.text, query.title_only)

@@ -80,19 +80,25 @@ class SimilarMaps:
         maps = len(self._text)
         most = max(2, min(_FEWEST_MAPS, maps // 2), min(maps // _FREQUENT, _MOST_MAPS))
         rare = [term for count, term in sorted(known) if 1 < count <= most][:_TELLING]
-        kept = [own]
-        slots: list[int] = []
-        for other in self._text.about(rare, _LOOKED_AT) if rare else ():
-            row = self._column[other]
-            if other == slot or any(_are_twins(row, one) for one in kept):
-                continue
-            if np.isin(own["words"][own["words"] > 0], row["words"]).sum() < _COMMON:
-                continue
-            kept.append(row)
-            slots.append(other)
-            if len(slots) == limit:
-                break
-        return slots
+        found = self._text.about(rare, _LOOKED_AT) if rare else []
+        slots = np.array([other for other in found if other != slot], "<u4")
+        rows = self._column[slots]
+        words = own["words"][own["words"] > 0]
+        common = (rows["words"][:, :, None] == words).any(axis=1).sum(axis=1)
+        left = (common >= _COMMON) & ~_twins_of(own, rows)
+        kept: list[int] = []
+        while len(kept) < limit and left.any():
+            first = int(left.argmax())
+            kept.append(int(slots[first]))
+            left &= ~_twins_of(rows[first], rows)
+            left[first] = False
+        return kept
+
+    def may_be_twins(self, slots: Array) -> bool:
+        """Tell whether any of a few maps may be twins: for most pages of a list, none are."""
+        rows = self._column[slots]
+        outlines, bands = np.sort(rows["outline"]), np.sort(rows["bands"], axis=0)
+        return _has_equal(outlines) or _has_equal(bands)
 
     def groups(self, slots: Array) -> list[list[int]]:
         """Return twins among these maps, largest groups first.
@@ -117,9 +123,8 @@ class SimilarMaps:
         same = bool(row["outline"] == own["outline"])
         if same:
             return Twin(other, same, 1.0)
-        if not _are_twins(own, row):
-            return None
-        return Twin(other, same, (_equal_bands(own, row) / BANDS) ** (1 / 3))
+        equal = int(_equal_bands(own, row))
+        return Twin(other, same, (equal / BANDS) ** (1 / 3)) if equal >= NEAR else None
 
 
 class _Groups:
@@ -158,11 +163,17 @@ class _Groups:
         return number
 
 
-def _are_twins(one: Array, other: Array) -> bool:
-    if one["outline"] and one["outline"] == other["outline"]:
-        return True
-    return _equal_bands(one, other) >= NEAR
+def _has_equal(ranked: Array) -> bool:
+    """Tell whether neighbours are equal, and not 0, in any column of sorted numbers."""
+    return bool(((ranked[1:] == ranked[:-1]) & (ranked[1:] > 0)).any())
 
 
-def _equal_bands(one: Array, other: Array) -> int:
-    return int(((one["bands"] == other["bands"]) & (one["bands"] > 0)).sum())
+def _twins_of(one: Array, rows: Array) -> Array:
+    """Return for each row whether it is that of a twin."""
+    same = (rows["outline"] == one["outline"]) & (one["outline"] > 0)
+    return np.asarray(same | (_equal_bands(one, rows) >= NEAR))
+
+
+def _equal_bands(one: Array, others: Array) -> Array:
+    """Return how many bands of one row, and of another or of each of several, are equal."""
+    return np.asarray(((one["bands"] == others["bands"]) & (one["bands"] > 0)).sum(axis=-1))

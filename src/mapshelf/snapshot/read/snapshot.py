@@ -4,7 +4,8 @@ A worker opens each new snapshot, and drops the old one when the last request th
 The files stay readable until then, even if they have been deleted.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Final
@@ -13,7 +14,9 @@ import numpy as np
 
 from mapshelf.errors import SnapshotDamaged
 from mapshelf.query import MapQuery, owner_key
+from mapshelf.recent import Recent
 from mapshelf.search.highlight import Highlighter
+from mapshelf.search.query_parser import parse_query_text
 from mapshelf.snapshot.format.columns import load_codes, load_columns, map_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
 from mapshelf.snapshot.format.likeness import LIKENESS
@@ -36,7 +39,14 @@ from mapshelf.snapshot.format.records import (
 )
 from mapshelf.snapshot.format.term_dictionary import TermDictionary
 from mapshelf.snapshot.read.browsing import Browsing, Folder, Tag
-from mapshelf.snapshot.read.facets import Facets, count_facets
+from mapshelf.snapshot.read.facets import (
+    FACETS,
+    AllMaps,
+    Counted,
+    Facets,
+    SelectedMaps,
+    count_facets,
+)
 from mapshelf.snapshot.read.id_index import IdIndex
 from mapshelf.snapshot.read.letters import Letter
 from mapshelf.snapshot.read.listing import Listing
@@ -45,7 +55,7 @@ from mapshelf.snapshot.read.similar import SimilarMaps
 from mapshelf.snapshot.read.text_index import TextIndex
 
 FACETS_IN_MEMORY: Final = 64
-"""Selections whose facets are cached; when there are more, the cache is emptied."""
+"""Selections whose facets, or letters, are cached: the ones used last."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +154,8 @@ class Snapshot:
         )
         self._records = memoryview(map_file(folder / RECORDS, published_length(manifest, RECORDS)))
         # The same for every order and page of a list, and asked for with each.
-        self._facets: dict[tuple[object, ...], Facets] = {}
+        self._facets: Recent[Hashable, Facets] = Recent(FACETS_IN_MEMORY)
+        self._letters: Recent[Hashable, list[Letter]] = Recent(FACETS_IN_MEMORY)
         sizes = {len(self._listing), len(self._text), len(self._id_index)}
         if sizes != {manifest["maps"]}:
             raise SnapshotDamaged("the parts of the snapshot hold different numbers of maps")
@@ -181,23 +192,24 @@ class Snapshot:
         highlighter = Highlighter(found.terms, self._text.languages)
         return Hits(found.total, records, highlighter, _correction(found, query))
 
+    def highlighter(self, text: str) -> Highlighter:
+        """Return what highlights the words of a search text, wherever they stand."""
+        return Highlighter(parse_query_text(text), self._text.languages)
+
     def titled(self, query: MapQuery, limit: int) -> list[str]:
         """Return titles that match the words typed so far, best first."""
         return [
             record_title(self._record(slot)) for slot in self._search_engine.titled(query, limit)
         ]
 
-    def facets(self, query: MapQuery) -> Facets:
-        """Return the facets of the maps that match ``query``."""
-        key = (query.text, query.filters)
+    def facets(self, query: MapQuery, names: tuple[str, ...] = FACETS) -> Facets:
+        """Return the facets of the maps that match ``query``, of these names; others are empty."""
+        key = (query.text, query.title_only, query.filters, names)
         facets = self._facets.get(key)
         if facets is None:
-            slots = self._search_engine.all_matching(query)
             within = self._folder_of(query)
-            facets = count_facets(self._codes, slots, self._record, within)
-            if len(self._facets) >= FACETS_IN_MEMORY:
-                self._facets.clear()
-            self._facets[key] = facets
+            facets = count_facets(self._counted(query), self._codes, self._record, within, names)
+            self._facets.put(key, facets)
         return facets
 
     def folders(self, below: str) -> list[Folder]:
@@ -210,7 +222,11 @@ class Snapshot:
 
     def letters(self, query: MapQuery) -> list[Letter]:
         """Return where first letters begin in the list from A to Z that ``query`` filters."""
-        return self._listing.letters(query)
+        found = self._letters.get(query.filters)
+        if found is None:
+            found = self._listing.letters(query)
+            self._letters.put(query.filters, found)
+        return found
 
     def count(self, name: str, key: int) -> int:
         """Return how many maps have ``key`` in the filter ``name``."""
@@ -246,7 +262,8 @@ class Snapshot:
         """Return the places of twins among maps that are in the snapshot, in groups."""
         slots = [self._slot(one) for one in public_ids]
         places = {slot: place for place, slot in enumerate(slots) if slot is not None}
-        groups = self._similar.groups(np.array(list(places), "<u4"))
+        chosen = np.array(list(places), "<u4")
+        groups = self._similar.groups(chosen) if self._similar.may_be_twins(chosen) else []
         return [sorted(places[slot] for slot in group) for group in groups]
 
     def outline_key(self, slot: int) -> int:
@@ -260,6 +277,11 @@ class Snapshot:
     def maps_of(self, owner: str) -> int:
         """Return how many maps ``owner`` has."""
         return self._listing.count("owner", owner_key(owner))
+
+    def _counted(self, query: MapQuery) -> Counted:
+        if not query.text and not query.filters:
+            return AllMaps(self._codes, self._listing)
+        return SelectedMaps(self._codes, self._search_engine.all_matching(query))
 
     def _folder_of(self, query: MapQuery) -> int:
         """Return the code of the folder that a query asks for."""
@@ -290,17 +312,14 @@ class Snapshot:
 
     def _bodies(self, slots: list[int]) -> list[memoryview]:
         """Return the records of a page, without copying them."""
-        if not slots:
-            return []
-        starts, lengths = (self._columns[name].take(slots) for name in ("start", "length"))
-        ends = starts + lengths
-        return [
-            self._records[start:end]
-            for start, end in zip(starts.tolist(), ends.tolist(), strict=True)
-        ]
+        starts, lengths, records = self._starts, self._lengths, self._records
+        return [records[starts[slot] : starts[slot] + lengths[slot]] for slot in slots]
 
 
 def _correction(found: SearchResult, query: MapQuery) -> str:
     if not found.corrected:
         return ""
-    return " ".join((*filter(None, [query.words]), *map(str, found.terms)))
+    terms = found.terms
+    if query.title_only:  # the parameter says it
+        terms = tuple(replace(term, in_title=False) for term in terms)
+    return " ".join((*filter(None, [query.words]), *map(str, terms)))

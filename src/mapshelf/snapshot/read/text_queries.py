@@ -12,6 +12,7 @@ import tantivy
 from tantivy import Occur, Query
 
 from mapshelf.query import NOT
+from mapshelf.recent import Recent
 from mapshelf.search.map_words import name_of
 from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.text_fields import (
@@ -20,7 +21,6 @@ from mapshelf.snapshot.format.text_fields import (
     FORMS,
     LANGUAGE,
     LIKENESS,
-    LONGEST_BEGINNING,
     LONGEST_TITLE_BEGINNING,
     NAME,
     PHRASE_WEIGHT,
@@ -31,12 +31,16 @@ from mapshelf.snapshot.format.text_fields import (
 )
 from mapshelf.text.normalize import is_unspaced
 from mapshelf.text.stemming import LANGUAGES, query_stems, stem_words
+from mapshelf.text.word_forms import LONGEST_BEGINNING
 
 MOST_ENDINGS: Final = 4096
 """Most words looked up for a prefix, the most frequent ones; there are seldom half as many."""
 
 FEW_ENDINGS: Final = 16
 """Words up to which one clause each is faster than one clause for all."""
+
+TERMS_IN_MEMORY: Final = 512
+"""Terms whose clauses are kept, a few kilobytes each."""
 
 Clauses = list[tuple[Occur, Query]]
 
@@ -47,6 +51,9 @@ class QueryBuilder:
     def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
         self._schema = schema
         self._searcher = searcher
+        # Most searches are for the same few words, and each word is asked about several times.
+        self._parts: Recent[QueryTerm, Clauses] = Recent(TERMS_IN_MEMORY)
+        self._known_forms: Recent[str, list[str]] = Recent(TERMS_IN_MEMORY)
         self.languages = [code for code in LANGUAGES if searcher.doc_freq(LANGUAGE, code)]
 
     def scored(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Query:
@@ -137,6 +144,13 @@ class QueryBuilder:
         return Query.const_score_query(Query.term_query(self._schema, field, key), 0.0)
 
     def _part(self, term: QueryTerm) -> Clauses:
+        clauses = self._parts.get(term)
+        if clauses is None:
+            clauses = self._made_part(term)
+            self._parts.put(term, clauses)
+        return clauses
+
+    def _made_part(self, term: QueryTerm) -> Clauses:
         if term.in_title:
             return self._only_in_title(term)
         clauses = self._as_written(term)
@@ -174,11 +188,15 @@ class QueryBuilder:
 
         A word that no map has may be misspelt. Then only stems that some map has yield roots.
         """
-        frequency = self._searcher.doc_freq
-        stems = query_stems(word, self.languages)
-        known = frequency("forms", word) > 0
-        likely = [stem for stem in stems if known or frequency("forms", stem)]
-        return [*stems, *sorted(stem_words(word, likely))]
+        forms = self._known_forms.get(word)
+        if forms is None:
+            frequency = self._searcher.doc_freq
+            stems = query_stems(word, self.languages)
+            known = frequency("forms", word) > 0
+            likely = [stem for stem in stems if known or frequency("forms", stem)]
+            forms = [*stems, *sorted(stem_words(word, likely))]
+            self._known_forms.put(word, forms)
+        return forms
 
     def _in_title(self, term: QueryTerm) -> Clauses:
         clauses = [

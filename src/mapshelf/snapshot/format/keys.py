@@ -1,0 +1,41 @@
+"""The keys of a map: the numbers by which it is sorted and filtered.
+
+Columns, facets and the search index need them; they are made once.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+from mapshelf.model import ListedMap
+from mapshelf.query import FILTERS, SORT_ORDERS
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys of a map.
+
+    Attributes:
+        orders: the column key of each of ``SORT_ORDERS``.
+        searches: the search key of each.
+        filters: the keys of each of ``FILTERS``, several for a filter by names.
+    """
+
+    orders: tuple[float, ...]
+    searches: tuple[int, ...]
+    filters: tuple[tuple[int, ...], ...]
+
+    def of_filter(self, name: str) -> tuple[int, ...]:
+        """Return the keys of the filter with this name."""
+        return self.filters[_PLACES[name]]
+
+
+def keys_of(found: ListedMap) -> Keys:
+    """Return the keys of a map."""
+    return Keys(
+        tuple([row.key(found) for row in SORT_ORDERS]),
+        tuple([row.search_key(found) for row in SORT_ORDERS]),
+        tuple([row.keys(found) for row in FILTERS]),
+    )
+
+
+_PLACES: Final = {row.name: place for place, row in enumerate(FILTERS)}

@@ -1,0 +1,173 @@
+"""The words of texts, and their other forms, each found out once while an index is built.
+
+Most of any text consists of the same few thousand words. So texts are cut at blanks, which no word,
+part or compound crosses, and what such a piece gives is looked up: its words as they are indexed,
+their parts and compounds, their stems and their beginnings.
+"""
+
+import re
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from operator import add
+from typing import Final
+
+from mapshelf.text.normalize import (
+    LONGEST_WORD,
+    SEPARATOR,
+    has_unspaced,
+    is_unspaced,
+    normalize,
+    normalize_keeping_accents,
+    runs,
+    split_words,
+)
+from mapshelf.text.stemming import (
+    LANGUAGES,
+    SHORTEST_STEMMED,
+    UNKNOWN,
+    stems_of,
+    subwords,
+    word_variants,
+)
+
+LONGEST_BEGINNING: Final = 4
+"""Characters of the longest beginnings of words that are found out."""
+
+CACHED_PIECES: Final = 1 << 17
+"""Pieces whose forms are cached: 70 MB. One large map may exceed it."""
+
+_SHORT: Final = 2
+_LETTERS: Final = re.compile(f"[a-z]{{{SHORTEST_STEMMED},{LONGEST_WORD}}}")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Forms:
+    """What a piece of text is found by. Pieces are told apart by identity, which is fast.
+
+    Attributes:
+        words: its normalized words in their order.
+        variants: its different words, their parts and the words that they join to, normalized;
+            character pairs of unspaced scripts have none.
+        forms: the variants and the tagged stems of all of them, with blanks between them.
+        beginnings: the first one to ``LONGEST_BEGINNING`` characters of all words and variants,
+            with blanks between them.
+    """
+
+    # One text instead of many small ones: reading memory here and there takes most of the time.
+    words: tuple[str, ...]
+    variants: tuple[str, ...]
+    forms: str
+    beginnings: str
+
+
+class WordForms:
+    """Finds the forms of words in any language, and caches them.
+
+    Use one instance for as long as an index is being built.
+    """
+
+    def __init__(self) -> None:
+        self._pieces: dict[str, _Pieces] = {}
+
+    def of(self, text: str, language: str) -> list[Forms]:
+        """Return the forms of a text, piece by piece, in its order.
+
+        Args:
+            text: the text as written.
+            language: the language of the map, a key of ``LANGUAGES``; any other counts as unknown.
+        """
+        code = language if language in LANGUAGES else UNKNOWN
+        pieces = self._pieces.get(code)
+        if pieces is None:
+            pieces = self._pieces[code] = _Pieces(code)
+        if has_unspaced(text):  # pieces of such scripts are long, and hardly ever come again
+            return [pieces.found_in(text)]
+        if "\n" in text:
+            text = text.replace("\n", " ")
+        return list(map(pieces.__getitem__, text.split(" ")))
+
+    def limit(self) -> None:
+        """Forget all once there is too much of it; frequent words are soon back."""
+        if sum(map(len, self._pieces.values())) > CACHED_PIECES:
+            self._pieces.clear()
+
+
+class _Pieces(dict[str, Forms]):
+    """The forms of pieces in one language, found on first access."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._languages = (language,)
+
+    def __missing__(self, piece: str) -> Forms:
+        found = self.found_in(piece)
+        if len(piece) <= LONGEST_WORD:
+            self[piece] = found
+        return found
+
+    def found_in(self, text: str) -> Forms:
+        """Return the forms of any text."""
+        if _LETTERS.fullmatch(text):
+            return self._of_word(text)
+        whole = normalize_keeping_accents(text)
+        if has_unspaced(whole):
+            words, accented = _words_in(whole)
+            return self._of_several(words, word_variants(text, whole, accented))
+        accented = split_words(whole)
+        if len(accented) == 1 and text.isalpha() and whole.isalpha():
+            parts = subwords(text)
+            if not parts:
+                return self._of_word(accented[0])
+            return self._of_several((normalize(accented[0]),), {*accented, *parts})
+        words = accented if whole.isascii() else list(map(normalize, accented))
+        return self._of_several(words, word_variants(text, whole, accented))
+
+    def _of_word(self, word: str) -> Forms:
+        """Return the forms of a word without parts, with its accents."""
+        plain = normalize(word)
+        one = (plain,)
+        stems = stems_of(word, self._languages)
+        return Forms(one, one, " ".join((plain, *stems)), " ".join(_begun(one)))
+
+    def _of_several(self, words: Iterable[str], variants: set[str]) -> Forms:
+        found = tuple(words)
+        normalized = {word if is_unspaced(word) else normalize(word) for word in variants}
+        own = found if normalized == {*found} else tuple(normalized)
+        forms = normalized.union(*map(self._stems, variants))
+        return Forms(found, own, " ".join(forms), " ".join(_begun(normalized.union(found))))
+
+    def _stems(self, word: str) -> Iterable[str]:
+        if _LETTERS.fullmatch(word):
+            return self[word].forms.split(" ")  # it has no other forms
+        return stems_of(word, self._languages)
+
+
+def _begun(words: Collection[str]) -> set[str]:
+    """Return the beginnings of words."""
+    short = {word for word in words if 0 < len(word) <= _SHORT}  # as pairs of characters are
+    found = {word[0] for word in short}
+    found |= short
+    found.update(
+        word[:length]
+        for word in words
+        if len(word) > _SHORT
+        for length in range(1, min(len(word), LONGEST_BEGINNING) + 1)
+    )
+    found.discard(SEPARATOR)
+    return found
+
+
+def _words_in(text: str) -> tuple[list[str], list[str]]:
+    """Return all words of a text normalized, and those of spaced scripts with their accents."""
+    words: list[str] = []
+    accented: list[str] = []
+    for unspaced, word in runs(text):
+        if unspaced:  # these have no accents
+            words += map(add, unspaced, unspaced[1:])
+            words.append(unspaced[-1])
+        elif word == SEPARATOR:
+            words.append(word)
+        else:
+            accented.append(word[:LONGEST_WORD])
+            words.append(normalize(accented[-1]))
+    return words, accented
