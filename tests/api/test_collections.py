@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from mapshelf.model import MOST_COLLECTED, MapDraft
+from mapshelf.model import MOST_COLLECTED, DecisionKind, MapDraft
 from tests.api.openapi import check
 from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People
 from tests.harness import Service, Shelf, outline_of, shelf_with
@@ -260,3 +260,31 @@ def test_the_picture_shows_nobody_what_they_may_not_see(people: People) -> None:
     answer = people.get(OWNER, path)
     assert answer.headers["ETag"] != before
     assert answer.headers["Cache-Control"] == PRIVATE
+
+
+def test_collections_are_reported(people: People, shelf: Shelf) -> None:
+    public_id, private = made(people, visibility="published"), made(people)
+    path = f"/collections/{public_id}/reports"
+    answer = people.send(OTHER, "POST", path, json={"reason": "spam", "note": "Buy"})
+    check(answer)
+    assert (answer.status_code, answer.json()) == (201, {"reason": "spam", "note": "Buy"})
+    for name, where, body, status in (
+        (OWNER, path, {"reason": "spam"}, 403),
+        (OTHER, path, {"reason": "none"}, 400),
+        (OTHER, f"/collections/{private}/reports", {"reason": "spam"}, 404),
+        (OTHER, "/collections/none/reports", {"reason": "spam"}, 404),
+    ):
+        answer = people.send(name, "POST", where, json=body)
+        check(answer)
+        assert answer.status_code == status
+    (one,) = shelf.store.reported_collections(9)
+    assert (one.collection.id, one.reports[0].reporter) == (public_id, OTHER)
+    (user,) = (user for user in shelf.store.users() if user.name == ADMINISTRATOR)
+    shelf.store.decide_about_collection(public_id, DecisionKind.HIDE, user.id)
+    assert people.get(OTHER, f"/collections/{public_id}").status_code == 404
+    for name in (OWNER, ADMINISTRATOR):
+        answer = people.send(
+            name, "PATCH", f"/collections/{public_id}", json={"visibility": "published"}
+        )
+        check(answer)
+        assert answer.status_code == 409

@@ -12,6 +12,8 @@ from tests.api import openapi
 from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People, plan
 from tests.harness import Service, Shelf, shelf_with
 
+pytestmark = pytest.mark.process
+
 SAME: dict[str, list[Any]] = {"added": [], "removed": [], "moved": [], "changed": []}
 
 

@@ -64,6 +64,14 @@ class Desktop:
 
     def send(self, request: str, *more: str, body: str = "") -> Answer:
         """Send a request over a connection of its own, and read the answer."""
+        with closing(self._sent(request, *more, body=body)) as connection:
+            return read_answer(connection)
+
+    def lose(self, body: str) -> None:
+        """Send a token request whose connection is lost before the answer."""
+        self._sent("POST /oauth/token HTTP/1.1", body=body).close()
+
+    def _sent(self, request: str, *more: str, body: str) -> socket.socket:
         lines = [request, *SENT_ALWAYS, f"Host: {urlsplit(self.url).netloc}", *more]
         lines.append("Connection: keep-alive")
         if body:
@@ -71,9 +79,9 @@ class Desktop:
             lines.append(f"Content-Length: {len(body)}")
         head = "\r\n".join((*lines, "", "")).encode()
         place = (urlsplit(self.url).hostname, urlsplit(self.url).port)
-        with closing(socket.create_connection(place, timeout=20)) as connection:
-            connection.sendall(head + body.encode())
-            return read_answer(connection)
+        connection = socket.create_connection(place, timeout=20)
+        connection.sendall(head + body.encode())
+        return connection
 
     def look(self) -> tuple[int, str]:
         """Look at the page that the browser is opened at; return the last status and path.
@@ -96,19 +104,11 @@ class Desktop:
 
     def exchange(self, code: str) -> Answer:
         """Exchange a code: the scope has a literal plus, and the secret is in the form."""
-        return self.token(
-            f"grant_type=authorization_code&code={code}"
-            "&redirect_uri=http%3A%2F%2Flocalhost%3A13524%2F"
-            f"&client_id={ID}&scope=account%2Bmaps&client_secret={SECRET}"
-        )
+        return self.token(exchange_form(code))
 
     def refresh(self, token: str) -> Answer:
         """Exchange a refresh token, as before every upload."""
-        return self.token(
-            f"client_id={ID}&redirect_uri=http%3A%2F%2Flocalhost%3A13524%2F"
-            "&grant_type=refresh_token&scope=account%2Bmaps"
-            f"&client_secret={SECRET}&refresh_token={token}"
-        )
+        return self.token(refresh_form(token))
 
     def user(self, token: str) -> Answer:
         """Ask who the user is, with the token alone in the header."""
@@ -168,6 +168,22 @@ class Desktop:
         code = heard(self.decided("allow"))
         assert code is not None
         return code
+
+
+def exchange_form(code: str) -> str:
+    return (
+        f"grant_type=authorization_code&code={code}"
+        "&redirect_uri=http%3A%2F%2Flocalhost%3A13524%2F"
+        f"&client_id={ID}&scope=account%2Bmaps&client_secret={SECRET}"
+    )
+
+
+def refresh_form(token: str) -> str:
+    return (
+        f"client_id={ID}&redirect_uri=http%3A%2F%2Flocalhost%3A13524%2F"
+        "&grant_type=refresh_token&scope=account%2Bmaps"
+        f"&client_secret={SECRET}&refresh_token={token}"
+    )
 
 
 def heard(location: str) -> str | None:
@@ -263,6 +279,34 @@ def test_a_request_that_is_sent_once_more_does_no_harm(desktop: Desktop) -> None
         assert lost["refresh_token"] != found["refresh_token"]
     late = desktop.refresh(lost["refresh_token"]).json()
     assert desktop.user(late["access_token"]).json()["UserName"] == "alice"
+
+
+def test_a_request_is_sent_once_more_when_its_connection_is_lost(desktop: Desktop) -> None:
+    """Whether the service has done what it asks by then, or does not even begin."""
+    code = desktop.code()
+    desktop.lose(exchange_form(code))
+    found = desktop.exchange(code).json()
+    for _ in range(2):
+        assert desktop.user(found["access_token"]).json()["UserName"] == "alice"
+        token = found["refresh_token"]
+        desktop.lose(refresh_form(token))
+        found = desktop.refresh(token).json()
+
+
+def test_a_code_that_is_sent_a_third_time_ends_what_it_gave(desktop: Desktop) -> None:
+    """It sends a request once more, never twice more: this is somebody else."""
+    code = desktop.code()
+    first, second = desktop.exchange(code).json(), desktop.exchange(code).json()
+    assert desktop.exchange(code).json()["error"] == "invalid_grant"
+    for one in (first, second):
+        assert desktop.refresh(one["refresh_token"]).json()["error"] == "invalid_grant"
+
+
+def test_a_code_is_not_sent_again_once_the_program_has_refreshed(desktop: Desktop) -> None:
+    code = desktop.code()
+    found = desktop.refresh(desktop.exchange(code).json()["refresh_token"]).json()
+    assert desktop.exchange(code).json()["error"] == "invalid_grant"
+    assert desktop.refresh(found["refresh_token"]).json()["error"] == "invalid_grant"
 
 
 def test_what_it_is_refused_is_an_object_without_a_token(desktop: Desktop) -> None:

@@ -152,6 +152,9 @@ def curl(service: Service, command: str) -> tuple[httpx.Response, argparse.Names
     if answer.status_code == 201 and given.url.endswith("/collections"):
         made = answer.json()
         answer = as_if(answer, made["id"], "cK8wQ2rT", (made["created"], made["changed"]))
+    if answer.status_code == 201 and given.url.endswith("/users/me/searches"):
+        made = answer.json()
+        answer = as_if(answer, made["id"], "sQ4hN7vW", (made["created"], made["changed"]))
     return answer, given
 
 

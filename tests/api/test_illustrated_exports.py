@@ -21,6 +21,8 @@ from tests.api import openapi
 from tests.harness import Service, Shelf, serve, shelf_with
 from tests.readers.illustrated import picture
 
+pytestmark = pytest.mark.process
+
 ID: Final = "Q7xK2mZp"
 PICTURES: Final = {
     "jpeg": picture("red", (30, 20), "JPEG"),

@@ -133,6 +133,10 @@ def test_every_operation_is_described_and_no_other(service: Service) -> None:
         ("/collections/{collection}/maps", "put"),
         ("/collections/{collection}/maps", "post"),
         ("/collections/{collection}/maps/{map}", "delete"),
+        ("/collections/{collection}/reports", "post"),
+        ("/users/me/searches", "post"),
+        ("/users/me/searches/{search}", "patch"),
+        ("/users/me/searches/{search}", "delete"),
     }
     assert {(path, method) for path, method, _ in operations()} == writing | {
         (path, "get")
@@ -156,6 +160,7 @@ def test_every_operation_is_described_and_no_other(service: Service) -> None:
             "/thumbnails/{ID}.{picture}",
             "/users/me",
             "/users/me/maps",
+            "/users/me/searches",
             "/collections",
             "/collections/{collection}",
             "/collections/{collection}/picture.png",

@@ -30,6 +30,7 @@ METHODS: Final = ("GET", "HEAD", "OPTIONS", "POST", "PUT", "PATCH", "DELETE", "T
 READING: Final = ("GET", "HEAD")
 MAP: Final = "/maps/{id}"
 COLLECTION: Final = "/collections/{id}"
+SEARCH: Final = "/users/me/searches/{id}"
 
 NEEDED: Final = {
     ("GET", "/users/me"): "account",
@@ -53,6 +54,10 @@ NEEDED: Final = {
     **{(method, COLLECTION): "maps:write" for method in ("PATCH", "DELETE")},
     **{(method, f"{COLLECTION}/maps"): "maps:write" for method in ("PUT", "POST")},
     ("DELETE", f"{COLLECTION}/maps/{{map}}"): "maps:write",
+    ("POST", f"{COLLECTION}/reports"): "maps:write",
+    ("GET", "/users/me/searches"): "maps",
+    ("POST", "/users/me/searches"): "maps:write",
+    **{(method, SEARCH): "maps:write" for method in ("PATCH", "DELETE")},
     ("GET", "/test/notes"): "maps",
     ("POST", "/test/notes"): "maps:write",
     ("DELETE", "/test/notes"): "maps:write",
@@ -114,9 +119,10 @@ FORMS: Final = (
     "/publish",
     "/publish/preview",
     "/account/collections",
+    "/account/searches",
     "/collect",
     "/tag",
-    *(f"/collected/{{id}}/{{slug}}/{last}" for last in ("edit", "remove", "pin")),
+    *(f"/collected/{{id}}/{{slug}}/{last}" for last in ("edit", "remove", "pin", "report")),
     *(
         f"/mindmaps/{{id}}/{{slug}}/{last}"
         for last in ("vote", "edit", "versions", "versions/{number}", "remove")
@@ -323,6 +329,11 @@ def test_operations_need_what_the_table_of_permissions_says() -> None:
         ("POST", "/collections"): "make a collection",
         ("PATCH", COLLECTION): "change a collection",
         ("DELETE", COLLECTION): "remove a collection",
+        ("POST", f"{COLLECTION}/reports"): "report a collection",
+        ("GET", "/users/me/searches"): "list saved searches",
+        ("POST", "/users/me/searches"): "save a search",
+        ("PATCH", SEARCH): "save a search",
+        ("DELETE", SEARCH): "save a search",
     }
     for operation, name in asked.items():
         assert NEEDED[operation] == PERMISSIONS[name].scope
@@ -343,6 +354,9 @@ def test_what_a_path_allows_is_what_it_answers(asked: Service) -> None:
         COLLECTION: ("GET", "HEAD", "PATCH", "DELETE", "OPTIONS"),
         f"{COLLECTION}/maps": ("PUT", "POST", "OPTIONS"),
         f"{COLLECTION}/maps/{{map}}": ("DELETE", "OPTIONS"),
+        f"{COLLECTION}/reports": ("POST", "OPTIONS"),
+        "/users/me/searches": ("GET", "HEAD", "POST", "OPTIONS"),
+        SEARCH: ("PATCH", "DELETE", "OPTIONS"),
         "/test/notes": ("GET", "HEAD", "POST", "DELETE", "OPTIONS"),
         "/test/file": ("PUT", "OPTIONS"),
         "/test/refused": ("PUT", "OPTIONS"),

@@ -1,6 +1,6 @@
 """Changing maps over HTTP: who sees them, who changes them, what votes count."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -8,14 +8,19 @@ import pytest
 
 from mapshelf.api import editing, map_finder
 from mapshelf.api.csrf import form_token
+from mapshelf.api.current_snapshot import CurrentSnapshot
 from mapshelf.clock import milliseconds
-from mapshelf.model import MAP_KEYS, UNDOABLE, Map, MapDraft, Source
+from mapshelf.model import MAP_KEYS, UNDOABLE, DecisionKind, Map, MapDraft, Source
 from mapshelf.site import site_routes
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.read import Snapshot
 from mapshelf.store import Store
 from mapshelf.tokens import ACCOUNT, MAPS
 from tests.api import openapi
 from tests.api.publishing import ADMINISTRATOR, OTHER, OWNER, People, plan
 from tests.harness import BASE_URL, Service, outline_of, shelf_with
+
+pytestmark = pytest.mark.process
 
 FOLDER_MAP: Final = "Fo1derMp"
 BELOW: Final = (
@@ -118,9 +123,118 @@ def test_a_map_that_is_made_private_leaves_everything(people: People) -> None:
     people.service.wait_until(lambda: public_id in people.get(OTHER, "/maps?limit=50").text)
     assert people.edit(OWNER, public_id, visibility="private").status_code == 200
     people.shelf.publish()
-    people.service.wait_until(lambda: people.get(OTHER, f"/maps/{public_id}").status_code == 404)
+    people.service.wait_until(lambda: public_id not in people.get(OTHER, "/maps?limit=50").text)
     assert seen(people, OTHER, public_id) == {404}
     assert seen(people, OWNER, public_id) == {200}
+
+
+@pytest.fixture(scope="module")
+def others(people: People) -> Iterator[People]:
+    """Let another worker of the same node answer."""
+    with Service(people.shelf.settings, "", site_routes) as service:
+        yield People(people.shelf, service)
+
+
+def in_lists(people: People, *titles: str) -> str:
+    """Publish maps with these titles, and a snapshot with them; return the ID of the first."""
+    ids = [people.published(OWNER, title=title) for title in titles]
+    people.shelf.publish()
+    return ids[0]
+
+
+def wait_for(workers: Sequence[People], name: str, path: str, status: int) -> None:
+    for one in workers:
+        one.service.wait_until(lambda one=one: one.get(name, path).status_code == status)  # type: ignore[misc]
+
+
+def hide(people: People, public_id: str) -> None:
+    store = people.shelf.store
+    found = store.find_map(public_id)
+    (root,) = (user.id for user in store.users() if user.name == ADMINISTRATOR)
+    assert found
+    store.decide(found.file_id, DecisionKind.HIDE, root)
+
+
+WITHDRAWING: Final[Mapping[str, Callable[[People, str], object]]] = {
+    "made private": lambda people, one: people.edit(OWNER, one, visibility="private"),
+    "removed": lambda people, one: people.send(OWNER, "DELETE", f"/maps/{one}"),
+    "hidden": hide,
+}
+
+
+@pytest.mark.parametrize("how", WITHDRAWING)
+def test_a_withdrawn_map_is_gone_on_every_worker_before_there_is_a_new_snapshot(
+    people: People, others: People, how: str
+) -> None:
+    public_id = in_lists(people, f"Gone {how}", f"Beside {how}")
+    workers = (people, others)
+    page = f"/mindmaps/{public_id}/gone-{how.replace(' ', '-')}"
+    own = (
+        *(
+            path.format(public_id).replace("/plan", f"/gone-{how.replace(' ', '-')}")
+            for path in BELOW
+        ),
+        f"/mindmaps/{public_id}",
+        f"{page}?embed=1",
+        f"/oembed?url={BASE_URL}{page}",
+        f"/maps/{public_id}/diff/{FOLDER_MAP}",
+        f"/maps/{FOLDER_MAP}/diff/{public_id}",
+        f"/maps/{public_id}/drawing.png",
+        f"{page}/compare/{FOLDER_MAP}",
+    )
+    wait_for(workers, OTHER, f"{page}?embed=1", 200)
+    for one in workers:  # and so these answers are kept
+        statuses = {path: one.get(OTHER, path).status_code for path in own}
+        assert set(statuses.values()) <= {200, 301, 308}, statuses
+        assert f'"Gone {how}"' in one.get(OTHER, "/maps?limit=50").text
+    WITHDRAWING[how](people, public_id)
+    wait_for(workers, OTHER, own[0], 404)
+    for one in workers:
+        statuses = {path: one.get(OTHER, path).status_code for path in own}
+        assert set(statuses.values()) == {404}, statuses
+        kept = one.send(OTHER, "GET", own[0], headers={"If-None-Match": "*"})
+        assert kept.status_code == 404
+        assert one.get(OWNER, own[0]).status_code == (404 if how == "removed" else 200)
+        assert f'"Gone {how}"' in one.get(OTHER, "/maps?limit=50").text, "lists follow later"
+        assert one.get(OTHER, f"/maps/{FOLDER_MAP}").status_code == 200
+
+
+def test_a_map_that_is_shown_again_is_there_before_there_is_a_new_snapshot(
+    people: People, others: People
+) -> None:
+    public_id = in_lists(people, "To and fro")
+    path, workers = f"/maps/{public_id}", (people, others)
+    wait_for(workers, OTHER, path, 200)
+    for visibility, status in (("private", 404), ("unlisted", 200), ("private", 404)):
+        people.edit(OWNER, public_id, visibility=visibility)
+        wait_for(workers, OTHER, path, status)
+    people.edit(OWNER, public_id, visibility="published")
+    wait_for(workers, OTHER, path, 200)
+    people.shelf.publish()
+    people.edit(OWNER, public_id, visibility="private")
+    wait_for(workers, OTHER, path, 404)
+    people.shelf.put(MapDraft(title="Something else"))
+    people.shelf.publish()  # which is not taken for one that has the map
+    for one in workers:
+        one.service.wait_until(lambda one=one: "To and fro" not in one.get(OTHER, "/maps").text)  # type: ignore[misc]
+        assert one.get(OTHER, path).status_code == 404
+        assert one.get(OWNER, path).status_code == 200
+
+
+def test_a_snapshot_from_before_a_map_was_withdrawn_does_not_bring_it_back(people: People) -> None:
+    """A builder may have begun with it when the map was still to be seen."""
+    public_id = in_lists(people, "Behind")
+    directory = SnapshotDirectory(people.shelf.settings.snapshots)
+    revision = Snapshot(directory.folder(directory.current())).revision
+    for withdrawn, shown in ((revision + 1, False), (revision, True)):
+        current = CurrentSnapshot(directory)
+        current.withdraw({public_id: withdrawn})
+        current.refresh()
+        assert (current.get().find(public_id, b"") is not None) is shown
+        current.withdraw({public_id: revision})
+        assert (current.get().find(public_id, b"") is not None) is shown
+        assert current.withdrawals_after == max(withdrawn, revision)
+        current.close()
 
 
 def test_invented_ids_do_not_reach_the_store_again_and_again(

@@ -28,6 +28,10 @@ NOT_OURS: Final = {
 }
 """Sections of requirements that are not met, or that are about others."""
 
+DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "security.md"
+
+DEFINED: Final = re.compile("^ *def (test_[a-z0-9_]+)", re.MULTILINE)
+
 SECTION: Final = re.compile("(?<![0-9])[24](?:_[0-9]+)+(?![0-9])")
 
 SECTIONS: Final = (
@@ -61,15 +65,37 @@ def test_each_section_has_a_test_or_a_reason() -> None:
         for name in vars(__import__(module, fromlist=["*"]))
         if name.startswith("test_rfc_9700")
     ]
-    named = set()
-    for name in names:
-        # As in test_rfc_9700_2_1_2_and_2_4_there_is_…, with several sections of RFC 9700.
-        for section in re.findall(
-            r"(?<![0-9])[24](?:_[0-9]+)+(?![0-9])", name.replace("rfc_9700", "")
-        ):
-            named.add(section.replace("_", "."))
+    named = {section for name in names for section in sections_in(name)}
     assert named.isdisjoint(NOT_OURS)
     assert set(SECTIONS) == named | set(NOT_OURS)
+
+
+def sections_in(name: str) -> list[str]:
+    """Return the sections of RFC 9700 in the name of a test, which may have several.
+
+    One is ``test_rfc_9700_2_1_2_and_2_4_there_is_…``.
+    """
+    return [one.replace("_", ".") for one in SECTION.findall(name.replace("rfc_9700", ""))]
+
+
+def test_the_documentation_names_tests_that_exist_and_every_section() -> None:
+    document = DOCUMENT.read_text("utf-8")
+    known = {
+        name
+        for file in DOCUMENT.parents[1].glob("tests/**/*.py")
+        for name in DEFINED.findall(file.read_text("utf-8"))
+    }
+    told = re.findall(r"`(test_[a-z0-9_]+)`", document)
+    assert len(told) > 50
+    assert not set(told) - known
+    rows = re.findall(r"^\| ([24](?:\.[0-9]+)+) \| .* \| (.*)\|$", document, re.MULTILINE)
+    assert {section for section, _ in rows} == set(SECTIONS)
+    assert {section for section, tests in rows if not tests} == set(NOT_OURS)
+    ours = {name for name in known if name.startswith("test_rfc_9700_")}
+    assert not ours - set(told)
+    for section in set(SECTIONS) - set(NOT_OURS):
+        shown = "".join(tests for one, tests in rows if one == section)
+        assert any(f"`{name}`" in shown for name in ours if section in sections_in(name)), section
 
 
 @pytest.mark.parametrize(

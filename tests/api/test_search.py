@@ -116,6 +116,36 @@ def test_a_hit_in_the_name_of_file_or_folder_says_so(serving: Serving) -> None:
     assert hit["file"]["marked"] == "<mark>Curso</mark> &lt;1&gt;/Tea-Party.mm"
 
 
+def test_titles_alone_are_searched_if_that_is_asked(serving: Serving) -> None:
+    service = serving(
+        MapDraft(title="Green tea", outline=outline_of("Green tea", "leaf")),
+        MapDraft(title="Plan", description="tea", outline=outline_of("Plan", "green leaf")),
+        MapDraft(title="Black tea"),
+    )
+    only = {"title_only": "true"}
+    assert set(service.titles(query="tea")) == {"Green tea", "Plan", "Black tea"}
+    for query, found in (
+        ("tea", {"Green tea", "Black tea"}),
+        ("tea -green", {"Black tea"}),
+        ('"green tea"', {"Green tea"}),
+        ("leaf", set()),
+        ("gree", {"Green tea"}),
+        ("", {"Green tea", "Plan", "Black tea"}),
+    ):
+        assert set(service.titles(query=query, **only)) == found, query
+        assert {hit["map"]["Title"] for hit in hits(service, query, **only)} == found
+        titled = " ".join(f"title:{one}" for one in query.split() if "-" not in one)
+        if '"' not in query and "-" not in query and query:
+            assert set(service.titles(query=titled)) == found
+    assert corrected(ask(service, "/maps", query="grene", **only)) == "green"
+    assert service.titles(query="tea", title_only="0") == service.titles(query="tea")
+    counts = ask(service, "/facets", query="tea", **only).json()["year"]
+    assert [one["count"] for one in counts] == [2]
+    kinds = [one["kind"] for one in ask(service, "/suggest", query="lea", **only).json()]
+    assert kinds == []
+    assert ask(service, "/maps", title_only="yes").status_code == 400
+
+
 def test_folders_and_tags_are_browsed_with_their_counts(serving: Serving) -> None:
     places = ("a.mm", "A/b.mm", "A/B c/c.mm", "A/B c/D/d.mm", "é/Doc.mindnode/contents.xml")
     tags = (("Tea", "é"), ("tea",), (), ("é",), ("tea",))
@@ -689,7 +719,11 @@ def test_a_search_is_in_the_order_of_the_list(ties: Service, order: str) -> None
 # -- any text at all ---------------------------------------------------------------------------
 
 SYNTAX: Final = st.sampled_from(
-    [*'"-*~^:()[]{}\\/+!?|&.\n', "AND", "OR", "NOT", "NEAR(", "title:", '-"', "a*", "日", "ก", "x"]
+    [
+        *'"-*~^:()[]{}\\/+!?|&.\n\u201c\u201d\u00ab\u2212',
+        *("AND", "OR", "NOT", "NEAR(", '-"', "a*", "日", "ก", "x"),
+        *("title:", "-title:", "folder:", "tag:", "-tag:", 'folder:"', "Folder:/", "tag:\t"),
+    ]
 )
 ANY_TEXT: Final = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=500),
@@ -699,10 +733,17 @@ ANY_TEXT: Final = st.one_of(
 
 
 @settings(max_examples=examples(150))
-@given(text=ANY_TEXT, order=st.sampled_from([*ORDERS, ""]))
-def test_any_text_is_safe_to_send(matching: Service, text: str, order: str) -> None:
+@given(
+    text=ANY_TEXT,
+    order=st.sampled_from([*ORDERS, ""]),
+    title_only=st.sampled_from(["true", "0", ""]),
+)
+def test_any_text_is_safe_to_send(
+    matching: Service, text: str, order: str, title_only: str
+) -> None:
+    further = {"order_by": order, "title_only": title_only, "limit": 5}
     for path in ("/maps", "/search", "/suggest", "/facets"):
-        response = ask(matching, path, query=text[:500], order_by=order, limit=5)
+        response = ask(matching, path, query=text[:500], **further)
         assert response.status_code == 200, (path, text)
 
 

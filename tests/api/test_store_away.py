@@ -14,7 +14,7 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from mapshelf.api import auth, tokens_version
+from mapshelf.api import auth, shared_answer
 from mapshelf.api.auth import Authenticator
 from mapshelf.errors import InvalidToken, StoreUnavailable
 from mapshelf.model import Credential, MapDraft, Token, User
@@ -125,7 +125,7 @@ def test_readiness_is_told_to_all_who_ask_while_the_database_hangs(
     node: tuple[Shelf, Service], own_server: Server
 ) -> None:
     _, service = node
-    assert readiness(service, 1)[0]["database"]["reachable"]
+    service.wait_until(lambda: readiness(service, 1)[0]["database"]["reachable"])
     own_server.freeze()
     service.run(asyncio.sleep(1.1))
     for asking in (10, 2, 10):
@@ -275,7 +275,7 @@ def test_a_note_that_cannot_be_right_is_not_relied_on(told: Told, note: Path, da
 def test_a_worker_that_stops_while_it_asks_holds_up_no_other(
     told: Told, note: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tokens_version, "TURN_AWAITED", 0.2)
+    monkeypatch.setattr(shared_answer, "TURN_AWAITED", 0.2)
     with note.with_name("note.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         asyncio.run(Authenticator(told, note).user(HEADER, MAPS))  # type: ignore[arg-type]
@@ -372,6 +372,22 @@ def test_who_keeps_sending_wrong_tokens_is_held_back_and_others_are_not(
         assert delays[-1] > auth.LONGEST_DELAY - 0.1
 
     asyncio.run(many())
+
+
+def test_the_version_is_read_again_before_anybody_waits_for_it(told: Told, note: Path) -> None:
+    told.tokens_version_age = 2.0
+
+    async def asked_twice() -> None:
+        authenticator = Authenticator(told, note)  # type: ignore[arg-type]
+        await authenticator.user(HEADER, MAPS)
+        await asyncio.sleep(1.2)
+        # It holds, so this one does not wait; it has it read for those who come later.
+        await authenticator.user(HEADER, MAPS)
+        while told.marks_asked < 2:
+            await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(asked_twice(), PATIENT))
+    assert told.asked == 1
 
 
 def test_a_store_that_is_away_is_not_asked_for_each_request(told: Told, note: Path) -> None:

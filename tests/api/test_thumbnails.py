@@ -25,6 +25,8 @@ from tests.api.openapi import COMPONENTS
 from tests.harness import Service, Shelf, outline_of, serve, shelf_with
 from tests.readers.samples import as_file, drawn, with_picture
 
+pytestmark = pytest.mark.process
+
 
 def carrying(picture: bytes) -> MapDraft:
     """Return a map read from a file that carries a picture."""

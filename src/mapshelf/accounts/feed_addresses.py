@@ -16,9 +16,15 @@ LABEL: Final = "feeds"
 """What the audit log calls it."""
 
 
-def feed_address(base_url: str, secret: str) -> str:
-    """Return the address of all maps as a feed; ``base_url`` is where clients reach the service."""
-    return f"{base_url}/feeds/{secret}.atom"
+def feed_address(base_url: str, secret: str, of: str = "") -> str:
+    """Return the address of a feed.
+
+    Args:
+        base_url: where clients reach the service.
+        secret: lets in whoever has the address.
+        of: the path of what the feed is of, such as ``/collected/ID``; by default of all maps.
+    """
+    return f"{base_url}/feeds/{secret}{of}.atom"
 
 
 def feed_token(store: Accounts, user: User) -> Token | None:

@@ -4,9 +4,10 @@ Being signed in is not enough for either: whoever finds an open browser must not
 over. Who has a password gives it once more. Who has none has signed in just now.
 """
 
+from collections.abc import Collection
 from typing import Final
 
-from mapshelf.accounts.audit import done_by
+from mapshelf.accounts.audit import changing_password, done_by
 from mapshelf.accounts.passwords import hash_password
 from mapshelf.accounts.sessions import Client
 from mapshelf.accounts.sign_in import MINUTE, verified
@@ -17,7 +18,7 @@ from mapshelf.errors import (
     SessionTooOld,
     WrongCredentials,
 )
-from mapshelf.model import AuditEvent, MapsOfClosedAccount, PasswordRecord, Token
+from mapshelf.model import Access, AuditEvent, MapsOfClosedAccount, PasswordRecord, Token
 from mapshelf.store.contract import SignIn, Store
 
 YOUNG: Final = 15 * MINUTE
@@ -27,7 +28,14 @@ PIECES_AT_ONCE: Final = 20
 """Pieces of deleting an account that are done at once; the rest follows."""
 
 
-def change_password(store: SignIn, session: Token, present: str, new: str, client: Client) -> None:
+def change_password(  # noqa: PLR0913, PLR0917 - the facts of one change
+    store: SignIn,
+    session: Token,
+    present: str,
+    new: str,
+    client: Client,
+    ending: Collection[Access] = (),
+) -> None:
     """Change the password of a user who is signed in; all other sessions end.
 
     Args:
@@ -36,6 +44,7 @@ def change_password(store: SignIn, session: Token, present: str, new: str, clien
         present: what was given as the present password.
         new: the new one.
         client: the browser.
+        ending: what ends besides.
 
     Raises:
         UnacceptablePassword: the new password breaks a rule.
@@ -47,13 +56,17 @@ def change_password(store: SignIn, session: Token, present: str, new: str, clien
     record = verified(store, session.user, present, client)
     user, encoded = record.user, hash_password(new, record.user.name)
     try:
-        with store.noting(done_by(user, client.address, AuditEvent.PASSWORD_CHANGED)):
-            store.set_password(user.id, encoded, keep=session.id, checked=record.encoded)
+        with store.noting(*changing_password(user, client.address, ending)):
+            store.set_password(
+                user.id, encoded, keep=session.id, checked=record.encoded, ending=ending
+            )
     except (NotFound, Conflict) as error:  # changed or disabled in this moment
         raise WrongCredentials from error
 
 
-def choose_first_password(store: SignIn, session: Token, new: str, client: Client) -> None:
+def choose_first_password(
+    store: SignIn, session: Token, new: str, client: Client, ending: Collection[Access] = ()
+) -> None:
     """Give a user a password who is signed in and has none; all other sessions end.
 
     Args:
@@ -61,6 +74,7 @@ def choose_first_password(store: SignIn, session: Token, new: str, client: Clien
         session: the one in which it is done, which goes on.
         new: the password.
         client: the browser.
+        ending: what ends besides.
 
     Raises:
         UnacceptablePassword: the password breaks a rule.
@@ -75,8 +89,8 @@ def choose_first_password(store: SignIn, session: Token, new: str, client: Clien
     require_young(session, client.now)
     user, encoded = record.user, hash_password(new, record.user.name)
     try:
-        with store.noting(done_by(user, client.address, AuditEvent.PASSWORD_CHANGED)):
-            store.set_first_password(user.id, encoded, keep=session.id)
+        with store.noting(*changing_password(user, client.address, ending)):
+            store.set_first_password(user.id, encoded, keep=session.id, ending=ending)
     except (NotFound, Conflict) as error:  # chosen or disabled in this moment
         raise WrongCredentials from error
 

@@ -10,7 +10,9 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Final, TypeVar
+from urllib.parse import parse_qsl
 
 import orjson
 
@@ -95,8 +97,9 @@ def own_data(store: Store, user: User, now: int, most: int = MOST_BYTES) -> Iter
         for name, lines in (
             ("maps.ndjson", _maps(store, user)),
             ("votes.ndjson", _votes(store, user)),
-            ("reports.ndjson", _reports(store, user)),
+            ("reports.ndjson", chain(_reports(store, user), _collection_reports(store, user))),
             ("collections.ndjson", _collections(store, user)),
+            ("searches.ndjson", _searches(store, user)),
             ("audit.ndjson", _audit(store, user)),
         ):
             with packed.open(name, "w") as file:
@@ -163,6 +166,16 @@ def _reports(store: Store, user: User) -> Iterator[Mapping[str, Any]]:
         }
 
 
+def _collection_reports(store: Store, user: User) -> Iterator[Mapping[str, Any]]:
+    for public_id, report in store.collection_reports_of(user.id):
+        yield {
+            "collection": public_id,
+            "reason": report.reason,
+            "note": report.note,
+            "created": format_date(report.created),
+        }
+
+
 def _collections(store: Store, user: User) -> Iterator[Mapping[str, Any]]:
     for found in store.collections_of(user.id):
         yield {
@@ -173,6 +186,17 @@ def _collections(store: Store, user: User) -> Iterator[Mapping[str, Any]]:
             "created": format_date(found.created),
             "changed": format_date(found.changed),
             "maps": [one.id for one in store.collected_maps(found.id)],
+        }
+
+
+def _searches(store: Store, user: User) -> Iterator[Mapping[str, Any]]:
+    for found in store.saved_searches_of(user.id):
+        yield {
+            "id": found.id,
+            "name": found.name,
+            "parameters": dict(parse_qsl(found.parameters)),
+            "created": format_date(found.created),
+            "changed": format_date(found.changed),
         }
 
 

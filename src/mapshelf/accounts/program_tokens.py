@@ -63,6 +63,7 @@ def _for_code(store: Programs, program: Program, form: Form, now: int) -> Issued
         raise OAuthRefusal("invalid_grant", "The redirect_uri is not the one the code was for.")
     _check_verifier(code, form.get("code_verifier", ""))
     issued = new_tokens(now)
+    # Who repeats it has passed all checks above again: same program, secret and redirect URI.
     grace = GRACE if program.legacy else 0
     return _granted(issued, store.use_code(digest, issued.digests(), now, grace), "code")
 

@@ -6,8 +6,10 @@ before them, and differs in this only:
 * it asks for ``maps`` to upload maps, too, because there was no ``maps:write``;
 * it writes several scopes in a token request with a literal plus, ``account+maps``;
 * it may leave out ``grant_type`` when it exchanges a code;
-* it may exchange a code twice as long as the code is good, because it sends a request once more if
-  its connection is lost.
+* it may exchange a code once more as long as the code is good, because it sends a request once
+  more if its connection is lost. That is bounded (``contract.Grants.use_code``): the request is the
+  same, its tokens belong to the same grant, and a third one, or one after the program has refreshed
+  what it got, ends the grant.
 """
 
 import hmac

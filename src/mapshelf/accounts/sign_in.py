@@ -17,11 +17,12 @@ and take time as others do.
 
 import logging
 import unicodedata
+from collections.abc import Collection
 from dataclasses import dataclass
 from hashlib import sha256
 from typing import Final
 
-from mapshelf.accounts.audit import done_by, registering
+from mapshelf.accounts.audit import changing_password, done_by, registering
 from mapshelf.accounts.names import has_invisible
 from mapshelf.accounts.passwords import hash_password, verify
 from mapshelf.accounts.sessions import Client, NewSession, begin_session
@@ -34,6 +35,7 @@ from mapshelf.errors import (
     WrongCredentials,
 )
 from mapshelf.model import (
+    Access,
     AuditEntry,
     AuditEvent,
     Failures,
@@ -138,7 +140,9 @@ def verified(store: SignIn, name: str, password: str, client: Client) -> Passwor
     return record
 
 
-def choose_password(store: SignIn, secret: str, password: str, client: Client) -> NewSession:
+def choose_password(
+    store: SignIn, secret: str, password: str, client: Client, ending: Collection[Access] = ()
+) -> NewSession:
     """Use a link to choose a password, and sign in.
 
     Args:
@@ -146,6 +150,7 @@ def choose_password(store: SignIn, secret: str, password: str, client: Client) -
         secret: of the link. It stays good if the password is not accepted.
         password: the new password.
         client: the browser.
+        ending: what ends besides the sessions of the user.
 
     Raises:
         NotFound: the link is not good, or not any longer.
@@ -158,8 +163,8 @@ def choose_password(store: SignIn, secret: str, password: str, client: Client) -
     if found is None or found.user is None:
         raise NotFound("this link is not good any longer")
     encoded = hash_password(password, found.user.name)
-    with store.noting(done_by(found.user, client.address, AuditEvent.PASSWORD_CHANGED)):
-        user = store.use_link(digest, encoded, client.now)
+    with store.noting(*changing_password(found.user, client.address, ending)):
+        user = store.use_link(digest, encoded, client.now, ending)
     return _first_session(store, user, encoded, client)
 
 
@@ -262,6 +267,8 @@ def _refuse_too_many(
     none = Failures(0, 0)
     attacked = not known and failures.get(keys.account, none).count >= ATTACK
     free = FREE_TRIES_UNDER_ATTACK if attacked else FREE_TRIES
+    # Failures from the future show that the clock was wrong then, and prove nothing about now.
+    failures = {key: one for key, one in failures.items() if one.last <= now + LONGEST_WAIT}
     until = _refused_until(failures.get(keys.pair, none), free, LONGEST_WAIT)
     if not known:
         of_address = failures.get(keys.address, none)

@@ -1,8 +1,9 @@
 """The application: the order in which a request is checked, and what starts and stops with it.
 
 A request is checked in this order: the rules of HTTP, the routes (404, 405), the token (401), its
-scope (403), the body and the parameters (400), the map in the path (404). A client without a valid
-token therefore cannot find out whether its parameters are valid or which maps exist.
+scope (403), the rate limit (429), the body and the parameters (400), the map in the path (404). A
+client without a valid token therefore cannot find out whether its parameters are valid or which
+maps exist.
 """
 
 import asyncio
@@ -16,10 +17,12 @@ from time import perf_counter
 from typing import TypeVar
 
 from mapshelf.api.access_log import AccessLog
+from mapshelf.api.admission import Admission
 from mapshelf.api.auth import Authenticator
 from mapshelf.api.compression import takes_gzip
 from mapshelf.api.context import address_of, make_context
 from mapshelf.api.cors import fixed_headers
+from mapshelf.api.current_snapshot import Kept
 from mapshelf.api.errors import error_response, log_error
 from mapshelf.api.http import (
     MAXIMUM_BODY,
@@ -33,20 +36,24 @@ from mapshelf.api.incoming import incoming_body, is_left
 from mapshelf.api.measurements import CLIENT_GONE, Measurements
 from mapshelf.api.oauth import oauth_routes
 from mapshelf.api.operations import api_routes
-from mapshelf.api.routes import READING, ErrorPage, PageRoutes, Route, Router
-from mapshelf.api.streaming import Stream, Streams
+from mapshelf.api.rate_limits import Limit, RateLimits
+from mapshelf.api.routes import READING, ErrorPage, Method, PageRoutes, Route, Router
+from mapshelf.api.streaming import LARGE_BODY, Stream, Streams
 from mapshelf.api.tracing import CarriedNames
+from mapshelf.api.withdrawals import Withdrawals
 from mapshelf.clock import milliseconds
 from mapshelf.errors import (
     AddressTooLong,
     BodyTooLarge,
     ClientDisconnected,
+    InsufficientScope,
+    InvalidToken,
     MethodNotAllowed,
     StoreError,
     UnknownPath,
 )
-from mapshelf.model import User
-from mapshelf.settings import Settings
+from mapshelf.model import Credential
+from mapshelf.settings import Budget, Settings
 from mapshelf.store import Store
 from mapshelf.visits import Sender
 
@@ -83,12 +90,20 @@ class Application:
         oauth = oauth_routes(self.context)
         routes = {**api_routes(private=settings.private), **oauth, **own}
         self._router = Router(routes)
-        self.measurements = Measurements(settings.counts, routes, self.context.queues)
-        self.fixed_headers = fixed_headers(settings.cors_origin)
+        self._limits = RateLimits(settings, routes.values())
+        self.measurements = Measurements(
+            settings.counts, routes, self.context.queues, self._limits.refused
+        )
+        self.fixed_headers = fixed_headers(
+            settings.cors_origin, limited=Budget.API in settings.rate_limits
+        )
         self._request_ids = _request_ids()
         trusted = settings.trusted_proxies
         self._carried = CarriedNames(trusted) if trusted else None
         self._access_log = AccessLog(trusted) if settings.access_log else None
+        self._withdrawals = Withdrawals(self._snapshot, settings.last_withdrawal)
+        self._noted = self._carried is not None or self._access_log is not None
+        self._admission = Admission()
         self._streams = Streams()
         self._authenticator: Authenticator | None = None
         self._tasks: list[asyncio.Task[None]] = []
@@ -124,6 +139,7 @@ class Application:
             await asyncio.to_thread(self._authenticator.write_use)
         context.store.close()
         await asyncio.to_thread(self.measurements.stop)
+        self._limits.close()
 
     def sending(self, sender: Sender) -> AbstractContextManager[Stream]:
         """Count a large body as being sent to a client while in the context.
@@ -164,6 +180,8 @@ class Application:
         if self._access_log is not None:
             self._access_log.note(request, response, took, request_id)
         own: Headers = ((b"x-request-id", request_id.encode()),)
+        if request is not None and request.limited:
+            own = (*own, *request.limited)
         if request is not None and request.traceparent:
             own = (*own, (b"traceparent", request.traceparent))
         if request is not None and not request.shared:
@@ -172,6 +190,28 @@ class Application:
             return response, own
         # The next request on this connection could not be found.
         return response, (*own, (b"connection", b"close"))
+
+    def kept(self, path: str, query_string: bytes) -> Kept | None:
+        """Return the response to an earlier ``GET`` if it can be sent again as it is.
+
+        That is so for whoever is admitted (``admits``), if the request has no other header that
+        the service reads but Host. If the result is ``None``, nothing is said about the response:
+        see ``answer``.
+        """
+        kept = None if self._noted else self._snapshot.kept(path, query_string)
+        return kept if kept is not None and kept.counts is not None else None
+
+    def admits(self, authorization: bytes, kept: Kept) -> bool:
+        """Tell whether an Authorization header is known to admit to a response; it may be empty."""
+        if kept.scope is None:
+            return True
+        return self._authenticator is not None and self._authenticator.allows(
+            authorization, kept.scope
+        )
+
+    def request_id(self) -> str:
+        """Return the name of a new request."""
+        return next(self._request_ids)
 
     async def _respond(self, request: Request) -> Response:
         route = self._route(request)
@@ -183,13 +223,19 @@ class Application:
             raise MethodNotAllowed(route.allowed)
         request.counts = route.counts[request.method]
         request.takes = method.body
+        limit = route.limits.get(request.method)
         if method.scope is not None:
-            request.user = await self._user(request, method.scope)
+            found = await self._credential(request, method.scope, limit)
+            request.user, request.token = found.user, found.token.id
+        if limit is not None:
+            self._limits.count(limit, request)
         _check_size(request)
-        response = None
-        if method.cached:
-            response = self._snapshot.get().cached(request.path, request.query_string)
+        response = self._cached(request, method, limit) if method.cached else None
         if response is None:
+            # What is cached takes less than to refuse it. Who watches over the service is to know
+            # that it lives.
+            if self._admission.is_crowded() and method.budget is not None:
+                await self._admission.turn()
             response = await method.answer(self.context, request)
         if response.smaller is not None and takes_gzip(request.sender.header(b"accept-encoding")):
             response = response.smaller
@@ -197,6 +243,14 @@ class Application:
         if if_none_match is None or request.method not in READING:
             return response
         return not_modified(response, if_none_match) or response
+
+    def _cached(self, request: Request, method: Method, limit: Limit | None) -> Response | None:
+        kept = self._snapshot.get().kept((request.path, request.query_string))
+        if kept is None:
+            return None
+        if limit is None and request.shared and kept.counts is None and _is_plain(kept.response):
+            kept.counts, kept.scope = request.counts, method.scope
+        return kept.response
 
     async def _refusal(
         self, error: Exception, request: Request | None, request_id: str
@@ -232,22 +286,33 @@ class Application:
         route, request.parts = found
         return route
 
-    async def _user(self, request: Request, scope: str) -> User:
+    async def _credential(self, request: Request, scope: str, limit: Limit | None) -> Credential:
         header = request.headers.get(b"authorization")
-        if header is None:
-            return await self.context.people.user_of_page(request, scope)
-        if self._authenticator is None:
-            await self.context.people.authenticator()
-        assert self._authenticator is not None
-        return await self._authenticator.user(header, scope)
+        try:
+            if header is None:
+                return await self.context.people.credential_of_page(request, scope)
+            if self._authenticator is None:
+                await self.context.people.authenticator()
+            assert self._authenticator is not None
+            return await self._authenticator.credential(header, scope)
+        except (InvalidToken, InsufficientScope):
+            if limit is not None:
+                self._limits.count(limit, request)
+            raise
 
     async def _store_opened(self, store: Store) -> None:
         self._authenticator = Authenticator(store, self._settings.tokens_version)
         self.measurements.lookups = self._authenticator.lookups
         self.context.people.begin(self._authenticator)
         self._tasks.append(asyncio.create_task(self._authenticator.note_use()))
+        self._tasks.append(asyncio.create_task(self._withdrawals.follow(store)))
         self._tasks.append(asyncio.create_task(self.context.visits.follow()))
         await self.context.visits.begun()
+
+
+def _is_plain(response: Response) -> bool:
+    """Tell whether a response is the same bytes for every client, and small."""
+    return response.smaller is None and response.file is None and len(response.body) < LARGE_BODY
 
 
 def _is_navigation(request: Request) -> bool:

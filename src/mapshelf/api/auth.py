@@ -1,7 +1,7 @@
 """Authenticate requests: from the Authorization header, or the cookie of a session, to a user.
 
 A worker caches what the store says about a token for as long as the tokens version in the store
-stays the same (``tokens_version.py``). The version is re-read after an interval that the store
+stays the same (``shared_answer.py``). The version is re-read after an interval that the store
 sets, so every worker of every node soon refuses a revoked token. The cache holds the
 digests of valid tokens, and the headers that contained them; nothing else that clients send. The
 secret of a session is a token with another prefix, so all of this holds for sessions, too.
@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Final
 
 from mapshelf.api.batching import CredentialBatches
+from mapshelf.api.shared_answer import Answer, SharedAnswer
 from mapshelf.api.throttle import Throttle
-from mapshelf.api.tokens_version import SharedTokensVersion, TokensVersion
 from mapshelf.clock import milliseconds
 from mapshelf.errors import InsufficientScope, InvalidToken, StoreError, StoreUnavailable
 from mapshelf.metrics.counts import TaskCounts
@@ -56,6 +56,10 @@ MOST_LOOKUPS: Final = 4096
 """Maximum of unknown tokens being looked up; beyond it, the store does not keep up, and requests
 are rejected."""
 
+RENEWED_AT: Final = 0.5
+"""The share of the age up to which a tokens version holds, after which it is read again while it
+still does: otherwise all requests would wait for it, each time."""
+
 REFUSALS_PER_SECOND: Final = 200
 """Wrong tokens a second that are refused without delay; after a pause, as many more at once."""
 
@@ -83,12 +87,12 @@ class _Remembered:
 
     Attributes:
         scopes: what the token allows.
-        until: when (``time.monotonic``) the version has to be read again.
+        until: when (``time.monotonic``) it is to be renewed.
     """
 
     credential: Credential
     scopes: frozenset[str]
-    version: TokensVersion
+    version: Answer
     until: float
 
     @property
@@ -119,9 +123,10 @@ class Authenticator:
     def __init__(self, store: Credentials, note: Path) -> None:
         """Use ``store``; ``note`` is a file that all workers of the node share."""
         self._store = store
-        self._shared_version = SharedTokensVersion(store, note)
-        self._version = TokensVersion("", -TRUSTED_FOR)
-        self._asking: asyncio.Future[TokensVersion] | None = None
+        self._shared_version = SharedAnswer(store.tokens_version, store.tokens_version_age, note)
+        self._version = Answer("", -TRUSTED_FOR)
+        self._asking: asyncio.Future[Answer] | None = None
+        self._renewal_begun = -TRUSTED_FOR  # when that was begun last
         self._remembered: dict[bytes, _Remembered] = {}
         # Digests of valid tokens by header, which is short: computing a digest takes longer than
         # everything else that is done for a request with a known token.
@@ -139,8 +144,8 @@ class Authenticator:
         """The queries for tokens so far."""
         return self._batches.counts
 
-    async def user(self, header: bytes, scope: str) -> User:
-        """Return the user whose token is in the Authorization ``header``.
+    async def credential(self, header: bytes, scope: str) -> Credential:
+        """Return the token in the Authorization ``header``, with its user.
 
         Raises:
             InvalidToken: it contains no valid token.
@@ -161,7 +166,22 @@ class Authenticator:
         self._used[found.credential.token.id] = 0
         if scope not in found.scopes:
             raise InsufficientScope(scope)
-        return found.user
+        return found.credential
+
+    async def user(self, header: bytes, scope: str) -> User:
+        """Return the user whose token is in the Authorization ``header``; see ``credential``."""
+        return (await self.credential(header, scope)).user
+
+    def allows(self, header: bytes, scope: str) -> bool:
+        """Tell whether the token in a header is known to be valid now, and has this scope.
+
+        If not, it may still be so: see ``user``.
+        """
+        found = self._remembered.get(self._digests.get(header, b""))
+        if found is None or found.until < time.monotonic() or scope not in found.scopes:
+            return False
+        self._used[found.credential.token.id] = 0
+        return True
 
     async def session(self, secret: str) -> Credential:
         """Return the session with this secret; see ``holder``."""
@@ -217,6 +237,7 @@ class Authenticator:
         """Return what the store says now, or ``known`` if the store is unreachable."""
         now = time.monotonic()
         if known is not None and self._holds(known):
+            self._renew_version()
             return self._remember(digest, known.credential, self._version)
         if known is None or known.version.asked + TRUSTED_FOR < now:
             return await asyncio.shield(self._look_up(digest, None))
@@ -263,7 +284,7 @@ class Authenticator:
         return self._remember(digest, credential, version)
 
     def _remember(
-        self, digest: bytes, credential: Credential | None, version: TokensVersion
+        self, digest: bytes, credential: Credential | None, version: Answer
     ) -> _Remembered:
         """Cache what is true since ``version``.
 
@@ -276,7 +297,7 @@ class Authenticator:
             raise InvalidToken(sent=True)
         if len(self._remembered) >= MOST_CACHED_TOKENS:
             del self._remembered[next(iter(self._remembered))]  # the one renewed longest ago
-        until, expires = version.asked + self._store.tokens_version_age, credential.token.expires
+        until, expires = version.asked + self._renewed_after, credential.token.expires
         if expires is not None:
             until = min(until, time.monotonic() + (expires - now) / 1000)
         scopes = scopes_of(credential.token.scopes)
@@ -289,18 +310,32 @@ class Authenticator:
         fresh = version.asked + self._store.tokens_version_age >= time.monotonic()
         return fresh and known.version.value == version.value
 
-    async def _current_version(self) -> TokensVersion:
+    async def _current_version(self) -> Answer:
         """Return the tokens version, read once for all requests that wait for it."""
         if self._version.asked + self._store.tokens_version_age >= time.monotonic():
             return self._version
-        if self._asking is None:
-            self._asking = asyncio.get_running_loop().run_in_executor(
-                self._threads, self._shared_version.current
-            )
-            self._asking.add_done_callback(self._told)
-        return await asyncio.shield(self._asking)
+        return await asyncio.shield(self._asking or self._ask(self._store.tokens_version_age))
 
-    def _told(self, asking: "asyncio.Future[TokensVersion]") -> None:
+    def _renew_version(self) -> None:
+        """Have the tokens version read in good time; if that fails, not again at once."""
+        now, after = time.monotonic(), self._renewed_after
+        if self._asking is None and max(self._version.asked, self._renewal_begun) + after < now:
+            self._renewal_begun = now
+            self._ask(after)
+
+    @property
+    def _renewed_after(self) -> float:
+        return self._store.tokens_version_age * RENEWED_AT
+
+    def _ask(self, age: float) -> "asyncio.Future[Answer]":
+        """Have a thread read a tokens version that is at most so old, in seconds."""
+        loop = asyncio.get_running_loop()
+        asking = loop.run_in_executor(self._threads, self._shared_version.current, age)
+        self._asking = asking
+        asking.add_done_callback(self._told)
+        return asking
+
+    def _told(self, asking: "asyncio.Future[Answer]") -> None:
         self._asking = None
         if not asking.cancelled() and asking.exception() is None:
             self._version = asking.result()

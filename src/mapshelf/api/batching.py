@@ -8,12 +8,12 @@ import asyncio
 from concurrent.futures import Executor
 from time import monotonic
 
-from mapshelf.api.tokens_version import TokensVersion
+from mapshelf.api.shared_answer import Answer
 from mapshelf.metrics.counts import TaskCounts
 from mapshelf.model import Credential
 from mapshelf.store.contract import Credentials
 
-Found = tuple[Credential | None, TokensVersion]
+Found = tuple[Credential | None, Answer]
 """What the store knows about a token, and the tokens version since which that is true."""
 
 
@@ -30,10 +30,10 @@ class CredentialBatches:
         self._store = store
         self._threads = threads
         self._waiting: dict[bytes, asyncio.Future[Found]] = {}
-        self._version = TokensVersion("", float("-inf"))
+        self._version = Answer("", float("-inf"))
         self._asking: asyncio.Task[None] | None = None
 
-    async def find(self, digest: bytes, version: TokensVersion) -> Found:
+    async def find(self, digest: bytes, version: Answer) -> Found:
         """Return what the store knows about the token with this digest, since ``version`` or later.
 
         Raises:

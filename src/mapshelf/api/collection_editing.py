@@ -38,7 +38,7 @@ from mapshelf.model import (
     Visibility,
     is_public_id,
 )
-from mapshelf.readers.parsing.text_cleaning import clean, one_line
+from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line
 from mapshelf.store import Store
 
 T = TypeVar("T")
@@ -241,7 +241,7 @@ def _seen_file_ids(store: Store, ids: Sequence[str], user: User) -> list[int]:
 
 def _title(text: str) -> str:
     title = one_line(clean(text))
-    if not 0 < len(title) <= COLLECTION_TITLE_LENGTH:
+    if not is_visible(title) or len(title) > COLLECTION_TITLE_LENGTH:
         raise InvalidParameter(
             f"The title value must be a text of 1 to {COLLECTION_TITLE_LENGTH} characters."
         )

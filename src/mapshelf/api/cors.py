@@ -16,6 +16,9 @@ EXPOSED_HEADERS: Final = (
 )
 """Headers that scripts of other origins may read."""
 
+LIMIT_HEADERS: Final = b", RateLimit, RateLimit-Policy"
+"""Those that are there only if there is a rate limit."""
+
 SENT_HEADERS: Final = b"Authorization, If-None-Match"
 """Headers that scripts of other origins may send, besides those that are always allowed."""
 
@@ -61,17 +64,18 @@ class FixedHeaders:
         return self.shared if response.shared else self.own
 
 
-def fixed_headers(cors_origin: str) -> FixedHeaders:
+def fixed_headers(cors_origin: str, *, limited: bool = False) -> FixedHeaders:
     """Return the headers of every response.
 
     Args:
         cors_origin: origin whose pages may call the API, ``*`` for any, empty for none.
+        limited: whether responses say what is left of a rate limit.
     """
     own: Headers = ((b"x-content-type-options", b"nosniff"),)
     if not cors_origin:
         return FixedHeaders(own, own)
     shared = (
         (b"access-control-allow-origin", cors_origin.encode()),
-        (b"access-control-expose-headers", EXPOSED_HEADERS),
+        (b"access-control-expose-headers", EXPOSED_HEADERS + (LIMIT_HEADERS if limited else b"")),
     )
     return FixedHeaders((*own, *shared), own)

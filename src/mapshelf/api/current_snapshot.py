@@ -2,24 +2,30 @@
 
 A request uses the snapshot that is current when it arrives until it is finished; the next one is
 opened meanwhile. Responses are cached with the snapshot they were made from, so a repeated request
-costs a look-up, and nothing has to be invalidated. A snapshot is verified before it is used
+costs a look-up, and nothing has to be invalidated. Those that were asked for longest ago make room
+for others. A snapshot is verified before it is used
 (``snapshot/format/verification.py``).
 """
 
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Set
 from dataclasses import dataclass
 from threading import Lock
+from time import monotonic
 from typing import Final
 
 from mapshelf.api.http import Request, Response
 from mapshelf.api.work_queue import WorkQueue
-from mapshelf.errors import SnapshotError, SnapshotMissing, SnapshotUnavailable
+from mapshelf.errors import SnapshotError, SnapshotMissing, SnapshotUnavailable, StoreError
+from mapshelf.metrics.counts import OperationCounts
+from mapshelf.model import User
+from mapshelf.recent import Recent
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.format.verification import VerifiedSnapshots
-from mapshelf.snapshot.read import Snapshot
+from mapshelf.snapshot.read import Record, Snapshot
 
 POLL_INTERVAL: Final = 0.1
 """Seconds between checks which snapshot is current."""
@@ -39,6 +45,15 @@ RESPONSE_OVERHEAD: Final = 1024
 
 LARGEST_CACHED: Final = 1 << 20
 """Maximum of bytes of a cached response: a larger one would displace hundreds of others."""
+
+MOST_PROFILES: Final = 256
+"""Users for whom a response is cached."""
+
+AHEAD_FOR: Final = 60.0
+"""Seconds after a request in which its response is made anew before each new snapshot is used."""
+
+MOST_AHEAD: Final = 4
+"""Maximum of responses that are made so."""
 
 MOST_DEFERRED: Final = 256
 """Maximum of requests to remember that belong into another queue."""
@@ -69,33 +84,73 @@ Make = Callable[[], Response | Deferred]
 log = logging.getLogger(__name__)
 
 
-class CachedSnapshot:
-    """A snapshot with the responses made from it so far."""
+@dataclass(slots=True)
+class Kept:
+    """A cached response.
 
-    def __init__(self, snapshot: Snapshot) -> None:
+    Attributes:
+        response: the response.
+        size: about how many bytes it takes.
+        counts: counts requests for it, once it is known that it can be sent again as it is to
+            whoever may ``GET`` it (``rsgi.py``).
+        scope: what a token must allow for that, ``None`` if none is needed.
+    """
+
+    response: Response
+    size: int
+    counts: OperationCounts | None = None
+    scope: str | None = None
+
+
+class CachedSnapshot:
+    """A snapshot with the responses made from it so far.
+
+    Attributes:
+        snapshot: the snapshot.
+        withdrawn: the public ids of maps in it that nobody may find by it any longer.
+        profiles: responses for one user alone, by the user.
+    """
+
+    def __init__(self, snapshot: Snapshot, withdrawn: Set[str] = frozenset()) -> None:
         self.snapshot = snapshot
-        self._responses: dict[Key, Response] = {}
-        self._deferred: dict[Key, Deferred] = {}
+        self.withdrawn = withdrawn
+        self.profiles: Recent[User, Response] = Recent(MOST_PROFILES)
+        self._responses: OrderedDict[Key, Kept] = OrderedDict()
+        self._deferred: Recent[Key, Deferred] = Recent(MOST_DEFERRED)
         self._size = 0
+
+    def find(self, public_id: str, base_url: bytes) -> Record | None:
+        """Return the map with this public id, ``None`` if there is none, or it is withdrawn."""
+        if public_id in self.withdrawn:
+            return None
+        return self.snapshot.find(public_id, base_url)
+
+    def kept(self, key: Key) -> Kept | None:
+        """Return what is cached of the response to a request, if it can still be sent."""
+        kept = self._responses.get(key)
+        if kept is None:
+            return None
+        if kept.response.file is not None and not kept.response.is_complete():
+            return None
+        self._responses.move_to_end(key)
+        return kept
 
     def cached(self, path: str, query_string: bytes) -> Response | None:
         """Return the response to the same request, if it is cached and can still be sent."""
-        response = self._responses.get((path, query_string))
-        if response is not None and response.file is not None and not response.is_complete():
-            return None
-        return response
+        kept = self.kept((path, query_string))
+        return kept.response if kept else None
 
     def cache(self, key: Key, response: Response) -> None:
-        """Cache a response; if there is no room, remove the oldest ones."""
+        """Cache a response; remove those asked for longest ago if there is no room."""
         size = _size(key, response)
         if size > LARGEST_CACHED:
             return
         replaced = self._responses.pop(key, None)
-        self._size += size - (_size(key, replaced) if replaced else 0)
-        self._responses[key] = response
+        self._size += size - (replaced.size if replaced else 0)
+        self._responses[key] = Kept(response, size)
         while self._size > RESPONSES_SIZE:
-            oldest = next(iter(self._responses))
-            self._size -= _size(oldest, self._responses.pop(oldest))
+            _, oldest = self._responses.popitem(last=False)
+            self._size -= oldest.size
 
     async def response(
         self, request: Request, queue: WorkQueue, make: Make, query_string: bytes | None = None
@@ -121,27 +176,32 @@ class CachedSnapshot:
         if made is None:
             made = await queue.result(place, make, request.disconnection)
         if isinstance(made, Deferred):
-            self._remember(key, made)
+            if made.lasting:  # the next equal request goes there directly
+                self._deferred.put(key, made)
             made = await made.queue.result(place, made.make, request.disconnection)
         if not made.provisional:
             self.cache(key, made)
         return made
 
-    def _remember(self, key: Key, deferred: Deferred) -> None:
-        """Remember the queue, so that the next equal request goes there directly."""
-        if not deferred.lasting:
-            return
-        if len(self._deferred) >= MOST_DEFERRED:
-            self._deferred.clear()
-        self._deferred[key] = deferred
-
 
 def _size(key: Key, response: Response) -> int:
     """Return about how many bytes caching a response takes."""
-    size = len(key[0]) + len(key[1])
-    for one in filter(None, (response, response.smaller)):
-        size += RESPONSE_OVERHEAD + len(one.body) + sum(len(value) for _, value in one.headers)
-    return size
+    size = len(key[0]) + len(key[1]) + _size_of(response)
+    return size + _size_of(response.smaller) if response.smaller else size
+
+
+def _size_of(response: Response) -> int:
+    values = sum([len(value) for _, value in response.headers])
+    return RESPONSE_OVERHEAD + len(response.body) + values
+
+
+@dataclass(frozen=True, slots=True)
+class _Ahead:
+    """A response to be made for each new snapshot, ``until`` that time (``time.monotonic``)."""
+
+    key: Key
+    make: Callable[[Snapshot], Response]
+    until: float
 
 
 class CurrentSnapshot:
@@ -150,11 +210,15 @@ class CurrentSnapshot:
     def __init__(self, directory: SnapshotDirectory) -> None:
         self._directory = directory
         self._snapshot: CachedSnapshot | None = None
+        self._withdrawn: dict[str, int] = {}
         self._refused = ""
         self._lacking = False
+        self._seen: tuple[int, int] | None = None
         self._refreshing = Lock()
+        self._exchanging = Lock()  # held for moments only: verifying a snapshot may take seconds
         self._verified = VerifiedSnapshots(directory)
         self._verifying = False
+        self._ahead: Recent[Key, _Ahead] = Recent(MOST_AHEAD)
 
     def get(self) -> CachedSnapshot:
         """Return the snapshot to answer from.
@@ -170,6 +234,45 @@ class CurrentSnapshot:
         if self._snapshot is None:
             raise SnapshotMissing("no snapshot has been published yet")
         return self._snapshot
+
+    def kept(self, path: str, query_string: bytes) -> Kept | None:
+        """Return what is cached of the response to a request, if there is anything."""
+        return self._snapshot.kept((path, query_string)) if self._snapshot else None
+
+    def make_ahead(self, request: Request, make: Callable[[Snapshot], Response]) -> None:
+        """Have the response to this request ready with each new snapshot, for a while.
+
+        Many ask for it, so nobody shall wait for it, and the others behind them.
+        """
+        key = request.path, request.query_string
+        self._ahead.put(key, _Ahead(key, make, monotonic() + AHEAD_FOR))
+
+    @property
+    def withdrawals_after(self) -> int | None:
+        """The revision up to which withdrawn maps are known, ``None`` if there is no snapshot."""
+        if self._snapshot is None:
+            return None
+        return max((self._snapshot.snapshot.revision, *self._withdrawn.values()))
+
+    def withdraw(self, maps: Mapping[str, int]) -> None:
+        """Let nobody find these maps by a snapshot from before they were withdrawn.
+
+        Responses that are cached go, as with a new snapshot: some of them may show these maps.
+
+        Args:
+            maps: the revisions in which they were, by public id.
+        """
+        with self._exchanging:
+            known = self._withdrawn
+            newer = {one: at for one, at in maps.items() if at > known.get(one, 0)}
+            self._withdrawn = {**known, **newer}
+            if self._snapshot is not None:
+                present = self._snapshot.snapshot
+                # A map may be published again, and be in a snapshot taken up since they were asked.
+                later = (one for one, revision in maps.items() if revision > present.revision)
+                shown = {one for one in later if present.find(one, b"") is not None}
+                if shown - self._snapshot.withdrawn:
+                    self._snapshot = CachedSnapshot(present, self._snapshot.withdrawn | shown)
 
     def refresh(self) -> None:
         """Switch to the current snapshot if it is another than the one in use.
@@ -205,14 +308,17 @@ class CurrentSnapshot:
             log.exception("looking for a new snapshot failed")
 
     def _take_up(self) -> None:
-        name = ""
+        name, stamp, self._seen = "", self._directory.stamp(), None
         try:
             name = self._directory.current()
             in_hand = self._snapshot.snapshot.name if self._snapshot else None
             if name not in (in_hand, self._refused):
                 self._verify(name)
-                self._snapshot = CachedSnapshot(Snapshot(self._directory.folder(name)))
+                taken = self._without_withdrawn(Snapshot(self._directory.folder(name)))
+                self._prepare(taken)
+                self._exchange(taken)
             self._lacking = False
+            self._seen = stamp
         except SnapshotUnavailable as error:
             if not self._lacking:
                 log.warning("snapshot %s is taken up when it can be: %s", name, error)
@@ -224,7 +330,34 @@ class CurrentSnapshot:
                     if not self._directory.is_refused(name):  # nor reported by another worker
                         log.warning("snapshot %s cannot be used: %s", name, error)
                     self._refused = name
+                    self._seen = stamp
                     self._directory.refuse(name)
+
+    def _prepare(self, taken: CachedSnapshot) -> None:
+        """Make what many ask for, so that it is there when the snapshot is used."""
+        now = monotonic()
+        for one in self._ahead.values():
+            if now < one.until:
+                try:
+                    taken.cache(one.key, one.make(taken.snapshot))
+                except (StoreError, SnapshotError) as error:  # then it is made when it is asked for
+                    log.info("%s is not ready with the new snapshot: %s", one.key[0], error)
+
+    def _without_withdrawn(self, snapshot: Snapshot) -> CachedSnapshot:
+        """Return a new snapshot with the maps in it that were withdrawn after it was made."""
+        known = self._withdrawn
+        later = (one for one, at in known.items() if at > snapshot.revision)
+        return CachedSnapshot(
+            snapshot, {one for one in later if snapshot.find(one, b"") is not None}
+        )
+
+    def _exchange(self, taken: CachedSnapshot) -> None:
+        """Switch to a snapshot, without what was withdrawn while it was being prepared."""
+        with self._exchanging:
+            revision = taken.snapshot.revision
+            now = self._without_withdrawn(taken.snapshot)
+            self._withdrawn = {one: at for one, at in self._withdrawn.items() if at > revision}
+            self._snapshot = taken if taken.withdrawn == now.withdrawn else now
 
     def _verify(self, name: str) -> None:
         self._verifying = True
@@ -243,4 +376,6 @@ class CurrentSnapshot:
         loop = asyncio.get_running_loop()
         while True:
             await asyncio.sleep(POLL_INTERVAL)
-            await loop.run_in_executor(None, self.refresh)
+            stamp = self._directory.stamp()
+            if stamp is None or stamp != self._seen:
+                await loop.run_in_executor(None, self.refresh)

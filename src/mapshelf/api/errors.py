@@ -6,12 +6,14 @@ text.
 
 import logging
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 import orjson
 
 from mapshelf.api.http import Headers, Response, json_response
 from mapshelf.api.tracing import facts_of
+from mapshelf.api.work_queue import LONGEST_RETRY
 from mapshelf.errors import (
     AddressTooLong,
     BodyTimeout,
@@ -43,6 +45,7 @@ from mapshelf.errors import (
     TooLarge,
     TooManyAttempts,
     TooManyReports,
+    TooManyRequests,
     TooManyUploads,
     UnknownPath,
     UnreadableFile,
@@ -104,6 +107,7 @@ TABLE: Final[dict[type[Exception], ErrorRow]] = {
     TooManyUploads: ErrorRow(429, 429, "rate_limited"),
     TooManyReports: ErrorRow(429, 429, "rate_limited"),
     TooManyAttempts: ErrorRow(429, 429, "rate_limited"),
+    TooManyRequests: ErrorRow(429, 429, "rate_limited"),
     SnapshotError: ErrorRow(
         503, 503, "temporarily_unavailable", "The catalogue is being prepared; try again soon."
     ),
@@ -135,12 +139,26 @@ def error_name(error: Exception) -> str:
     """Return what ``error`` is called where errors are counted: one of few names."""
     if isinstance(error, OAuthRefusal):
         return OAuthRefusal.__name__
+    if type(error) in TABLE:
+        return type(error).__name__
     return next((kind.__name__ for kind in type(error).__mro__ if kind in TABLE), "Fault")
 
 
 def error_response(error: Exception, request_id: str, traceparent: bytes = b"") -> Response:
     """Log ``error``, and return its Error object (``docs/api.md``)."""
+    if type(error) is Overloaded:
+        return _overloaded(error.retry_after)
     log_error(error, request_id, traceparent)
+    return _error_object(error)
+
+
+@lru_cache(LONGEST_RETRY + 1)
+def _overloaded(retry_after: int) -> Response:
+    """Return the response to most requests when there is too much to do, made once."""
+    return _error_object(Overloaded("", retry_after))
+
+
+def _error_object(error: Exception) -> Response:
     row = error_row(error)
     body = orjson.dumps(
         {
@@ -186,6 +204,6 @@ def _own_headers(error: Exception) -> Headers:
         return ((b"www-authenticate", BASIC_CHALLENGE),)
     if isinstance(error, MethodNotAllowed):
         return ((b"allow", ", ".join(error.allowed).encode()),)
-    if isinstance(error, TooManyAttempts | TooManyReports | TooManyUploads):
+    if isinstance(error, TooManyAttempts | TooManyReports | TooManyRequests | TooManyUploads):
         return ((b"retry-after", str(error.retry_after).encode()),)
     return ()

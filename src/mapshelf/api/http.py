@@ -72,12 +72,14 @@ class Request:
         disconnection: returns an awaitable that ends when the client disconnects.
         pieces: returns the pieces of the body.
         user: the owner of the token, once it is known.
+        token: the number of the token or the session that lets the request in, 0 without.
         parts: the values of the variable parts of the path, by name.
         takes: the body that the operation takes, if it takes one.
         body: the body, if there is one.
         shared: whether pages of other origins may read the response.
         counts: counts the requests for this operation, once it is known.
         traceparent: what a trusted proxy calls it (``tracing``), empty if none does.
+        limited: headers of the response that say what is left of a rate limit.
     """
 
     method: str
@@ -89,12 +91,14 @@ class Request:
     disconnection: Disconnection
     pieces: Pieces
     user: User | None = None
+    token: int = 0
     parts: dict[str, str] = field(default_factory=dict)
     takes: BodyRule | None = None
     body: "IncomingBody | None" = None
     shared: bool = True
     counts: OperationCounts | None = None
     traceparent: bytes = b""
+    limited: Headers = ()
 
     @property
     def sender(self) -> Sender:

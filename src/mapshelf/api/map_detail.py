@@ -51,7 +51,10 @@ async def show_map(context: Context, request: Request) -> Response:
     """Return the Map object of a map, the same as in lists."""
     found = await find_map(context, request)
     body = found.record.body
-    return found.guarded(json_response(200, body, [etag(body), *CHECKED_EACH_TIME]))
+    response = json_response(200, body, [etag(body), *CHECKED_EACH_TIME])
+    if found.is_cached and not request.query_string:
+        found.current.cache((request.path, b""), response)
+    return found.guarded(response)
 
 
 async def show_outline(context: Context, request: Request) -> Response:

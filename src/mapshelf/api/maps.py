@@ -1,7 +1,7 @@
 """``GET /maps``: a page of the list of maps (``docs/api.md``), and what all lists share."""
 
 from functools import partial
-from urllib.parse import quote, urlencode
+from urllib.parse import quote, quote_plus
 
 import xxhash
 
@@ -68,7 +68,13 @@ def _links(query: MapQuery, total: int, address: str) -> list[tuple[str, str]]:
     if query.offset + query.limit < total:
         offsets["next"] = query.offset + query.limit
     offsets["last"] = last
-    # Encoding is most of the work of a page, so the common part of the URLs is encoded once.
-    given = urlencode((*query.given, ("limit", query.limit)))
-    start = f"{address}?{given}&offset="
+    # Encoding would be most of the work of a page, so the common part of the URLs is encoded once,
+    # and only what needs it.
+    given = "".join([f"{name}={_encoded(value)}&" for name, value in query.given])
+    start = f"{address}?{given}limit={query.limit}&offset="
     return [(rel, f"{start}{offset}") for rel, offset in offsets.items()]
+
+
+def _encoded(value: str) -> str:
+    """Return a value as ``urlencode`` writes it."""
+    return value if value.isascii() and value.isalnum() else quote_plus(value)

@@ -9,7 +9,7 @@ import contextlib
 import resource
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -39,18 +39,26 @@ class Measurements:
         lookups: counts queries for tokens, once the store has been opened.
     """
 
-    def __init__(self, folder: Path, routes: Mapping[str, Route], queues: Queues) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        routes: Mapping[str, Route],
+        queues: Queues,
+        refused: Callable[[], Mapping[str, int]],
+    ) -> None:
         """Begin to count.
 
         Args:
             folder: where the files of all workers are.
             routes: the routes, each of which gets the counts of its operations.
             queues: the queues of this worker.
+            refused: returns how many requests were refused for each rate limit.
         """
         self.other = OperationCounts(OTHER)
         self.lookups = TaskCounts()
         self._folder = folder
         self._queues = queues
+        self._refused = refused
         self._operations = [self.other]
         # Alerts are about these: an increase from nothing at all would be none.
         self._errors = {"Fault": 0, "Overloaded": 0}
@@ -105,6 +113,7 @@ class Measurements:
         totals = numbers_of_operations(self._operations)
         totals["errors"] = {name: [count] for name, count in self._errors.items()}
         totals["tasks"] = {name: _numbers(queue.counts) for name, queue in queues.items()}
+        totals["limited"] = {name: [float(count)] for name, count in self._refused().items()}
         totals["lookups"] = {"": _numbers(self.lookups)}
         lengths = {name: [float(queue.waiting), queue.running] for name, queue in queues.items()}
         return totals, {"queues": lengths}

@@ -31,14 +31,22 @@ from mapshelf.api.map_detail import show_file, show_map, show_outline
 from mapshelf.api.maps import list_maps
 from mapshelf.api.openapi import show_openapi
 from mapshelf.api.own_maps import list_own_maps
-from mapshelf.api.reports import REPORT, report_map
+from mapshelf.api.reports import REPORT, report_collection, report_map
 from mapshelf.api.routes import Method, Operation, Route
+from mapshelf.api.saved_searches import (
+    SEARCH,
+    edit_saved_search,
+    list_saved_searches,
+    remove_saved_search,
+    save_search,
+)
 from mapshelf.api.search import search_maps, suggest
 from mapshelf.api.thumbnails import show_thumbnail
 from mapshelf.api.uploads import PUBLISHING, REPLACING, publish_map, replace_map_file
 from mapshelf.api.users import show_profile
 from mapshelf.api.versions import list_versions, restore_version
 from mapshelf.api.votes import VOTE, vote_for_map
+from mapshelf.settings import Budget
 
 
 def api_routes(*, private: bool) -> Mapping[str, Route]:
@@ -61,12 +69,13 @@ def api_routes(*, private: bool) -> Mapping[str, Route]:
         "/maps/{id}": _route(
             "read a map",
             show_map,
+            cached=True,
             PATCH=_method("change a map", edit_map, CHANGES),
             DELETE=_method("remove a map", remove_map),
         ),
         "/maps/{id}/restore": Route(POST=_method("undo a removal", restore_map)),
         "/maps/{id}/outline.{format}": _route("read a map", show_outline, cached=True),
-        "/maps/{id}/drawing.{drawing}": _route(pictures, show_drawing, cached=True),
+        "/maps/{id}/drawing.{drawing}": _picture(pictures, show_drawing),
         "/maps/{id}/file": _route(
             "read a map",
             show_file,
@@ -81,8 +90,8 @@ def api_routes(*, private: bool) -> Mapping[str, Route]:
         ),
         "/maps/{id}/diff/{other}": _route("read a map", show_diff, cached=True),
         "/maps/{id}/links": _route("read a map", show_links, cached=True),
-        "/maps/{id}/images/{digest}.png": _route(pictures, show_image, cached=True),
-        "/thumbnails/{id}.{picture}": _route(pictures, show_thumbnail, cached=True),
+        "/maps/{id}/images/{digest}.png": _picture(pictures, show_image),
+        "/thumbnails/{id}.{picture}": _picture(pictures, show_thumbnail),
         "/collections": _route(
             "list collections",
             list_collections,
@@ -99,22 +108,47 @@ def api_routes(*, private: bool) -> Mapping[str, Route]:
             POST=_method("change a collection", collect_maps, COLLECTED),
         ),
         "/collections/{id}/maps/{map}": Route(DELETE=_method("change a collection", take_map_out)),
-        "/collections/{id}/picture.png": _route(
-            "read a collection" if private else "see a picture", show_collection_picture
+        "/collections/{id}/picture.png": _picture(
+            "read a collection" if private else "see a picture",
+            show_collection_picture,
+            cached=False,
+        ),
+        "/collections/{id}/reports": Route(
+            POST=_method("report a collection", report_collection, REPORT)
         ),
         "/users/me": _route("read the profile", show_profile),
         "/users/me/maps": _route("list one's own maps", list_own_maps),
+        "/users/me/searches": _route(
+            "list saved searches",
+            list_saved_searches,
+            POST=_method("save a search", save_search, SEARCH),
+        ),
+        "/users/me/searches/{id}": Route(
+            PATCH=_method("save a search", edit_saved_search, SEARCH),
+            DELETE=_method("save a search", remove_saved_search),
+        ),
         "/openapi.json": _route("ask about the service", show_openapi),
-        "/healthz": _route("ask about the service", show_health),
-        "/readyz": _route("ask about the service", show_readiness),
+        "/healthz": Route(show_health, scope=_scope("ask about the service"), budget=None),
+        "/readyz": Route(show_readiness, scope=_scope("ask about the service"), budget=None),
     }
 
 
 def _route(operation: str, answer: Operation, *, cached: bool = False, **others: Method) -> Route:
     """Return a route that takes what an operation asks; ``others`` are those of other methods."""
     return Route(
-        answer, scope=_scope(operation), cached=cached, error_page=None, shared=True, **others
+        answer,
+        scope=_scope(operation),
+        cached=cached,
+        error_page=None,
+        shared=True,
+        budget=Budget.API,
+        **others,
     )
+
+
+def _picture(operation: str, answer: Operation, *, cached: bool = True) -> Route:
+    """Return a route to a picture that takes what an operation asks."""
+    return Route(answer, scope=_scope(operation), cached=cached, budget=Budget.PICTURES)
 
 
 def _method(operation: str, answer: Operation, body: BodyRule | None = None) -> Method:

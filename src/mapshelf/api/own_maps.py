@@ -153,7 +153,7 @@ class OwnMaps:
             return [one for one, _ in read]
         finder = WordFinder()
         words = [finder.words_of(one.map, one.source, passages) for one, passages in read]
-        places = UnindexedMaps(words).matching(parse_query_text(query.text))
+        places = UnindexedMaps(words).matching(parse_query_text(query.text, query.title_only))
         return [read[place][0] for place in places]
 
     def _read(self, maps: list[Map]) -> Iterator[tuple[ListedMap, Passages]]:

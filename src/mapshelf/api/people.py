@@ -15,7 +15,7 @@ from mapshelf.api.http import Headers, Request
 from mapshelf.api.proxy_user import ProxyUser
 from mapshelf.api.store_connection import StoreConnection
 from mapshelf.errors import InsufficientScope, InvalidToken, StoreUnavailable
-from mapshelf.model import Token, User, name_key
+from mapshelf.model import Credential, Token, User, name_key
 from mapshelf.tokens import PROXY_SESSION_PREFIX, scopes_of
 from mapshelf.visits import Sender
 
@@ -96,8 +96,8 @@ class People:
             return None
         return Session(found.user, found.token, secret)
 
-    async def user_of_page(self, request: Request, scope: str) -> User:
-        """Return who sends a request to the API from a page of ours, without a token.
+    async def credential_of_page(self, request: Request, scope: str) -> Credential:
+        """Return the session of a request to the API from a page of ours, without a token.
 
         Raises:
             InvalidToken: nobody is signed in, or another site made the browser send it.
@@ -117,7 +117,7 @@ class People:
             check_form(token, secret, provenance(request), self._base_url)
         if scope not in scopes_of(found.token.scopes):
             raise InsufficientScope(scope)
-        return found.user
+        return found
 
     def _check_proxy(self, sender: Sender, secret: str, user: User) -> None:
         """Refuse a session that a proxy began, unless the proxy still names its user.

@@ -25,7 +25,7 @@ def check_quotas(settings: Settings, usage: Usage, size: int, now: int, *, new: 
     Args:
         settings: what members may upload.
         usage: what the member has uploaded.
-        size: bytes of the file.
+        size: bytes that it takes, with its pictures as far as they are known.
         now: milliseconds since 1970-01-01 UTC.
         new: whether the file is a new map.
 
@@ -86,6 +86,7 @@ def _too_many_maps(settings: Settings) -> Forbidden:
 def _too_many_bytes(settings: Settings) -> Forbidden:
     return Forbidden(
         "megabytes",
-        f"Your files may have {settings.quota_megabytes} megabytes together; remove some maps.",
+        f"Your files and the pictures in them may have {settings.quota_megabytes} megabytes"
+        " together; remove some maps.",
         count=settings.quota_megabytes,
     )

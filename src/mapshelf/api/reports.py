@@ -1,4 +1,4 @@
-"""``POST /maps/{ID}/reports``: telling administrators what is wrong with a map."""
+"""``POST …/reports``: telling administrators what is wrong with a map or a collection."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -6,13 +6,15 @@ from typing import Any, Final
 
 import orjson
 
+from mapshelf.accounts.audit import about_collection, done_by, noted
 from mapshelf.accounts.permissions import may_see, owns
 from mapshelf.api.context import Context
 from mapshelf.api.http import BodyRule, Request, Response, json_response
-from mapshelf.api.map_writing import NOT_KEPT, with_map
+from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed, with_map
+from mapshelf.api.visible_collections import no_collection
 from mapshelf.api.visible_maps import no_map
 from mapshelf.errors import Forbidden, InvalidParameter, MalformedRequest
-from mapshelf.model import NOTE_LENGTH, AuditEvent, Map, Reason, User
+from mapshelf.model import NOTE_LENGTH, AuditEvent, Collection, Map, Reason, User
 from mapshelf.store import Store
 
 REPORT: Final = BodyRule(16_384, ("application/json",))
@@ -32,6 +34,20 @@ async def report_map(context: Context, request: Request) -> Response:
         own=False,
         event=AuditEvent.MAP_REPORTED,
     )
+    return json_response(201, orjson.dumps({"reason": reason, "note": note}), NOT_KEPT)
+
+
+async def report_collection(context: Context, request: Request) -> Response:
+    """Report a collection."""
+    async with context.bodies.content(request) as body:
+        said = _read(body)
+    reason, note = read_report(said)
+    user, public_id = signed(request), request.parts["id"]
+    address = sender_address(context, request)
+    entry = done_by(user, address, AuditEvent.COLLECTION_REPORTED, about_collection(public_id))
+    work = partial(add_collection_report, public_id, user, reason, note)
+    do = partial(noted, entry, work, context.store.get())
+    await context.queues.writing.result(object(), do, owner=user.id)
     return json_response(201, orjson.dumps({"reason": reason, "note": note}), NOT_KEPT)
 
 
@@ -64,14 +80,31 @@ def find_reportable(store: Store, public_id: str, user: User) -> Map:
     return found
 
 
+def find_reportable_collection(store: Store, public_id: str, user: User) -> Collection:
+    """Return a collection that a user may report; errors as ``find_reportable``."""
+    found = store.find_collection(public_id)
+    if found is None or not may_see(found, user):
+        raise no_collection()
+    _refuse_own(found, user)
+    return found
+
+
+def add_collection_report(
+    public_id: str, user: User, reason: Reason, note: str, store: Store
+) -> None:
+    """Report a collection; errors as ``find_reportable``."""
+    found = find_reportable_collection(store, public_id, user)
+    store.report_collection(found.id, user.id, reason, note)
+
+
 def _report(reason: Reason, note: str, store: Store, found: Map, user: User) -> None:
     _refuse_own(found, user)
     store.report_map(found.file_id, user.id, reason, note)
 
 
-def _refuse_own(found: Map, user: User) -> None:
+def _refuse_own(found: Map | Collection, user: User) -> None:
     if owns(found, user):
-        raise Forbidden("report", "Nobody can report a map of their own.")
+        raise Forbidden("report", "Nobody can report what is their own.")
 
 
 def _printable(line: str) -> str:

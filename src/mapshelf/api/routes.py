@@ -7,7 +7,7 @@ patterns. The router of a framework would do more than that for every request.
 import re
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from mapshelf.api.context import Context
 from mapshelf.api.cors import own_preflight, preflight
@@ -15,8 +15,12 @@ from mapshelf.api.http import BodyRule, Request, Response
 from mapshelf.metrics.counts import OperationCounts
 from mapshelf.render.render_request import DRAWING_FORMATS
 from mapshelf.render.render_request import FORMATS as PICTURES
+from mapshelf.settings import Budget
 from mapshelf.tokens import MAPS
 from mapshelf.writers import WRITERS
+
+if TYPE_CHECKING:
+    from mapshelf.api.rate_limits import Limit
 
 Operation = Callable[[Context, Request], Awaitable[Response]]
 """Answers a request."""
@@ -53,12 +57,14 @@ class Method:
         scope: what a token must allow; ``None`` if the operation needs no token.
         cached: whether the same request to the same snapshot gets the same response.
         body: the body that the operation takes, ``None`` if it takes none.
+        budget: what its requests count as; ``None`` if they are not counted.
     """
 
     answer: Operation
     scope: str | None = MAPS
     cached: bool = False
     body: BodyRule | None = None
+    budget: Budget | None = Budget.API
 
 
 class Route:
@@ -71,11 +77,12 @@ class Route:
         error_page: shows errors to people, ``None`` for programs.
         shared: whether pages of other origins may read what is there.
         counts: counts the requests of each method (``measurements``).
+        limits: the rate limit of each method, if it has one (``rate_limits``).
     """
 
-    __slots__ = ("allowed", "counts", "error_page", "methods", "preflight", "shared")
+    __slots__ = ("allowed", "counts", "error_page", "limits", "methods", "preflight", "shared")
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - the facts of one row of a table
         self,
         answer: Operation | None = None,
         *,
@@ -83,6 +90,7 @@ class Route:
         cached: bool = False,
         error_page: ErrorPage | None = None,
         shared: bool = True,
+        budget: Budget | None = Budget.API,
         **writing: Method,
     ) -> None:
         """Describe a path.
@@ -93,13 +101,15 @@ class Route:
             cached: see ``Method``; of GET.
             error_page: see above.
             shared: see above.
+            budget: see ``Method``; of GET.
             writing: what is done with other methods, by their names.
         """
         assert set(writing) <= set(WRITING), writing
         self.error_page = error_page
         self.shared = shared
         self.counts: dict[str, OperationCounts] = {}
-        reading = Method(answer, scope, cached) if answer else None
+        self.limits: dict[str, Limit] = {}
+        reading = Method(answer, scope, cached, budget=budget) if answer else None
         self.methods: Mapping[str, Method] = {
             **(dict.fromkeys(READING, reading) if reading else {}),
             **writing,

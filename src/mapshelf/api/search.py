@@ -93,6 +93,8 @@ def _snippets(finder: SnippetFinder, store: Maps, record: Record) -> list[Snippe
 
 def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
     """Yield texts of topics that match all that was typed, from the maps that match best."""
+    if query.title_only:
+        return
     best = MapQuery(query.text, order=None, filters=query.filters, limit=SUGGEST_MAPS)
     hits = snapshot.search(best, b"", correct=False)
     highlighter, bytes_left, topics_left = hits.highlighter, SUGGEST_OUTLINE_BYTES, SUGGEST_TOPICS

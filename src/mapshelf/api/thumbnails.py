@@ -87,15 +87,18 @@ async def show_thumbnail(context: Context, request: Request) -> Response:
         queue = context.queues.documents if large else context.queues.drawings
         return Deferred(queue, partial(maker.made, record, asked), lasting=large)
 
-    return await found.response(request, context.queues.thumbnails, make, _query_string(asked))
+    response = await found.response(request, context.queues.thumbnails, make, _query_string(asked))
+    if found.is_cached and not request.query_string and not response.provisional:
+        found.current.cache((request.path, b""), response)  # as lists have it
+    return response
 
 
 def _query_string(asked: PictureQuery) -> bytes:
-    """Return the shortest query string that asks for this picture."""
-    values = {"w": asked.width, "theme": asked.theme, "source": asked.source}
-    defaults = {"w": DEFAULT_WIDTH, "theme": LIGHT.name, "source": DRAWN}
+    """Return the query string that asks for this picture on our pages."""
+    values = {"theme": asked.theme, "source": asked.source}
+    defaults = {"theme": LIGHT.name, "source": DRAWN}
     given = {name: value for name, value in values.items() if value != defaults[name]}
-    return urlencode(given).encode()
+    return urlencode({"w": asked.width, **given}).encode()
 
 
 def parse_picture(query_string: bytes, picture_format: str) -> PictureQuery:

@@ -141,8 +141,8 @@ class Publisher:
         known = self._store.uploaded(digest_of(content), user.id, key)
         if known is not None:
             return known, False
-        upload = self._read(file.name, content, user, new=True)
-        check = self._quotas(user, len(content), new=True)
+        upload = self._read(file.name, content, user)
+        check = self._quotas(user, upload.file.kept, new=True)
         details = _with_facts(details, upload)
         with self._store.noting(done_by(user, address, AuditEvent.MAP_PUBLISHED)):
             return self._store.publish(upload.file, details, user.id, key, check)
@@ -181,13 +181,17 @@ class Publisher:
         versions = self._store.versions(found.file_id)
         if any(one.current and one.digest == digest_of(content) for one in versions):
             return found
-        upload = self._read(name, content, user, new=False)
-        check = self._quotas(user, len(content), new=False)
+        upload = self._read(name, content, user, found.file_id)
+        check = self._quotas(user, upload.file.kept, new=False)
         return self._store.replace_file(found.file_id, upload.file, user.id, check)
 
-    def _read(self, name: str, content: bytes, user: User, *, new: bool) -> ReadUpload:
-        """Read a file, unless the user has uploaded too much already."""
-        self._quotas(user, len(content), new=new)(self._store.usage(user.id))
+    def _read(self, name: str, content: bytes, user: User, replacing: int = 0) -> ReadUpload:
+        """Read a file, unless the user has uploaded too much already.
+
+        How much its pictures take is known only after that, and is checked when it is stored.
+        """
+        usage = self._store.usage(user.id, replacing)
+        self._quotas(user, len(content), new=not replacing)(usage)
         try:
             return self._reader.read(name, content)
         except UnreadableFile:

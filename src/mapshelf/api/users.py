@@ -6,16 +6,26 @@ import orjson
 
 from mapshelf.api.context import Context
 from mapshelf.api.http import Request, Response, json_response
+from mapshelf.model import User
+from mapshelf.snapshot.read import Snapshot
 
 
 async def show_profile(context: Context, request: Request) -> Response:
     """Return the User object of the token's owner; it must not be cached."""
-    user = request.user
+    user, current = request.user, context.snapshot.get()
     assert user is not None
+    response = current.profiles.get(user)
+    if response is None:
+        response = _profile(user, current.snapshot)
+        current.profiles.put(user, response)
+    return response
+
+
+def _profile(user: User, snapshot: Snapshot) -> Response:
     registered = datetime.fromtimestamp(user.registered / 1000, UTC)
     profile = {
         "UserName": user.name,
-        "TotalMaps": str(context.snapshot.get().snapshot.maps_of(user.name)),
+        "TotalMaps": str(snapshot.maps_of(user.name)),
         "DateRegistered": f"{registered:%Y-%m-%d}",
     }
     return json_response(200, orjson.dumps(profile), [(b"cache-control", b"no-store")])

@@ -2,7 +2,8 @@
 
 The snapshot has what is published, and answers nearly always. The store is asked for other IDs, so
 that a map is at its address at once when it is published, and that unlisted and private maps are
-there for those who may see them. For everybody else, such a map is not there at all.
+there for those who may see them. For everybody else, such a map is not there at all. It is asked,
+too, for maps that were withdrawn after the snapshot was made (``withdrawals.py``).
 """
 
 import asyncio
@@ -101,7 +102,7 @@ async def find_map(
     current = context.snapshot.get()
     public_id = public_id or request.parts["id"]
     base_url = context.base_url if base_url is None else base_url
-    record = current.snapshot.find(public_id, base_url)
+    record = current.find(public_id, base_url)
     if record is not None:
         return FoundMap(record, Visibility.PUBLISHED, current, is_cached=True)
     found = await context.map_finder.find(public_id, request.disconnection)

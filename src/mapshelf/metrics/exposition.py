@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Final
 
+from mapshelf.backup_status import BackupStatus
 from mapshelf.metrics.counts import BOUNDS, Counts
 from mapshelf.metrics.overview import Overview, SnapshotState, StoreState
 
@@ -60,6 +61,7 @@ def families(overview: Overview) -> Iterator[Family]:
     yield from _of_workers(overview.counts)
     yield from _of_store(overview.store)
     yield from _of_snapshot(overview.snapshot, overview.pending)
+    yield from _of_backups(overview.backup)
     yield from _of_node(overview)
 
 
@@ -81,7 +83,10 @@ def _of_requests(counts: Counts) -> Iterator[Family]:
     errors = _family("errors_total", "counter", "Requests that were refused or failed, by error.")
     for name, (count,) in sorted(counts.totals.get("errors", {}).items()):
         errors.add(count, (("error", name),))
-    yield from (requests, responses, durations, errors)
+    limited = _family("rate_limited_total", "counter", "Requests over a rate limit, by budget.")
+    for name, (count,) in sorted(counts.totals.get("limited", {}).items()):
+        limited.add(count, (("budget", name),))
+    yield from (requests, responses, durations, errors, limited)
 
 
 def _add_histogram(family: Family, operation: str, numbers: Sequence[float]) -> None:
@@ -178,6 +183,20 @@ def _of_snapshot(snapshot: SnapshotState | None, pending: int | None) -> Iterato
         "When the snapshot was published.",
         snapshot.published,
     )
+
+
+def _of_backups(backup: BackupStatus) -> Iterator[Family]:
+    failing = backup.failing_since is not None
+    yield _one("backup_failing", "gauge", "Whether the last backup failed.", failing)
+    if backup.made is None:
+        return
+    yield _one(
+        "backup_last_success_timestamp_seconds",
+        "gauge",
+        "When the last good backup was made.",
+        backup.made,
+    )
+    yield _one("backup_bytes", "gauge", "Size of the last good backup.", backup.size)
 
 
 def _of_node(overview: Overview) -> Iterator[Family]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, Protocol
 
+from mapshelf.backup_status import BackupStatus, BackupStatusFile
 from mapshelf.errors import SnapshotError
 from mapshelf.import_status import ImportStatus, StatusFile
 from mapshelf.metrics.count_files import read_counts
@@ -96,6 +97,7 @@ class Overview:
         snapshot: ``None`` if there is none yet, or it is damaged.
         disk: its disk.
         importing: how far an import is, if there is one.
+        backup: how the last backup went.
     """
 
     counts: Counts
@@ -103,6 +105,7 @@ class Overview:
     snapshot: SnapshotState | None
     disk: DiskUse
     importing: ImportStatus | None
+    backup: BackupStatus
 
     @property
     def pending(self) -> int | None:
@@ -127,6 +130,7 @@ def look(data: Path, store: StoreState | None, disk: DiskUse | None = None) -> O
         snapshot=_snapshot(data),
         disk=disk or disk_use(data),
         importing=StatusFile(data).read(),
+        backup=BackupStatusFile(data).read(),
     )
 
 

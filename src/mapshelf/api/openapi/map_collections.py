@@ -38,6 +38,7 @@ def collection_operations() -> dict[str, dict[str, Operation]]:
         _AT: {"get": _show(), "patch": _edit(), "delete": _remove()},
         f"{_AT}/maps": {"put": _arrange(), "post": _collect()},
         f"{_AT}/maps/{{map}}": {"delete": _take_out()},
+        f"{_AT}/reports": {"post": _report()},
         f"{_AT}/picture.png": {"get": _picture()},
     }
 
@@ -89,7 +90,7 @@ def _edit() -> Operation:
         "Sets what the body has, and leaves the rest as it is.",
         response("The collection.", _CHANGED, json_content("Collection")),
         ("collection",),
-        errors=_ERRORS,
+        errors=(*_ERRORS, "Conflict"),
         body=json_content("CollectionDetails"),
     )
 
@@ -139,6 +140,20 @@ def _take_out() -> Operation:
         ("collection", "map"),
         errors=_ERRORS,
         status=204,
+    )
+
+
+def _report() -> Operation:
+    return _Writing(
+        "reportCollection",
+        "Report a collection",
+        "Tells administrators what is wrong with a collection. Of each person, one report of a "
+        "collection is open at a time: another replaces it. Nobody can report their own.",
+        response("The report.", _CHANGED, json_content("Report")),
+        ("collection",),
+        errors=(*_ERRORS, "TooManyReports"),
+        status=201,
+        body=json_content("Report"),
     )
 
 

@@ -14,6 +14,9 @@ SCHEMES: Final = ("bearer", "oauth")
 OF_BODIES: Final = {"RequestTimeout", "LengthRequired", "UnsupportedMediaType"}
 """The error responses that only operations with a body have."""
 
+OTHERS_TOO_MANY: Final = {"TooManyUploads", "TooManyReports"}
+"""The error responses with the status of a rate limit that speak of other limits, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Operation:
@@ -68,6 +71,8 @@ class Operation:
             named |= {"Unauthorized", *scope}
         if self.body:
             named |= OF_BODIES
+        if not named & OTHERS_TOO_MANY:
+            named |= {"TooManyRequests"}
         return [
             *([(200, self.repeated)] if self.repeated else []),
             (self.status, self.answer),

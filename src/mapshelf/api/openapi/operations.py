@@ -18,6 +18,7 @@ from mapshelf.api.openapi.responses import (
     picture_response,
     response,
 )
+from mapshelf.api.openapi.saved_searches import search_operations
 from mapshelf.api.thumbnails import MAXIMUM_AGE, MEDIA_TYPES
 from mapshelf.api.thumbnails import PARAMETERS as OF_PICTURES
 from mapshelf.query import Filter
@@ -33,6 +34,7 @@ TAGS: Final = [
     {"name": "maps", "description": "The catalogue."},
     {"name": "publishing", "description": "Publishing maps, and changing them."},
     {"name": "collections", "description": "Lists of maps that people put in order."},
+    {"name": "searches", "description": "Searches that people keep."},
     {"name": "users", "description": "The user of the token."},
     {"name": "interface", "description": "The API itself."},
 ]
@@ -43,6 +45,7 @@ def paths(filters: Sequence[Filter], writers: Sequence[Writer]) -> Json:
     reading = {**_lists(filters), **_maps(writers), **_others()}
     operations = {path: {"get": operation} for path, operation in reading.items()}
     others = publishing_operations(_of_list(filters)) | collection_operations()
+    others |= search_operations()
     for path, methods in others.items():
         operations[path] = operations.get(path, {}) | methods
     return {
@@ -82,7 +85,7 @@ def _lists(filters: Sequence[Filter]) -> dict[str, Operation]:
             "incomplete. Suggestions that differ only in case and accents are returned once. Takes "
             "filters; `offset` and `order_by` are validated but have no effect.",
             response("The suggestions, best first.", CHECKED, json_content("Suggestions")),
-            ("query", "limit", *by_filter),
+            ("query", "title_only", "limit", *by_filter),
             "MapNotModified",
         ),
         "/facets": Operation(
@@ -93,7 +96,7 @@ def _lists(filters: Sequence[Filter]) -> dict[str, Operation]:
             f"which GET /maps would use instead. Each list has the {MOST_VALUES} most frequent "
             "values.",
             response("The counts.", CHECKED, json_content("Facets")),
-            ("query", *by_filter),
+            ("query", "title_only", *by_filter),
             "MapNotModified",
         ),
         "/categories": Operation(
@@ -133,7 +136,7 @@ def _lists(filters: Sequence[Filter]) -> dict[str, Operation]:
 
 def _of_list(filters: Sequence[Filter]) -> tuple[str, ...]:
     """Return the names of the parameters of lists."""
-    return ("query", "limit", "offset", "order_by", *(row.name for row in filters))
+    return ("query", "title_only", "limit", "offset", "order_by", *(row.name for row in filters))
 
 
 def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:

@@ -6,6 +6,7 @@ from typing import Any
 from mapshelf.api.images import IMAGE_WIDTHS
 from mapshelf.api.map_details import VISIBILITIES
 from mapshelf.api.openapi.map_collections import collection_parameters
+from mapshelf.api.openapi.saved_searches import search_parameters
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, FROM_FILE, SOURCES
 from mapshelf.query import (
     DEFAULT_LIMIT,
@@ -55,6 +56,7 @@ def parameters(
         },
         **_in_paths(writers),
         **collection_parameters(),
+        **search_parameters(),
         **_of_pictures(),
     }
 
@@ -70,6 +72,11 @@ def _selecting(orders: Sequence[SortOrder]) -> Json:
             "last word may be incomplete. Case and accents are ignored. Every text is valid. If "
             "nothing matches, the nearest spelling is tried.",
             {**TEXT_SCHEMA, "maxLength": MAXIMUM_QUERY_LENGTH, "default": ""},
+        ),
+        "title_only": _query(
+            "title_only",
+            "Search in titles alone, as if `title:` stood before each word of `query`.",
+            {"type": "boolean", "default": False},
         ),
         "limit": _query(
             "limit",

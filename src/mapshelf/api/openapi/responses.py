@@ -76,6 +76,17 @@ SOMETIMES: Final[dict[str, tuple[str, Json]]] = {
         "response has more of them). Absent if all are there.",
         {"type": "integer", "minimum": 1},
     ),
+    "RateLimit": (
+        "What is left of the rate limit: its name, how many requests (`r`), and the seconds until "
+        "there are all of them again, or one if there is none (`t`). Absent if the operator has "
+        "set no limit.",
+        {"type": "string", "pattern": '^"[a-z-]+";r=[0-9]+;t=[0-9]+$'},
+    ),
+    "RateLimit-Policy": (
+        "The rate limit: its name, how many requests (`q`), and the seconds in which as many more "
+        "become possible (`w`). Absent if the operator has set none.",
+        {"type": "string", "pattern": '^"[a-z-]+";q=[0-9]+;w=[0-9]+$'},
+    ),
     "Content-Security-Policy": (
         "On SVG: prevents the picture from loading or running anything.",
         TEXT,
@@ -88,6 +99,8 @@ COMMON: Final = (
     "X-Content-Type-Options",
     "Access-Control-Allow-Origin",
     "Access-Control-Expose-Headers",
+    "RateLimit",
+    "RateLimit-Policy",
 )
 """Headers of every response."""
 
@@ -150,6 +163,7 @@ ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
         "There is no collection with this ID, or it does not have this map.",
         (),
     ),
+    "SearchNotFound": (404, "The user has no saved search with this ID.", ()),
     "MethodNotAllowed": (
         405,
         "The path exists, but it does not support this method.",
@@ -159,7 +173,7 @@ ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
     "Conflict": (
         409,
         "The map was read from a file in a folder, which alone can say this; or administrators "
-        "have hidden it, and decide who sees it.",
+        "have hidden the map or the collection, and decide who sees it.",
         (),
     ),
     "TooManyCollections": (
@@ -168,6 +182,7 @@ ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
         "than one may have.",
         (),
     ),
+    "TooManySearches": (409, "The user has as many saved searches as one may have.", ()),
     "LengthRequired": (411, "The request has a body, but no Content-Length header.", ()),
     "ContentTooLarge": (
         413,
@@ -189,12 +204,19 @@ ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
     ),
     "TooManyUploads": (
         429,
-        "The user uploaded as many files as an hour allows.",
+        "The user uploaded as many files as an hour allows, or the client sent more requests than "
+        "a rate limit allows.",
         ("Retry-After",),
     ),
     "TooManyReports": (
         429,
-        "The user reported as many maps as a day allows.",
+        "The user reported as many maps or collections as a day allows, or the client sent more "
+        "requests than a rate limit allows.",
+        ("Retry-After",),
+    ),
+    "TooManyRequests": (
+        429,
+        "The client sent more requests than a rate limit allows, if the operator has set one.",
         ("Retry-After",),
     ),
     "ServerError": (

@@ -18,6 +18,7 @@ from mapshelf.api.openapi.map_collections import collection_schemas
 from mapshelf.api.openapi.outline import outline_schemas
 from mapshelf.api.openapi.publishing import publishing_schemas
 from mapshelf.api.openapi.responses import reference
+from mapshelf.api.openapi.saved_searches import search_schemas
 from mapshelf.formats.map_links import MOST_LINKS
 from mapshelf.model import MAP_KEYS, USER_KEYS
 from mapshelf.search.snippets import API_BUDGET, LONGEST_EXCERPT, LONGEST_STEP
@@ -36,6 +37,7 @@ def schemas(errors: Sequence[ErrorRow]) -> Json:
         **maps,
         **publishing_schemas(maps["Map"]),
         **collection_schemas(),
+        **search_schemas(),
         **_searching(),
         **_counting(),
         "User": _user(),

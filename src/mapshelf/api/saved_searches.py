@@ -1,0 +1,183 @@
+"""``/users/me/searches``: the saved searches of the token's owner.
+
+What a saved search asks for are the parameters of ``GET /maps`` that select and order maps. They
+are checked as those are, and kept as a query string.
+"""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+from urllib.parse import urlencode
+
+import orjson
+
+from mapshelf.accounts.audit import about_search, done_by
+from mapshelf.api.context import Context
+from mapshelf.api.http import (
+    CHECKED_EACH_TIME,
+    BodyRule,
+    Headers,
+    Request,
+    Response,
+    etag,
+    json_response,
+)
+from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
+from mapshelf.errors import InvalidParameter, MalformedRequest, NotFound
+from mapshelf.formats.ndjson_records import format_date
+from mapshelf.model import SEARCH_LENGTH, SEARCH_NAME_LENGTH, AuditEvent, SavedSearch
+from mapshelf.query import PARAMETERS, parse_query
+from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line
+from mapshelf.store import Store
+
+SEARCH: Final = BodyRule(65_536, ("application/json", "application/merge-patch+json"))
+"""The body of what is said about a saved search."""
+
+SELECTING: Final = tuple(sorted(PARAMETERS - {"limit", "offset"}))
+"""The parameters that a saved search may have."""
+
+_KEYS: Final = ("name", "parameters")
+
+
+async def list_saved_searches(context: Context, request: Request) -> Response:
+    """Return all saved searches of the token's owner."""
+    read = partial(context.store.get().saved_searches_of, signed(request).id)
+    # Its own key: who has just saved one must find it.
+    found = await context.queues.lookups.result(object(), read, request.disconnection)
+    body = orjson.dumps([search_facts(one, context.base_url.decode()) for one in found])
+    return json_response(200, body, [etag(body), *CHECKED_EACH_TIME])
+
+
+async def save_search(context: Context, request: Request) -> Response:
+    """Save a search."""
+    async with context.bodies.content(request) as body:
+        name, parameters = _read_details(body)
+    if name is None or parameters is None:
+        raise InvalidParameter("A saved search needs a name and parameters.")
+    user = signed(request)
+    entry = done_by(user, sender_address(context, request), AuditEvent.SEARCH_SAVED)
+
+    def save() -> Response:
+        store = context.store.get()
+        with store.noting(entry):
+            found = store.save_search(user.id, name, parameters)
+        path = f"/users/me/searches/{found.id}".encode()
+        location: Headers = ((b"location", context.base_url + path),)
+        return _response(context, 201, found, location)
+
+    return await context.queues.writing.result(object(), save, owner=user.id)
+
+
+async def edit_saved_search(context: Context, request: Request) -> Response:
+    """Change the name or the parameters of a saved search."""
+    async with context.bodies.content(request) as body:
+        name, parameters = _read_details(body)
+    user, public_id = signed(request), request.parts["id"]
+    address = sender_address(context, request)
+    entry = done_by(user, address, AuditEvent.SEARCH_CHANGED, about_search(public_id))
+
+    def edit() -> Response:
+        store = context.store.get()
+        try:
+            with store.noting(entry):
+                found = store.edit_saved_search(user.id, public_id, name, parameters)
+        except NotFound as error:
+            raise no_search() from error
+        return _response(context, 200, found)
+
+    return await context.queues.writing.result(object(), edit, owner=user.id)
+
+
+async def remove_saved_search(context: Context, request: Request) -> Response:
+    """Delete a saved search."""
+    user, public_id = signed(request), request.parts["id"]
+    address = sender_address(context, request)
+    entry = done_by(user, address, AuditEvent.SEARCH_REMOVED, about_search(public_id))
+
+    def remove(store: Store) -> None:
+        try:
+            with store.noting(entry):
+                store.remove_saved_search(user.id, public_id)
+        except NotFound as error:
+            raise no_search() from error
+
+    work = partial(remove, context.store.get())
+    await context.queues.writing.result(object(), work, owner=user.id)
+    return Response(204, NOT_KEPT)
+
+
+# -- shared with pages --------------------------------------------------------------------------
+
+
+def search_facts(found: SavedSearch, base_url: str) -> Mapping[str, Any]:
+    """Return what is said of a saved search."""
+    return {
+        "id": found.id,
+        "name": found.name,
+        "parameters": dict(parse_query(found.parameters.encode()).given),
+        "created": format_date(found.created),
+        "changed": format_date(found.changed),
+        "url": f"{base_url}/?{found.parameters}" if found.parameters else f"{base_url}/",
+        "feed": f"{base_url}/saved/{found.id}/feed.atom",
+    }
+
+
+def read_name(value: object) -> str:
+    """Return the name of a saved search as somebody gives it.
+
+    Raises:
+        InvalidParameter: it cannot be taken.
+    """
+    name = one_line(clean(value)) if isinstance(value, str) and "\0" not in value else ""
+    if not is_visible(name) or len(name) > SEARCH_NAME_LENGTH:
+        raise InvalidParameter(
+            f"The name value must be a text of 1 to {SEARCH_NAME_LENGTH} characters."
+        )
+    return name
+
+
+def read_search(query_string: bytes) -> str:
+    """Return what a saved search asks for, from the query string of a list.
+
+    Raises:
+        InvalidParameter: a list does not take it, or it is too long.
+    """
+    found = urlencode(parse_query(query_string).given)
+    if len(found) > SEARCH_LENGTH:
+        raise InvalidParameter("The parameters of a saved search are too long.")
+    return found
+
+
+def no_search() -> NotFound:
+    """Return the error for a saved search that is not there for whoever asks."""
+    return NotFound("There is no saved search with this ID.")
+
+
+# -- common -------------------------------------------------------------------------------------
+
+
+def _response(context: Context, status: int, found: SavedSearch, headers: Headers = ()) -> Response:
+    body = orjson.dumps(search_facts(found, context.base_url.decode()))
+    return json_response(status, body, (*headers, *NOT_KEPT))
+
+
+def _read_details(body: bytes) -> tuple[str | None, str | None]:
+    """Return the name and the parameters that a body gives, ``None`` for one that it lacks."""
+    try:
+        said = orjson.loads(body)
+    except orjson.JSONDecodeError as error:
+        raise MalformedRequest("The body is not valid JSON.") from error
+    if not isinstance(said, dict):
+        raise MalformedRequest("The body must be a JSON object.")
+    if not said.keys() <= set(_KEYS):
+        raise InvalidParameter(f"The keys of the body must be some of {', '.join(_KEYS)}.")
+    name = read_name(said["name"]) if "name" in said else None
+    return name, _read_parameters(said["parameters"]) if "parameters" in said else None
+
+
+def _read_parameters(given: object) -> str:
+    if not isinstance(given, dict) or not all(isinstance(one, str) for one in given.values()):
+        raise InvalidParameter("The parameters must be an object whose values are texts.")
+    if not given.keys() <= set(SELECTING):
+        raise InvalidParameter(f"The parameters must be some of {', '.join(SELECTING)}.")
+    return read_search(urlencode(given).encode())

@@ -1,0 +1,69 @@
+"""Learns which maps were hidden, removed or deleted, before a snapshot without them is there.
+
+A snapshot of a large catalogue takes seconds. Whoever hides a map, or an administrator who hides
+one of somebody else, must not have to wait for it: the map is gone from its own addresses at once.
+Lists and searches follow with the next snapshot.
+"""
+
+import asyncio
+import logging
+from pathlib import Path
+from typing import Final
+
+from mapshelf.api.current_snapshot import CurrentSnapshot
+from mapshelf.api.shared_answer import SharedAnswer
+from mapshelf.errors import StoreError
+from mapshelf.store.contract import ChangeFeed
+
+MOST_AT_ONCE: Final = 1000
+"""Maps that are asked for at once."""
+
+LOOK_INTERVAL: Final = 0.2
+"""Seconds between looks. The store is asked less often, once for all workers of the node."""
+
+AFTER_FAILURE: Final = 1.0
+"""Seconds of pause if the store does not answer: meanwhile nobody can withdraw a map either."""
+
+log = logging.getLogger(__name__)
+
+
+class Withdrawals:
+    """Has a worker know which maps are withdrawn."""
+
+    def __init__(self, snapshot: CurrentSnapshot, note: Path) -> None:
+        """Tell ``snapshot``; ``note`` is a file that all workers of the node share."""
+        self._snapshot = snapshot
+        self._note = note
+
+    async def follow(self, store: ChangeFeed) -> None:
+        """Look again and again, until cancelled."""
+        last = SharedAnswer(
+            lambda: str(store.last_withdrawal()), store.last_withdrawal_age, self._note
+        )
+        loop = asyncio.get_running_loop()
+        while True:
+            pause = LOOK_INTERVAL
+            try:
+                if not self._is_told(last):
+                    await loop.run_in_executor(None, self._look, store, last)
+            except StoreError as error:
+                log.debug("which maps were hidden cannot be asked now: %s", error)
+                pause = AFTER_FAILURE
+            except Exception:
+                # No error may keep this worker from seeing what is hidden later.
+                log.exception("looking for hidden maps failed")
+                pause = AFTER_FAILURE
+            await asyncio.sleep(pause)
+
+    def _is_told(self, last: SharedAnswer) -> bool:
+        """Tell whether the snapshot knows all; this wakes no thread."""
+        noted, after = last.noted(), self._snapshot.withdrawals_after
+        return after is None or (noted is not None and int(noted.value) <= after)
+
+    def _look(self, store: ChangeFeed, last: SharedAnswer) -> None:
+        newest = int(last.current().value)
+        while (after := self._snapshot.withdrawals_after) is not None and after < newest:
+            found = store.withdrawn(after, MOST_AT_ONCE)
+            if not found:  # shown again by now
+                return
+            self._snapshot.withdraw({public_id: revision for revision, public_id in found})

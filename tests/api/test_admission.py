@@ -1,0 +1,81 @@
+"""With more to do than a worker can, what takes long waits, or is refused; the rest goes on."""
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from mapshelf.api import admission
+from mapshelf.model import MapDraft
+from mapshelf.site import site_routes
+from tests.harness import Service, serve, shelf_with
+
+
+@pytest.fixture
+def service(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Service]:
+    """A service that has too much to do as soon as two requests come in the same moment."""
+    monkeypatch.setattr(admission, "CROWDED_AFTER", 0.0)
+    drafts = (MapDraft(title=f"Soil {number}") for number in range(3))
+    with shelf_with(tmp_path, *drafts) as shelf, serve(shelf, site_routes) as running:
+        running.get("/maps")
+        yield running
+
+
+def asked_at_once(service: Service, *paths: str) -> list[httpx.Response]:
+    """Return the responses to requests that all come before the first has been answered."""
+
+    async def ask() -> list[httpx.Response]:
+        headers = service.authorization()
+        return await asyncio.gather(*(service.client.get(path, headers=headers) for path in paths))
+
+    return service.run(ask())
+
+
+def test_requests_wait_for_their_turn(service: Service) -> None:
+    answers = asked_at_once(service, *(f"/maps?limit=1&offset={n % 3}&n={n}" for n in range(40)))
+    assert [answer.status_code for answer in answers] == [200] * 40
+    assert {answer.json()[0]["Title"] for answer in answers} == {"Soil 0", "Soil 1", "Soil 2"}
+
+
+def test_what_would_wait_too_long_is_refused_at_once(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(admission, "LONGEST_WAIT", -1.0)
+    monkeypatch.setattr(admission, "FEWEST", 0)
+    first, second, page, cached, health = asked_at_once(
+        service, "/maps?n=1", "/maps?n=2", "/?n=3", "/maps", "/healthz"
+    )
+    assert first.status_code == 200
+    assert second.status_code == page.status_code == 503
+    assert second.json()["error"] == "temporarily_unavailable"
+    assert "The service has too much to do" in page.text
+    for refused in (second, page):
+        assert refused.headers["retry-after"] == "1"
+        assert refused.headers["cache-control"] == "no-store"
+        assert refused.headers["x-request-id"]
+    # What takes less than to refuse it, and who watches over the service, are answered.
+    assert cached.status_code == health.status_code == 200
+    assert service.get("/maps?n=2").status_code == 200  # a moment later
+
+
+def test_few_are_never_refused(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(admission, "LONGEST_WAIT", -1.0)
+    paths = [f"/maps?n={number}" for number in range(admission.FEWEST)]
+    assert {answer.status_code for answer in asked_at_once(service, *paths)} == {200}
+
+
+def test_whoever_hangs_up_takes_nobodys_turn(service: Service) -> None:
+    async def ask() -> httpx.Response:
+        headers = service.authorization()
+        asking = [
+            asyncio.ensure_future(service.client.get(f"/maps?n={number}", headers=headers))
+            for number in range(20)
+        ]
+        await asyncio.sleep(0)
+        for one in asking[1:-1]:
+            one.cancel()
+        return await asking[-1]
+
+    assert service.run(ask()).status_code == 200

@@ -1,0 +1,159 @@
+"""What was answered before is answered again with hardly a look, and is no other answer for that.
+
+The requests go through RSGI, as with the server of `mapshelf serve`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from benchmarks.in_process import InProcess, Sent
+
+from mapshelf.api.current_snapshot import LARGEST_CACHED, RESPONSES_SIZE, CachedSnapshot
+from mapshelf.api.http import Response
+from mapshelf.model import MapDraft
+from mapshelf.settings import Budget, RateLimit
+from mapshelf.site import site_routes
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.read import Snapshot
+from tests.harness import Service, Shelf, outline_of, serve, shelf_with
+
+FIRST = MapDraft(id="first001", title="First", outline=outline_of("First", "one", "two"))
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shelf]:
+    """A catalogue of one map: ask for it, but change nothing."""
+    with shelf_with(tmp_path_factory.mktemp("again"), FIRST) as shelf:
+        yield shelf
+
+
+@pytest.fixture(scope="module")
+def served(shared: Shelf) -> Iterator[InProcess]:
+    """The service of it, of which the answers are kept that these tests ask for."""
+    with InProcess(shared.settings) as running:
+        for path in PATHS:
+            for _ in range(3):
+                assert running.request(path).status == 200
+        yield running
+
+
+PATHS = ("/maps?limit=20", "/maps/first001", "/thumbnails/first001.png", "/users/me", "/suggest")
+
+
+def plain(sent: Sent) -> tuple[int, list[tuple[str, str]], bytes]:
+    """Return a response without the name of its request."""
+    return sent.status, [row for row in sent.headers if row[0] != "x-request-id"], sent.body
+
+
+@pytest.mark.parametrize("path", PATHS)
+def test_the_answer_is_the_first_one_again(shared: Shelf, path: str) -> None:
+    with InProcess(shared.settings) as fresh:
+        answers = [fresh.request(path) for _ in range(4)]
+    assert all(plain(one) == plain(answers[0]) for one in answers)
+    assert len({dict(one.headers)["x-request-id"] for one in answers}) == 4
+
+
+def test_a_token_is_asked_for_each_time(shared: Shelf, served: InProcess) -> None:
+    narrow = shared.token(scopes="account")
+    for sent, status in (("", 401), ("Bearer wrong", 401), (f"Bearer {narrow}", 403)):
+        for path in ("/maps?limit=20", "/maps/first001"):
+            assert served.request(path, {"authorization": sent}).status == status
+    other = {"authorization": f"Bearer {shared.token()}"}
+    assert [served.request("/maps/first001", other).status for _ in range(2)] == [200, 200]
+    # Pictures need none.
+    assert served.request("/thumbnails/first001.png", {"authorization": ""}).status == 200
+
+
+def test_profiles_are_those_of_whoever_asks(shared: Shelf, served: InProcess) -> None:
+    other = {"authorization": f"Bearer {shared.token()}"}
+    for _ in range(2):
+        assert b'"UserName":"benchmark"' in served.request("/users/me").body
+        assert b'"UserName":"reader"' in served.request("/users/me", other).body
+
+
+@pytest.mark.parametrize("path", ["/maps?limit=20", "/maps/first001", "/thumbnails/first001.png"])
+def test_whoever_has_it_already_is_told_so(served: InProcess, path: str) -> None:
+    etag = dict(served.request(path).headers)["etag"]
+    sent = served.request(path, {"if-none-match": etag})
+    assert (sent.status, sent.body) == (304, b"")
+    assert served.request(path, {"if-none-match": '"other"'}).status == 200
+
+
+def test_the_rules_of_http_hold_again(served: InProcess) -> None:
+    assert served.request("/maps/first001", {"host": ""}).status == 400
+    assert served.request("/maps/first001", {"content-length": "many"}).status == 413
+    head = served.request("/maps/first001", method="HEAD")
+    assert (head.status, head.body) == (200, b"")
+    assert served.request("/maps?limit=20", method="DELETE").status == 405
+
+
+def test_rate_limits_count_what_is_answered_again(shared: Shelf) -> None:
+    limited = replace(shared.settings, rate_limits={Budget.API: RateLimit(5, 3600)})
+    with InProcess(limited) as running:
+        answers = [running.request("/maps/first001") for _ in range(6)]
+    assert [one.status for one in answers] == [200] * 5 + [429]
+    left = [dict(one.headers)["ratelimit"] for one in answers]
+    assert len(set(left)) == len(left)
+
+
+def test_what_is_published_is_answered_at_once(shelf: Shelf) -> None:
+    shelf.put(FIRST)
+    shelf.publish()
+    with InProcess(shelf.settings) as running:
+        for _ in range(3):
+            assert b"First" in running.request("/maps/first001").body
+        shelf.put(MapDraft(id="first001", title="Second"))
+        shelf.publish()
+        for _ in range(100):
+            if b"Second" in running.request("/maps/first001").body:
+                break
+            running.wait(0.05)
+        assert b"Second" in running.request("/maps/first001").body
+
+
+# -- what is kept ----------------------------------------------------------------------------
+
+
+def test_what_was_asked_for_longest_ago_makes_room(shared: Shelf) -> None:
+    directory = SnapshotDirectory(shared.settings.snapshots)
+    kept = CachedSnapshot(Snapshot(directory.folder(directory.current())))
+    size = LARGEST_CACHED - 10_000
+    count = RESPONSES_SIZE // LARGEST_CACHED
+    for number in range(count):
+        kept.cache((f"/{number}", b""), Response(200, (), bytes(size)))
+    assert kept.cached("/0", b"") is not None  # used now, so /1 was used longest ago
+    for number in range(count, count + 3):
+        kept.cache((f"/{number}", b""), Response(200, (), bytes(size)))
+    there = [number for number in range(count + 3) if kept.cached(f"/{number}", b"")]
+    assert 0 in there
+    assert 1 not in there
+    assert len(there) >= count - 1
+
+
+def first_page(service: Service) -> str:
+    """Return the first page of the library, as somebody sees it who is not signed in."""
+    return service.request("GET", "/", signed=False).text
+
+
+def test_the_first_page_is_ready_with_a_new_snapshot(tmp_path: Path) -> None:
+    with shelf_with(tmp_path, FIRST) as shelf, serve(shelf, site_routes) as service:
+        assert "First" in first_page(service)
+        made = service.application.application.context.queues.pages.counts
+        before = made.done
+        shelf.put(MapDraft(title="Another"))
+        shelf.publish()
+        service.wait_until(lambda: "Another" in service.titles())
+        assert "Another" in first_page(service)
+        assert made.done == before
+
+
+def test_nothing_is_made_ready_that_nobody_asked_for(tmp_path: Path) -> None:
+    with shelf_with(tmp_path, FIRST) as shelf, serve(shelf, site_routes) as service:
+        made = service.application.application.context.queues.pages.counts
+        shelf.put(MapDraft(title="Another"))
+        shelf.publish()
+        service.wait_until(lambda: "Another" in service.titles())
+        assert "Another" in first_page(service)
+        assert made.done == 1
