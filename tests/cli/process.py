@@ -1,6 +1,7 @@
 """Running ``mapshelf`` as scripts do, and asking a running service over HTTP."""
 
 import json
+import logging
 import os
 import shutil
 import signal
@@ -14,6 +15,7 @@ from dataclasses import dataclass
 from io import BytesIO, StringIO, TextIOWrapper
 from pathlib import Path
 from typing import Any, BinaryIO, Final
+from unittest.mock import patch
 from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
@@ -29,6 +31,12 @@ EXAMPLES: Final = REPOSITORY / "examples"
 PROGRAM: Final = (sys.executable, "-m", "mapshelf")
 COMMAND: Final = len(PROGRAM)
 """Where the arguments of a command begin."""
+
+LONGEST_PAUSE: Final = 0.15
+"""Seconds between two looks at what is waited for."""
+
+WRONG_USAGE: Final = 2
+"""The exit code of a command that is called in a wrong way."""
 
 PATIENCE: Final = 60.0
 """Seconds to wait for anything: far more than is ever needed, for slow machines."""
@@ -57,13 +65,14 @@ class Mapshelf:
 
         To start Python and to load our modules takes longer than most commands. What is about the
         process itself (signals, what it loads, a traceback) calls ``run_apart``; so does what
-        serves, which sets up logging.
+        serves, unless it is refused as wrong usage.
         """
-        if arguments[:1] == ("serve",):
+        serves = arguments[:1] == ("serve",)
+        if serves and expect != WRONG_USAGE:
             return self.run_apart(*arguments, expect=expect, placed=placed)
         words = self.command(*arguments, placed=placed)
         output, errors = TextIOWrapper(BytesIO(), "utf-8"), StringIO()
-        with redirect_stdout(output), redirect_stderr(errors):
+        with redirect_stdout(output), redirect_stderr(errors), _not_serving():
             try:
                 code = main(words[COMMAND:])
             except SystemExit as ended:  # how argparse says that the usage is wrong
@@ -113,6 +122,20 @@ class Mapshelf:
         """Return a copy of the catalogue, which nothing must be using."""
         shutil.copytree(self.data, data)
         return Mapshelf(data)
+
+
+@contextmanager
+def _not_serving() -> Iterator[None]:
+    """Have no service begin in this process, and log as before in the end."""
+    loggers = [logging.getLogger(name) for name in ("", "mapshelf", "python_multipart")]
+    levels, handlers = [one.level for one in loggers], list(loggers[0].handlers)
+    try:
+        with patch("mapshelf.cli.serve.serve", side_effect=AssertionError("it would serve")):
+            yield
+    finally:
+        loggers[0].handlers[:] = handlers
+        for one, level in zip(loggers, levels, strict=True):
+            one.setLevel(level)
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,11 +223,16 @@ def status_of(url: str) -> int:
 
 
 def wait_for(condition: Any) -> float:
-    """Wait until ``condition()`` is true; return how many seconds it took."""
+    """Wait until ``condition()`` is true; return how many seconds it took.
+
+    Asking takes time of the processor that what is waited for needs, so it is asked less and less.
+    """
     began = time.monotonic()
+    pause = 0.02
     while not condition():
         assert time.monotonic() - began < PATIENCE, "it took too long"
-        time.sleep(0.02)
+        time.sleep(pause)
+        pause = min(1.3 * pause, LONGEST_PAUSE)
     return time.monotonic() - began
 
 

@@ -9,6 +9,7 @@ import os
 import random
 import shutil
 import stat
+import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from hashlib import sha256
@@ -21,6 +22,8 @@ import apsw
 import pytest
 
 from mapshelf.cli import main
+from mapshelf.metrics.exposition import expose
+from mapshelf.metrics.overview import look
 from mapshelf.model import HOUR, MapDraft, Visit, VisitKind
 from mapshelf.settings import snapshots_folder, sqlite_url
 from mapshelf.snapshot import SnapshotDirectory
@@ -32,6 +35,7 @@ from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from mapshelf.tokens import token_digest
 from tests.cli.process import Mapshelf, serving, wait_for
 from tests.harness import Shelf
+from tests.metrics.exposed import Exposed, parse
 from tests.store.child import acknowledged, start
 from tests.store.drafts import outline
 
@@ -85,6 +89,41 @@ def refusal(file: Path, data: Path, capsys: pytest.CaptureFixture[str]) -> str:
     ]
     assert before.keys() <= set(data.iterdir())
     return line
+
+
+def test_how_the_last_backup_went_is_told(
+    data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def told() -> tuple[str, Exposed]:
+        capsys.readouterr()
+        assert main(["status", "--data", str(data)]) == 0
+        shown = " ".join(capsys.readouterr().out.split())  # long texts are in several lines
+        line = shown.partition(" backup ")[2].partition(" disk ")[0]
+        return line, parse(expose(look(data, None)).decode())
+
+    line, metrics = told()
+    assert "none that Mapshelf made" in line
+    assert metrics.value("backup_failing") == 0
+    assert "mapshelf_backup_last_success_timestamp_seconds" not in metrics.types
+
+    began = int(time.time())
+    assert main(["backup", str(tmp_path / "file"), "--data", str(data)]) == 0
+    line, metrics = told()
+    assert "made 0 seconds ago" in line or "made 1 seconds ago" in line
+    assert metrics.value("backup_last_success_timestamp_seconds") >= began
+    assert metrics.value("backup_bytes") == (tmp_path / "file").stat().st_size
+
+    assert main(["backup", str(tmp_path / "file"), "--data", str(data)]) == 1  # it exists
+    line, metrics = told()
+    assert "failing for" in line
+    assert "exists already" in line
+    assert metrics.value("backup_failing") == 1
+    assert metrics.value("backup_last_success_timestamp_seconds") >= began
+
+    assert main(["backup", str(tmp_path / "another"), "--data", str(data)]) == 0
+    line, metrics = told()
+    assert "failing" not in line
+    assert metrics.value("backup_failing") == 0
 
 
 # -- what a backup is ---------------------------------------------------------------------------
@@ -301,6 +340,23 @@ def test_a_damaged_catalogue_is_replaced_and_kept_with_its_log(data: Path, backu
     (aside,) = data.glob("before-restore-*")
     assert (aside / "catalogue.db").read_bytes().startswith(b"no database")
     assert (aside / "catalogue.db-wal").read_bytes() == b"log"
+
+
+def test_the_way_back_from_a_newer_version(
+    data: Path, backup: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As ``docs/upgrading.md`` tells it: what is newer is refused, kept aside, and replaced."""
+    with closing(apsw.Connection(str(data / "catalogue.db"))) as database:
+        newer(database)
+    migrated = (data / "catalogue.db").read_bytes()
+    capsys.readouterr()
+    assert main(["check", "--data", str(data)]) == 1
+    assert "newer version" in capsys.readouterr().err
+    assert (data / "catalogue.db").read_bytes() == migrated
+    assert restore(backup, data) == 0
+    assert titles(data) == {"Soil", "Water"}
+    (aside,) = data.glob("before-restore-*")
+    assert (aside / "catalogue.db").exists()
 
 
 # -- what is refused, and changes nothing --------------------------------------------------------

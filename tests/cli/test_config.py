@@ -103,3 +103,23 @@ def test_a_file_that_is_not_there_and_a_wrong_value_are_refused(
     with pytest.raises(SystemExit, match="2"):
         main(["config", "--config", str(tmp_path / "wrong.toml")])
     assert "--port" in capsys.readouterr().err
+
+
+def test_rate_limits_are_shown_as_they_are_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mapshelf.toml"
+    path.write_text('rate-limit = ["recommended", "api=600/60", "pages=off"]')
+    assert shown(capsys, "--config", path)["rate-limit"] == (
+        "recommended, api=600/60, pages=off",
+        "file",
+    )
+
+
+@pytest.mark.parametrize(
+    "word", ["600/60", "api", "api=600", "api=0/60", "api=6/0", "maps=6/60", "api=1000001/1", "off"]
+)
+def test_a_rate_limit_must_be_one(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["config", "--rate-limit", word])
+    assert "--rate-limit" in capsys.readouterr().err

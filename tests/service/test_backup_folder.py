@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from mapshelf.backup_status import BackupStatusFile
 from mapshelf.service.backup_folder import (
     INTERVAL,
     BackupPlan,
@@ -101,16 +102,27 @@ def test_backups_are_made_every_day_and_old_ones_deleted(
 ) -> None:
     caplog.set_level(logging.INFO)
     folder, stop = tmp_path / "new" / "backups", Stop(4)
-    keep_backing_up(database, BackupPlan(folder, 2), stop)
+    keep_backing_up(database, BackupPlan(folder, 2), stop, BackupStatusFile(tmp_path))
     assert all(INTERVAL - 600 < waited <= INTERVAL for waited in stop.long)
     assert [name[:16] for name in names(folder)] == ["mapshelf-000003-", "mapshelf-000004-"]
     assert caplog.text.count("backed up 0 maps, revision 0, to") == 4
     assert caplog.text.count("deleted 1 old backups, kept the newest 2") == 2
+    status = BackupStatusFile(tmp_path).read()
+    assert status.made is not None
+    assert status.size == kept_backups(folder)[-1].path.stat().st_size
+    assert status.failing_since is None
 
     again = Stop(1)
-    keep_backing_up(database, BackupPlan(folder, 2), again)  # a restart makes none anew
+    # A restart makes none anew.
+    keep_backing_up(database, BackupPlan(folder, 2), again, BackupStatusFile(tmp_path))
     assert INTERVAL - 600 < again.long[0] <= INTERVAL
     assert len(names(folder)) == 2
+    assert BackupStatusFile(tmp_path).read() == status
+
+    (tmp_path / "backup-status").write_bytes(bytes(40))  # as a power cut may leave it
+    assert BackupStatusFile(tmp_path).read().made is None
+    keep_backing_up(database, BackupPlan(folder, 2), Stop(1), BackupStatusFile(tmp_path))
+    assert BackupStatusFile(tmp_path).read().made == kept_backups(folder)[-1].made
 
 
 def broken(folder: Path) -> None:
@@ -133,10 +145,13 @@ def test_a_backup_that_fails_is_tried_again_less_and_less_often(
 ) -> None:
     fault(tmp_path / "backups")
     stop = Stop(8)
-    keep_backing_up(database, BackupPlan(tmp_path / "backups", 2), stop)
+    keep_backing_up(database, BackupPlan(tmp_path / "backups", 2), stop, BackupStatusFile(tmp_path))
     assert stop.long == [60, 120, 240, 480, 960, 1920, 3600, 3600]
     assert caplog.text.count(f"the backup is tried again in 1 minutes: {reason}") == 1
     assert caplog.text.count(reason) == 8
+    status = BackupStatusFile(tmp_path).read()
+    assert reason in status.reason
+    assert status.failing_since is not None
 
 
 def test_one_of_two_services_backs_up(
@@ -145,7 +160,7 @@ def test_one_of_two_services_backs_up(
     folder, stop = tmp_path / "backups", Stop(1)
     with only_one(folder) as alone:
         assert alone
-        keep_backing_up(database, BackupPlan(folder, 2), stop)
+        keep_backing_up(database, BackupPlan(folder, 2), stop, BackupStatusFile(tmp_path))
     assert names(folder) == []
     assert f"another service backs up to {folder}" in caplog.text
 
@@ -164,6 +179,6 @@ class Midway(threading.Event):
 
 def test_a_service_that_stops_leaves_no_half_backup(database: Path, tmp_path: Path) -> None:
     stop = Midway()
-    keep_backing_up(database, BackupPlan(tmp_path / "backups", 2), stop)
+    keep_backing_up(database, BackupPlan(tmp_path / "backups", 2), stop, BackupStatusFile(tmp_path))
     assert stop.waits == 2
     assert names(tmp_path / "backups") == []

@@ -16,7 +16,8 @@ def mapshelf(tmp_path: Path) -> Mapshelf:
 
 
 def test_a_second_service_is_refused_in_a_line_and_harms_nothing(mapshelf: Mapshelf) -> None:
-    with serving(mapshelf, "--drain", "2") as service:
+    # Longer than any machine takes for what follows; at the end, a second signal cuts it short.
+    with serving(mapshelf, "--drain", "120") as service:
         service.wait_until_ready()
         wait_for(lambda: status_of(f"{service.url}/readyz") == 200)
 

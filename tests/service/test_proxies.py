@@ -1,16 +1,9 @@
-"""Behind nginx and Caddy, as ``docs/operating.md`` sets them up: what their caches give to whom.
+"""Behind nginx and Caddy, as ``docs/deployment`` sets them up: what their caches give to whom."""
 
-The servers are Debian's, run from a folder of the test's on free ports. Where one is not installed,
-its tests are skipped.
-"""
-
-import getpass
-import os
 import re
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
 
 import httpx
@@ -20,20 +13,11 @@ from mapshelf.api.cookies import SESSION
 from mapshelf.clock import milliseconds
 from mapshelf.model import DAY
 from mapshelf.tokens import SESSION_PREFIX, new_token, token_digest
-from tests.cli.process import (
-    PATIENCE,
-    REPOSITORY,
-    Mapshelf,
-    Service,
-    free_port,
-    serving,
-    wait_for,
-)
+from tests.cli.process import PATIENCE, Mapshelf, Service, free_port, serving
 from tests.readers.samples import as_file, drawn, with_picture
+from tests.service.proxies import Proxy, documented_caddy, documented_nginx, nginx, trust
 
 pytestmark = pytest.mark.process
-
-DOCUMENT = (REPOSITORY / "docs" / "operating.md").read_text("utf-8")
 
 PICTURES = (
     "/thumbnails/{ID}.png",
@@ -90,86 +74,6 @@ MORE_CARELESS = """
     proxy_cache_lock on;
 """
 
-Proxy = Callable[[Service, Path], AbstractContextManager[str]]
-"""Runs a proxy before a service, with its files in a folder; gives its address."""
-
-
-def installed(program: str) -> str:
-    """Return where a server is, or skip the test."""
-    found = shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
-    if found is None:
-        pytest.skip(f"{program} is not installed (apt-get install {program})")
-    return found
-
-
-def documented(kind: str) -> str:
-    """Return the one example of a kind in ``docs/operating.md``."""
-    (found,) = re.findall(rf"^```{kind}\n(.*?)^```$", DOCUMENT, re.MULTILINE | re.DOTALL)
-    return str(found)
-
-
-def put(text: str, *changes: tuple[str, str]) -> str:
-    """Return ``text`` with each of the ``changes`` made, which must be there to make."""
-    for old, new in changes:
-        assert old in text, f"the documents do not say {old}"
-        text = text.replace(old, new)
-    return text
-
-
-@contextmanager
-def running(words: list[str], port: int, folder: Path) -> Iterator[str]:
-    """Run a proxy until the end, when nothing of it is left; give its address."""
-    environment = {**os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder)}
-    environment["XDG_CONFIG_HOME"] = str(folder)
-    address = f"http://127.0.0.1:{port}"
-    log = folder / "log"
-
-    def answers() -> bool:
-        assert process.poll() is None, log.read_text()
-        try:
-            httpx.get(f"{address}/healthz", trust_env=False)
-        except httpx.TransportError:
-            return False
-        return True
-
-    with log.open("wb") as output:
-        process = subprocess.Popen(words, stdout=output, stderr=output, env=environment)
-    try:
-        wait_for(answers)
-        yield address
-    finally:
-        process.terminate()
-        process.wait(PATIENCE)
-
-
-def nginx(server: str, port: int, folder: Path) -> AbstractContextManager[str]:
-    """Run nginx with what stands in its ``http`` block."""
-    program = installed("nginx")
-    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
-    places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
-    user = f"user {getpass.getuser()};" if os.geteuid() == 0 else ""
-    configuration = folder / "nginx.conf"
-    configuration.write_text(
-        f"{user} daemon off; pid {folder}/pid; error_log stderr;\n"
-        f"events {{}}\nhttp {{\naccess_log off;\n{places}{server}}}\n"
-    )
-    words = [program, "-e", "stderr", "-p", str(folder), "-c", str(configuration)]
-    return running(words, port, folder)
-
-
-def documented_nginx(service: Service, folder: Path) -> AbstractContextManager[str]:
-    """Run nginx as documented, but without a certificate."""
-    port = free_port()
-    server = put(
-        documented("nginx"),
-        ("listen 443 ssl", f"listen 127.0.0.1:{port}"),
-        ("ssl_certificate /", "# /"),
-        ("ssl_certificate_key /", "# /"),
-        ("/var/cache/nginx/mapshelf", f"{folder}/cache"),
-        ("http://127.0.0.1:8000", service.url),
-    )
-    return nginx(server, port, folder)
-
 
 def nginx_with(cache: str) -> Proxy:
     """Return nginx with lines about its cache, and nothing else that could be left out."""
@@ -181,23 +85,9 @@ def nginx_with(cache: str) -> Proxy:
             f"server {{ listen 127.0.0.1:{port};\n"
             f"location / {{ proxy_pass {service.url}; {cache} }} }}\n"
         )
-        return nginx(server, port, folder)
+        return nginx(server, f"http://127.0.0.1:{port}", folder)
 
     return run
-
-
-def documented_caddy(service: Service, folder: Path) -> AbstractContextManager[str]:
-    """Run Caddy as documented, but without a certificate."""
-    program, port = installed("caddy"), free_port()
-    site = put(
-        documented("caddy"),
-        ("maps.example.org", f"http://127.0.0.1:{port}"),
-        ("127.0.0.1:8000", service.url.removeprefix("http://")),
-    )
-    configuration = folder / "Caddyfile"
-    configuration.write_text(f"{{\n    admin off\n}}\n{site}")
-    words = [program, "run", "--config", str(configuration), "--adapter", "caddyfile"]
-    return running(words, port, folder)
 
 
 NGINX: dict[str, Proxy] = {
@@ -260,7 +150,7 @@ class Client:
 
 @pytest.fixture(scope="module")
 def client() -> Iterator[Client]:
-    with httpx.Client(trust_env=False, timeout=PATIENCE) as client:
+    with httpx.Client(trust_env=False, verify=trust(), timeout=PATIENCE) as client:
         yield Client(client)
 
 
@@ -373,12 +263,3 @@ def test_pictures_for_anybody_come_from_the_cache(
             assert (first.status_code, second.status_code) == (200, 200)
             assert second.content == first.content
             assert second.headers["X-Request-Id"] == first.headers["X-Request-Id"], url
-
-
-def test_the_documented_nginx_passes_long_links_on(
-    public: Service, client: Client, tmp_path: Path
-) -> None:
-    query = "%E6%97%A5" * 500
-    with documented_nginx(public, tmp_path) as address:
-        answer = client.get(f"{address}/maps?query={query}&limit=1", public.token)
-    assert answer.status_code == 200

@@ -13,7 +13,7 @@ import pytest
 
 from mapshelf.cli.sign_in_options import SECRET
 from tests.cli.process import PATIENCE, REPOSITORY, Mapshelf, Service, free_port, serving
-from tests.service.test_proxies import nginx, put
+from tests.service.proxies import nginx, put
 from tests.site.people.openid_provider import CLIENT_ID, CLIENT_SECRET, small_provider
 
 pytestmark = pytest.mark.process
@@ -66,7 +66,7 @@ def documented_nginx(service: Service, folder: Path, *users: str) -> Iterator[st
         ("/etc/nginx/mapshelf-users", str(passwords)),
         ("http://127.0.0.1:8000", service.url),
     )
-    with nginx(server, port, folder) as address:
+    with nginx(server, f"http://127.0.0.1:{port}", folder) as address:
         yield address
 
 

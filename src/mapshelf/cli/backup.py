@@ -4,7 +4,9 @@ import argparse
 from pathlib import Path
 from typing import Final
 
+from mapshelf.backup_status import BackupStatusFile
 from mapshelf.cli.catalogue_options import add_catalogue_options, sqlite_database
+from mapshelf.errors import MapshelfError
 from mapshelf.importer.progress_bar import ProgressBar
 from mapshelf.store.backup_file import write_backup
 
@@ -47,8 +49,14 @@ def define(parser: argparse.ArgumentParser) -> None:
 
 def _run(given: argparse.Namespace) -> int:
     database = sqlite_database(given.database, INSTEAD)
-    with ProgressBar() as bar:
-        facts = write_backup(database, given.file, Megabytes(bar, "Copying (MB)").show)
+    status = BackupStatusFile(given.data)
+    try:
+        with ProgressBar() as bar:
+            facts = write_backup(database, given.file, Megabytes(bar, "Copying (MB)").show)
+    except MapshelfError as error:
+        status.note_failure(str(error))
+        raise
+    status.note_success(facts.size)
     print(
         f"backed up {facts.held.maps} maps, revision {facts.held.revision}, to {given.file}"
         f" ({facts.size / MEGABYTE:,.1f} MB); its SHA-256 is {facts.digest}"

@@ -2,12 +2,15 @@
 
 import argparse
 import sys
+from collections.abc import Iterator
+from pathlib import Path
 
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.errors import SnapshotDamaged, SnapshotMissing
 from mapshelf.settings import snapshots_folder, without_password
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.format.manifest import verify
+from mapshelf.store.contract import ChangeFeed
 
 
 def define(parser: argparse.ArgumentParser) -> None:
@@ -19,18 +22,23 @@ def define(parser: argparse.ArgumentParser) -> None:
 def _run(given: argparse.Namespace) -> int:
     with open_catalogue(given) as store:
         faults = store.check()
-        identity = store.identity()
         print(f"store: {without_password(given.database)}, revision {store.revision()}")
-    try:
-        directory = SnapshotDirectory(snapshots_folder(given.data))
-        manifest = verify(directory.folder(directory.current()))
-        print(f"snapshot: {manifest['maps']} maps, revision {manifest['revision']}")
-        if manifest["store"] != identity:
-            faults.append("the snapshot is that of another store, serve rebuilds it")
-    except SnapshotMissing:
-        print("snapshot: none yet, serve builds it")
-    except SnapshotDamaged as error:
-        faults.append(f"the snapshot is damaged, serve rebuilds it: {error}")
+        faults += _faults_of_snapshot(store, snapshots_folder(given.data))
     for fault in faults:
         print(f"mapshelf: {fault}", file=sys.stderr)
     return 1 if faults else 0
+
+
+def _faults_of_snapshot(store: ChangeFeed, folder: Path) -> Iterator[str]:
+    directory = SnapshotDirectory(folder)
+    try:
+        manifest = verify(directory.folder(directory.current()))
+    except SnapshotMissing:
+        print("snapshot: none yet, serve builds it")
+        return
+    except SnapshotDamaged as error:
+        yield f"the snapshot is damaged, serve rebuilds it: {error}"
+        return
+    print(f"snapshot: {manifest['maps']} maps, revision {manifest['revision']}")
+    if manifest["store"] != store.lineage(manifest["revision"]):
+        yield "the snapshot is that of another store, serve rebuilds it"

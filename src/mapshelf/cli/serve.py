@@ -2,7 +2,6 @@
 
 import argparse
 import logging
-import os
 import sys
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from mapshelf.cli.argument_types import category_name, listen_address, user_name
 from mapshelf.cli.backup import INSTEAD
 from mapshelf.cli.base_url_option import add_base_url_option, base_url
 from mapshelf.cli.catalogue_options import add_catalogue_options, sqlite_database
+from mapshelf.cli.rate_limit_option import add_rate_limit_option, rate_limits
 from mapshelf.cli.sign_in_options import (
     add_sign_in_options,
     provider_settings,
@@ -21,6 +21,7 @@ from mapshelf.service.backup_folder import BackupPlan
 from mapshelf.service.listening import ListenAddress, resolve_address
 from mapshelf.service.process_setup import line_start, set_up_logging
 from mapshelf.service.startup import ServeOptions, serve
+from mapshelf.service.worker_count import default_workers
 from mapshelf.settings import (
     DEFAULT_BACKUPS,
     DEFAULT_HOST,
@@ -62,8 +63,9 @@ def define(parser: argparse.ArgumentParser) -> None:
         "--workers",
         metavar="N",
         type=whole_number(256),
-        default=os.cpu_count() or 1,
-        help="processes that answer requests, default one per processor",
+        default=default_workers(),
+        help="processes that answer requests, default one per processor, fewer where there is"
+        " less than 400 MB of memory for each",
     )
     add_base_url_option(parser)
     parser.add_argument(
@@ -103,6 +105,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         help="address or network of a proxy that is trusted to say in X-Forwarded-For who asks; "
         "may be repeated",
     )
+    add_rate_limit_option(parser)
     add_sign_in_options(parser)
     _add_upload_options(parser)
     _add_backup_options(parser)
@@ -147,7 +150,7 @@ def _add_upload_options(parser: argparse.ArgumentParser) -> None:
     )
     for name, default, what in (
         ("--quota-maps", DEFAULT_QUOTA_MAPS, "uploaded maps that a member may have"),
-        ("--quota-megabytes", DEFAULT_QUOTA_MEGABYTES, "megabytes that their files may have"),
+        ("--quota-megabytes", DEFAULT_QUOTA_MEGABYTES, "megabytes of their files and pictures"),
         ("--uploads-per-hour", DEFAULT_UPLOADS_PER_HOUR, "files that a member may upload an hour"),
     ):
         parser.add_argument(
@@ -230,6 +233,7 @@ def _settings(given: argparse.Namespace, address: ListenAddress) -> Settings:
         dynamic_registration=given.dynamic_registration,
         log_format=LogFormat(given.log_format),
         access_log=given.access_log,
+        rate_limits=rate_limits(given.rate_limit),
     )
 
 

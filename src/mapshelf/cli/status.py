@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from mapshelf.backup_status import BackupStatus
 from mapshelf.cli.catalogue_options import add_catalogue_options
 from mapshelf.errors import StoreError
 from mapshelf.metrics.counts import BOUNDS, Counts
@@ -61,6 +62,7 @@ def _facts(overview: Overview, *, serving: bool, fault: str) -> dict[str, Any]:
             if overview.importing
             else None
         ),
+        "backup": _backup(overview.backup),
         "requests": _requests(overview.counts) if serving else None,
         "disk": {"free": overview.disk.free, **overview.disk.parts},
     }
@@ -87,10 +89,31 @@ def _snapshot(overview: Overview) -> dict[str, Any] | None:
         "maps": found.maps,
         "revision": found.revision,
         "bytes": found.size,
-        "published": datetime.fromtimestamp(found.published, UTC).isoformat(timespec="seconds"),
-        "age_seconds": max(0, round(time.time() - found.published)),
+        "published": _moment(found.published),
+        "age_seconds": _seconds_since(found.published),
         "pending_changes": overview.pending,
     }
+
+
+def _backup(backup: BackupStatus) -> dict[str, Any]:
+    return {
+        "made": None if backup.made is None else _moment(backup.made),
+        "age_seconds": None if backup.made is None else _seconds_since(backup.made),
+        "bytes": backup.size,
+        "failing_seconds": (
+            None if backup.failing_since is None else _seconds_since(backup.failing_since)
+        ),
+        "reason": backup.reason,
+    }
+
+
+def _moment(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def _seconds_since(moment: float) -> int:
+    """Return how long ago a moment was; a clock that was set back since makes it now."""
+    return max(0, round(time.time() - moment))
 
 
 def _requests(counts: Counts) -> dict[str, Any]:
@@ -173,6 +196,7 @@ def _rows(facts: dict[str, Any]) -> Iterator[tuple[str, str]]:
             yield "pending", f"{snapshot['pending_changes']:,} changes are not in it yet"
     if facts["import"]:
         yield "import", f"{facts['import']['done']:,} of {facts['import']['total']:,} files"
+    yield "backup", _backup_text(facts["backup"])
     yield "disk", ", ".join(f"{name} {_bytes(size)}" for name, size in facts["disk"].items())
     if requests:
         yield from _rows_of_requests(requests)
@@ -193,6 +217,15 @@ def _rows_of_requests(requests: dict[str, Any]) -> Iterator[tuple[str, str]]:
             f"queue {name}",
             f"{queue['waiting']:,} wait, {queue['done']:,} done, {queue['refused']:,} refused",
         )
+
+
+def _backup_text(backup: dict[str, Any]) -> str:
+    text = "none that Mapshelf made"
+    if backup["made"] is not None:
+        text = f"made {_time(backup['age_seconds'])} ago, {_bytes(backup['bytes'])}"
+    if backup["failing_seconds"] is not None:
+        text += f"; failing for {_time(backup['failing_seconds'])}: {backup['reason']}"
+    return text
 
 
 def _service(requests: dict[str, Any]) -> str:

@@ -63,13 +63,14 @@ def _add(given: argparse.Namespace) -> int:
             user = _new_user(store, given.name, role)
         # Scripts take the link from the standard output, so nothing else is written there.
         print(f"mapshelf: added the {role} {user.name}", file=sys.stderr)
+        link = _new_link(store, user, address)
         print(
             f"mapshelf: with this link, {user.name} chooses a password and signs in;"
             f" it is good once, for {LINK_HOURS} hours:",
             file=sys.stderr,
             flush=True,
         )
-        _print_link(store, user, address)
+        print(link)
     return 0
 
 
@@ -88,14 +89,14 @@ def _link(given: argparse.Namespace) -> int:
             raise NotFound(f"there is no user {given.name}")
         if record.user.disabled:
             raise Conflict(f"the user {record.user.name} is disabled")
-        _print_link(store, record.user, address)
+        print(_new_link(store, record.user, address))
     return 0
 
 
-def _print_link(store: Store, user: User, address: str) -> None:
+def _new_link(store: Store, user: User, address: str) -> str:
     with store.noting(done_by_command(AuditEvent.LINK_MADE, about_user(user.name))):
         secret = new_password_link(store, user, milliseconds())
-    print(link_address(address, secret))
+    return link_address(address, secret)
 
 
 def _list(given: argparse.Namespace) -> int:

@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from mapshelf.durable import make_folder
 from mapshelf.store.backup_file import UNFINISHED
 
 INTERVAL: Final = 86_400.0
@@ -113,7 +114,7 @@ def only_one(folder: Path) -> Iterator[bool]:
     Raises:
         OSError: the folder cannot be written.
     """
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_folder(folder)
     lock = os.open(folder / ".mapshelf-lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         try:

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 from typing import Final
 
+from mapshelf.backup_status import BackupStatusFile
 from mapshelf.errors import Ending, MapshelfError
 from mapshelf.service.backoff import Backoff
 from mapshelf.service.backup_folder import (
@@ -40,25 +41,28 @@ LONGEST_RETRY: Final = 3600.0
 log = logging.getLogger(__name__)
 
 
-def run_backup_process(database: Path, plan: BackupPlan, log_format: LogFormat) -> None:
-    """Back up a SQLite database every day until asked to stop."""
+def run_backup_process(data: Path, database: Path, plan: BackupPlan, log_format: LogFormat) -> None:
+    """Back up the SQLite database of the data folder ``data`` every day until asked to stop."""
     set_up_logging(log_format)
     exit_with_parent()
     os.nice(NICENESS)
-    keep_backing_up(database, plan, stop_event())
+    keep_backing_up(database, plan, stop_event(), BackupStatusFile(data))
 
 
-def keep_backing_up(database: Path, plan: BackupPlan, stop: threading.Event) -> None:
-    """Back up a SQLite database every day until ``stop`` is set."""
+def keep_backing_up(
+    database: Path, plan: BackupPlan, stop: threading.Event, status: BackupStatusFile
+) -> None:
+    """Back up a SQLite database every day until ``stop`` is set; note in ``status`` how it went."""
     backoff = Backoff(FIRST_RETRY, LONGEST_RETRY)
     while not stop.is_set():
         try:
             with only_one(plan.folder) as alone:
                 if alone:
-                    _back_up_daily(database, plan, stop, backoff)
+                    _back_up_daily(database, plan, stop, backoff, status)
                 reason = f"another service backs up to {plan.folder}"
         except (MapshelfError, OSError) as error:
             reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+            status.note_failure(reason)
         if not stop.is_set():
             pause = backoff.next_delay()
             log.warning("the backup is tried again in %.0f minutes: %s", pause / 60, reason)
@@ -66,7 +70,11 @@ def keep_backing_up(database: Path, plan: BackupPlan, stop: threading.Event) -> 
 
 
 def _back_up_daily(
-    database: Path, plan: BackupPlan, stop: threading.Event, backoff: Backoff
+    database: Path,
+    plan: BackupPlan,
+    stop: threading.Event,
+    backoff: Backoff,
+    status: BackupStatusFile,
 ) -> None:
     """Back up when it is due, until ``stop`` is set.
 
@@ -75,18 +83,24 @@ def _back_up_daily(
         OSError: the folder cannot be used.
     """
     delete_unfinished(plan.folder)
-    pause = seconds_until_due(kept_backups(plan.folder), time.time())
+    kept = kept_backups(plan.folder)
+    pause = seconds_until_due(kept, time.time())
+    if (
+        kept and pause and status.read().made is None
+    ):  # lost in a power cut, or from before an update
+        status.note_success(kept[-1].path.stat().st_size, kept[-1].made)
     while not stop.wait(pause):
         began = time.monotonic()
         try:
-            _back_up(database, plan, stop)
+            status.note_success(_back_up(database, plan, stop))
         except Ending:
             return
         backoff.reset()
         pause = max(0.0, INTERVAL - (time.monotonic() - began))
 
 
-def _back_up(database: Path, plan: BackupPlan, stop: threading.Event) -> None:
+def _back_up(database: Path, plan: BackupPlan, stop: threading.Event) -> int:
+    """Back up once, and delete what is too old; return the size of the backup."""
     began = time.monotonic()
     path = next_path(plan.folder, kept_backups(plan.folder), time.time())
     facts = write_backup(database, path, _Pauses(stop).pause)
@@ -105,6 +119,7 @@ def _back_up(database: Path, plan: BackupPlan, stop: threading.Event) -> None:
     else:
         if deleted:
             log.info("deleted %d old backups, kept the newest %d", deleted, plan.keep)
+    return facts.size
 
 
 class _Pauses:

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from mapshelf.durable import make_folder
 from mapshelf.errors import CannotWrite, FolderInUse
 from mapshelf.settings import Settings, lock_file
 
@@ -29,7 +30,7 @@ def lock_data_folder(settings: Settings) -> Iterator[None]:
         CannotWrite: the folder cannot be created or written.
     """
     try:
-        settings.data.mkdir(mode=0o700, parents=True, exist_ok=True)
+        make_folder(settings.data)
         lock = os.open(settings.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as error:
         raise CannotWrite(

@@ -9,12 +9,13 @@ import shutil
 from contextlib import suppress
 from pathlib import Path
 
+from mapshelf.durable import sync_folder
 from mapshelf.errors import FolderInUse
 from mapshelf.import_status import StatusFile
 from mapshelf.service.data_folder_lock import lock_data_folder
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
-from mapshelf.store.backup_file import sync_folder, verify_backup
+from mapshelf.store.backup_file import verify_backup
 from mapshelf.store.restoring import Restored, restore_database
 from mapshelf.store.sqlite.copies import Progress
 
@@ -48,6 +49,7 @@ def _forget_derived(settings: Settings) -> None:
         OSError: it cannot be deleted.
     """
     settings.tokens_version.unlink(missing_ok=True)
+    settings.last_withdrawal.unlink(missing_ok=True)
     StatusFile(settings.data).clear()
     folder = settings.snapshots
     if not folder.exists():

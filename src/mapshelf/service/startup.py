@@ -7,12 +7,12 @@ after ``HEAD_START``.
 """
 
 import logging
+import os
 import socket
 import time
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from http.client import HTTPConnection, HTTPException
 from pathlib import Path
 from typing import Final
@@ -25,6 +25,7 @@ from mapshelf.service.backup_folder import BackupPlan
 from mapshelf.service.data_folder_lock import lock_data_folder
 from mapshelf.service.descriptors import raise_descriptor_limit
 from mapshelf.service.listening import ListenAddress, bind_socket, listen, local_address
+from mapshelf.service.service_manager import ServiceManager
 from mapshelf.service.supervisor import Child, Supervisor
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
@@ -70,7 +71,7 @@ class ServeOptions:
 def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
     """Run the service until it is asked to stop.
 
-    ``announce`` is called once, when the service answers for the first time.
+    ``announce`` is called once, when the service answers for the first time. systemd is told, too.
 
     Raises:
         TooFewDescriptors: the system allows too few open files.
@@ -81,13 +82,28 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
     """
     raise_descriptor_limit()
     settings = options.settings
+    manager = ServiceManager.named_in(os.environ)
+
+    def announce_to_all() -> None:
+        announce()
+        manager.ready()
+
+    def begin_to_drain() -> None:
+        manager.stopping()
+        _mark_draining(settings)
+
+    def begin_to_stop() -> None:
+        manager.stopping()
+        # New connections are refused during the shutdown, instead of waiting in vain.
+        listener.close()
+
     with ExitStack() as held:
         listener = held.enter_context(bind_socket(options.address))
         own = held.enter_context(bind_socket(options.metrics)) if options.metrics else None
         held.enter_context(lock_data_folder(settings))
         listen(listener)
         clear_counts(settings.counts)
-        startup = _Startup(settings, local_address(listener), announce)
+        startup = _Startup(settings, local_address(listener), announce_to_all)
         children = _children(options, listener, startup.others_due)
         if own is not None:
             listen(own)
@@ -97,9 +113,8 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
         supervisor = Supervisor(
             children,
             drain_seconds=options.drain_seconds,
-            on_drain=partial(_mark_draining, settings),
-            # New connections are refused during the shutdown, instead of waiting in vain.
-            on_stop=listener.close,
+            on_drain=begin_to_drain,
+            on_stop=begin_to_stop,
         )
         try:
             supervisor.run(startup.is_complete)
@@ -130,7 +145,8 @@ def _children(options: ServeOptions, listener: socket.socket, others_due: float)
     database = sqlite_path(options.settings.database)
     if options.backups and database:
         back_up = "mapshelf.service.backup_process:run_backup_process"
-        plan = (database, options.backups, options.settings.log_format)
+        settings = options.settings
+        plan = (settings.data, database, options.backups, settings.log_format)
         children.append(Child("backup", back_up, plan, due=others_due))
     return children
 

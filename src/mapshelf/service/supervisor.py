@@ -11,6 +11,7 @@ import os
 import signal
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import wait
 from multiprocessing.context import SpawnProcess
@@ -28,6 +29,9 @@ MIN_LIFETIME: Final = 30.0
 
 STOP_TIMEOUT: Final = 15.0
 """Seconds the children have to stop when asked to."""
+
+FIRST_PROCESS: Final = 1
+"""The number of the first process of a system, or of a container."""
 
 log = logging.getLogger(__name__)
 _context = multiprocessing.get_context("spawn")
@@ -180,6 +184,20 @@ class Supervisor:
         for child in self._children:
             if child.process is not None and not child.process.is_alive() and not self._stopping:
                 child.schedule_restart()
+        if os.getpid() == FIRST_PROCESS:
+            self._reap_orphans()
+
+    def _reap_orphans(self) -> None:
+        """Collect processes that ended after their parent.
+
+        In a container they become children of its first process. Nobody else would collect them.
+        """
+        own = {child.process.pid for child in self._children if child.process is not None}
+        with suppress(ChildProcessError):  # there is none at all
+            while dead := os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                if dead.si_pid in own:  # it is for its own object to collect, next time
+                    return
+                os.waitpid(dead.si_pid, 0)
 
     def _stop_all(self) -> None:
         if self._on_stop:

@@ -1,0 +1,137 @@
+"""nginx and Caddy as ``docs/deployment`` sets them up, with certificates of the tests.
+
+The servers are Debian's, run from a folder of the test's on free ports. Where one is not installed,
+its tests are skipped.
+"""
+
+import getpass
+import os
+import shutil
+import ssl
+import subprocess
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from functools import cache
+from pathlib import Path
+
+import httpx
+import pytest
+import trustme
+
+from tests.cli.process import PATIENCE, REPOSITORY, Service, free_port, wait_for
+
+DEPLOYMENT = REPOSITORY / "docs" / "deployment"
+
+Proxy = Callable[[Service, Path], AbstractContextManager[str]]
+"""Runs a proxy before a service, with its files in a folder; gives its address."""
+
+
+def installed(program: str) -> str:
+    """Return where a server is, or skip the test."""
+    found = shutil.which(program, path=f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/local/sbin")
+    if found is None:
+        pytest.skip(f"{program} is not installed (apt-get install {program})")
+    return found
+
+
+def put(text: str, *changes: tuple[str, str]) -> str:
+    """Return ``text`` with each of the ``changes`` made, which must be there to make."""
+    for old, new in changes:
+        assert old in text, f"the documents do not say {old}"
+        text = text.replace(old, new)
+    return text
+
+
+@cache
+def _authority() -> trustme.CA:
+    return trustme.CA()
+
+
+def trust() -> ssl.SSLContext:
+    """Return what a client needs to believe the certificates of the proxies."""
+    context = ssl.create_default_context()
+    _authority().configure_trust(context)
+    return context
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """Write a certificate for this machine, and its key; return where they are."""
+    made = _authority().issue_cert("127.0.0.1", "localhost")
+    chain, key = folder / "chain.pem", folder / "key.pem"
+    chain.write_bytes(b"".join(one.bytes() for one in made.cert_chain_pems))
+    key.write_bytes(made.private_key_pem.bytes())
+    return chain, key
+
+
+@contextmanager
+def running(words: list[str], address: str, folder: Path) -> Iterator[str]:
+    """Run a proxy until the end, when nothing of it is left; give its address."""
+    environment = {**os.environ, "HOME": str(folder), "XDG_DATA_HOME": str(folder)}
+    environment["XDG_CONFIG_HOME"] = str(folder)
+    log, trusting = folder / "log", trust()
+
+    def answers() -> bool:
+        assert process.poll() is None, log.read_text()
+        try:
+            httpx.get(f"{address}/healthz", trust_env=False, verify=trusting)
+        except httpx.TransportError:
+            return False
+        return True
+
+    with log.open("wb") as output:
+        process = subprocess.Popen(words, stdout=output, stderr=output, env=environment)
+    try:
+        wait_for(answers)
+        yield address
+    finally:
+        process.terminate()
+        process.wait(PATIENCE)
+
+
+def nginx(server: str, address: str, folder: Path) -> AbstractContextManager[str]:
+    """Run nginx with what stands in its ``http`` block."""
+    program = installed("nginx")
+    kinds = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    places = "".join(f"{kind}_temp_path {folder}/{kind};\n" for kind in kinds)
+    user = f"user {getpass.getuser()};" if os.geteuid() == 0 else ""
+    configuration = folder / "nginx.conf"
+    configuration.write_text(
+        f"{user} daemon off; pid {folder}/pid; error_log stderr;\n"
+        f"events {{}}\nhttp {{\naccess_log off;\n{places}{server}}}\n"
+    )
+    words = [program, "-e", "stderr", "-p", str(folder), "-c", str(configuration)]
+    return running(words, address, folder)
+
+
+def documented_nginx(service: Service, folder: Path) -> AbstractContextManager[str]:
+    """Run nginx as documented; its other port, without TLS, is in the file ``plain``."""
+    port, plain = free_port(), free_port()
+    chain, key = certificate(folder)
+    (folder / "plain").write_text(str(plain))
+    server = put(
+        (DEPLOYMENT / "nginx.conf").read_text("utf-8"),
+        ("listen 443 ssl;", f"listen 127.0.0.1:{port} ssl;"),
+        ("listen 80;", f"listen 127.0.0.1:{plain};"),
+        ("/etc/ssl/maps.example.org.pem", str(chain)),
+        ("/etc/ssl/maps.example.org.key", str(key)),
+        ("/var/cache/nginx/mapshelf", f"{folder}/cache"),
+        ("127.0.0.1:8000", service.url.removeprefix("http://")),
+    )
+    return nginx(server, f"https://127.0.0.1:{port}", folder)
+
+
+def documented_caddy(service: Service, folder: Path) -> AbstractContextManager[str]:
+    """Run Caddy as documented, but with a certificate of the tests."""
+    program, port = installed("caddy"), free_port()
+    chain, key = certificate(folder)
+    address = f"https://127.0.0.1:{port}"
+    site = put(
+        (DEPLOYMENT / "Caddyfile").read_text("utf-8"),
+        ("\nmaps.example.org {", f"\n{address} {{\n\ttls {chain} {key}"),
+        ("127.0.0.1:8000", service.url.removeprefix("http://")),
+    )
+    configuration = folder / "Caddyfile"
+    # Port 80, from which Caddy sends people on, is not for tests.
+    configuration.write_text(f"{{\n\tadmin off\n\tauto_https disable_redirects\n}}\n{site}")
+    words = [program, "run", "--config", str(configuration), "--adapter", "caddyfile"]
+    return running(words, address, folder)

@@ -1,0 +1,126 @@
+"""What ``docs/deployment`` says of nginx and Caddy besides caches: sizes, names, addresses, TLS."""
+
+import json
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+import pytest
+
+from mapshelf.tokens import new_token, token_digest
+from tests.api.publishing import plan
+from tests.cli.process import PATIENCE, Mapshelf, Service, serving, status_of, wait_for
+from tests.service.proxies import Proxy, documented_caddy, documented_nginx, trust
+
+pytestmark = pytest.mark.process
+
+PROXIES: dict[str, Proxy] = {"nginx": documented_nginx, "caddy": documented_caddy}
+CLIENT = "127.0.0.3"
+"""From where the client asks: an address of this machine that the proxies do not have."""
+
+
+class Behind(NamedTuple):
+    """A service behind a proxy.
+
+    Attributes:
+        client: asks through the proxy, with a token that may write.
+        log: the service's log, a JSON object a line.
+        folder: of the proxy.
+    """
+
+    client: httpx.Client
+    log: Path
+    folder: Path
+
+    def logged(self, request_id: str) -> dict[str, Any]:
+        """Return the line of a request in the access log."""
+        found: list[dict[str, Any]] = []
+
+        def is_there() -> bool:
+            lines = map(json.loads, self.log.read_text("utf-8").splitlines())
+            found[:] = [line for line in lines if line.get("request_id") == request_id]
+            return bool(found)
+
+        wait_for(is_there)
+        return found[0]
+
+
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Service, Path]]:
+    """A service that trusts the proxies, and where its log is."""
+    folder = tmp_path_factory.mktemp("catalogue")
+    mapshelf, token = Mapshelf(folder / "data"), new_token()
+    with closing(mapshelf.store()) as store:
+        store.add_user("ann")
+        store.add_token(
+            "ann", token_digest(token), label="", scopes="maps maps:write", expires=None
+        )
+    options = ("--trusted-proxy", "127.0.0.1", "--log-format", "json", "--access-log")
+    with (
+        (folder / "log").open("wb") as log,
+        serving(mapshelf, *options, token=token, log=log) as service,
+    ):
+        wait_for(lambda: status_of(f"{service.url}/readyz") == 200)
+        yield service, folder / "log"
+
+
+@pytest.fixture(scope="module", params=PROXIES)
+def behind(
+    served: tuple[Service, Path],
+    tmp_path_factory: pytest.TempPathFactory,
+    request: pytest.FixtureRequest,
+) -> Iterator[Behind]:
+    service, log = served
+    folder = tmp_path_factory.mktemp("proxy")
+    with (
+        PROXIES[request.param](service, folder) as address,
+        httpx.Client(
+            base_url=address,
+            headers={"Authorization": f"Bearer {service.token}"},
+            transport=httpx.HTTPTransport(local_address=CLIENT, verify=trust()),
+            timeout=PATIENCE,
+        ) as client,
+    ):
+        yield Behind(client, log, folder)
+
+
+def test_the_address_of_the_client_gets_through(behind: Behind) -> None:
+    answer = behind.client.get("/maps", headers={"X-Forwarded-For": "192.0.2.1"})
+    assert answer.status_code == 200
+    assert behind.logged(answer.headers["X-Request-Id"])["address"] == CLIENT
+
+
+def test_requests_have_the_name_that_the_proxy_gives_them(behind: Behind) -> None:
+    """A client's own name would let it write into the log what others look for."""
+    answer = behind.client.get("/maps", headers={"X-Request-Id": "of-the-client"})
+    name = answer.headers["X-Request-Id"]
+    assert re.fullmatch(r"[0-9a-f]{32}|[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", name)
+    assert behind.logged(name)["path"] == "/maps"
+
+
+def test_browsers_come_back_by_https_only(behind: Behind) -> None:
+    assert behind.client.get("/").headers["Strict-Transport-Security"] == "max-age=31536000"
+
+
+def test_who_comes_without_tls_is_sent_on(served: tuple[Service, Path], tmp_path: Path) -> None:
+    with documented_nginx(served[0], tmp_path):
+        port = (tmp_path / "plain").read_text()
+        answer = httpx.get(f"http://127.0.0.1:{port}/?query=x", trust_env=False)
+    assert (answer.status_code, answer.headers["Location"]) == (301, "https://127.0.0.1/?query=x")
+
+
+def test_files_of_many_megabytes_are_taken(behind: Behind) -> None:
+    """What the proxies' own defaults would refuse; and a title that tells the uploads apart."""
+    title = behind.folder.name
+    content = plan(title).replace(b"</map>", b"<!--" + b"x" * (3 << 20) + b"--></map>")
+    answer = behind.client.post("/maps", files={"map": (f"{title}.mm", content)})
+    assert answer.status_code == 201, answer.text
+
+
+def test_a_query_is_as_long_as_mapshelf_takes_it(behind: Behind) -> None:
+    query = "%E6%97%A5" * 500
+    answer = behind.client.get(f"/maps?query={query}&limit=1")
+    assert answer.status_code == 200, answer.text

@@ -1,0 +1,99 @@
+"""systemd is told when the service answers and stops; orphans in a container are collected."""
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from tests.cli.process import PATIENCE, Mapshelf, free_port, serving, status_of, wait_for
+from tests.service.processes import children, descendants
+
+pytestmark = pytest.mark.process
+
+
+@contextmanager
+def manager(name: str) -> Iterator[socket.socket]:
+    """Listen as systemd does; a name that begins with ``@`` has no file."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as listening:
+        listening.bind("\0" + name[1:] if name.startswith("@") else name)
+        listening.settimeout(PATIENCE)
+        yield listening
+
+
+@pytest.mark.parametrize("kind", ["file", "abstract"])
+def test_systemd_is_told_of_the_first_answer_and_of_the_end(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = str(tmp_path / "notify") if kind == "file" else f"@mapshelf-{uuid4().hex}"
+    monkeypatch.setenv("NOTIFY_SOCKET", name)
+    with manager(name) as told:
+        with serving(Mapshelf(tmp_path / "data")) as service:
+            assert told.recv(100) == b"READY=1"
+            assert status_of(f"{service.url}/healthz") == 200
+            service.process.send_signal(signal.SIGTERM)
+            assert told.recv(100) == b"STOPPING=1"
+            assert service.process.wait(PATIENCE) == 0
+        told.setblocking(False)
+        with pytest.raises(BlockingIOError):
+            told.recv(100)
+
+
+def test_a_service_that_drains_is_stopping_and_answers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = str(tmp_path / "notify")
+    monkeypatch.setenv("NOTIFY_SOCKET", name)
+    with manager(name) as told, serving(Mapshelf(tmp_path / "data"), "--drain", "60") as service:
+        assert told.recv(100) == b"READY=1"
+        service.process.send_signal(signal.SIGTERM)
+        assert told.recv(100) == b"STOPPING=1"
+        assert status_of(f"{service.url}/healthz") == 200
+
+
+def test_a_manager_that_is_gone_changes_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "nobody"))
+    with serving(Mapshelf(tmp_path / "data")) as service:
+        wait_for(lambda: status_of(f"{service.url}/healthz") == 200)
+
+
+def zombies(process: int) -> int:
+    """Return how many children of a process have ended, and are not collected."""
+    states = (Path(f"/proc/{child}/stat").read_text() for child in all_children(process))
+    return sum(state.rpartition(")")[2].split()[0] == "Z" for state in states)
+
+
+def all_children(process: int) -> list[str]:
+    return Path(f"/proc/{process}/task/{process}/children").read_text().split()
+
+
+def test_the_first_process_of_a_container_collects_orphans(tmp_path: Path) -> None:
+    """When the web process is killed, its workers have no parent but the first process."""
+    unshare = shutil.which("unshare")
+    apart = [unshare or "", "--map-root-user", "--pid", "--fork", "--mount-proc", "--kill-child"]
+    if not unshare or subprocess.run([*apart, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("this system lets us have no numbers of processes of our own (unshare --pid)")
+    mapshelf, port = Mapshelf(tmp_path / "data"), free_port()
+    words = [*apart, *mapshelf.command("serve", "--port", str(port), "--workers", "2")]
+    with subprocess.Popen(words) as outside:
+        try:
+            wait_for(lambda: status_of(f"http://127.0.0.1:{port}/readyz") == 200)
+            (first,) = children(outside.pid)
+            web = next(child for child in children(first) if len(children(child)) == 2)
+            workers = descendants(web)
+            os.kill(web, signal.SIGKILL)
+            wait_for(lambda: not any(Path(f"/proc/{worker}").exists() for worker in workers))
+            wait_for(lambda: status_of(f"http://127.0.0.1:{port}/readyz") == 200)
+            wait_for(lambda: not zombies(first))
+            os.kill(first, signal.SIGTERM)
+            assert outside.wait(PATIENCE) == 0
+        finally:
+            outside.kill()

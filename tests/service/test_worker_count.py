@@ -1,0 +1,38 @@
+"""How many workers start when nobody says: no more than processors and memory bear."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from mapshelf.service.worker_count import WORKER_MEMORY, default_workers
+
+PROCESSORS = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+
+
+def test_without_limits_there_is_one_for_each_processor_that_memory_bears(tmp_path: Path) -> None:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    assert default_workers(tmp_path) == max(1, min(PROCESSORS or 1, memory // WORKER_MEMORY))
+
+
+@pytest.mark.parametrize(
+    ("memory", "workers"),
+    [("max", PROCESSORS), (f"{WORKER_MEMORY * 3 // 2}", 1), ("1000000", 1), ("", PROCESSORS)],
+)
+def test_memory_of_a_container_bounds_them(tmp_path: Path, memory: str, workers: int) -> None:
+    (tmp_path / "memory.max").write_text(f"{memory}\n")
+    assert default_workers(tmp_path) == min(workers, default_workers(tmp_path / "none"))
+
+
+@pytest.mark.parametrize(
+    ("limit", "most"), [("50000 100000", 1), ("100000 100000", 1), ("max 100000", PROCESSORS)]
+)
+def test_processor_time_of_a_container_bounds_them(tmp_path: Path, limit: str, most: int) -> None:
+    (tmp_path / "cpu.max").write_text(f"{limit}\n")
+    assert default_workers(tmp_path) == min(most, default_workers(tmp_path / "none"))
+
+
+def test_a_small_computer_gets_one_or_two(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(4), raising=False)
+    (tmp_path / "memory.max").write_text(str(920 << 20))
+    assert default_workers(tmp_path) == 2
