@@ -36,6 +36,9 @@ class Headers:
         """Return the values of a header."""
         return [self._headers[name]] if name in self._headers else []
 
+    def __contains__(self, name: str) -> bool:
+        return name in self._headers
+
 
 class Scope:
     """A request, as Granian gives it."""

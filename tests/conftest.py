@@ -12,6 +12,7 @@ from argon2 import PasswordHasher
 
 from mapshelf.accounts import passwords
 from mapshelf.model import MapDraft
+from tests.children import lent_children
 from tests.cli.process import EXAMPLES, Mapshelf
 from tests.examples import register_profiles
 from tests.harness import Service, Shelf, serve, shelf_with
@@ -84,6 +85,13 @@ Serving = Callable[..., Service]
 """Called with maps, gives a service that serves just these."""
 
 
+@pytest.fixture(scope="module", autouse=True)
+def lending() -> Iterator[None]:
+    """Leave child processes to the next test of the module. Replace this where they are tested."""
+    with lent_children():
+        yield
+
+
 @pytest.fixture(scope="session")
 def postgres() -> Server:
     """A PostgreSQL server; each test takes a database of its own in it."""
@@ -115,7 +123,7 @@ def new_catalogue(postgres: Server) -> Iterator[Callable[[int], str]]:
 
     yield new
     for name in names:
-        postgres.drop(name)
+        postgres.give_back_catalogue(name)
 
 
 @pytest.fixture(scope="session")

@@ -59,7 +59,7 @@ def drop_tokens(folder: Path) -> None:
 def give_back(folder: Path) -> None:
     """Forget the database of the catalogue in ``folder``, if it is one in a server."""
     if folder in _names:
-        postgres.shared().drop(_names.pop(folder))
+        postgres.shared().give_back_catalogue(_names.pop(folder))
 
 
 def kept_bytes(folder: Path) -> Iterator[bytes]:

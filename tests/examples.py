@@ -5,13 +5,13 @@ release, ``thorough``. A test that needs another number than the profile's asks 
 one over many real files asks ``some``, so that both follow the profile.
 
 Every profile is derandomized: a test tries the same examples each time, on every machine. None has
-a deadline: machines differ, and are busy with other things.
+a deadline, nor takes slow examples for a fault: machines differ, and are busy with other things.
 """
 
 from collections.abc import Sequence
 from typing import Final, TypeVar
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 T = TypeVar("T")
 
@@ -22,7 +22,13 @@ PERCENT: Final = {"fast": 10, "default": 25, "full": 100, "thorough": 1000}
 def register_profiles() -> None:
     """Make the profiles known, and load the default, which the option may replace."""
     for name, percent in PERCENT.items():
-        settings.register_profile(name, max_examples=percent, deadline=None, derandomize=True)
+        settings.register_profile(
+            name,
+            max_examples=percent,
+            deadline=None,
+            derandomize=True,
+            suppress_health_check=[HealthCheck.too_slow],
+        )
     settings.load_profile("default")
 
 

@@ -1,14 +1,17 @@
 """The benchmarks of attacks and of odd requests run, and count from when requests were due."""
 
 import asyncio
+import socket
 import sys
+from threading import Thread
 
 import pytest
 from benchmarks import building, catalogue, fuzzing
 from benchmarks.catalogue import Catalogue
 from benchmarks.http1 import get_request
-from benchmarks.overload import measurement
+from benchmarks.overload import excess, measurement
 from benchmarks.overload.load import offer
+from benchmarks.overload.open_loop import Load, Sender
 
 pytestmark = [
     pytest.mark.process,
@@ -58,3 +61,38 @@ def test_a_request_that_must_wait_counts_from_when_it_was_due() -> None:
         return min(outcomes.taken[200])
 
     assert asyncio.run(asked()) > 0.25  # the last was due after 0.19 s, all were answered at 0.5 s
+
+
+def test_what_becomes_of_an_excess_is_told(made: Catalogue) -> None:
+    told = dict(excess.measured(made, 0.5, ["lists", "uploads"], pause=0.0))
+    for name in ("lists", "uploads"):
+        figures = told[name]
+        assert figures["peak a second"] > 0
+        assert figures["asked a second"] == pytest.approx(3 * figures["peak a second"], abs=0.1)
+        counts = dict(one.rsplit("=") for one in figures["outcomes"].split(" ") if "=" in one)
+        assert set(counts) <= {"200", "201", "503"}
+        assert sum(map(int, counts.values())) == pytest.approx(figures["asked a second"] / 2, abs=2)
+
+
+def test_at_a_rate_no_request_waits_for_another() -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        answering = Thread(target=answer_the_last_first, args=(listener, 10))
+        answering.start()
+        load = Load(listener.getsockname()[1], [get_request("/")], 100.0, 0.1)
+        answers = Sender(load).send()
+        answering.join()
+    assert answers.counts() == {"200": 9, "503": 1}
+    # The first was due 90 ms before the last, which had to come before any was answered.
+    assert max(answers.taken[200]) > 0.09
+    assert answers.milliseconds([503])["count"] == 1
+
+
+def answer_the_last_first(listener: socket.socket, count: int) -> None:
+    connections = [listener.accept()[0] for _ in range(count)]
+    for number, connection in enumerate(reversed(connections)):
+        connection.recv(1000)
+        status = "200 OK" if number else "503 Service Unavailable"
+        connection.sendall(f"HTTP/1.1 {status}\r\ncontent-length: 2\r\n\r\nok".encode())
+        connection.close()

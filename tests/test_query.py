@@ -120,6 +120,7 @@ def test_defaults() -> None:
     assert DEFAULT_LIMIT == 20
     assert set(PARAMETERS) == {row.name for row in FILTERS} | {
         "query",
+        "title_only",
         "limit",
         "offset",
         "order_by",
@@ -186,10 +187,16 @@ def test_owner_keys_do_not_know_case(name: str) -> None:
         ("tag: b", "tag: b", ()),
         ("tag:", "tag:", ()),
         ('tag:"" x', 'tag:"" x', ()),
+        ("folder:\u00abA B/C\u00bb -tag:\u300cx y\u300d z", "z", None),
+        ('title:"a tag:b" c', 'title:"a tag:b" c', ()),
         ("untag:b --tag:b owner:b http://tag:b", "untag:b --tag:b owner:b http://tag:b", ()),
     ],
 )
-def test_filters_as_words(text: str, rest: str, filters: tuple[tuple[str, int], ...]) -> None:
+def test_filters_as_words(
+    text: str, rest: str, filters: tuple[tuple[str, int], ...] | None
+) -> None:
+    if filters is None:
+        filters = (("folder", folder_key("A B/C")), ("-tag", tag_key("x y")))
     query = parse_query(urlencode({"query": text}).encode())
     assert (query.text, query.filters) == (rest, filters)
     assert query.order == (None if rest else "date")

@@ -13,9 +13,10 @@ MEMBER = User(1, "ann", 0, disabled=False)
 TOKEN = Token(1, "ann", "", "", created=0, expires=None, revoked=None, last_used=None)
 
 READING = {"list maps", "search maps", "read a map", "list one's own maps", "list versions"}
-READING |= {"list collections", "read a collection"}
+READING |= {"list collections", "read a collection", "list saved searches"}
 WRITING = {"publish a map", "change a map", "remove a map", "undo a removal"}
 WRITING |= {"replace a file", "restore a version", "vote", "report a map"}
+WRITING |= {"save a search", "report a collection"}
 WRITING |= {"make a collection", "change a collection", "remove a collection"}
 PUBLIC = {"sign in", "sign in by a provider", "choose a password by link", "register"}
 PUBLIC |= {"see a picture", "ask about the service", "ask to be let in as a program"}

@@ -214,6 +214,16 @@ def test_failures_are_forgotten_after_a_day(store: Store, ann: User, home: Clien
     assert refused(store, later(home, DAY)) == 5
 
 
+def test_a_clock_that_was_ahead_keeps_nobody_out_when_it_is_set_right(
+    store: Store, ann: User, home: Client
+) -> None:
+    fail(store, later(home, DAY), times=5)
+    assert refused(store, later(home, DAY)) == 5
+    fail(store, home)  # as that was looked at, it counts from now
+    assert refused(store, home) == 10
+    assert refused(store, later(home, 10 * SECOND)) == 0
+
+
 def test_a_refused_attempt_is_not_looked_at(store: Store, ann: User, home: Client) -> None:
     fail(store, home, times=5)
     for password in (PASSWORD, WRONG):

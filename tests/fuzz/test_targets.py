@@ -8,6 +8,8 @@ from mapshelf.readers import READERS, Limits, Reader
 from mapshelf.readers.parsing.content import Content
 from tests.fuzz import targets
 
+pytestmark = pytest.mark.slow
+
 by_reader = pytest.mark.parametrize("reader", READERS, ids=lambda reader: reader.name)
 
 

@@ -29,6 +29,11 @@ REPOSITORY = Path(__file__).resolve().parents[2]
 HOSTILE_LIMITS = Limits(cpu_seconds=1, wall_seconds=60.0, memory=256 * MIB)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def lending() -> None:
+    """Each test has children of its own."""
+
+
 def write_map(folder: Path, name: str, text: str = "Root") -> str:
     path = folder / name
     path.write_bytes(freemind(f'<node TEXT="{text}"><node TEXT="child"/></node>'))

@@ -1,0 +1,55 @@
+"""Lets the n-th change of a disk fail under each command, for each n, and looks what comes of it.
+
+    python scripts/disk_faults.py [--step N] [--only NAME]
+
+The changes are those of a disk in memory (``tests/power``): names, writes, sizes, syncs, and files
+opened to write. One fails, or all from one on, with EIO, ENOSPC and EROFS. It takes root and
+``/dev/fuse``. The exit code is 1 if a command said something else than one line, said that it had
+done what it had not, damaged something, or did not work when the disk worked again.
+"""
+
+import argparse
+import errno
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.power.failing import CODES, FOR_GOOD, Tried, fail_each, trials
+from tests.power.mounted import Fault, can_mount
+
+
+def main() -> int:
+    """Try what was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--step", type=int, default=1, help="try each n-th change alone")
+    parser.add_argument("--only", help="one command, by its name")
+    given = parser.parse_args()
+    if not can_mount():
+        print("this takes root and /dev/fuse", file=sys.stderr)
+        return 1
+    faults = 0
+    with tempfile.TemporaryDirectory(prefix="mapshelf-faults-") as name:
+        for command, trial in trials(Path(name)).items():
+            if given.only not in (None, command):
+                continue
+            for code in CODES:
+                for count, what in ((1, "one fails"), (FOR_GOOD, "all fail from one on")):
+                    tried, began = Tried(), time.monotonic()
+                    fail_each(Path(name, "t"), trial, Fault(0, count, code), tried, given.step)
+                    print(
+                        f"{command}, {errno.errorcode[code]}, {what}: {tried.runs} runs,"
+                        f" {tried.refused} refused, {len(tried.faults)} faults,"
+                        f" {time.monotonic() - began:.0f} s",
+                        flush=True,
+                    )
+                    for fault in tried.faults[:5]:
+                        print(f"  {fault}", flush=True)
+                    faults += len(tried.faults)
+    return 1 if faults else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,133 @@
+"""Cuts the power of a disk under Mapshelf, and looks whether anything acknowledged is lost.
+
+    python scripts/power_cuts.py service    while people upload and vote, files are imported,
+                                            backups and snapshots are made; --cuts of them
+    python scripts/power_cuts.py commands   before each change that backup, restore and the first
+                                            command of all make
+    python scripts/power_cuts.py control    the same service with what must lose something: a disk
+                                            that ignores syncs, and SQLite with synchronous = NORMAL
+
+Each cut is looked at as several disks: nothing of what was not synced is there (``lost``), all of
+it (``kept``), or any part of it (``torn``). It takes root and ``/dev/fuse``. The exit code is 1 if
+something was lost that must not be, or if a control lost nothing. ``tests/power`` has the disk.
+"""
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tests.power.judge import Verdicts
+from tests.power.mounted import Cuts, can_mount
+from tests.power.rounds import cut_command, cut_service
+
+PER_ROUND: Final = 40
+"""Cuts of one run of the service; more disks take more room."""
+
+WEAKER: Final = """
+import apsw
+
+class Weaker(apsw.Connection):
+    def execute(self, statements, *arguments, **named):
+        statements = statements.replace("synchronous = FULL", "synchronous = NORMAL")
+        return super().execute(statements, *arguments, **named)
+
+apsw.Connection = Weaker
+"""
+"""Python runs this before each process of the control: SQLite then syncs its log less often."""
+
+COMMANDS: Final = (("user", "add", "ann"), ("backup",), ("restore",))
+
+
+def main() -> int:
+    """Cut the power as was asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("what", choices=("service", "commands", "control"))
+    parser.add_argument("--cuts", type=int, default=200, help="of the service")
+    parser.add_argument("--apart", type=int, default=150, help="changes between two, at most")
+    parser.add_argument("--torn", type=int, default=1, help="disks of each cut with a part")
+    parser.add_argument("--seed", default="1")
+    given = parser.parse_args()
+    if not can_mount():
+        print("this takes root and /dev/fuse", file=sys.stderr)
+        return 1
+    with tempfile.TemporaryDirectory(prefix="mapshelf-power-", dir=_memory()) as name:
+        place = Path(name)
+        return {"service": _service, "commands": _commands, "control": _control}[given.what](
+            place, given
+        )
+
+
+def _memory() -> str | None:
+    return "/dev/shm" if os.path.isdir("/dev/shm") else None  # noqa: S108 - the fastest disk
+
+
+def _service(place: Path, given: argparse.Namespace) -> int:
+    verdicts, began = Verdicts(), time.monotonic()
+    for start in range(0, given.cuts, PER_ROUND):
+        count = min(PER_ROUND, given.cuts - start)
+        cuts = Cuts("", given.apart, count, f"{given.seed} {start}", given.torn)
+        with _fresh(place) as folder:
+            cut_service(folder, verdicts, cuts, starts=3)
+        _tell(f"{start + count} cuts", verdicts, began)
+    return 1 if verdicts.faults else 0
+
+
+def _commands(place: Path, given: argparse.Namespace) -> int:
+    failed = 0
+    for words in COMMANDS:
+        verdicts, began = Verdicts(), time.monotonic()
+        with _fresh(place) as folder:
+            cut_command(folder / "command", verdicts, words)
+        _tell(" ".join(words), verdicts, began)
+        failed |= bool(verdicts.faults)
+    return failed
+
+
+def _control(place: Path, given: argparse.Namespace) -> int:
+    weaker = place / "weaker"
+    weaker.mkdir()
+    (weaker / "sitecustomize.py").write_text(WEAKER, "utf-8")
+    kept = 0
+    for lie in (True, False):
+        if not lie:
+            os.environ["PYTHONPATH"] = str(weaker)
+        verdicts, began = Verdicts(), time.monotonic()
+        cuts = Cuts("", given.apart, min(given.cuts, PER_ROUND), given.seed, given.torn)
+        with _fresh(place) as folder:
+            cut_service(folder, verdicts, cuts, lie=lie)
+        os.environ.pop("PYTHONPATH", None)
+        what = "a disk that ignores syncs" if lie else "synchronous = NORMAL"
+        _tell(what, verdicts, began)
+        kept |= not verdicts.faults
+    return kept
+
+
+@contextmanager
+def _fresh(place: Path) -> Iterator[Path]:
+    """Give an empty folder of its own."""
+    with tempfile.TemporaryDirectory(dir=place) as name:
+        yield Path(name)
+
+
+def _tell(what: str, verdicts: Verdicts, began: float) -> None:
+    judged = ", ".join(f"{count} {fate}" for fate, count in verdicts.judged.items())
+    print(
+        f"{what}: {sum(verdicts.judged.values())} disks ({judged}), {verdicts.promises} promises;"
+        f" {verdicts.served} snapshots served, {verdicts.rebuilt} rebuilt;"
+        f" {len(verdicts.faults)} faults; {time.monotonic() - began:.0f} s",
+        flush=True,
+    )
+    for fault in verdicts.faults[:5]:
+        print(f"  {fault}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

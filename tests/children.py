@@ -1,0 +1,107 @@
+"""Child processes that the services of a test module leave to those that come after them.
+
+They have far more time by the clock than otherwise: a busy machine is slow, not wrong. Their limits
+of processor time stay.
+
+To start a child and to load our modules into it takes a third of a second of a processor, more than
+most of what tests ask it for. What is lent here is the real pool. A test that ends while its child
+is at work leaves none.
+"""
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any, Final, TypeVar
+
+import pytest
+
+from mapshelf.api import documents, drawings, map_detail, thumbnails
+from mapshelf.readers import sandboxed_reader
+from mapshelf.render import formula_worker, image_worker, render_worker
+from mapshelf.sandbox import pool
+from mapshelf.sandbox.pool import ConfinedPool
+
+T = TypeVar("T")
+
+PATIENCE: Final = 300.0
+"""Seconds by the clock for a task, and for all pictures of a map."""
+
+Kind = tuple[int, int, int, int, int]
+"""What a pool is made with."""
+
+
+@contextmanager
+def lent_children() -> Iterator[None]:
+    """Have services take over the children of those that have ended, while in the context."""
+    free: defaultdict[Kind, list[ConfinedPool]] = defaultdict(list)
+
+    class LentPool(_LentPool):
+        idle = free
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (pool, sandboxed_reader):
+            patch.setattr(module, "ConfinedPool", LentPool)
+        for module in (documents, formula_worker, image_worker, render_worker):
+            patch.setattr(module, "WALL_SECONDS", PATIENCE)
+        for module in (drawings, map_detail, thumbnails):
+            patch.setattr(module, "PICTURE_SECONDS", PATIENCE)
+        yield
+    LentPool.over = True
+    for pools in free.values():
+        for one in pools:
+            one.close()
+
+
+class _LentPool:
+    """Does what ``ConfinedPool`` does, with one that another had before."""
+
+    idle: defaultdict[Kind, list[ConfinedPool]]
+    over = False
+    """Whether nobody takes over any more, as at the end of a service of several modules."""
+
+    def __init__(
+        self, workers: int, memory: int, descriptors: int, niceness: int = 0, file_size: int = 0
+    ) -> None:
+        self._kind: Kind = (workers, memory, descriptors, niceness, file_size)
+        self._lent: ConfinedPool | None = None
+        self._unfinished: list[Future[Any]] = []
+        self._changing = Lock()
+        self.closed = False
+
+    def submit(
+        self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float
+    ) -> "Future[T]":
+        with self._changing:
+            if self.closed:
+                future: Future[T] = Future()
+                future.set_exception(BrokenProcessPool("the pool has been closed"))
+                return future
+            if self._lent is None:
+                pools = self.idle[self._kind]
+                self._lent = pools.pop() if pools else ConfinedPool(*self._kind)
+            future = self._lent.submit(function, arguments, seconds)
+            self._unfinished = [one for one in self._unfinished if not one.done()] + [future]
+            return future
+
+    def result(self, future: "Future[T]") -> T:
+        lent = self._lent
+        return future.result() if lent is None else lent.result(future)
+
+    def expect(self, tasks: int) -> None:
+        workers, *limits = self._kind
+        if self._lent is None:
+            self._kind = (max(1, min(workers, tasks)), *limits)  # type: ignore[assignment]
+
+    def close(self) -> None:
+        with self._changing:
+            self.closed = True
+            lent, self._lent = self._lent, None
+        if lent is None:
+            return
+        if not self.over and all(one.done() for one in self._unfinished):
+            self.idle[self._kind].append(lent)
+        else:
+            lent.close()
