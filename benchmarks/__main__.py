@@ -21,6 +21,7 @@ from benchmarks import (
     building,
     catalogue,
     changing,
+    costs,
     freshness,
     fuzzing,
     hostile,
@@ -32,6 +33,7 @@ from benchmarks import (
     serving,
 )
 from benchmarks.catalogue import Catalogue
+from benchmarks.overload import excess
 from benchmarks.overload import measurement as overload
 
 Measurement = Callable[[Catalogue], Iterator[tuple[str, Any]]]
@@ -45,7 +47,9 @@ def main() -> int:
     """Measure what was asked for."""
     given = _arguments()
     try:
-        if {"serving", "freshness", "changing", "hostile", "nodes", "peers"} & set(given.parts):
+        if {"serving", "costs", "freshness", "changing", "hostile", "nodes", "peers"} & set(
+            given.parts
+        ):
             processes.install_needed()
         if {"nodes", "peers"} & set(given.parts):
             processes.require_group("bench")
@@ -79,6 +83,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--hostile-texts", type=int, default=8000, help="searches for anything")
     parser.add_argument("--attacks", type=_names(overload.ATTACKS), help="some of them, by name")
     parser.add_argument("--attack-seconds", type=int, default=15, help="of load beside each attack")
+    parser.add_argument("--excess", type=_names(excess.KINDS), help="some of them, by name")
+    parser.add_argument("--excess-seconds", type=int, default=10, help="of each load in excess")
     parser.add_argument("--files", type=Path, help="a folder of map files to serve under attack")
     parser.add_argument("--fuzzing-requests", type=int, default=100_000, help="of any kind")
     parser.add_argument("--ageing-changes", type=int, default=20_000, help="of one snapshot")
@@ -114,11 +120,13 @@ def _measure(size: int, given: argparse.Namespace) -> dict[str, Any]:
         "searching": searching.measured,
         "building": building.measured,
         "serving": lambda chosen: serving.measured(chosen, given.seconds, given.rounds),
+        "costs": lambda chosen: costs.measured(chosen, given.seconds, given.rounds),
         "freshness": freshness.measured,
         "hostile": lambda chosen: hostile.measured(chosen, given.hostile_texts),
         "overload": lambda chosen: overload.measured(
             chosen, given.attack_seconds, given.attacks, given.files
         ),
+        "excess": lambda chosen: excess.measured(chosen, given.excess_seconds, given.excess),
         "fuzzing": lambda chosen: fuzzing.measured(chosen, given.fuzzing_requests),
         "changing": lambda chosen: changing.measured(chosen, given.changing_seconds),
         "ageing": lambda chosen: ageing.measured(chosen, given.ageing_changes),

@@ -1,13 +1,18 @@
 """What steady changes cost those who read: the same load with none, and with 1,000 a minute.
 
+Visitors of the library ask for its first page alone, while a map is added each second: whenever one
+shows, the page is another.
+
 Changes are what a living catalogue sees: most are new counters or texts of maps that are there,
 some maps come, some go. They are put into the store by a process of its own, as an import does.
 """
 
+import itertools
 import random
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, Final
 
 from benchmarks.catalogue import Catalogue, drafts_of
@@ -22,6 +27,9 @@ AT_A_TIME: Final = 5
 CONNECTIONS: Final = 8
 CALM: Final = 120
 """Seconds of load without changes at most: it stays what it is."""
+
+VISITORS: Final = 20
+BROWSER: Final = ("Accept-Encoding: gzip",)
 
 LOOKS: Final = 10
 """Times that is looked how long a change takes to show."""
@@ -43,6 +51,37 @@ def measured(catalogue: Catalogue, seconds: int) -> Iterator[tuple[str, Any]]:
         yield "p99 with changes, times that without", round(busy["p99_ms"] / calm["p99_ms"], 2)
         yield "changes", {"made": changes.made, "per_minute": changes.per_minute}
         yield "seconds until one showed", {"worst": max(changes.lags, default=None)}
+        yield from _visited(catalogue, target, min(seconds, CALM))
+
+
+def _visited(catalogue: Catalogue, target: Target, seconds: int) -> Iterator[tuple[str, Any]]:
+    """Yield how visitors of the library fare, who ask again at once, without new maps and with."""
+    visitors = replace(target, headers=BROWSER)
+    wrk(visitors, ["/"], 2, VISITORS)
+    name = f"library page, {VISITORS} visitors"
+    yield name, wrk(visitors, ["/"], seconds, VISITORS)
+    maps = _MapEachSecond(catalogue)
+    maps.start()
+    yield f"{name}, a map added each second", wrk(visitors, ["/"], seconds, VISITORS)
+    maps.ended.set()
+    maps.join()
+
+
+class _MapEachSecond(threading.Thread):
+    """Adds a map each second until told to end (``ended``)."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        super().__init__()
+        self._catalogue = catalogue
+        self.ended = threading.Event()
+
+    def run(self) -> None:
+        store = open_store(self._catalogue.settings.database)
+        for number in itertools.count():
+            if self.ended.wait(1.0):
+                break
+            store.put_maps([MapDraft(title=f"another {number}")])
+        store.close()
 
 
 class Edits:

@@ -9,6 +9,7 @@ import asyncio
 import random
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import suppress
@@ -29,8 +30,11 @@ from mapshelf.tokens import new_token
 
 CONNECTIONS: Final = 16
 PATIENCE: Final = 30.0
+SLOW: Final = 1.0
+"""Seconds above which an answer counts as a fault. Other work on the machine makes many slow."""
+
 SHOWN: Final = 50
-"""Most requests that are kept of those that were answered with 5xx, or not at all."""
+"""Most requests that are kept of those that were answered with 5xx, slowly, or not at all."""
 
 KNOWN: Final = 500
 """Maps that requests name."""
@@ -68,7 +72,7 @@ TEMPLATE: Final = '<map version="1.0.1"><node TEXT="{title}"><node TEXT="{text}"
 
 
 def measured(catalogue: Catalogue, count: int) -> Iterator[tuple[str, Any]]:
-    """Yield how many answers had which status, and the requests with 5xx or no answer."""
+    """Yield how many answers had which status, and requests with 5xx, a slow answer or none."""
     with service(catalogue, workers=2) as (target, _):
         document = orjson.loads(get(target.port, "/openapi.json", "").body)
         requests = Requests(catalogue, target, list(_known(target)), document)
@@ -138,7 +142,11 @@ async def _send(
             try:
                 if connection is None or not connection.is_usable:
                     connection = await Connection.opened(port)
+                asked = time.perf_counter()
                 what, fault = await _outcome(connection, request)
+                taken = time.perf_counter() - asked
+                if taken > SLOW:
+                    fault = fault or f"{what} after {taken:.1f} s"
             except OSError as error:
                 what, fault = f"none: {type(error).__name__}", "none"
             told[what] += 1

@@ -77,6 +77,9 @@ def _report(results: Results) -> Iterator[str]:
     served = {size: figures["serving"] for size, figures in sizes.items() if "serving" in figures}
     yield from _serving(served)
     yield from _memory(served)
+    costs = {size: part["costs"] for size, part in sizes.items() if "costs" in part}
+    if costs:
+        yield from _costs(costs)
     fresh = {size: part["freshness"] for size, part in sizes.items() if "freshness" in part}
     yield from _freshness(fresh)
     changing = {size: part["changing"] for size, part in sizes.items() if "changing" in part}
@@ -181,6 +184,23 @@ def _serving(served: dict[str, Results]) -> Iterator[str]:
             f"{part['nginx']['same_body']}, headers only one of them has: "
             f"{', '.join(part['nginx']['other_headers']) or 'none'})."
         )
+    yield ""
+
+
+def _costs(measured: dict[str, Results]) -> Iterator[str]:
+    yield "### What a request costs (microseconds of processor)"
+    yield ""
+    columns = (f"{int(size):,}: {name}" for size in measured for name in ("in process", "HTTP"))
+    yield from header("", *columns)
+    questions = dict.fromkeys(name for part in measured.values() for name in part)
+    for question in questions:
+        rows = [part.get(question, {}) for part in measured.values()]
+        told = (one.get(name, "") for one in rows for name in ("in_process", "over_http"))
+        if not any("share" in one for one in rows):
+            yield row(question, *map(str, told))
+    shares = (part["page again, share of the floor"]["share"] for part in measured.values())
+    yield ""
+    yield f"The same page again has {', '.join(map(str, shares))} of the floor's requests a second."
     yield ""
 
 

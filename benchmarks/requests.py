@@ -1,7 +1,7 @@
 """What clients ask of a catalogue, drawn at random but the same for the same seed."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final
 from urllib.parse import urlencode
 
@@ -25,6 +25,9 @@ COMBINATIONS: Final[tuple[tuple[str, ...], ...]] = (
 
 DIFFERENT: Final = 20_000
 """Different requests in a list: far more than a worker keeps answers for."""
+
+DRAWN: Final = 400_000
+"""Requests drawn at most for that: in a small catalogue there are not so many different ones."""
 
 
 class Clients:
@@ -54,6 +57,13 @@ class Clients:
         page = self._chance.choice((0, self._chance.randrange(10), self._chance.randrange(most)))
         return {"order_by": self.order(), "offset": str(20 * page), **self.filters(names)}
 
+    def library(self, filters: Sequence[str]) -> dict[str, str]:
+        """Return the parameters of a page of the library with these filters."""
+        chosen = self.filters(filters)
+        pages = 1 if chosen else self._catalogue.size // 24
+        page = self._chance.randrange(pages)
+        return {"order_by": self.order(), "offset": str(24 * page), **chosen}
+
     def search(self) -> dict[str, str]:
         """Return the parameters of a search for one to three words."""
         return {"query": self.words(self._chance.choice((1, 1, 2, 3)))}
@@ -74,16 +84,32 @@ class Clients:
         return int((choices + 1) ** self._chance.random()) - 1
 
 
+def different(draw: Callable[[], str], count: int = DIFFERENT) -> list[str]:
+    """Return as many different addresses as are wanted, each as soon as it is drawn."""
+    found: dict[str, None] = {}
+    for _ in range(DRAWN):
+        found[draw()] = None
+        if len(found) == count:
+            break
+    return list(found)
+
+
 def listing_paths(catalogue: Catalogue) -> list[str]:
     """Return many different listings."""
     clients = Clients(catalogue, "listings")
-    return [_path(clients.listing()) for _ in range(DIFFERENT)]
+    return different(lambda: _path(clients.listing()))
 
 
 def search_paths(catalogue: Catalogue) -> list[str]:
     """Return many different searches by relevance."""
     clients = Clients(catalogue, "searches")
-    return [_path(clients.search()) for _ in range(DIFFERENT)]
+    return different(lambda: _path(clients.search()))
+
+
+def library_paths(catalogue: Catalogue, filters: Sequence[str], count: int) -> list[str]:
+    """Return different pages of the library, with these filters."""
+    clients = Clients(catalogue, f"library {' '.join(filters)}")
+    return different(lambda: f"/?{urlencode(clients.library(filters))}", count)
 
 
 def mixed_paths(catalogue: Catalogue) -> list[str]:

@@ -84,12 +84,14 @@ class Target:
         pid: its first process.
         token: what lets one in.
         behind: first processes of what it needs besides, a database for instance.
+        headers: what ``wrk`` sends with each request besides the token.
     """
 
     port: int
     pid: int
     token: str
     behind: tuple[int, ...] = ()
+    headers: tuple[str, ...] = ()
 
     def processes(self) -> list[int]:
         """Return all processes that answering takes."""
@@ -147,7 +149,8 @@ def wrk(
         file.flush()
         command = ["taskset", "-c", str(core), "wrk", "-t1", f"-c{connections}"]
         command += [f"-d{seconds}", "--timeout", "10", "-s", str(SCRIPT)]
-        command += ["-H", f"Authorization: Bearer {target.token}"]
+        for header in (f"Authorization: Bearer {target.token}", *target.headers):
+            command += ["-H", header]
         command += [f"http://127.0.0.1:{target.port}", "--", file.name]
         used = target.cpu_seconds()
         done = subprocess.run(command, capture_output=True, text=True, check=True)
@@ -162,7 +165,7 @@ def measured(catalogue: Catalogue, seconds: int, rounds: int) -> Iterator[tuple[
     """Yield each question with its answer."""
     with service(catalogue) as (target, ready):
         yield "ready_seconds", round(ready, 3)
-        yield "memory_at_rest", memory(_workers(target)[0])
+        yield "memory_at_rest", memory(worker_processes(target)[0])
         yield from _against_nginx(target, seconds, rounds)
         questions = {
             "users/me": ["/users/me"],
@@ -173,10 +176,10 @@ def measured(catalogue: Catalogue, seconds: int, rounds: int) -> Iterator[tuple[
         for name, paths in questions.items():
             runs = [wrk(target, paths, seconds, CONNECTIONS) for _ in range(rounds)]
             yield name, typical(runs)
-        yield "memory_after_load", memory(_workers(target)[0])
+        yield "memory_after_load", memory(worker_processes(target)[0])
     with service(catalogue, workers=2) as (target, _):
         wrk(target, mixed_paths(catalogue), seconds, CONNECTIONS)
-        yield "memory_of_two_workers", [memory(pid) for pid in _workers(target)[:2]]
+        yield "memory_of_two_workers", [memory(pid) for pid in worker_processes(target)[:2]]
 
 
 def typical(runs: list[dict[str, Any]]) -> dict[str, Any]:
@@ -219,7 +222,7 @@ def _header_names(answer: Answer) -> set[str]:
     return {name for name, _ in answer.headers} - {"connection"}
 
 
-def _workers(target: Target) -> list[int]:
+def worker_processes(target: Target) -> list[int]:
     """Return the processes that answer: the children of the web process, itself a child."""
     family = tree(target.pid)
     return [pid for pid in family if pid not in (target.pid, *children(target.pid))]

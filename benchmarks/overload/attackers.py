@@ -67,24 +67,28 @@ async def half_sent(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
     told: Counter[str] = Counter()
     gate = asyncio.Semaphore(HANDSHAKES)
     half = get_request("/maps", aim.token)[:-20]
+    tried = asyncio.Event()
 
     async def waiting() -> None:
-        while not ended.is_set():
+        while not (ended.is_set() and tried.is_set()):
             try:
                 async with gate:
                     connection = await Connection.opened(aim.port, SOURCE)
             except OSError:
                 told["refused"] += 1
+                tried.set()
                 await asyncio.sleep(1)
                 continue
             told["opened"] += 1
+            tried.set()
             connection.send(half)
             with suppress(OSError, EOFError):
                 await connection.reply()
             connection.close()
             told["cut"] += 1
 
-    await _until(ended, [waiting() for _ in range(aim.count)])
+    # On a busy machine, the others may be done before one connection is open.
+    await _until(ended, [waiting() for _ in range(aim.count)], tried)
     return dict(told)
 
 
@@ -186,10 +190,12 @@ async def equal_requests(aim: Aim, ended: asyncio.Event) -> dict[str, Any]:
     return dict(told)
 
 
-async def _until(ended: asyncio.Event, work: list[Any]) -> None:
-    """Do all of it until told to end."""
+async def _until(ended: asyncio.Event, work: list[Any], begun: asyncio.Event | None = None) -> None:
+    """Do all of it until told to end, and until it has ``begun``."""
     tasks = [asyncio.create_task(one) for one in work]
     await ended.wait()
+    if begun is not None:
+        await begun.wait()
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

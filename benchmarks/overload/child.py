@@ -27,19 +27,31 @@ _context = multiprocessing.get_context("spawn")
 
 
 class Child:
-    """A process that runs ``work`` until it returns, told to end when the context ends."""
+    """A process that runs ``work`` until it returns, told to end when the context ends.
 
-    def __init__(self, work: Work, *arguments: Any, nice: int) -> None:
+    The context begins when the process does its work.
+    """
+
+    def __init__(self, work: Work, *arguments: Any, nice: int, core: int | None = None) -> None:
+        """Prepare.
+
+        Args:
+            work: what to do.
+            arguments: those of ``work``.
+            nice: the nice value.
+            core: the core, ``None`` for all of them.
+        """
         self._pipe, other = _context.Pipe()
         self._other = other
         self._process = _context.Process(
-            target=_run, args=(other, nice, work, arguments), daemon=True
+            target=_run, args=(other, nice, core, work, arguments), daemon=True
         )
         self._result: dict[str, Any] | None = None
 
     def __enter__(self) -> Self:
         self._process.start()
         self._other.close()  # a process that dies is noticed at the pipe
+        self._pipe.recv()  # on a busy machine it takes seconds to begin
         return self
 
     def __exit__(
@@ -68,11 +80,16 @@ class Child:
         return self._result
 
 
-def _run(pipe: Connection, nice: int, work: Work, arguments: tuple[Any, ...]) -> None:
+def _run(
+    pipe: Connection, nice: int, core: int | None, work: Work, arguments: tuple[Any, ...]
+) -> None:
+    if core is not None:
+        os.sched_setaffinity(0, {core})
     with suppress(PermissionError):
         os.nice(nice)
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    pipe.send("begun")
     pipe.send(uvloop.run(_until_told(pipe, work, arguments)))
 
 

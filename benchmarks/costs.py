@@ -1,0 +1,223 @@
+"""What a request of each kind costs: processor time in microseconds, in process and over HTTP.
+
+Processor time hardly depends on what else the machine does. In process it is our own code alone;
+over HTTP it is that of the only worker, the server's own included. The floor is what an empty
+application on the same server takes to hand over the same page, measured turn by turn with it.
+
+*Again* is what a worker keeps already. *New* is what has not been asked for since the snapshot was
+published: there are always more such addresses than a worker keeps answers for.
+"""
+
+import pickle
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from itertools import cycle, islice, pairwise
+from pathlib import Path
+from statistics import median
+from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
+
+import tantivy
+
+from benchmarks.catalogue import BASE_URL, Catalogue, words_of
+from benchmarks.changing import BROWSER
+from benchmarks.in_process import InProcess
+from benchmarks.processes import children, free_port, get, python, running, wait_until_ready
+from benchmarks.requests import FILTERS, library_paths, listing_paths, search_paths
+from benchmarks.serving import PAGE, Target, service, worker_processes, wrk
+from mapshelf.query import MapQuery, parse_query
+from mapshelf.search.query_parser import parse_query_text
+from mapshelf.site.library import library_page
+from mapshelf.site.page_maker import PageMaker
+from mapshelf.snapshot import SnapshotDirectory
+from mapshelf.snapshot.format.manifest import TEXT
+from mapshelf.snapshot.format.records import record_ids
+from mapshelf.snapshot.format.text_fields import schema
+from mapshelf.snapshot.read import Record, Snapshot
+from mapshelf.snapshot.read.text_queries import QueryBuilder
+from mapshelf.store import open_store
+
+CONNECTIONS: Final = 8
+IN_PROCESS: Final = 2000
+"""Requests of each kind in process; those of new pages are fewer."""
+
+PICTURES: Final = 40
+PAGES: Final = 500
+"""Pages, each of more than 50 KB: several times what a worker keeps."""
+
+TOPICS: Final = 100
+LOOKED_AT: Final = 30_000
+"""Maps among which those are looked for that have about ``TOPICS`` topics."""
+
+PUBLICATIONS: Final = 25
+
+
+class Question(NamedTuple):
+    """A kind of request.
+
+    Attributes:
+        name: what it is.
+        paths: addresses to ask for.
+        again: whether what can be kept of the answers is kept already.
+        headers: what browsers send.
+    """
+
+    name: str
+    paths: Sequence[str]
+    again: bool = False
+    headers: tuple[str, ...] = ()
+
+
+def measured(catalogue: Catalogue, seconds: int, rounds: int) -> Iterator[tuple[str, Any]]:
+    """Yield each question with its answer."""
+    directory = SnapshotDirectory(catalogue.settings.snapshots)
+    folder = directory.folder(directory.current())
+    questions = _questions(catalogue, Snapshot(folder))
+    with InProcess(catalogue.settings) as application:
+        inside = {one.name: _in_process(application, one) for one in questions}
+    with service(catalogue) as (target, _):
+        worker = replace(target, pid=worker_processes(target)[0])
+        yield from _against_floor(worker, seconds, rounds)
+        for one in questions:
+            yield one.name, inside[one.name] | _over_http(worker, one, seconds, rounds)
+    yield "building the query of a search", _building(catalogue, folder)
+    yield "library page, first after a publication", _first_pages(catalogue, folder)
+
+
+def _questions(catalogue: Catalogue, snapshot: Snapshot) -> list[Question]:
+    maps = _maps_of_size(snapshot)
+    ids = [record_ids(one.body)[1] for one in maps]
+    addresses = PageMaker(BASE_URL).addresses
+    pages = [addresses.map(key, one.title) for key, one in zip(ids, maps, strict=True)]
+    shown = ids[:PICTURES]
+    filtered = library_paths(catalogue, FILTERS, PAGES)
+    pictures = [f"/thumbnails/{one}.png?w=320" for one in shown]
+    return [
+        Question("page again", [PAGE], again=True),
+        Question("lists, all different", listing_paths(catalogue)),
+        Question("searches, all different", search_paths(catalogue)),
+        Question("suggestions for a second word", _second_words(catalogue)),
+        Question("/users/me", ["/users/me"], again=True),
+        Question("/maps/{ID} again", [f"/maps/{one}" for one in shown], again=True),
+        Question("thumbnails again", pictures, True, BROWSER),
+        Question("library page again", ["/"], True, BROWSER),
+        Question("library page new", library_paths(catalogue, (), PAGES), False, BROWSER),
+        Question("library page new, other filters", filtered, False, BROWSER),
+        Question(f"map page new, {TOPICS} topics", pages, False, BROWSER),
+    ]
+
+
+def _second_words(catalogue: Catalogue) -> list[str]:
+    """Return what is asked while somebody types the second word of a search."""
+    words = words_of("Latin", catalogue.seed)[:IN_PROCESS]
+    typed = (urlencode({"query": f"{a} {b[:3]}", "limit": 10}) for a, b in pairwise(words))
+    return [f"/suggest?{parameters}" for parameters in typed]
+
+
+def _maps_of_size(snapshot: Snapshot) -> list[Record]:
+    """Return the maps of about ``TOPICS`` topics among the first of a catalogue."""
+    records = snapshot.at(list(range(min(len(snapshot), LOOKED_AT))), b"")
+    return sorted(records, key=lambda one: abs(one.details.topics - TOPICS))[:PAGES]
+
+
+# -- requests -----------------------------------------------------------------------------
+
+
+def _in_process(application: InProcess, one: Question) -> dict[str, Any]:
+    sent = {name.lower(): value for name, _, value in (row.partition(": ") for row in one.headers)}
+    paths = one.paths[:IN_PROCESS]
+    if one.again:
+        application.microseconds(paths, sent)
+        paths = list(islice(cycle(paths), IN_PROCESS))
+    return {"in_process": round(application.microseconds(paths, sent), 1)}
+
+
+def _over_http(worker: Target, one: Question, seconds: int, rounds: int) -> dict[str, Any]:
+    if one.again:
+        for path in one.paths:
+            assert get(worker.port, path, worker.token).status == 200
+    worker = replace(worker, headers=one.headers)
+    runs = [_wrk(worker, one.paths, seconds) for _ in range(rounds)]
+    failed = sum(run["failed"] for run in runs)
+    return {
+        "over_http": _typical(runs, "microseconds"),
+        "p50_ms": _typical(runs, "p50_ms"),
+        "p99_ms": _typical(runs, "p99_ms"),
+        "addresses": len(one.paths),
+        **({"failed": failed} if failed else {}),
+    }
+
+
+def _wrk(worker: Target, paths: Sequence[str], seconds: int) -> dict[str, Any]:
+    run = wrk(worker, paths, seconds, CONNECTIONS)
+    return {**run, "microseconds": 1e6 / run["requests_per_cpu_second"]}
+
+
+def _typical(runs: Sequence[dict[str, Any]], name: str) -> float:
+    return round(float(median(run[name] for run in runs)), 2)
+
+
+def _against_floor(worker: Target, seconds: int, rounds: int) -> Iterator[tuple[str, Any]]:
+    """Yield what one page costs, and what handing it over costs alone, turn by turn."""
+    ours, floor = [], []
+    with _floor(worker) as empty:
+        for _ in range(rounds):
+            ours.append(_wrk(worker, [PAGE], seconds))
+            floor.append(_wrk(empty, [PAGE], seconds))
+    yield "floor: the same page, handed over", {"over_http": _typical(floor, "microseconds")}
+    pairs = zip(floor, ours, strict=True)
+    share = median(one["microseconds"] / other["microseconds"] for one, other in pairs)
+    yield "page again, share of the floor", {"share": round(share, 3)}
+
+
+@contextmanager
+def _floor(worker: Target) -> Iterator[Target]:
+    """Run an empty application that hands over what ``worker`` answers for one page."""
+    answer, port = get(worker.port, PAGE, worker.token), free_port()
+    own = ("server", "date", "connection")
+    headers = [(name, value) for name, value in answer.headers if name not in own]
+    with tempfile.TemporaryDirectory(prefix="mapshelf-floor-") as name:
+        file = Path(name, "page")
+        file.write_bytes(pickle.dumps((headers, answer.body)))
+        with running(python("benchmarks.floor", str(port), str(file)), Path(name, "log")) as pid:
+            wait_until_ready(port, PAGE, "none")
+            (worker_pid, *_) = children(pid)
+            yield Target(port, worker_pid, "none")
+
+
+# -- parts of what is made ----------------------------------------------------------------
+
+
+def _building(catalogue: Catalogue, folder: Path) -> dict[str, Any]:
+    """Return what it takes to build the query of a search, its text being parsed."""
+    index_schema, searcher = schema(), tantivy.Index.open(str(folder / TEXT)).searcher()
+    builder = QueryBuilder(index_schema, searcher)
+    asked = (parse_query(path.partition("?")[2].encode()) for path in search_paths(catalogue))
+    terms = [parse_query_text(query.text) for query in islice(asked, IN_PROCESS)]
+    return {"in_process": _microseconds(lambda one: builder.scored(one, ()), terms)}
+
+
+def _first_pages(catalogue: Catalogue, folder: Path) -> dict[str, Any]:
+    """Return what the first page of the library takes with a snapshot of which nothing was read."""
+    maker, store = PageMaker(BASE_URL), open_store(catalogue.settings.database)
+    maker.templates.load()
+
+    def page(snapshot: Snapshot) -> object:
+        values = {"library": library_page(MapQuery(), snapshot, store, maker.addresses)}
+        return maker.templates.page("library.html", values)
+
+    page(Snapshot(folder))
+    snapshots = [Snapshot(folder) for _ in range(PUBLICATIONS)]
+    found = {"in_process": _microseconds(page, snapshots)}
+    store.close()
+    return found
+
+
+def _microseconds(call: Callable[[Any], object], arguments: Sequence[Any]) -> float:
+    began = time.process_time()
+    for one in arguments:
+        call(one)
+    return round((time.process_time() - began) / len(arguments) * 1e6, 1)

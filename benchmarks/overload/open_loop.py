@@ -1,0 +1,260 @@
+"""Requests at a fixed rate, as many as one processor can send, and what became of each.
+
+This is for rates that ``load.py`` is too slow for: a loop over sockets and nothing else. What
+counts is the same: each request is due at a moment of a fixed schedule, whatever became of those
+before, and its time counts from that moment, also when it could not be sent at once. No request
+waits for the answer to another (coordinated omission): if all connections wait, another is opened.
+How late requests were sent is told, too: a client that cannot keep its own schedule says so.
+
+Without a rate, each connection sends the next request when it has the answer: that is how to find
+out how much a server can do.
+"""
+
+import itertools
+import resource
+import select
+import socket
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+import numpy as np
+
+from benchmarks.http1 import ADDRESS, IP_BIND_ADDRESS_NO_PORT
+
+SERVED: Final = (200, 201)
+REFUSED: Final = (429, 503)
+
+PATIENCE: Final = 15.0
+"""Seconds after which a client gives up; what has no answer until then counts as that long."""
+
+LOOKED_AFTER: Final = 0.5
+"""Seconds between looks at who has waited too long."""
+
+MOST_OPEN: Final = 16_000
+AT_ONCE: Final = 256
+"""Requests sent, and sockets read, before the others have their turn."""
+
+RECEIVED: Final = 1 << 18
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What is asked of a server.
+
+    Attributes:
+        port: where it listens.
+        requests: one after the other, from the beginning again when they end.
+        rate: requests a second; ``None`` to send the next when one is answered.
+        seconds: for how long they are sent.
+        connections: without a rate, how many wait for an answer at a time.
+    """
+
+    port: int
+    requests: Sequence[bytes]
+    rate: float | None
+    seconds: float
+    connections: int = 1
+
+
+@dataclass(slots=True)
+class Answers:
+    """What became of requests.
+
+    Attributes:
+        taken: seconds from when they were due, by status.
+        broken: what happened to those without an answer.
+        late: seconds from when each was due until it was sent.
+        in_time: how many were served before the last was due.
+    """
+
+    taken: dict[int, list[float]] = field(default_factory=dict)
+    broken: Counter[str] = field(default_factory=Counter)
+    late: list[float] = field(default_factory=list)
+    in_time: int = 0
+
+    def milliseconds(self, statuses: Sequence[int]) -> dict[str, Any]:
+        """Return how many answers with these statuses there were, and how long they took."""
+        taken = [one for status in statuses for one in self.taken.get(status, [])]
+        if not taken:
+            return {"count": 0}
+        p50, p99 = np.percentile(taken, (50, 99)).tolist()
+        times = {"p50": p50, "p99": p99, "max": max(taken)}
+        return {"count": len(taken)} | {name: round(1000 * one, 1) for name, one in times.items()}
+
+    def counts(self) -> dict[str, int]:
+        """Return how many there were, by status or by what happened instead."""
+        return {str(status): len(all_) for status, all_ in sorted(self.taken.items())} | dict(
+            self.broken
+        )
+
+
+class _Line:
+    """A connection, and the request that it waits for, if there is one."""
+
+    __slots__ = ("due", "got", "needed", "socket", "unsent")
+
+    def __init__(self, opened: socket.socket) -> None:
+        self.socket = opened
+        self.due = 0.0
+        self.unsent = b""
+        self.got = bytearray()
+        self.needed = 0
+
+
+class Sender:
+    """Sends a load, and notes what becomes of it."""
+
+    def __init__(self, load: Load) -> None:
+        self._load = load
+        self._requests = itertools.cycle(load.requests)
+        self._epoll = select.epoll()
+        self._busy: dict[int, _Line] = {}
+        self._idle: list[_Line] = []
+        self.answers = Answers()
+        self._end = 0.0
+
+    def send(self) -> Answers:
+        """Send everything, and wait for the answers."""
+        began = looked = time.perf_counter()
+        self._end = began + self._load.seconds
+        due = self._schedule(began)
+        following = next(due, None)
+        while following is not None or self._busy:
+            now = time.perf_counter()
+            for _ in range(AT_ONCE):
+                if following is None or following > now:
+                    break
+                self._ask(following, now)
+                following = next(due, None)
+            wait = 0.01 if following is None else min(0.01, max(0.0, following - now))
+            for number, events in self._epoll.poll(wait, AT_ONCE):
+                self._moved(self._busy.get(number), events)
+            if now - looked > LOOKED_AFTER:
+                looked = now
+                self._give_up(now)
+        for line in self._idle:
+            line.socket.close()
+        self._epoll.close()
+        return self.answers
+
+    def _schedule(self, began: float) -> Iterator[float]:
+        """Return when requests are due; those that answers make possible are sent besides."""
+        rate = self._load.rate
+        if rate is None:
+            return iter([began] * self._load.connections)
+        return (began + number / rate for number in range(round(rate * self._load.seconds)))
+
+    def _ask(self, due: float, now: float) -> None:
+        line = self._idle.pop() if self._idle else self._opened()
+        if line is None:
+            return
+        line.due, line.needed = due, 0
+        line.got.clear()
+        line.unsent = next(self._requests)
+        self._busy[line.socket.fileno()] = line
+        self.answers.late.append(now - due)
+        self._push(line)
+
+    def _opened(self) -> _Line | None:
+        if len(self._busy) >= MOST_OPEN:
+            self.answers.broken["too many connections were open"] += 1
+            return None
+        made = socket.socket()
+        made.setblocking(False)
+        made.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        made.setsockopt(socket.IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, 1)
+        made.bind((ADDRESS, 0))
+        made.connect_ex((ADDRESS, self._load.port))
+        self._epoll.register(made, select.EPOLLIN | select.EPOLLOUT | select.EPOLLET)
+        return _Line(made)
+
+    def _push(self, line: _Line) -> None:
+        """Send what can be sent of the request."""
+        try:
+            line.unsent = line.unsent[line.socket.send(line.unsent) :]
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            self._break(line, type(error).__name__)
+
+    def _moved(self, line: _Line | None, events: int) -> None:
+        if line is None:
+            return
+        if line.unsent and events & select.EPOLLOUT:
+            self._push(line)
+        if events & (select.EPOLLIN | select.EPOLLHUP | select.EPOLLERR):
+            self._receive(line)
+
+    def _receive(self, line: _Line) -> None:
+        try:
+            while piece := line.socket.recv(RECEIVED):
+                line.got += piece
+                if self._is_whole(line):
+                    self._done(line)
+                    return
+                if len(piece) < RECEIVED:
+                    return
+            self._break(line, "closed without an answer")
+        except BlockingIOError:
+            pass
+        except OSError as error:
+            self._break(line, type(error).__name__)
+
+    @staticmethod
+    def _is_whole(line: _Line) -> bool:
+        got = line.got
+        if not line.needed:
+            head = got.find(b"\r\n\r\n")
+            if head < 0:
+                return False
+            at = got.find(b"content-length: ", 0, head)
+            if at < 0:
+                return got.endswith(b"0\r\n\r\n") or b"chunked" not in got[:head]
+            line.needed = head + 4 + int(got[at + 16 : got.find(b"\r", at)])
+        return len(got) >= line.needed
+
+    def _done(self, line: _Line) -> None:
+        now, status = time.perf_counter(), int(line.got[9:12])
+        self.answers.taken.setdefault(status, []).append(now - line.due)
+        self.answers.in_time += status in SERVED and now <= self._end
+        del self._busy[line.socket.fileno()]
+        if b"connection: close" in line.got[:2000] or line.unsent:
+            line.socket.close()
+        else:
+            self._idle.append(line)
+        self._ask_again(now)
+
+    def _ask_again(self, now: float) -> None:
+        if self._load.rate is None and now < self._end:
+            self._ask(now, now)
+
+    def _break(self, line: _Line, reason: str) -> None:
+        self._busy.pop(line.socket.fileno(), None)
+        line.socket.close()
+        self.answers.broken[reason] += 1
+        self._ask_again(time.perf_counter())
+
+    def _give_up(self, now: float) -> None:
+        for line in [one for one in self._busy.values() if now - one.due > PATIENCE]:
+            self._break(line, f"no answer within {PATIENCE:.0f} s")
+
+
+async def sent(load: Load, ended: object) -> dict[str, Any]:
+    """Send a load in a process of its own (``child.Child``); return what became of it."""
+    del ended
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    with suppress(ValueError):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    answers = Sender(load).send()
+    late = np.percentile(answers.late, 99).item() if answers.late else 0.0
+    return {
+        "served a second": round(answers.in_time / load.seconds, 1),
+        "served": answers.milliseconds(SERVED),
+        "refused": answers.milliseconds(REFUSED),
+        "sent late p99": round(1000 * late, 1),
+        "outcomes": answers.counts(),
+    }
