@@ -12,11 +12,13 @@ ARGUMENTS ?=
 # The oldest PostgreSQL that is promised, as Debian 12 has it; where it is not installed, test-postgres
 # runs on the newest, as `make test` does.
 OLDEST_POSTGRES := $(wildcard /usr/lib/postgresql/15/bin)
-# What these test is the same whatever the database: HTTP, the files of a snapshot, queues, packing,
-# drawings, the documents. That maps and files come out as they went in, the contract suite proves.
-WITHOUT_DATABASE := $(patsubst %, \%/test_%.py, bodies bodies_on_the_wire cookies csrf docs drawings \
-	every_combination forms illustrated_exports images openapi pace packing real_server streaming \
-	thumbnails verified_snapshots work_queue)
+# What these test is the same whatever the database: HTTP, what is answered from a snapshot, queues,
+# packing, drawings, the documents; or they run a service on SQLite in any case. That maps and files
+# come out as they went in, the contract suite proves.
+WITHOUT_DATABASE := $(patsubst %, \%/test_%.py, bodies bodies_on_the_wire comparing contract cookies \
+	csrf desktop_program docs drawings every_combination forms illustrated_exports images \
+	oauth_clients openapi pace packing private real_server search streaming thumbnails tracing \
+	verified_snapshots work_queue)
 POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_transfer.py \
 	$(filter-out $(WITHOUT_DATABASE), $(wildcard tests/api/test_*.py))
 
@@ -36,7 +38,7 @@ test test-fast test-postgres test-cluster: export PYTHONDONTWRITEBYTECODE =
 # Tried with Node.js 20.
 OIDC_PROVIDER := 8.8.1
 
-.PHONY: help demo wheel test test-fast test-postgres test-cluster check format bench clean openid-provider
+.PHONY: help demo wheel sbom audit test test-fast test-postgres test-cluster check format bench clean openid-provider
 
 help: ## show this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/'
@@ -49,10 +51,20 @@ wheel: | $(UV) ## build the package, for pipx, uv tool or pip
 	$(UV) build --wheel --quiet
 	@ls dist/mapshelf-*.whl
 
+sbom: | $(UV) ## list what is installed with the package, in CycloneDX: dist/mapshelf.cdx.json
+	@mkdir -p dist
+	$(UV) export --quiet --locked --no-dev --format cyclonedx1.5 --preview-features sbom-export \
+		--output-file dist/mapshelf.cdx.json > /dev/null
+
+audit: | $(UV) ## look for advisories (api.osv.dev) about what is in uv.lock
+	@$(UV) audit --locked --preview-features audit-command $(ARGUMENTS) || { code=$$?; [ $$code -eq 1 ] || \
+		echo "make audit: NOTHING WAS CHECKED. It takes uv 0.10.12 or newer, and api.osv.dev." >&2; \
+		exit $$code; }
+
 test: .venv/.developed ## run the tests
 	$(PYTEST) $(ARGUMENTS)
 
-test-fast: WORKERS = 3 # none of these waits for long
+test-fast: WORKERS = 2 # none of these waits, and each worker reads all test files
 test-fast: .venv/.developed ## run the tests that start nothing and take little: an answer in a minute
 	$(PYTEST) -m 'not (browser or cluster or postgres or process or slow)' \
 		--hypothesis-profile fast $(ARGUMENTS)
