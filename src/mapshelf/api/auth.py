@@ -56,7 +56,7 @@ MOST_LOOKUPS: Final = 4096
 """Maximum of unknown tokens being looked up; beyond it, the store does not keep up, and requests
 are rejected."""
 
-RENEWED_AT: Final = 0.5
+RENEWED_AT: Final = 0.75
 """The share of the age up to which a tokens version holds, after which it is read again while it
 still does: otherwise all requests would wait for it, each time."""
 
