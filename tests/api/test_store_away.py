@@ -380,7 +380,7 @@ def test_the_version_is_read_again_before_anybody_waits_for_it(told: Told, note:
     async def asked_twice() -> None:
         authenticator = Authenticator(told, note)  # type: ignore[arg-type]
         await authenticator.user(HEADER, MAPS)
-        await asyncio.sleep(1.2)
+        await asyncio.sleep(1.6)
         # It holds, so this one does not wait; it has it read for those who come later.
         await authenticator.user(HEADER, MAPS)
         while told.marks_asked < 2:

