@@ -8,7 +8,7 @@ from typing import Final
 from mapshelf.accounts.audit import KEPT
 from mapshelf.errors import StoreError
 from mapshelf.model import UNDOABLE
-from mapshelf.store.contract import Order
+from mapshelf.store.contract import Administration
 
 CHECK_INTERVAL: Final = 3600.0
 """Seconds between looks at whether anything is old enough to be forgotten."""
@@ -32,7 +32,7 @@ class OrderScheduler:
         next_closing: when to look at deleted accounts.
     """
 
-    store: Order
+    store: Administration
     next_check: float = 0.0
     next_closing: float = 0.0
 

@@ -1,4 +1,4 @@
-"""Pages for keeping order: reporting a map, and for administrators what was reported.
+"""Pages for moderation: reporting a map, and for administrators what was reported.
 
 Every decision is listed below the reports, with a button that undoes it.
 """

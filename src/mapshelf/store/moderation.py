@@ -1,4 +1,4 @@
-"""What keeping order does: the rules and the statements that both databases share.
+"""Moderation: the rules and the statements that both databases share.
 
 A map that is hidden is private, and its owner cannot change that: ``publishing.edit_map`` looks for
 the decision. So what follows the feed loses it as it loses every map that becomes private.

@@ -7,6 +7,13 @@ it is opened; see ``test_sqlite_contract.py``.
 from collections import Counter
 
 from tests.store.contract.accounts import AccountsContract
+from tests.store.contract.administration import (
+    AuditContract,
+    ClosedAccountsContract,
+    DecisionsContract,
+    OwnDataContract,
+    ReportsContract,
+)
 from tests.store.contract.change_feed import ChangeFeedContract
 from tests.store.contract.collection_moderation import CollectionModerationContract
 from tests.store.contract.concurrency import ConcurrencyContract
@@ -20,13 +27,6 @@ from tests.store.contract.map_editing import MapEditingContract, VotingContract
 from tests.store.contract.map_writer import MapWriterContract
 from tests.store.contract.maps import MapsContract
 from tests.store.contract.opening import OpeningContract
-from tests.store.contract.order import (
-    AuditContract,
-    ClosedAccountsContract,
-    DecisionsContract,
-    OwnDataContract,
-    ReportsContract,
-)
 from tests.store.contract.passkeys import PasskeysContract
 from tests.store.contract.programs import DeviceRequestsContract, GrantsContract, ProgramsContract
 from tests.store.contract.publishing import UploadsContract, VisibilityContract

@@ -15,6 +15,13 @@ hardware the loss of power. A store may be used from several threads at once.
 from typing import Protocol
 
 from mapshelf.store.contract.accounts import Accounts, Credentials
+from mapshelf.store.contract.administration import (
+    Administration,
+    AuditLog,
+    ClosedAccounts,
+    Moderation,
+    OwnData,
+)
 from mapshelf.store.contract.change_feed import ChangeFeed
 from mapshelf.store.contract.figures import StoreFigures
 from mapshelf.store.contract.identities import Identities
@@ -26,7 +33,6 @@ from mapshelf.store.contract.map_collections import (
     ReadCollections,
 )
 from mapshelf.store.contract.maps import Maps, MapWriter
-from mapshelf.store.contract.order import AuditLog, ClosedAccounts, Moderation, Order, OwnData
 from mapshelf.store.contract.passkeys import Passkeys
 from mapshelf.store.contract.programs import (
     DeviceRequests,
@@ -51,6 +57,7 @@ from mapshelf.store.contract.visit_counts import VisitCounts
 
 __all__ = [
     "Accounts",
+    "Administration",
     "AuditLog",
     "CatalogueRows",
     "ChangeFeed",
@@ -68,7 +75,6 @@ __all__ = [
     "Maps",
     "MapsOfPeople",
     "Moderation",
-    "Order",
     "OwnData",
     "Passkeys",
     "Passwords",
@@ -110,7 +116,7 @@ class Store(
     Identities,
     Passkeys,
     Programs,
-    Order,
+    Administration,
     VisitCounts,
     CatalogueRows,
     Protocol,

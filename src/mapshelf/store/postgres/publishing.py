@@ -1,4 +1,4 @@
-"""Publishing and keeping order in PostgreSQL: the transactions in which ``store`` writes.
+"""Publishing and moderation in PostgreSQL: the transactions in which ``store`` writes.
 
 Those that change maps begin by locking the counters, so these writers take turns, as all do that
 write to maps.
@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mapshelf.model import MapDraft
+from mapshelf.store.administration_methods import AdministrationMethods
 from mapshelf.store.collection_moderation import CollectionModerationMethods
 from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
 from mapshelf.store.map_collections import CollectionMethods
-from mapshelf.store.order_methods import OrderMethods
 from mapshelf.store.pending_notes import PendingNotes
 from mapshelf.store.postgres.batch_rows import PostgresBatchRows
 from mapshelf.store.postgres.connections import Link, Row, with_placeholders
@@ -25,7 +25,7 @@ from mapshelf.store.tags import TagMethods
 
 class PostgresPublishing(
     PublishingMethods,
-    OrderMethods,
+    AdministrationMethods,
     ImportMethods,
     FigureMethods,
     TagMethods,

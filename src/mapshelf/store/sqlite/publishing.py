@@ -1,4 +1,4 @@
-"""Publishing and keeping order in SQLite: the transactions in which ``store`` writes."""
+"""Publishing and moderation in SQLite: the transactions in which ``store`` writes."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -6,11 +6,11 @@ from contextlib import contextmanager
 import apsw
 
 from mapshelf.model import MapDraft
+from mapshelf.store.administration_methods import AdministrationMethods
 from mapshelf.store.collection_moderation import CollectionModerationMethods
 from mapshelf.store.figures import FigureMethods
 from mapshelf.store.imports import ImportMethods
 from mapshelf.store.map_collections import CollectionMethods
-from mapshelf.store.order_methods import OrderMethods
 from mapshelf.store.pending_notes import PendingNotes
 from mapshelf.store.publishing_methods import PublishingMethods
 from mapshelf.store.saved_searches import SavedSearchMethods
@@ -23,7 +23,7 @@ from mapshelf.store.tags import TagMethods
 
 class SQLitePublishing(
     PublishingMethods,
-    OrderMethods,
+    AdministrationMethods,
     ImportMethods,
     FigureMethods,
     TagMethods,

@@ -1,4 +1,4 @@
-"""The methods of ``contract.Order``, for both databases: each is one transaction."""
+"""The methods of ``contract.Administration``, for both databases: each is one transaction."""
 
 from contextlib import AbstractContextManager
 
@@ -19,8 +19,8 @@ from mapshelf.store import audit, closing, moderation, own_data
 from mapshelf.store.shared_methods import SharedMethods
 
 
-class OrderMethods(SharedMethods):
-    """See ``contract.Order``."""
+class AdministrationMethods(SharedMethods):
+    """See ``contract.Administration``."""
 
     def report_map(self, file_id: int, user_id: int, reason: Reason, note: str) -> None:
         """See ``Store``."""

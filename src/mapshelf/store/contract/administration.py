@@ -1,4 +1,4 @@
-"""Keeping order: reports, decisions about them, the audit log, accounts that are deleted.
+"""Administration: reports, decisions about them, the audit log, accounts that are deleted.
 
 Every method is one transaction. A change of a map is one change in the feed.
 """
@@ -206,5 +206,5 @@ class OwnData(Protocol):
         """Return reports of a user by their own number, each with the id of its map."""
 
 
-class Order(Moderation, CollectionModeration, AuditLog, ClosedAccounts, OwnData, Protocol):
-    """All that keeping order takes."""
+class Administration(Moderation, CollectionModeration, AuditLog, ClosedAccounts, OwnData, Protocol):
+    """All that moderators and administrators need."""

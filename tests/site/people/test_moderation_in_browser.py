@@ -1,4 +1,4 @@
-"""Keeping order with a real browser on a small phone: reporting, deciding, exporting, deleting."""
+"""Moderation with a real browser on a small phone: reporting, deciding, exporting, deleting."""
 
 import json
 import zipfile
