@@ -23,8 +23,8 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(slots=True)
-class OrderScheduler:
-    """Does what keeping order leaves for later.
+class CleanupScheduler:
+    """Finishes deleted accounts, and deletes what was kept for long enough.
 
     Attributes:
         store: the store.

@@ -1,4 +1,4 @@
-"""What keeping order leaves for later is done, and nothing is kept for longer than was said."""
+"""What deleted accounts leave for later is done, and nothing is kept for longer than was said."""
 
 import time
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from mapshelf.model import (
     MapsOfClosedAccount,
     Reason,
 )
-from mapshelf.service.order_scheduler import OrderScheduler
+from mapshelf.service.cleanup_scheduler import CleanupScheduler
 from mapshelf.store.sqlite.sqlite_store import SQLiteStore
 from tests.store.clock import Clock
 from tests.store.drafts import upload
@@ -39,7 +39,7 @@ def test_the_log_is_kept_for_ninety_days(store: SQLiteStore, clock: Clock) -> No
     for days in (90.01, 89.99):
         clock.now = now - int(days * DAY)
         store.note(AuditEntry(AuditEvent.TOKEN_MADE, str(days)))
-    OrderScheduler(store).do_due()
+    CleanupScheduler(store).do_due()
     assert [one.entry.target for one in store.audit_records(0, 0, 10)] == ["89.99"]
 
 
@@ -50,7 +50,7 @@ def test_dismissals_are_forgotten_after_thirty_days(store: SQLiteStore, clock: C
         clock.now = now - int(days * DAY)
         store.report_map(found.file_id, bob, Reason.SPAM, "")
         store.decide(found.file_id, DecisionKind.DISMISS, bob)
-    OrderScheduler(store).do_due()
+    CleanupScheduler(store).do_due()
     assert [one.decided for one in store.decisions(10)] == [clock.now]
 
 
@@ -60,7 +60,7 @@ def test_deleted_accounts_are_finished(store: SQLiteStore, monkeypatch: pytest.M
     for name in "abc":
         store.publish(upload(name), MapDetails(title=name), ann, None)
     store.close_account(ann, MapsOfClosedAccount.REMOVE, None)
-    scheduler = OrderScheduler(store)
+    scheduler = CleanupScheduler(store)
     for _ in range(6):
         scheduler.do_due()
     assert store.maps(0, 10) == []
@@ -77,7 +77,7 @@ def test_a_store_that_is_away_is_asked_again_later(
         raise StoreUnavailable("away")
 
     monkeypatch.setattr(store, "finish_closing", finish_closing)
-    scheduler = OrderScheduler(store)
+    scheduler = CleanupScheduler(store)
     for _ in range(3):
         scheduler.do_due()
     assert asked == [1]
