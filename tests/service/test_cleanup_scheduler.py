@@ -55,7 +55,7 @@ def test_dismissals_are_forgotten_after_thirty_days(store: SQLiteStore, clock: C
 
 
 def test_deleted_accounts_are_finished(store: SQLiteStore, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mapshelf.store.closing.MAPS_AT_ONCE", 1)
+    monkeypatch.setattr("mapshelf.store.account_deletion.MAPS_AT_ONCE", 1)
     ann = store.add_user("ann").id
     for name in "abc":
         store.publish(upload(name), MapDetails(title=name), ann, None)

@@ -15,7 +15,7 @@ from mapshelf.model import (
     ReportedMap,
     Vote,
 )
-from mapshelf.store import audit, closing, moderation, own_data
+from mapshelf.store import account_deletion, audit, moderation, own_data
 from mapshelf.store.shared_methods import SharedMethods
 
 
@@ -57,14 +57,14 @@ class AdministrationMethods(SharedMethods):
     def close_account(self, user_id: int, maps: MapsOfClosedAccount, checked: str | None) -> None:
         """See ``Store``."""
         with self._changing() as database:
-            closing.close_account(database, user_id, maps, checked)
+            account_deletion.close_account(database, user_id, maps, checked)
 
     def finish_closing(self) -> bool:
         """See ``Store``."""
-        if not closing.is_anything_left(self._read):
+        if not account_deletion.is_anything_left(self._read):
             return False
         with self._changing() as database:
-            return closing.finish_closing(database)
+            return account_deletion.finish_closing(database)
 
     def noting(self, *entries: AuditEntry) -> AbstractContextManager[None]:
         """See ``Store``."""

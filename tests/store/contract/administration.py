@@ -1,4 +1,4 @@
-"""What ``contract.Order`` promises: reports, decisions, the audit log, deleted accounts."""
+"""What ``contract.Administration`` promises: reports, decisions, the audit log, deleted accounts."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -547,7 +547,7 @@ class ClosedAccountsContract(PeopleSuite):
     def test_it_is_done_in_pieces(
         self, store: Store, ann: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("mapshelf.store.closing.MAPS_AT_ONCE", 2)
+        monkeypatch.setattr("mapshelf.store.account_deletion.MAPS_AT_ONCE", 2)
         for number in range(5):
             published(store, ann, upload(f"n{number}"))
         store.close_account(ann, REMOVE, None)
