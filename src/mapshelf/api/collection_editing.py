@@ -139,7 +139,7 @@ def added(
         TooManyCollections: the user has as many as one may have.
     """
     file_ids = _seen_file_ids(store, ids, user)
-    with store.noting(entry):
+    with store.auditing(entry):
         return store.add_collection(user.id, details, file_ids)
 
 
@@ -185,7 +185,7 @@ def change_collection(
     if not may_change(found, user):
         raise not_owner_of_collection()
     try:
-        with store.noting(entry):
+        with store.auditing(entry):
             return work(store, found, user)
     except NotFound as error:
         if store.find_collection(public_id) is None:  # removed meanwhile

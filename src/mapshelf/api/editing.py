@@ -82,7 +82,7 @@ def undo_removal(store: Store, public_id: str, user: User, address: str, setting
     check = unlimited if user.role is Role.ADMINISTRATOR else partial(check_restored, settings)
     entry = done_by(user, address, AuditEvent.MAP_RESTORED, about_map(public_id))
     try:
-        with store.noting(entry):
+        with store.auditing(entry):
             return store.undo_removal(found[0].map.file_id, check)
     except MapDeleted as error:
         raise Forbidden("deleted", str(error)) from error

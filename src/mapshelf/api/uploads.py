@@ -144,7 +144,7 @@ class Publisher:
         upload = self._read(file.name, content, user)
         check = self._quotas(user, upload.file.kept, new=True)
         details = _with_facts(details, upload)
-        with self._store.noting(done_by(user, address, AuditEvent.MAP_PUBLISHED)):
+        with self._store.auditing(done_by(user, address, AuditEvent.MAP_PUBLISHED)):
             return self._store.publish(upload.file, details, user.id, key, check)
 
     def replace(self, file: SentFile, store: Store, found: Map, user: User) -> Map:

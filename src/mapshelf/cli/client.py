@@ -62,7 +62,7 @@ def _add(given: argparse.Namespace) -> int:
         given.name, tuple(given.redirect_uris), given.id, secret, given.public, given.legacy
     )
     added = done_by_command(AuditEvent.CLIENT_ADDED)
-    with open_catalogue(given, create=True) as store, store.noting(added):
+    with open_catalogue(given, create=True) as store, store.auditing(added):
         program, made = register(store, registration, milliseconds())
     print_row("client_id", program.id)
     if made and not secret:
@@ -86,7 +86,7 @@ def _list(given: argparse.Namespace) -> int:
 def _remove(given: argparse.Namespace) -> int:
     with open_catalogue(given) as store:
         entry = done_by_command(AuditEvent.CLIENT_REMOVED, about_client(given.id))
-        with store.noting(entry):
+        with store.auditing(entry):
             store.remove_program(given.id)
     return 0
 

@@ -268,5 +268,5 @@ def _tagged(ids: Sequence[str], change: _Change, user: User, address: str, store
             raise InvalidParameter("A map would have too many tags.") from error
     for one, tags in changed:
         entry = done_by(user, address, AuditEvent.MAP_CHANGED, about_map(one.id))
-        with store.noting(entry):
+        with store.auditing(entry):
             store.edit_map(one.file_id, MapDetails(tags=tags))

@@ -182,14 +182,14 @@ def decide(text: str, user: User, address: str, store: Store) -> None:
     if kind not in [str(one) for one in EVENTS] or not is_public_id(public_id):
         raise InvalidParameter("There is no such decision.")
     event = EVENTS[DecisionKind(kind)]
-    with store.noting(done_by(user, address, event, about_collection(public_id))):
+    with store.auditing(done_by(user, address, event, about_collection(public_id))):
         store.decide_about_collection(public_id, DecisionKind(kind), user.id)
 
 
 def undo(decision_id: str, user: User, address: str, store: Store) -> None:
     """Undo a decision about a collection, if it is still there."""
     entry = done_by(user, address, AuditEvent.DECISION_UNDONE)
-    with suppress(NotFound), store.noting(entry):
+    with suppress(NotFound), store.auditing(entry):
         store.undo_collection_decision(decision_id)
 
 

@@ -87,7 +87,7 @@ class OwnDataPages:
         with suppress(OSError):  # nothing can be written then, which is told
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._kept.remove_older_than(KEPT_FOR)
-        store.note(entry)
+        store.add_audit_entry(entry)
         key = secrets.token_hex(16)
         if not self._kept.put_pieces(key, own_data(store, user, milliseconds())):
             return None

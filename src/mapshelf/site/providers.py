@@ -161,7 +161,7 @@ class ProviderPages:
 
         def link(store: Store) -> None:
             who = identified(store, provider, attempt, answer, client)
-            with store.noting(entry):
+            with store.auditing(entry):
                 link_to_provider(store, settings, who, user)
 
         await self._personal.ask_provider(request, link)

@@ -286,7 +286,7 @@ class PublishPages:
             if found is None or not may_change(found, said.user):
                 continue  # removed meanwhile
             if public_id == discarded:
-                with store.noting(said.entry(AuditEvent.MAP_REMOVED, found)):
+                with store.auditing(said.entry(AuditEvent.MAP_REMOVED, found)):
                     store.remove_map(found.file_id, said.user.id)
                 continue
             fields = said_in(said.form, _prefix(public_id))
@@ -298,7 +298,7 @@ class PublishPages:
         if not discarded and not any(one.failures for one in forms.values()):
             for found, details in ready:
                 try:
-                    with store.noting(said.entry(AuditEvent.MAP_CHANGED, found)):
+                    with store.auditing(said.entry(AuditEvent.MAP_CHANGED, found)):
                         store.edit_map(found.file_id, details)
                 except MapHidden as error:
                     failures = {"visibility": failure(error, "failure.fields")}

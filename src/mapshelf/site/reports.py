@@ -221,12 +221,12 @@ def _decide(kind: DecisionKind, file_id: int, user: User, address: str, store: S
     if kind is DecisionKind.DISABLE:
         # In this order: a name may have a comma in it, and an ID has none.
         target = f"{target}, {about_user(found.owner)}"
-    with store.noting(done_by(user, address, EVENTS[kind], target)):
+    with store.auditing(done_by(user, address, EVENTS[kind], target)):
         store.decide(file_id, kind, user.id)
 
 
 def _undo(decision_id: int, user: User, address: str, store: Store) -> None:
-    with suppress(NotFound), store.noting(done_by(user, address, AuditEvent.DECISION_UNDONE)):
+    with suppress(NotFound), store.auditing(done_by(user, address, AuditEvent.DECISION_UNDONE)):
         store.undo_decision(decision_id)
 
 

@@ -112,7 +112,7 @@ class SavedSearchPages:
         entry = done_by(user, client, event, target)
 
         def change(store: Store) -> None:
-            with store.noting(entry):
+            with store.auditing(entry):
                 work(store)
 
         await self._personal.ask(request, change)

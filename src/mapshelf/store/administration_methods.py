@@ -66,11 +66,11 @@ class AdministrationMethods(SharedMethods):
         with self._changing() as database:
             return account_deletion.finish_closing(database)
 
-    def noting(self, *entries: AuditEntry) -> AbstractContextManager[None]:
+    def auditing(self, *entries: AuditEntry) -> AbstractContextManager[None]:
         """See ``Store``."""
-        return self._notes().noting(*entries)
+        return self._audit_entries().auditing(*entries)
 
-    def note(self, entry: AuditEntry) -> None:
+    def add_audit_entry(self, entry: AuditEntry) -> None:
         """See ``Store``."""
         with self._adding() as database:
             audit.write_entry(database.rows, database.now, entry)

@@ -176,7 +176,7 @@ def undo_decision(database: Transaction, decision_id: int) -> Map:
             "UPDATE users SET disabled = (1 = 0) WHERE id = ? AND closed IS NULL", (user_id,)
         )
     found = find_removed_too(database, file_id)
-    database.notes.about(f"map {found.id}")
+    database.audit_entries.about(f"map {found.id}")
     return found
 
 

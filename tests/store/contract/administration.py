@@ -1,4 +1,4 @@
-"""What ``contract.Administration`` promises: reports, decisions, the audit log, deleted accounts."""
+"""What ``contract.Administration`` promises: reports, decisions, audit log, deleted accounts."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -297,12 +297,12 @@ class AuditContract(PeopleSuite):
     def test_a_change_and_its_note_are_one(self, store: Store, ann: int, clock: Clock) -> None:
         found = published(store, ann)
         entry = AuditEntry(AuditEvent.MAP_REMOVED, f"map {found.id}", ann, "ann", "192.0.2.1")
-        with store.noting(entry):
+        with store.auditing(entry):
             store.remove_map(found.file_id, ann)
         (record,) = store.audit_records(0, 0, ALL)
         assert record.entry == entry
         assert (record.at, record.last, record.count) == (clock.now, clock.now, 1)
-        with pytest.raises(NotFound), store.noting(entry):
+        with pytest.raises(NotFound), store.auditing(entry):
             store.remove_map(found.file_id, ann)
         store.undo_removal(found.file_id)
         assert entries(store) == [entry], "neither what failed nor what came later"
@@ -313,9 +313,9 @@ class AuditContract(PeopleSuite):
 
     def test_the_id_of_a_new_map_is_noted(self, store: Store, ann: int) -> None:
         entry = AuditEntry(AuditEvent.MAP_PUBLISHED, "", ann, "ann", "")
-        with store.noting(entry):
+        with store.auditing(entry):
             found = published(store, ann)
-        with store.noting(entry):
+        with store.auditing(entry):
             again = store.publish(upload(), MapDetails(title="again"), ann, None)
         assert again == (found, False)
         assert entries(store) == [replace(entry, target=f"map {found.id}")]
@@ -325,9 +325,9 @@ class AuditContract(PeopleSuite):
             AuditEntry(AuditEvent.PASSWORD_CHANGED, "", ann, "ann"),
             AuditEntry(AuditEvent.ACCESS_ENDED, "tokens, programs", ann, "ann"),
         ]
-        with store.noting(*both):
+        with store.auditing(*both):
             store.set_password(ann, "encoded", keep=None)
-        with pytest.raises(NotFound), store.noting(*both):
+        with pytest.raises(NotFound), store.auditing(*both):
             store.set_password(99, "encoded", keep=None)
         store.set_password(ann, "other", keep=None)
         assert entries(store) == both
@@ -335,12 +335,12 @@ class AuditContract(PeopleSuite):
     def test_what_changes_nothing_is_not_noted(self, store: Store, ann: int) -> None:
         found = published(store, ann)
         entry = AuditEntry(AuditEvent.MAP_CHANGED, f"map {found.id}", ann, "ann")
-        with store.noting(entry):
+        with store.auditing(entry):
             store.edit_map(found.file_id, MapDetails())
-        with store.noting(entry):
+        with store.auditing(entry):
             store.replace_file(found.file_id, upload(), ann)
         assert entries(store) == []
-        with store.noting(entry):
+        with store.auditing(entry):
             store.edit_map(found.file_id, MapDetails(title="x"))
         assert entries(store) == [entry]
 
@@ -350,7 +350,7 @@ class AuditContract(PeopleSuite):
         def remove(number: int) -> None:
             user = (ann, bob)[number % 2]
             target = f"map {maps[number].id}"
-            with store.noting(AuditEntry(AuditEvent.MAP_REMOVED, target, user, str(user))):
+            with store.auditing(AuditEntry(AuditEvent.MAP_REMOVED, target, user, str(user))):
                 store.remove_map(maps[number].file_id, user)
 
         with ThreadPoolExecutor(4) as pool:
@@ -423,9 +423,9 @@ class AuditContract(PeopleSuite):
     ) -> None:
         mine = published(store, ann)
         for _ in range(3):
-            with store.noting(AuditEntry(AuditEvent.MAP_REMOVED, "it", ann)):
+            with store.auditing(AuditEntry(AuditEvent.MAP_REMOVED, "it", ann)):
                 store.remove_map(mine.file_id, ann)
-            with store.noting(AuditEntry(AuditEvent.MAP_RESTORED, "it", ann)):
+            with store.auditing(AuditEntry(AuditEvent.MAP_RESTORED, "it", ann)):
                 store.undo_removal(mine.file_id)
         records = store.audit_records(0, 0, 10)
         assert [(one.entry.event, one.count) for one in records] == [
@@ -434,7 +434,7 @@ class AuditContract(PeopleSuite):
         ]
 
     def test_a_refused_file_is_no_new_file(self, store: Store, ann: int) -> None:
-        with store.noting(AuditEntry(AuditEvent.MAP_REPLACED, "it", ann)):
+        with store.auditing(AuditEntry(AuditEvent.MAP_REPLACED, "it", ann)):
             store.note_refused_upload(ann)
         assert entries(store) == []
         assert store.usage(ann).recent == 1

@@ -187,7 +187,7 @@ def _revoke(
     if "token" not in form:
         raise OAuthRefusal("invalid_request", "The token is missing.")
     target = about_client(program.id)
-    with store.noting(AuditEntry(AuditEvent.GRANT_WITHDRAWN, target, address=address)):
+    with store.auditing(AuditEntry(AuditEvent.GRANT_WITHDRAWN, target, address=address)):
         revoke(store, program, form["token"])
     return {}
 

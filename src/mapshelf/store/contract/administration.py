@@ -129,14 +129,14 @@ class CollectionModeration(Protocol):
 class AuditLog(Protocol):
     """Notes who did what to what, and from where."""
 
-    def noting(self, *entries: AuditEntry) -> AbstractContextManager[None]:
+    def auditing(self, *entries: AuditEntry) -> AbstractContextManager[None]:
         """Have the calling thread note ``entries`` with what it writes in the context.
 
         They MUST be part of each transaction that the thread commits in the context, unless
         that changed nothing: either all is kept or nothing.
         """
 
-    def note(self, entry: AuditEntry) -> None:
+    def add_audit_entry(self, entry: AuditEntry) -> None:
         """Note something that changes nothing else.
 
         Failures of signing in are bounded: the same ones within an hour count as one row, and only

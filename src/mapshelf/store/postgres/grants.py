@@ -159,14 +159,14 @@ class PostgresGrants(DatabaseUser):
                 return True
             owner = _user_of_refresh_token(link, digest)
             if owner is None:
-                self._connections.notes.drop()
+                self._connections.audit_entries.drop()
                 return False
             user_with_id(link, owner, CHANGING)
             condition = (
                 "program_id = %s AND id IN (SELECT grant_id FROM refresh_tokens WHERE digest = %s)"
             )
             if not delete_grants(link, condition, (program_id, digest)):
-                self._connections.notes.drop()
+                self._connections.audit_entries.drop()
                 return False
             return True
 

@@ -20,7 +20,7 @@ class PostgresPrograms(DatabaseUser):
             )
             if not added.rowcount:
                 raise AlreadyExists(f"there is a program with the id {program.id} already")
-            self._connections.notes.about(f"client {program.id}")
+            self._connections.audit_entries.about(f"client {program.id}")
 
     def programs(self) -> list[Program]:
         """See ``Store``."""

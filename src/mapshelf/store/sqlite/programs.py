@@ -20,7 +20,7 @@ class SQLitePrograms(DatabaseUser):
             )
             if not database.changes():
                 raise AlreadyExists(f"there is a program with the id {program.id} already")
-            self._database.notes.about(f"client {program.id}")
+            self._database.audit_entries.about(f"client {program.id}")
 
     def programs(self) -> list[Program]:
         """See ``Store``."""

@@ -19,7 +19,7 @@ class _Pending(threading.local):
     entries: tuple[AuditEntry, ...] = ()
 
 
-class PendingNotes:
+class PendingAuditEntries:
     """The entries that threads are about to write. Each thread sees its own."""
 
     def __init__(self, clock: Callable[[], int]) -> None:
@@ -27,7 +27,7 @@ class PendingNotes:
         self._pending = _Pending()
 
     @contextmanager
-    def noting(self, *entries: AuditEntry) -> Iterator[None]:
+    def auditing(self, *entries: AuditEntry) -> Iterator[None]:
         """Have the next transaction of this thread note these, until the end of the context."""
         self._pending.entries = entries
         try:
