@@ -38,7 +38,7 @@ def test_the_log_is_kept_for_ninety_days(store: SQLiteStore, clock: Clock) -> No
     now = clock.now
     for days in (90.01, 89.99):
         clock.now = now - int(days * DAY)
-        store.note(AuditEntry(AuditEvent.TOKEN_MADE, str(days)))
+        store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, str(days)))
     CleanupScheduler(store).do_due()
     assert [one.entry.target for one in store.audit_records(0, 0, 10)] == ["89.99"]
 

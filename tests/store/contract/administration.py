@@ -361,23 +361,23 @@ class AuditContract(PeopleSuite):
     def test_records_are_read_in_pieces(self, store: Store, ann: int, bob: int) -> None:
         for number in range(5):
             user = bob if number == 2 else ann
-            store.note(AuditEntry(AuditEvent.TOKEN_MADE, f"token {number}", user, "x"))
+            store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, f"token {number}", user, "x"))
         every = store.audit_records(0, 0, ALL)
         assert [one.entry.target for one in every] == [f"token {number}" for number in range(5)]
         assert store.audit_records(0, every[1].id, 2) == every[2:4]
         assert store.audit_records_of(ann, every[0].id, 2) == [every[1], every[3]]
 
     def test_records_since_a_time(self, store: Store, ann: int, clock: Clock) -> None:
-        store.note(AuditEntry(AuditEvent.TOKEN_MADE, "old", ann))
+        store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "old", ann))
         clock.now += 10
-        store.note(AuditEntry(AuditEvent.TOKEN_MADE, "new", ann))
+        store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "new", ann))
         (record,) = store.audit_records(clock.now, 0, ALL)
         assert record.entry.target == "new"
 
     def test_what_is_repeated_is_counted(self, store: Store, ann: int, clock: Clock) -> None:
         begin = clock.now
         for user, address in ((ann, "a"), (ann, "a"), (None, "a"), (ann, "b"), (ann, "a")):
-            store.note(AuditEntry(AuditEvent.SIGN_IN_FAILED, "", user, "", address))
+            store.add_audit_entry(AuditEntry(AuditEvent.SIGN_IN_FAILED, "", user, "", address))
             clock.now += 1
         found = [
             (one.entry.user_id, one.entry.address, one.count)
@@ -387,10 +387,10 @@ class AuditContract(PeopleSuite):
         (first, *_) = store.audit_records(0, 0, ALL)
         assert (first.at, first.last) == (begin, begin + 4)
         clock.now = begin + HOUR
-        store.note(AuditEntry(AuditEvent.SIGN_IN_FAILED, "", ann, "", "a"))
+        store.add_audit_entry(AuditEntry(AuditEvent.SIGN_IN_FAILED, "", ann, "", "a"))
         assert len(entries(store)) == 4
         for _ in range(2):
-            store.note(AuditEntry(AuditEvent.SIGN_IN, "", ann, "ann", "a"))
+            store.add_audit_entry(AuditEntry(AuditEvent.SIGN_IN, "", ann, "ann", "a"))
         assert len(entries(store)) == 6
 
     def test_failures_are_bounded_and_push_nothing_else_out(
@@ -398,9 +398,9 @@ class AuditContract(PeopleSuite):
     ) -> None:
         monkeypatch.setattr("mapshelf.store.audit.MOST_FAILURES", 50)
         assert MOST_FAILURES > 50
-        store.note(AuditEntry(AuditEvent.TOKEN_MADE, "kept", ann))
+        store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "kept", ann))
         for number in range(260):
-            store.note(AuditEntry(AuditEvent.SIGN_IN_FAILED, address=f"a{number}"))
+            store.add_audit_entry(AuditEntry(AuditEvent.SIGN_IN_FAILED, address=f"a{number}"))
         found = entries(store)
         assert found[0].target == "kept"
         assert 50 <= len(found) - 1 < 150
@@ -410,9 +410,9 @@ class AuditContract(PeopleSuite):
         self, store: Store, ann: int, bob: int, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("mapshelf.store.audit.MOST_OF_USER", 50)
-        store.note(AuditEntry(AuditEvent.TOKEN_MADE, "kept", bob))
+        store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "kept", bob))
         for number in range(260):
-            store.note(AuditEntry(AuditEvent.TOKEN_MADE, f"t{number}", ann))
+            store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, f"t{number}", ann))
         found = entries(store)
         assert found[0].target == "kept"
         assert 50 <= len(found) - 1 < 150
@@ -442,10 +442,10 @@ class AuditContract(PeopleSuite):
     def test_old_records_are_deleted(
         self, store: Store, ann: int, clock: Clock, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        store.note(AuditEntry(AuditEvent.TOKEN_MADE, "old", ann))
+        store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, "old", ann))
         clock.now += 90 * DAY
         for number in range(3):
-            store.note(AuditEntry(AuditEvent.TOKEN_MADE, f"new {number}", ann))
+            store.add_audit_entry(AuditEntry(AuditEvent.TOKEN_MADE, f"new {number}", ann))
         assert store.purge_audit(clock.now) == 1
         assert store.purge_audit(clock.now) == 0
         monkeypatch.setattr("mapshelf.store.audit.MOST_RECORDS", 2)
