@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from mapshelf.accounts.audit import about_client, done_by_command
-from mapshelf.accounts.programs import Registration, register
+from mapshelf.accounts.oauth_programs import Registration, register
 from mapshelf.cli.argument_types import one_line
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.table_output import print_row

@@ -30,6 +30,7 @@ from mapshelf.site.finding import AT as FINDING
 from mapshelf.site.finding import FindingPages
 from mapshelf.site.importing import Importing
 from mapshelf.site.imports import ImportPages
+from mapshelf.site.oauth_programs import ProgramPages
 from mapshelf.site.one_map import OneMapPages
 from mapshelf.site.own_collections import OwnCollectionPages
 from mapshelf.site.own_data import OwnDataPages
@@ -45,7 +46,6 @@ from mapshelf.site.private import (
     for_people,
     for_scripts,
 )
-from mapshelf.site.programs import ProgramPages
 from mapshelf.site.publishing import PublishPages
 from mapshelf.site.reports import ReportPages
 from mapshelf.site.saved_search_feeds import SavedSearchFeeds

@@ -26,9 +26,9 @@ from tests.store.contract.map_collections import CollectionsContract
 from tests.store.contract.map_editing import MapEditingContract, VotingContract
 from tests.store.contract.map_writer import MapWriterContract
 from tests.store.contract.maps import MapsContract
+from tests.store.contract.oauth import DeviceRequestsContract, GrantsContract, ProgramsContract
 from tests.store.contract.opening import OpeningContract
 from tests.store.contract.passkeys import PasskeysContract
-from tests.store.contract.programs import DeviceRequestsContract, GrantsContract, ProgramsContract
 from tests.store.contract.publishing import UploadsContract, VisibilityContract
 from tests.store.contract.saved_searches import SavedSearchesContract
 from tests.store.contract.sessions import SessionsContract, SignInFailuresContract

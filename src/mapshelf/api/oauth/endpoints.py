@@ -16,9 +16,9 @@ import orjson
 from mapshelf.accounts import device_requests
 from mapshelf.accounts.audit import about_client
 from mapshelf.accounts.issued_tokens import ACCESS_LIFETIME, IssuedTokens
+from mapshelf.accounts.oauth_programs import Identification, identified
+from mapshelf.accounts.oauth_tokens import give_tokens, revoke
 from mapshelf.accounts.permissions import PERMISSIONS
-from mapshelf.accounts.program_tokens import give_tokens, revoke
-from mapshelf.accounts.programs import Identification, identified
 from mapshelf.api.context import Context, address_of
 from mapshelf.api.forms import URL_ENCODED, Form, FormLimits
 from mapshelf.api.http import BodyRule, Headers, Request, Response, json_response

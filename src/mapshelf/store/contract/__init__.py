@@ -33,13 +33,13 @@ from mapshelf.store.contract.map_collections import (
     ReadCollections,
 )
 from mapshelf.store.contract.maps import Maps, MapWriter
-from mapshelf.store.contract.passkeys import Passkeys
-from mapshelf.store.contract.programs import (
+from mapshelf.store.contract.oauth import (
     DeviceRequests,
     Grants,
     Programs,
     RegisteredPrograms,
 )
+from mapshelf.store.contract.passkeys import Passkeys
 from mapshelf.store.contract.publishing import (
     MapEditing,
     MapsOfPeople,

@@ -4,7 +4,7 @@ import apsw
 
 from mapshelf.errors import NotFound
 from mapshelf.model import AuthorizationCode, Grant, NewTokens
-from mapshelf.store.programs import (
+from mapshelf.store.oauth import (
     ACCESS_TOKENS_OF_GRANT,
     CODE,
     FRESH,

@@ -20,9 +20,9 @@ from mapshelf.store.sqlite.grants import SQLiteGrants
 from mapshelf.store.sqlite.identities import SQLiteIdentities
 from mapshelf.store.sqlite.links import SQLiteLinks
 from mapshelf.store.sqlite.maps import SQLiteMaps
+from mapshelf.store.sqlite.oauth_programs import SQLitePrograms
 from mapshelf.store.sqlite.passkeys import SQLitePasskeys
 from mapshelf.store.sqlite.passwords import SQLitePasswords
-from mapshelf.store.sqlite.programs import SQLitePrograms
 from mapshelf.store.sqlite.publishing import SQLitePublishing
 from mapshelf.store.sqlite.renewal import SQLiteRenewableOutlines
 from mapshelf.store.sqlite.sessions import SQLiteSessions

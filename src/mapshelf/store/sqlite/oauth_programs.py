@@ -2,7 +2,7 @@
 
 from mapshelf.errors import AlreadyExists, NotFound
 from mapshelf.model import Program
-from mapshelf.store.programs import PROGRAM, UNUSED, program_of_row, row_of_program
+from mapshelf.store.oauth import PROGRAM, UNUSED, program_of_row, row_of_program
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.grants import delete_grants
 

@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from mapshelf.accounts import authorization, device_requests
 from mapshelf.accounts.audit import about_client
 from mapshelf.accounts.authorization import AuthorizationRequest
-from mapshelf.accounts.programs import is_loopback
+from mapshelf.accounts.oauth_programs import is_loopback
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.oauth import AUTHORIZE, DEVICE_PAGE

@@ -9,13 +9,13 @@ import httpx
 import pytest
 
 from mapshelf.accounts import authorization, device_requests
-from mapshelf.accounts.programs import Registration, register
+from mapshelf.accounts.oauth_programs import Registration, register
 from mapshelf.clock import milliseconds
 from mapshelf.model import Program, Role
 from mapshelf.site import site_routes
 from mapshelf.site.messages import say
-from mapshelf.site.programs import csp_source
-from tests.api.programs import (
+from mapshelf.site.oauth_programs import csp_source
+from tests.api.oauth_programs import (
     CALLBACK,
     LOCAL,
     VERIFIER,

@@ -53,7 +53,7 @@ def let_in(store: Store, user: User, number: int, program: str = "p1") -> Grant:
 class ProgramsContract(Suite):
     """Registered programs."""
 
-    def test_programs(self, store: Store) -> None:
+    def test_oauth_programs(self, store: Store) -> None:
         assert store.programs() == []
         store.add_program(PUBLIC)
         store.add_program(PROGRAM)

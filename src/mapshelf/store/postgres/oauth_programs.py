@@ -2,9 +2,9 @@
 
 from mapshelf.errors import AlreadyExists, NotFound
 from mapshelf.model import Program
+from mapshelf.store.oauth import PROGRAM, UNUSED, program_of_row, row_of_program
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.grants import delete_grants
-from mapshelf.store.programs import PROGRAM, UNUSED, program_of_row, row_of_program
 
 
 class PostgresPrograms(DatabaseUser):

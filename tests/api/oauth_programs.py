@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import httpx
 
 from mapshelf.accounts.authorization import allow, read_request, read_return_address
+from mapshelf.accounts.oauth_programs import Registration, register
 from mapshelf.accounts.one_time_links import new_password_link
-from mapshelf.accounts.programs import Registration, register
 from mapshelf.clock import milliseconds
 from mapshelf.model import Program, User
 from mapshelf.store import Store

@@ -14,7 +14,7 @@ from typing import Final
 
 from mapshelf.accounts.device_requests import device_tokens
 from mapshelf.accounts.issued_tokens import IssuedTokens, new_tokens
-from mapshelf.accounts.programs import meant_scopes
+from mapshelf.accounts.oauth_programs import meant_scopes
 from mapshelf.errors import OAuthRefusal
 from mapshelf.model import AuthorizationCode, Grant, Program
 from mapshelf.store.contract import Programs

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mapshelf.accounts.programs import (
+from mapshelf.accounts.oauth_programs import (
     Identification,
     Registration,
     identified,
