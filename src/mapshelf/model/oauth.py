@@ -20,7 +20,7 @@ class Program:
         name: what people are shown.
         secret: SHA-256 of its client secret; ``None`` for a public program, which has none.
         redirect_uris: where browsers may be sent back to.
-        legacy: whether it may do as programs did before RFC 9700: see ``accounts/oauth_programs.py``.
+        legacy: whether it may do what programs did before RFC 9700: see ``oauth_programs.py``.
         created: when it was registered.
     """
 

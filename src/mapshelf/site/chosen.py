@@ -16,7 +16,7 @@ from zipfile import ZIP_DEFLATED, ZipFile
 import xxhash
 
 from mapshelf.accounts.audit import about_map, done_by
-from mapshelf.accounts.own_data import LEVEL, PieceSink
+from mapshelf.accounts.data_export import LEVEL, PieceSink
 from mapshelf.accounts.permissions import may_change, may_see
 from mapshelf.api.content_disposition import attachment, file_name, split_name
 from mapshelf.api.forms import Form
@@ -38,9 +38,9 @@ from mapshelf.model import (
 from mapshelf.query import read_parameters
 from mapshelf.readers.parsing.text_cleaning import clean
 from mapshelf.site.collections_shown import card_of
+from mapshelf.site.data_export import KEPT_FOR, ROOM
 from mapshelf.site.failures import UNTAKEN
 from mapshelf.site.messages import say
-from mapshelf.site.own_data import KEPT_FOR, ROOM
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import STRICT, see_other
 from mapshelf.store import Store

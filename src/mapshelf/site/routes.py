@@ -23,6 +23,7 @@ from mapshelf.site.collection_pages import CollectionPages
 from mapshelf.site.collection_reports import CollectionReportPages
 from mapshelf.site.comparing import AT as COMPARISON
 from mapshelf.site.comparing import ComparisonPages
+from mapshelf.site.data_export import DataExportPages
 from mapshelf.site.elsewhere import AT as ELSEWHERE
 from mapshelf.site.elsewhere import ElsewherePages
 from mapshelf.site.feed_addresses import FeedAddressPage
@@ -33,7 +34,6 @@ from mapshelf.site.imports import ImportPages
 from mapshelf.site.oauth_programs import ProgramPages
 from mapshelf.site.one_map import OneMapPages
 from mapshelf.site.own_collections import OwnCollectionPages
-from mapshelf.site.own_data import OwnDataPages
 from mapshelf.site.own_maps import OwnMapsPages
 from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.pages import Pages
@@ -135,7 +135,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         **ImportPages(personal, importing).paths(),
         **TagNamesPage(personal).paths(),
         **DuplicatePages(personal).paths(),
-        **OwnDataPages(personal).paths(),
+        **DataExportPages(personal).paths(),
         **PublishPages(personal).paths(),
         **OwnMapsPages(personal).paths(),
         **SavedSearchPages(personal).paths(),

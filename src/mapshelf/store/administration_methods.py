@@ -15,7 +15,7 @@ from mapshelf.model import (
     ReportedMap,
     Vote,
 )
-from mapshelf.store import account_deletion, audit, moderation, own_data
+from mapshelf.store import account_deletion, audit, moderation, user_data
 from mapshelf.store.shared_methods import SharedMethods
 
 
@@ -90,12 +90,12 @@ class AdministrationMethods(SharedMethods):
 
     def maps_of(self, user_id: int, after: int, limit: int) -> list[Map]:
         """See ``Store``."""
-        return own_data.maps_of(self._read, user_id, after, limit)
+        return user_data.maps_of(self._read, user_id, after, limit)
 
     def votes_of(self, user_id: int, after: int, limit: int) -> list[tuple[int, str, Vote]]:
         """See ``Store``."""
-        return own_data.votes_of(self._read, user_id, after, limit)
+        return user_data.votes_of(self._read, user_id, after, limit)
 
     def reports_of(self, user_id: int, after: int, limit: int) -> list[tuple[int, str, Report]]:
         """See ``Store``."""
-        return own_data.reports_of(self._read, user_id, after, limit)
+        return user_data.reports_of(self._read, user_id, after, limit)

@@ -11,8 +11,8 @@ from tests.store.contract.administration import (
     AuditContract,
     ClosedAccountsContract,
     DecisionsContract,
-    OwnDataContract,
     ReportsContract,
+    UserDataContract,
 )
 from tests.store.contract.change_feed import ChangeFeedContract
 from tests.store.contract.collection_moderation import CollectionModerationContract
@@ -72,7 +72,7 @@ class StoreContract(
     DecisionsContract,
     AuditContract,
     ClosedAccountsContract,
-    OwnDataContract,
+    UserDataContract,
     ConcurrencyContract,
     VisitCountsContract,
     TransferContract,

@@ -619,7 +619,7 @@ class ClosedAccountsContract(PeopleSuite):
             assert sorted(pool.map(close, range(2))) == [False, True]
 
 
-class OwnDataContract(PeopleSuite):
+class UserDataContract(PeopleSuite):
     """What people take along of their data."""
 
     def test_all_maps_of_a_user_and_no_others(self, store: Store, ann: int, bob: int) -> None:

@@ -20,7 +20,7 @@ from mapshelf.store.contract.administration import (
     AuditLog,
     ClosedAccounts,
     Moderation,
-    OwnData,
+    UserData,
 )
 from mapshelf.store.contract.change_feed import ChangeFeed
 from mapshelf.store.contract.figures import StoreFigures
@@ -75,7 +75,6 @@ __all__ = [
     "Maps",
     "MapsOfPeople",
     "Moderation",
-    "OwnData",
     "Passkeys",
     "Passwords",
     "Programs",
@@ -92,6 +91,7 @@ __all__ = [
     "StoreFigures",
     "Tags",
     "Uploads",
+    "UserData",
     "VisitCounts",
     "Voting",
 ]

@@ -190,7 +190,7 @@ class ClosedAccounts(Protocol):
         """
 
 
-class OwnData(Protocol):
+class UserData(Protocol):
     """Finds what belongs to a user, piece by piece, for the user to take along."""
 
     def maps_of(self, user_id: int, after: int, limit: int) -> list[Map]:
@@ -206,5 +206,7 @@ class OwnData(Protocol):
         """Return reports of a user by their own number, each with the id of its map."""
 
 
-class Administration(Moderation, CollectionModeration, AuditLog, ClosedAccounts, OwnData, Protocol):
+class Administration(
+    Moderation, CollectionModeration, AuditLog, ClosedAccounts, UserData, Protocol
+):
     """All that moderators and administrators need."""

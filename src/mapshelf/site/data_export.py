@@ -1,4 +1,4 @@
-"""Pages on which people take their data along, and delete their accounts."""
+"""Pages on which people export their data, and delete their accounts."""
 
 import asyncio
 import secrets
@@ -7,8 +7,8 @@ from functools import partial
 from typing import Final
 
 from mapshelf.accounts.audit import done_by
+from mapshelf.accounts.data_export import MOST_BYTES, export_data
 from mapshelf.accounts.own_account import delete_account
-from mapshelf.accounts.own_data import MOST_BYTES, own_data
 from mapshelf.api.content_disposition import attachment
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
@@ -32,7 +32,7 @@ CHOICES: Final = tuple(str(one) for one in MapsOfClosedAccount)
 """What may become of one's maps."""
 
 
-class OwnDataPages:
+class DataExportPages:
     """The pages about all that is kept of somebody."""
 
     def __init__(self, personal: Personal) -> None:
@@ -89,7 +89,7 @@ class OwnDataPages:
         self._kept.remove_older_than(KEPT_FOR)
         store.add_audit_entry(entry)
         key = secrets.token_hex(16)
-        if not self._kept.put_pieces(key, own_data(store, user, milliseconds())):
+        if not self._kept.put_pieces(key, export_data(store, user, milliseconds())):
             return None
         return self._kept.find(key)
 

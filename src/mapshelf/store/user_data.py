@@ -6,7 +6,7 @@ from mapshelf.store.published import Read
 
 
 def maps_of(read: Read, user_id: int, after: int, limit: int) -> list[Map]:
-    """See ``contract.OwnData``."""
+    """See ``contract.UserData``."""
     rows = read(
         f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.owner_id = ? AND m.file_id > ?"
         " ORDER BY m.file_id LIMIT ?",
@@ -16,7 +16,7 @@ def maps_of(read: Read, user_id: int, after: int, limit: int) -> list[Map]:
 
 
 def votes_of(read: Read, user_id: int, after: int, limit: int) -> list[tuple[int, str, Vote]]:
-    """See ``contract.OwnData``."""
+    """See ``contract.UserData``."""
     rows = read(
         "SELECT v.file_id, m.id, v.value FROM votes AS v JOIN maps AS m ON m.file_id = v.file_id"
         " WHERE v.user_id = ? AND v.file_id > ? ORDER BY v.file_id LIMIT ?",
@@ -26,7 +26,7 @@ def votes_of(read: Read, user_id: int, after: int, limit: int) -> list[tuple[int
 
 
 def reports_of(read: Read, user_id: int, after: int, limit: int) -> list[tuple[int, str, Report]]:
-    """See ``contract.OwnData``."""
+    """See ``contract.UserData``."""
     rows = read(
         "SELECT r.id, m.id, r.reason, r.note, r.created, u.name FROM reports AS r"
         " JOIN maps AS m ON m.file_id = r.file_id JOIN users AS u ON u.id = r.user_id"

@@ -80,7 +80,7 @@ class _Files:
     left_out: int = 0
 
 
-def own_data(store: Store, user: User, now: int, most: int = MOST_BYTES) -> Iterator[bytes]:
+def export_data(store: Store, user: User, now: int, most: int = MOST_BYTES) -> Iterator[bytes]:
     """Yield a zip with all that is kept of a user.
 
     Args:
