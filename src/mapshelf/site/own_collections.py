@@ -38,8 +38,8 @@ from mapshelf.model import (
 )
 from mapshelf.query import read_parameters
 from mapshelf.site.addresses import Addresses
+from mapshelf.site.bulk_actions import asked_ids, selected_ids
 from mapshelf.site.cards import Card
-from mapshelf.site.chosen import asked_ids, chosen_ids
 from mapshelf.site.collections_shown import card_of, collection_card
 from mapshelf.site.failures import UNTAKEN
 from mapshelf.site.map_forms import BODY, LIMITS
@@ -145,7 +145,7 @@ class OwnCollectionPages:
         return await self._chosen(request, session, asked_ids(request))
 
     async def _collect(self, request: Request, session: Session, form: Form) -> Response:
-        ids = chosen_ids(form.text("maps").split(","))
+        ids = selected_ids(form.text("maps").split(","))
         try:
             if form.text("collection"):
                 work = partial(collected, ids)

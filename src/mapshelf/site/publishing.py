@@ -30,6 +30,7 @@ from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility
 from mapshelf.query import read_parameters
 from mapshelf.site.cards import Card, card
 from mapshelf.site.failures import UNTAKEN, failure
+from mapshelf.site.map_actions import DONE
 from mapshelf.site.map_forms import (
     BODY,
     LIMITS,
@@ -43,7 +44,6 @@ from mapshelf.site.map_forms import (
 )
 from mapshelf.site.messages import counted, say
 from mapshelf.site.messages.scripts import PUBLISH_ENGLISH
-from mapshelf.site.one_map import DONE
 from mapshelf.site.personal import FormKind, Page, Paths, Personal
 from mapshelf.site.responses import PERSONAL, see_other
 from mapshelf.snapshot.format.records import encode_record, with_base_url

@@ -18,7 +18,7 @@ from mapshelf.api.context import Context
 from mapshelf.api.routes import Operation, Route
 from mapshelf.settings import Budget, Settings
 from mapshelf.site.account import AccountPages
-from mapshelf.site.chosen import ChosenPages
+from mapshelf.site.bulk_actions import BulkActionPages
 from mapshelf.site.collection_pages import CollectionPages
 from mapshelf.site.collection_reports import CollectionReportPages
 from mapshelf.site.comparing import AT as COMPARISON
@@ -31,8 +31,8 @@ from mapshelf.site.finding import AT as FINDING
 from mapshelf.site.finding import FindingPages
 from mapshelf.site.importing import Importing
 from mapshelf.site.imports import ImportPages
+from mapshelf.site.map_actions import MapActionPages
 from mapshelf.site.oauth_programs import ProgramPages
-from mapshelf.site.one_map import OneMapPages
 from mapshelf.site.own_collections import OwnCollectionPages
 from mapshelf.site.own_maps import OwnMapsPages
 from mapshelf.site.page_maker import PageMaker
@@ -83,8 +83,8 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     importing = Importing(context, maker)
     comparison = ComparisonPages(context, maker)
     pinned = PinnedCollections(context, maker)
-    map_pages = OneMapPages(personal)
-    chosen = ChosenPages(personal)
+    map_actions = MapActionPages(personal)
+    bulk = BulkActionPages(personal)
     signed_in = partial(for_signed_in, addresses=maker.addresses)
     route = partial(Route, scope=None, error_page=maker.errors.page, budget=Budget.PAGES)
     to_people: Callable[[Answer], Operation] = for_everybody
@@ -100,7 +100,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/collected/{id}": to_people(collections.collection),
         "/collected/{id}/feed.atom": to_scripts(collections.feed),
         "/collected/{id}/{slug}": signed_in(to_people(collections.collection)),
-        "/download": to_people(chosen.download),
+        "/download": to_people(bulk.download),
         "/mindmaps/{id}": to_people(pages.map),
         "/mindmaps/{id}/{slug}.{format}": to_people(pages.outline),
         "/mindmaps/{id}/{slug}/original": to_people(pages.original),
@@ -108,7 +108,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         FINDING: signed_in(to_people(FindingPages(context, maker).page)),
         ELSEWHERE: signed_in(to_people(ElsewherePages(context, maker).page)),
         f"{COMPARISON}.svg": to_scripts(comparison.drawing),
-        "/mindmaps/{id}/{slug}": signed_in(to_people(pages.map), make_part=map_pages.part),
+        "/mindmaps/{id}/{slug}": signed_in(to_people(pages.map), make_part=map_actions.part),
         "/feed.atom": to_scripts(pages.feed),
         "/saved/{id}/feed.atom": to_scripts(searches.feed),
         "/feeds/{secret}.atom": for_feed_readers(pages.own_feed),
@@ -140,8 +140,8 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         **OwnMapsPages(personal).paths(),
         **SavedSearchPages(personal).paths(),
         **OwnCollectionPages(personal, pinned).paths(),
-        **chosen.paths(),
-        **map_pages.paths(),
+        **bulk.paths(),
+        **map_actions.paths(),
     }
 
     def shared(path: str) -> bool:

@@ -92,7 +92,7 @@ class VersionRow:
     address: str
 
 
-class OneMapPages:
+class MapActionPages:
     """The pages of one map that are for people."""
 
     def __init__(self, personal: Personal) -> None:

@@ -1,6 +1,6 @@
-"""Several maps chosen on a list: downloaded as one zip, or tagged together.
+"""Several maps selected on a list: downloaded as one zip, or tagged together.
 
-Lists send the IDs of chosen maps in the address of the next page, so nothing of a choice is kept.
+Lists send the IDs of selected maps in the address of the next page, so nothing of a choice is kept.
 Putting them into a collection is in ``own_collections.py``.
 """
 
@@ -45,7 +45,7 @@ from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import STRICT, see_other
 from mapshelf.store import Store
 
-MOST_CHOSEN: Final = 100
+MOST_SELECTED: Final = 100
 """Maps that can be chosen at once."""
 
 MOST_BYTES: Final = 64 << 20
@@ -64,20 +64,20 @@ def asked_ids(request: Request) -> list[str]:
         InvalidParameter: it names none, or too many.
     """
     pairs = parse_qsl(request.query_string.decode("latin-1"))
-    return chosen_ids([value for name, value in pairs if name == "map"])
+    return selected_ids([value for name, value in pairs if name == "map"])
 
 
-def chosen_ids(texts: Sequence[str]) -> list[str]:
+def selected_ids(texts: Sequence[str]) -> list[str]:
     """Return the IDs among these texts; see ``asked_ids``."""
     known = list(dict.fromkeys(text for text in texts if is_public_id(text)))
     if not known:
         raise InvalidParameter("Choose at least one map.")
-    if len(known) > MOST_CHOSEN:
-        raise InvalidParameter(f"At most {MOST_CHOSEN} maps can be chosen at once.")
+    if len(known) > MOST_SELECTED:
+        raise InvalidParameter(f"At most {MOST_SELECTED} maps can be chosen at once.")
     return known
 
 
-class ChosenPages:
+class BulkActionPages:
     """What is done with several maps."""
 
     def __init__(self, personal: Personal) -> None:
@@ -135,7 +135,7 @@ class ChosenPages:
         return await self._tag_page(request, session, asked_ids(request))
 
     async def _tag(self, request: Request, session: Session, form: Form) -> Response:
-        ids = chosen_ids(form.text("maps").split(","))
+        ids = selected_ids(form.text("maps").split(","))
         said = {name: form.text(name) for name in ("add", "remove")}
         address = self._personal.client(request).address
         try:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-ONE_MAP: Final[Mapping[str, str]] = {
+MAP_PAGE: Final[Mapping[str, str]] = {
     "picture": "The shape of the map “{title}”",
     "topics.one": "{count} topic",
     "topics.other": "{count} topics",
