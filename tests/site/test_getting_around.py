@@ -155,7 +155,7 @@ def test_chosen_maps_are_downloaded_together(
     found = names("/download?map=twin1&map=twin2&map=mapa0&map=bare1")
     assert {"a 0.mm", "A 0 (2).mm", "a 0 (3).mm", "left-out.txt"} == set(found)
     assert found["left-out.txt"].splitlines()[2:] == [b".."]
-    monkeypatch.setattr(chosen, "MOST_BYTES", 10)
+    monkeypatch.setattr(bulk_actions, "MOST_BYTES", 10)
     assert set(names("/download?map=mapc1&map=mapc2")) == {"c 1.mm", "left-out.txt"}
     for path in ("/download", "/download?map=", "/download?map=<b>"):
         get(site, path, 400)

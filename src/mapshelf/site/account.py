@@ -1,7 +1,7 @@
 """Pages of one's own account: profile, password, sessions, tokens; for administrators invitations.
 
 Every form leads on to a page, so that loading it again does nothing twice. A new token or
-invitation is shown on that page, and never again: only its digest is kept (``shown_once.py``).
+invitation is shown on that page, and never again: only its digest is kept (``flash_secret.py``).
 """
 
 from collections.abc import Sequence

@@ -26,9 +26,9 @@ from mapshelf.errors import SessionTooOld, UnacceptablePassword, UnknownPath
 from mapshelf.model import Access, AuditEvent, Credential, Token
 from mapshelf.settings import Budget
 from mapshelf.site.failures import UNTAKEN, failure
+from mapshelf.site.flash_secret import FlashSecret
 from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.responses import HTML, PERSONAL, see_other
-from mapshelf.site.shown_once import ShownOnce
 from mapshelf.site.signed_in import with_publish_link
 from mapshelf.store import Store
 from mapshelf.tokens import is_session_secret, is_valid, token_digest
@@ -112,7 +112,7 @@ class Personal:
         self.context = context
         self.addresses = maker.addresses
         self.templates = maker.templates
-        self.made = ShownOnce(context.settings.base_url)
+        self.made = FlashSecret(context.settings.base_url)
 
     # -- who may see them -----------------------------------------------------------------
 

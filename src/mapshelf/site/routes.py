@@ -24,8 +24,6 @@ from mapshelf.site.collection_reports import CollectionReportPages
 from mapshelf.site.comparing import AT as COMPARISON
 from mapshelf.site.comparing import ComparisonPages
 from mapshelf.site.data_export import DataExportPages
-from mapshelf.site.elsewhere import AT as ELSEWHERE
-from mapshelf.site.elsewhere import ElsewherePages
 from mapshelf.site.feed_addresses import FeedAddressPage
 from mapshelf.site.finding import AT as FINDING
 from mapshelf.site.finding import FindingPages
@@ -50,6 +48,8 @@ from mapshelf.site.publishing import PublishPages
 from mapshelf.site.reports import ReportPages
 from mapshelf.site.saved_search_feeds import SavedSearchFeeds
 from mapshelf.site.saved_searches import SavedSearchPages
+from mapshelf.site.shared_topics import AT as SHARED_TOPICS
+from mapshelf.site.shared_topics import SharedTopicPages
 from mapshelf.site.sign_in import SignInPages
 from mapshelf.site.signed_in import for_signed_in
 from mapshelf.site.tag_names import TagNamesPage
@@ -106,7 +106,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/mindmaps/{id}/{slug}/original": to_people(pages.original),
         COMPARISON: signed_in(to_people(comparison.page)),
         FINDING: signed_in(to_people(FindingPages(context, maker).page)),
-        ELSEWHERE: signed_in(to_people(ElsewherePages(context, maker).page)),
+        SHARED_TOPICS: signed_in(to_people(SharedTopicPages(context, maker).page)),
         f"{COMPARISON}.svg": to_scripts(comparison.drawing),
         "/mindmaps/{id}/{slug}": signed_in(to_people(pages.map), make_part=map_actions.part),
         "/feed.atom": to_scripts(pages.feed),

@@ -27,7 +27,7 @@ _LONGEST: Final = 200
 
 
 @dataclass(frozen=True, slots=True)
-class TopicElsewhere:
+class SharedTopic:
     """A topic that other maps have.
 
     Attributes:
@@ -41,7 +41,7 @@ class TopicElsewhere:
     count: int
 
 
-class ElsewherePages:
+class SharedTopicPages:
     """The page of topics that stand in other maps, too."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
@@ -59,7 +59,7 @@ class ElsewherePages:
         addresses = self._maker.addresses
         encoded = self._context.store.get().outline(found.record.file_id)
         texts = first_texts(encoded, MOST_SEARCHED) if encoded else []
-        topics = topics_elsewhere(texts, found.snapshot, addresses, own=found.is_cached)
+        topics = shared_topics(texts, found.snapshot, addresses, own=found.is_cached)
         values = {
             "title": found.record.title,
             "address": addresses.map(orjson.loads(found.record.body)["ID"], found.record.title),
@@ -68,9 +68,9 @@ class ElsewherePages:
         return self._maker.templates.page("elsewhere.html", values)
 
 
-def topics_elsewhere(
+def shared_topics(
     texts: Iterable[str], snapshot: Snapshot, addresses: Addresses, *, own: bool
-) -> list[TopicElsewhere]:
+) -> list[SharedTopic]:
     """Return those of these topics that other maps have, first those that the fewest have.
 
     Args:
@@ -87,5 +87,5 @@ def topics_elsewhere(
         total = snapshot.search(MapQuery(phrase, order=None, limit=0), b"", correct=False).total
         if total > own:
             address = addresses.library({"query": phrase})
-            found.append(TopicElsewhere(text, address, total - own))
+            found.append(SharedTopic(text, address, total - own))
     return sorted(found, key=lambda one: one.count)

@@ -1,4 +1,4 @@
-"""A new secret is shown once: on the page after the form that made it.
+"""A flash message with a secret: shown once, on the page after the form that made it.
 
 The form leads on to a page, as every form does, so that loading the page again makes nothing. What
 was made goes along in a cookie, for a minute at most, and the page that shows it clears the cookie.
@@ -18,7 +18,7 @@ MADE: Final = "mapshelf_made"
 SECONDS: Final = 60
 
 
-class ShownOnce:
+class FlashSecret:
     """Takes a new secret from a form to the page that shows it."""
 
     def __init__(self, base_url: str) -> None:
