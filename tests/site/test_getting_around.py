@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDetails, MapDraft, Outline, Topic, Visibility, sheets_of
-from mapshelf.site import site_routes
+from mapshelf.site import bulk_actions, site_routes
 from mapshelf.site.choices import Choice
 from mapshelf.site.ways import numbered
 from tests.examples import examples

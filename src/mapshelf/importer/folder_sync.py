@@ -17,7 +17,7 @@ from mapshelf.importer.arrivals import Arrivals
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.map_files import ImportStore, attribute, import_maps
 from mapshelf.importer.progress import ImportProgress
-from mapshelf.importer.refusals import refusals_of, remember
+from mapshelf.importer.refused_files import refusals_of, remember
 from mapshelf.importer.report import Report, printable
 from mapshelf.importer.scan import Candidate, is_gone, resolve_path, scan
 from mapshelf.model import Refusal, RefusalKind, Verdict

@@ -27,8 +27,7 @@ from mapshelf.site.data_export import DataExportPages
 from mapshelf.site.feed_addresses import FeedAddressPage
 from mapshelf.site.finding import AT as FINDING
 from mapshelf.site.finding import FindingPages
-from mapshelf.site.importing import Importing
-from mapshelf.site.imports import ImportPages
+from mapshelf.site.import_progress import ImportProgress
 from mapshelf.site.map_actions import MapActionPages
 from mapshelf.site.oauth_programs import ProgramPages
 from mapshelf.site.own_collections import OwnCollectionPages
@@ -45,6 +44,7 @@ from mapshelf.site.private import (
     for_scripts,
 )
 from mapshelf.site.publishing import PublishPages
+from mapshelf.site.refused_files import RefusedFilePages
 from mapshelf.site.reports import ReportPages
 from mapshelf.site.saved_search_feeds import SavedSearchFeeds
 from mapshelf.site.saved_searches import SavedSearchPages
@@ -80,7 +80,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     searches = SavedSearchFeeds(context, maker)
     pages = Pages(context, maker, collections)
     personal = Personal(context, maker)
-    importing = Importing(context, maker)
+    progress = ImportProgress(context, maker)
     comparison = ComparisonPages(context, maker)
     pinned = PinnedCollections(context, maker)
     map_actions = MapActionPages(personal)
@@ -92,9 +92,9 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     if context.settings.private:
         to_people, to_scripts = partial(for_people, addresses=maker.addresses), for_scripts
     table: dict[str, Operation] = {
-        "/": signed_in(importing.told(pinned.shown(to_people(pages.library)))),
-        "/owners/{name}": signed_in(importing.told(to_people(pages.library))),
-        "/categories/{name}": signed_in(importing.told(to_people(pages.library))),
+        "/": signed_in(progress.shown(pinned.shown(to_people(pages.library)))),
+        "/owners/{name}": signed_in(progress.shown(to_people(pages.library))),
+        "/categories/{name}": signed_in(progress.shown(to_people(pages.library))),
         "/browse/tags": signed_in(to_people(pages.tags)),
         "/collected": signed_in(to_people(collections.list)),
         "/collected/{id}": to_people(collections.collection),
@@ -132,7 +132,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         **ProgramPages(personal).paths(),
         **ReportPages(personal).paths(),
         **CollectionReportPages(personal).paths(),
-        **ImportPages(personal, importing).paths(),
+        **RefusedFilePages(personal, progress).paths(),
         **TagNamesPage(personal).paths(),
         **DuplicatePages(personal).paths(),
         **DataExportPages(personal).paths(),

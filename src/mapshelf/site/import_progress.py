@@ -26,11 +26,11 @@ _OF_OTHERS: Final = frozenset((b"content-type", b"content-length", b"cache-contr
 """Headers that a changed page does not keep."""
 
 
-class Importing:
+class ImportProgress:
     """Tells how far an import is."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
-        """Make what is told with ``maker``."""
+        """Make what is shown with ``maker``."""
         self._context = context
         self._templates = maker.templates
         self._file = StatusFile(context.settings.data)
@@ -46,7 +46,7 @@ class Importing:
         body = orjson.dumps({"html": self._line(self.status()), "revision": revision})
         return data_response(b"application/json", body)
 
-    def told(self, answer: Operation) -> Operation:
+    def shown(self, answer: Operation) -> Operation:
         """Return ``answer`` with how far the import is."""
 
         async def operation(context: Context, request: Request) -> Response:

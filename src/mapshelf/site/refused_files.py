@@ -11,7 +11,7 @@ from mapshelf.errors import InvalidParameter
 from mapshelf.model import LARGEST_ID, NotedRefusal, RefusalKind
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
-from mapshelf.site.importing import Importing
+from mapshelf.site.import_progress import ImportProgress
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store
@@ -33,13 +33,13 @@ class RefusalRow:
     noted: Moment
 
 
-class ImportPages:
+class RefusedFilePages:
     """The page of imports."""
 
-    def __init__(self, personal: Personal, importing: Importing) -> None:
+    def __init__(self, personal: Personal, progress: ImportProgress) -> None:
         """Answer by ``personal``."""
         self._personal = personal
-        self._importing = importing
+        self._importing = progress
         self._address = personal.addresses.account("imports")
 
     def paths(self) -> Paths:
