@@ -1,6 +1,6 @@
 """Nothing acknowledged is lost, whatever is killed, whenever.
 
-ImportProgress, creating tokens and serving are killed together at a random moment. What had been
+Importing, creating tokens and serving are killed together at a random moment. What had been
 acknowledged by then (a token printed, a map seen over HTTP) must be there afterwards, the store
 sound, and the service ready again. ``MAPSHELF_KILL_ROUNDS=200 make test ARGUMENTS=tests/service/\
 test_kill.py`` runs more rounds than the few of every day, and prints how long starting took.

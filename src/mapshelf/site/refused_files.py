@@ -11,7 +11,7 @@ from mapshelf.errors import InvalidParameter
 from mapshelf.model import LARGEST_ID, NotedRefusal, RefusalKind
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
-from mapshelf.site.import_progress import ImportProgress
+from mapshelf.site.import_banner import ImportBanner
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store
@@ -36,10 +36,10 @@ class RefusalRow:
 class RefusedFilePages:
     """The page of imports."""
 
-    def __init__(self, personal: Personal, progress: ImportProgress) -> None:
+    def __init__(self, personal: Personal, banner: ImportBanner) -> None:
         """Answer by ``personal``."""
         self._personal = personal
-        self._importing = progress
+        self._importing = banner
         self._address = personal.addresses.account("imports")
 
     def paths(self) -> Paths:

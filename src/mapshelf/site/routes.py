@@ -27,7 +27,7 @@ from mapshelf.site.data_export import DataExportPages
 from mapshelf.site.feed_addresses import FeedAddressPage
 from mapshelf.site.finding import AT as FINDING
 from mapshelf.site.finding import FindingPages
-from mapshelf.site.import_progress import ImportProgress
+from mapshelf.site.import_banner import ImportBanner
 from mapshelf.site.map_actions import MapActionPages
 from mapshelf.site.oauth_programs import ProgramPages
 from mapshelf.site.own_collections import OwnCollectionPages
@@ -80,7 +80,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     searches = SavedSearchFeeds(context, maker)
     pages = Pages(context, maker, collections)
     personal = Personal(context, maker)
-    progress = ImportProgress(context, maker)
+    import_banner = ImportBanner(context, maker)
     comparison = ComparisonPages(context, maker)
     pinned = PinnedCollections(context, maker)
     map_actions = MapActionPages(personal)
@@ -92,9 +92,9 @@ def site_routes(context: Context) -> Mapping[str, Route]:
     if context.settings.private:
         to_people, to_scripts = partial(for_people, addresses=maker.addresses), for_scripts
     table: dict[str, Operation] = {
-        "/": signed_in(progress.shown(pinned.shown(to_people(pages.library)))),
-        "/owners/{name}": signed_in(progress.shown(to_people(pages.library))),
-        "/categories/{name}": signed_in(progress.shown(to_people(pages.library))),
+        "/": signed_in(import_banner.shown(pinned.shown(to_people(pages.library)))),
+        "/owners/{name}": signed_in(import_banner.shown(to_people(pages.library))),
+        "/categories/{name}": signed_in(import_banner.shown(to_people(pages.library))),
         "/browse/tags": signed_in(to_people(pages.tags)),
         "/collected": signed_in(to_people(collections.list)),
         "/collected/{id}": to_people(collections.collection),
@@ -116,7 +116,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/feeds/{secret}/saved/{id}.atom": for_feed_readers(searches.own_feed),
         "/oembed": to_scripts(pages.oembed),
         "/site/search": pinned.shown(to_scripts(pages.results)),
-        "/site/imports": to_scripts(importing.show_status),
+        "/site/imports": to_scripts(import_banner.show_status),
         "/site/maps/{id}.json": to_scripts(pages.map_data),
         "/docs": for_everybody(pages.reference),
         "/static/{edition}/{asset}": for_everybody(pages.asset),
@@ -132,7 +132,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         **ProgramPages(personal).paths(),
         **ReportPages(personal).paths(),
         **CollectionReportPages(personal).paths(),
-        **RefusedFilePages(personal, progress).paths(),
+        **RefusedFilePages(personal, import_banner).paths(),
         **TagNamesPage(personal).paths(),
         **DuplicatePages(personal).paths(),
         **DataExportPages(personal).paths(),

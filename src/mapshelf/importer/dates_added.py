@@ -13,7 +13,7 @@ from mapshelf.readers.sandboxed_reader import ReadFile
 from mapshelf.store.contract import Imports, Sources
 
 
-class Arrivals:
+class DatesAdded:
     """The maps that one import adds."""
 
     def __init__(self, store: Imports, sources: Sources) -> None:

@@ -26,7 +26,7 @@ _OF_OTHERS: Final = frozenset((b"content-type", b"content-length", b"cache-contr
 """Headers that a changed page does not keep."""
 
 
-class ImportProgress:
+class ImportBanner:
     """Tells how far an import is."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:

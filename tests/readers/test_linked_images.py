@@ -16,7 +16,7 @@ from mapshelf.importer.report import Report
 from mapshelf.importer.scan import scan
 from mapshelf.model import Image
 from mapshelf.readers import Limits
-from mapshelf.readers.beside import files_beside
+from mapshelf.readers.linked_images import linked_files
 from mapshelf.readers.sandboxed_reader import ReadFile, SandboxedReader, read_file
 from mapshelf.settings import sqlite_url
 from mapshelf.store import open_store
@@ -38,7 +38,7 @@ def maps(tmp_path: Path) -> Path:
 
 def found(maps: Path, path: str, limits: Limits = LIMITS) -> bytes | None:
     """Return what a map in ``plans`` finds at ``path``."""
-    with files_beside(str(maps / "plans" / "a.mm"), str(maps), limits) as beside:
+    with linked_files(str(maps / "plans" / "a.mm"), str(maps), limits) as beside:
         assert beside is not None
         return beside(path)
 
@@ -132,7 +132,7 @@ def test_nothing_else_is_found(maps: Path, path: str) -> None:
 
 def test_the_imported_folder_may_be_the_root_of_all(maps: Path) -> None:
     (maps / "plans" / "a.png").write_bytes(RED)
-    with files_beside(str(maps / "plans" / "a.mm"), "/", LIMITS) as beside:
+    with linked_files(str(maps / "plans" / "a.mm"), "/", LIMITS) as beside:
         assert beside is not None
         assert beside("a.png") == RED
 
@@ -141,7 +141,7 @@ def test_the_imported_folder_may_be_the_root_of_all(maps: Path) -> None:
 def test_a_map_outside_of_every_imported_folder_has_nothing_beside_it(
     maps: Path, folder: str
 ) -> None:
-    with files_beside(str(maps / "plans" / "a.mm"), folder, LIMITS) as beside:
+    with linked_files(str(maps / "plans" / "a.mm"), folder, LIMITS) as beside:
         assert beside is None
 
 
@@ -155,7 +155,7 @@ def test_as_much_is_read_as_pictures_may_take_together(maps: Path) -> None:
     for number in range(4):
         (maps / "plans" / f"{number}.png").write_bytes(b"x" * 100)
     limits = Limits(pictures=250)
-    with files_beside(str(maps / "plans" / "a.mm"), str(maps), limits) as beside:
+    with linked_files(str(maps / "plans" / "a.mm"), str(maps), limits) as beside:
         assert beside is not None
         read = [beside(f"{number % 4}.png") for number in range(8)]
     assert read == [b"x" * 100, b"x" * 100, None, None] * 2
@@ -173,7 +173,7 @@ def test_a_file_is_read_once_and_only_so_many_are_tried(
         opened.append(path)
         return real(path, *rest, **more)
 
-    with files_beside(str(maps / "plans" / "a.mm"), str(maps), limits) as beside:
+    with linked_files(str(maps / "plans" / "a.mm"), str(maps), limits) as beside:
         assert beside is not None
         monkeypatch.setattr(os, "open", counting)
         read = [beside("a.png") for _ in range(1000)]
@@ -217,7 +217,7 @@ def test_a_map_in_an_archive_finds_what_the_archive_holds(
         other__b_dot_png=RED,
         _dot_hidden_dot_png=RED,
     )
-    with files_beside(f"{archive}/plans/a.mm", archive, LIMITS) as beside:
+    with linked_files(f"{archive}/plans/a.mm", archive, LIMITS) as beside:
         assert beside is not None
         assert beside(path) == (RED if there else None)
 
@@ -226,11 +226,11 @@ def test_a_damaged_archive_holds_nothing(maps: Path) -> None:
     archive = zipped(maps, a_dot_mm=b"", a_dot_png=RED)
     whole = Path(archive).read_bytes()
     Path(archive).write_bytes(whole.replace(RED[:20], b"x" * 20))
-    with files_beside(f"{archive}/a.mm", archive, LIMITS) as beside:
+    with linked_files(f"{archive}/a.mm", archive, LIMITS) as beside:
         assert beside is not None
         assert beside("a.png") is None
     Path(archive).write_bytes(whole[:100])
-    with files_beside(f"{archive}/a.mm", archive, LIMITS) as beside:
+    with linked_files(f"{archive}/a.mm", archive, LIMITS) as beside:
         assert beside is not None
         assert beside("a.png") is None
 

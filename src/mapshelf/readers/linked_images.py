@@ -23,7 +23,7 @@ from typing import Final
 from urllib.parse import unquote
 
 from mapshelf.errors import UnreadableFile
-from mapshelf.readers.parsing.images import Beside
+from mapshelf.readers.parsing.images import ReadLinkedFile
 from mapshelf.readers.parsing.limits import Limits
 from mapshelf.readers.zip_import import open_members, split_path
 
@@ -44,7 +44,7 @@ _Read = Callable[[str, int], bytes]
 
 
 @contextmanager
-def files_beside(path: str, folder: str, limits: Limits) -> Iterator[Beside | None]:
+def linked_files(path: str, folder: str, limits: Limits) -> Iterator[ReadLinkedFile | None]:
     """Give the function that returns the files beside the map at ``path``; ``None`` if none may be.
 
     Args:
