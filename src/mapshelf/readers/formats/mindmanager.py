@@ -17,8 +17,8 @@ from xml.etree.ElementTree import Element
 
 from mapshelf.errors import BrokenFile
 from mapshelf.model import Boundary, Outline, Relationship, Sheet, Summary, Topic, TopicKind
-from mapshelf.readers.formats.mindmanager_looks import Defaults, argb
 from mapshelf.readers.formats.mindmanager_simple import is_simple, read_simple
+from mapshelf.readers.formats.mindmanager_styles import Defaults, argb
 from mapshelf.readers.formats.mindmanager_topics import Node, TopicReader, is_brace
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds

@@ -24,7 +24,7 @@ _SEEN: Final = 1.1  # contrast with which a box can just be told from the ground
 _BARE: Final = ("none", "underline")  # shapes that are no box
 
 
-class Ink(NamedTuple):
+class TopicColours(NamedTuple):
     """The colours of a topic, as ``#rrggbb``.
 
     Attributes:
@@ -40,16 +40,16 @@ class Ink(NamedTuple):
     text: str
 
 
-def our_ink(node: Node, theme: Theme, line: str = "") -> Ink:
+def our_colours(node: Node, theme: Theme, line: str = "") -> TopicColours:
     """Return the colours of a topic as we choose them; ``line`` replaces the one of its branch."""
     own = line or branch_colour(node.main, theme, quiet=node.depth == 1 and not node.lines)
     if not node.kind.boxed:
-        return Ink(own, "", "", theme.text)
+        return TopicColours(own, "", "", theme.text)
     if node.kind.outlined:
-        return Ink(own, theme.ground, own, theme.text)
+        return TopicColours(own, theme.ground, own, theme.text)
     if node.depth == 0:
-        return Ink(own, theme.centre, "", theme.on_centre)
-    return Ink(own, own, "", legible(theme.on_branch, own))
+        return TopicColours(own, theme.centre, "", theme.on_centre)
+    return TopicColours(own, own, "", legible(theme.on_branch, own))
 
 
 def branch_colour(main: int, theme: Theme, *, quiet: bool = False) -> str:
@@ -57,31 +57,31 @@ def branch_colour(main: int, theme: Theme, *, quiet: bool = False) -> str:
     return theme.quiet if main < 0 or quiet else theme.branches[main % len(theme.branches)]
 
 
-def our_inks(nodes: Iterable[Node], theme: Theme) -> list[Ink]:
+def colours_of_ours(nodes: Iterable[Node], theme: Theme) -> list[TopicColours]:
     """Return our colours of all topics."""
-    return [our_ink(node, theme) for node in nodes]
+    return [our_colours(node, theme) for node in nodes]
 
 
-def authors_inks(nodes: Iterable[Node], theme: Theme) -> list[Ink]:
+def colours_of_authors(nodes: Iterable[Node], theme: Theme) -> list[TopicColours]:
     """Return the colours of all topics, the author's where there are any.
 
     Args:
         nodes: the topics, parents before their children.
         theme: our colours, on the author's ground (``on_ground``).
     """
-    inks: list[Ink] = []
+    all_colours: list[TopicColours] = []
     lines: dict[Node, str] = {}
     for node in nodes:
         line = lines.get(node.above, "") if node.above else ""
         if node.style is None:
-            inks.append(our_ink(node, theme, line))
+            all_colours.append(our_colours(node, theme, line))
         else:
             chosen = valid(node.style.line)
             line = legible(chosen, theme.ground, LINE) if chosen else line
-            inks.append(_ink(node, node.style, theme, line))
+            all_colours.append(_colours(node, node.style, theme, line))
         if line:
             lines[node] = line
-    return inks
+    return all_colours
 
 
 def on_ground(theme: Theme, background: str) -> Theme:
@@ -106,9 +106,9 @@ def valid(colour: str) -> str:
     return colour if _COLOUR.fullmatch(colour) else ""
 
 
-def _ink(node: Node, style: Style, theme: Theme, line: str) -> Ink:
+def _colours(node: Node, style: Style, theme: Theme, line: str) -> TopicColours:
     """Return the colours of a topic of which the author chose some."""
-    ours = our_ink(node, theme, line)
+    ours = our_colours(node, theme, line)
     fill, border, text = valid(style.fill), valid(style.border), valid(style.text)
     if border:
         border = legible(border, theme.ground, LINE)
@@ -116,7 +116,9 @@ def _ink(node: Node, style: Style, theme: Theme, line: str) -> Ink:
         if node.kind.boxed and (text or style.shape in _BARE):
             # Words keep their colour best on the ground.
             framed = "" if style.shape in _BARE else border or ours.line
-            return Ink(ours.line, theme.ground, framed, legible(text or theme.text, theme.ground))
+            return TopicColours(
+                ours.line, theme.ground, framed, legible(text or theme.text, theme.ground)
+            )
         fill = ours.fill
     elif not text:
         text = max(_WORDS, key=lambda colour: contrast(colour, fill))
@@ -124,4 +126,4 @@ def _ink(node: Node, style: Style, theme: Theme, line: str) -> Ink:
     border = border or ours.border
     if node.kind.boxed and not border and contrast(fill, theme.ground) < _SEEN:
         border = ours.line  # or its lines would end in the void
-    return Ink(ours.line, fill, border, words)
+    return TopicColours(ours.line, fill, border, words)

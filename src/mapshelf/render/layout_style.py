@@ -1,7 +1,7 @@
 """How topics look: the sizes and distances that a picture is laid out by.
 
-The page of a map has one look, thumbnails have one for each size and for each width of text that is
-tried. Nothing here is about colours: these are in ``themes`` and ``inks``.
+The page of a map has one style, thumbnails have one for each size and for each width of text that is
+tried. Nothing here is about colours: these are in ``themes`` and ``topic_colours``.
 """
 
 from dataclasses import dataclass
@@ -71,7 +71,7 @@ class Kind(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
+class LayoutStyle:
     """How the topics of a picture look.
 
     Attributes:
@@ -121,7 +121,7 @@ def _aside(ordinary: Kind, among: Kind) -> Kind:
     )
 
 
-PAGE: Final = Look(
+PAGE: Final = LayoutStyle(
     (
         Kind(17, True, 16, 12, 14, 9, 0, 0, True, True),
         Kind(13.5, True, 18, 12, 9, 5, 44, 12, True, True),
