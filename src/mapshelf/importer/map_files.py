@@ -54,8 +54,8 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     An attribution changes a map even if its file is unchanged, so all files are read; without
     ``read_unchanged``, it is left to the caller (``attribute``).
 
-    Without ``dates_added``, these are all candidates of their folders; with it, the caller says when
-    all have been imported.
+    Without ``dates_added``, these are all candidates of their folders; with it, the caller says
+    when all have been imported.
 
     Raises:
         StoreError: the store failed; what was noted as added or changed before is stored.

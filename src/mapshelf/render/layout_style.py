@@ -1,7 +1,7 @@
 """How topics look: the sizes and distances that a picture is laid out by.
 
-The page of a map has one style, thumbnails have one for each size and for each width of text that is
-tried. Nothing here is about colours: these are in ``themes`` and ``topic_colours``.
+The page of a map has one style; thumbnails have one for each size and for each width of text that
+is tried. Nothing here is about colours: these are in ``themes`` and ``topic_colours``.
 """
 
 from dataclasses import dataclass
