@@ -13,8 +13,8 @@ from typing import Final
 import numpy as np
 
 from mapshelf.errors import SnapshotDamaged
+from mapshelf.lru_cache import LRUCache
 from mapshelf.query import MapQuery, owner_key
-from mapshelf.recent import Recent
 from mapshelf.search.highlight import Highlighter
 from mapshelf.search.query_parser import parse_query_text
 from mapshelf.snapshot.format.columns import load_codes, load_columns, map_file
@@ -154,8 +154,8 @@ class Snapshot:
         )
         self._records = memoryview(map_file(folder / RECORDS, published_length(manifest, RECORDS)))
         # The same for every order and page of a list, and asked for with each.
-        self._facets: Recent[Hashable, Facets] = Recent(FACETS_IN_MEMORY)
-        self._letters: Recent[Hashable, list[Letter]] = Recent(FACETS_IN_MEMORY)
+        self._facets: LRUCache[Hashable, Facets] = LRUCache(FACETS_IN_MEMORY)
+        self._letters: LRUCache[Hashable, list[Letter]] = LRUCache(FACETS_IN_MEMORY)
         sizes = {len(self._listing), len(self._text), len(self._id_index)}
         if sizes != {manifest["maps"]}:
             raise SnapshotDamaged("the parts of the snapshot hold different numbers of maps")

@@ -13,7 +13,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Recent(Generic[K, V]):
+class LRUCache(Generic[K, V]):
     """Up to ``most`` values by key. Several threads may use it."""
 
     def __init__(self, most: int) -> None:
