@@ -12,8 +12,8 @@ import pytest
 
 from mapshelf.api import create_app, rsgi
 from mapshelf.api.http import Headers, Response
-from mapshelf.api.pace import Pace
 from mapshelf.api.pipe import Pipe
+from mapshelf.api.send_rate import SendRate
 from mapshelf.api.streaming import (
     BYTES_OF_BEGINNING,
     LARGE_BODY,
@@ -34,7 +34,7 @@ def run(test: Coroutine[Any, Any, None]) -> None:
     asyncio.run(asyncio.wait_for(test, 30))
 
 
-class Noted(Pace):
+class Noted(SendRate):
     """Notes what waits, and lets it pass."""
 
     def __init__(self) -> None:
@@ -47,20 +47,20 @@ class Noted(Pace):
 
 def test_bodies_wait_for_each_other_in_the_order_they_came(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time, "monotonic", lambda: 1000.0)
-    pace = Pace(rate=100, ahead=50)
-    assert [pace.reserve(25) for _ in range(4)] == pytest.approx([-0.25, 0.0, 0.25, 0.5])
+    rate = SendRate(rate=100, ahead=50)
+    assert [rate.reserve(25) for _ in range(4)] == pytest.approx([-0.25, 0.0, 0.25, 0.5])
     monkeypatch.setattr(time, "monotonic", lambda: 1000.5)
-    assert pace.reserve(100) == pytest.approx(1.0)
+    assert rate.reserve(100) == pytest.approx(1.0)
     # What was not used is not saved up.
     monkeypatch.setattr(time, "monotonic", lambda: 2000.0)
-    assert [pace.reserve(50) for _ in range(2)] == pytest.approx([0.0, 0.5])
+    assert [rate.reserve(50) for _ in range(2)] == pytest.approx([0.0, 0.5])
 
 
 def test_each_piece_takes_its_turn(tmp_path: Path) -> None:
     async def test() -> None:
         through_pipe, through_asgi = Noted(), Noted()
         with Pipe() as pipe, open(pipe.path, "rb", buffering=0) as server:
-            stream = Stream("reader", pace=through_pipe)
+            stream = Stream("reader", rate=through_pipe)
             sending = asyncio.create_task(pipe.send(io.BytesIO(BODY), stream))
             taken = 0
             while taken < len(BODY):
@@ -69,33 +69,33 @@ def test_each_piece_takes_its_turn(tmp_path: Path) -> None:
 
         async def send(_: Any) -> None: ...
 
-        await send_body(Response(200, (), BODY), send, Stream("reader", pace=through_asgi))
+        await send_body(Response(200, (), BODY), send, Stream("reader", rate=through_asgi))
         assert through_pipe.sizes == through_asgi.sizes == [PIECE] * 10
 
     run(test())
 
 
-def test_all_bodies_of_a_worker_have_the_same_pace(monkeypatch: pytest.MonkeyPatch) -> None:
-    paces: list[Pace] = []
+def test_all_bodies_of_a_worker_have_the_same_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates: list[SendRate] = []
 
-    async def noted(pace: Pace, _: int) -> None:
-        paces.append(pace)
+    async def noted(rate: SendRate, _: int) -> None:
+        rates.append(rate)
 
-    monkeypatch.setattr(Pace, "wait", noted)
+    monkeypatch.setattr(SendRate, "wait", noted)
     streams = Streams()
 
     async def test() -> None:
         with streams.sending("one") as one, streams.sending("another") as another:
             await one.turn(1)
             await another.turn(1)
-        assert paces[0] is paces[1]
+        assert rates[0] is rates[1]
 
     run(test())
 
 
 def test_waiting_for_a_turn_does_not_make_a_client_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     async def test() -> None:
-        stream = Stream("reader", pace=Noted())
+        stream = Stream("reader", rate=Noted())
         now = time.monotonic() + 60
         monkeypatch.setattr(time, "monotonic", lambda: now)
         assert stream.stalled() >= 60
@@ -179,10 +179,10 @@ def test_who_hangs_up_before_a_large_body_begins_costs_no_file(
 ) -> None:
     sizes: list[int] = []
 
-    async def never(_: Pace, size: int) -> None:
+    async def never(_: SendRate, size: int) -> None:
         sizes.append(size)
         await asyncio.sleep(FOREVER)
 
-    monkeypatch.setattr(Pace, "wait", never)
+    monkeypatch.setattr(SendRate, "wait", never)
     answered(tmp_path, monkeypatch, Client(gone=True), 0)
     assert sizes == [BYTES_OF_BEGINNING]

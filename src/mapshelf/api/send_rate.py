@@ -1,4 +1,4 @@
-"""The pace at which a worker sends large bodies, so that lists and searches keep the processor.
+"""The rate at which a worker sends large bodies, so that lists and searches keep the processor.
 
 On the machine itself and in fast networks, a few clients can take large bodies at gigabytes a
 second; copying them then occupies the processor and the memory, and everybody else waits. So all
@@ -19,7 +19,7 @@ AHEAD: Final = 1 << 20
 """Bytes that are sent without waiting if nothing was sent before."""
 
 
-class Pace:
+class SendRate:
     """An allowance of bytes a second. For use in one event loop only."""
 
     def __init__(self, rate: int = RATE, ahead: int = AHEAD) -> None:
