@@ -16,7 +16,7 @@ from mapshelf.accounts.permissions import is_shown, may_change, may_see
 from mapshelf.api.context import Context
 from mapshelf.api.http import BodyRule, Request, Response, json_response
 from mapshelf.api.map_collections import collection_object, new_collection_response
-from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.map_fields import VISIBILITIES
 from mapshelf.api.map_writing import NOT_KEPT, sender_address, signed
 from mapshelf.api.visible_collections import no_collection
 from mapshelf.errors import (

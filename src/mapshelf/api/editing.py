@@ -10,7 +10,7 @@ from mapshelf.accounts.audit import about_map, done_by
 from mapshelf.accounts.permissions import may_undo, owns
 from mapshelf.api.context import Context
 from mapshelf.api.http import BodyRule, Request, Response
-from mapshelf.api.map_details import details_of, read_json
+from mapshelf.api.map_fields import details_of, read_json
 from mapshelf.api.map_writing import (
     NOT_KEPT,
     map_response,

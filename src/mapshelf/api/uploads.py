@@ -19,7 +19,7 @@ from mapshelf.api.content_disposition import sent_name
 from mapshelf.api.context import Context
 from mapshelf.api.forms import MULTIPART, FormLimits, Upload
 from mapshelf.api.http import BodyRule, Request, Response
-from mapshelf.api.map_details import details_of, read_form
+from mapshelf.api.map_fields import details_of, read_form
 from mapshelf.api.map_writing import (
     map_response,
     published_response,

@@ -11,7 +11,7 @@ from mapshelf.accounts.permissions import may_undo
 from mapshelf.api.editing import removed_maps, undo_removal
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.map_fields import VISIBILITIES
 from mapshelf.api.own_maps import VISIBILITY, OwnMaps, read_visibility
 from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
