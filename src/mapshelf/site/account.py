@@ -21,9 +21,9 @@ from mapshelf.accounts.personal_tokens import (
     revoke_own_token,
 )
 from mapshelf.accounts.relying_party import relying_party
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound, SessionTooOld, WrongCredentials
 from mapshelf.model import LARGEST_ID, Access, AuditEvent, RefusalKind, Role

@@ -18,11 +18,11 @@ import xxhash
 from mapshelf.accounts.audit import about_map, done_by
 from mapshelf.accounts.data_export import LEVEL, PieceSink
 from mapshelf.accounts.permissions import may_change, may_see
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.content_disposition import attachment, file_name, split_name
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.map_writing import only_owner
-from mapshelf.api.people import Session
 from mapshelf.api.visible_maps import no_map, user_if_any
 from mapshelf.disk_cache import CachedFile, DiskCache
 from mapshelf.errors import Forbidden, InvalidParameter, Overloaded
@@ -97,8 +97,8 @@ class BulkActionPages:
     async def download(self, request: Request) -> Response:
         """Answer the files of the chosen maps as a zip."""
         context, ids = self._context, asked_ids(request)
-        user = await user_if_any(context.people, request)
-        await context.people.authenticator()  # once the store is open
+        user = await user_if_any(context.sessions, request)
+        await context.sessions.authenticator()  # once the store is open
         make = partial(self._made, context.store.get(), ids, user)
         key = ("chosen", tuple(ids), user)
         maps, file = await context.queues.documents.result(key, make, request.disconnection)

@@ -10,9 +10,9 @@ from typing import Final
 
 from mapshelf.accounts.audit import about_collection, done_by, noted
 from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.api.reports import add_collection_report, read_report
 from mapshelf.api.visible_collections import no_collection
 from mapshelf.errors import InvalidParameter, NotFound, TooManyReports

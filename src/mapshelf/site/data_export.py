@@ -9,10 +9,10 @@ from typing import Final
 from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.data_export import MOST_BYTES, export_data
 from mapshelf.accounts.own_account import delete_account
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.content_disposition import attachment
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.disk_cache import CachedFile, DiskCache
 from mapshelf.errors import InvalidParameter, Overloaded, SessionTooOld
@@ -113,7 +113,7 @@ class DataExportPages:
             await self._personal.hash(request, delete)
         except (*SHOWN, SessionTooOld) as error:
             return await self._deletion_page(request, session, chosen, error)
-        cleared = self._personal.context.people.session_cookie.clear()
+        cleared = self._personal.context.sessions.session_cookie.clear()
         page = Page("account_deleted.html", {}, headers=(*PERSONAL, cleared))
         return await self._personal.open_page(page, request)
 

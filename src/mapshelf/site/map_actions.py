@@ -10,12 +10,12 @@ from typing import Final, TypeVar
 
 from mapshelf.accounts.audit import done_by
 from mapshelf.accounts.permissions import may_change, may_see, owns
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.content_disposition import attachment, split_name
 from mapshelf.api.documents import Kind
 from mapshelf.api.forms import MULTIPART, Form, FormLimits
 from mapshelf.api.http import BodyRule, Request, Response
 from mapshelf.api.map_writing import Change, change_map, noted_change, only_owner
-from mapshelf.api.people import Session
 from mapshelf.api.quotas import check_uploads
 from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
 from mapshelf.api.visible_maps import no_map, until_hidden

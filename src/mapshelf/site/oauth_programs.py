@@ -11,10 +11,10 @@ from mapshelf.accounts import authorization, device_requests
 from mapshelf.accounts.audit import about_client
 from mapshelf.accounts.authorization import AuthorizationRequest
 from mapshelf.accounts.oauth_programs import is_loopback
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.oauth import AUTHORIZE, DEVICE_PAGE
-from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.errors import AddressTooLong, InvalidParameter, NotFound, OAuthRefusal
 from mapshelf.model import AuditEvent, DeviceRequest, Grant, Program

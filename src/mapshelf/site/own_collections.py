@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from mapshelf.accounts.audit import about_collection, done_by
 from mapshelf.accounts.permissions import is_shown, may_change, may_see
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.collection_editing import (
     DETAILS,
     Change,
@@ -23,7 +24,6 @@ from mapshelf.api.collection_editing import (
 )
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.api.visible_collections import no_collection
 from mapshelf.errors import InvalidParameter, NotFound
 from mapshelf.model import (

@@ -8,12 +8,12 @@ from functools import partial
 from typing import Final
 
 from mapshelf.accounts.permissions import may_undo
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.editing import removed_maps, undo_removal
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
 from mapshelf.api.map_fields import VISIBILITIES
 from mapshelf.api.own_maps import VISIBILITY, OwnMaps, read_visibility
-from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.model import RemovedMap, User, Visibility, name_key
 from mapshelf.query import MapQuery, parse_query, read_parameters

@@ -19,9 +19,9 @@ import orjson
 
 from mapshelf.accounts.audit import about_map, done_by
 from mapshelf.accounts.permissions import may_change
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import MULTIPART, Form, FormLimits, Upload
 from mapshelf.api.http import BodyRule, Request, Response, json_response
-from mapshelf.api.people import Session
 from mapshelf.api.quotas import check_uploads
 from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
 from mapshelf.errors import InvalidParameter, MapHidden, NotFound

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Final
 
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.errors import InvalidParameter
 from mapshelf.model import LARGEST_ID, NotedRefusal, RefusalKind

@@ -11,9 +11,9 @@ from typing import Final
 
 from mapshelf.accounts.audit import about_map, about_user, done_by, noted
 from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.api.reports import find_reportable, read_report
 from mapshelf.api.visible_maps import no_map
 from mapshelf.errors import AlreadyDecided, Conflict, InvalidParameter, NotFound, TooManyReports

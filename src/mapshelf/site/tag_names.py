@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.errors import InvalidParameter
 from mapshelf.model import AuditEvent, parse_tags
 from mapshelf.query import read_parameters

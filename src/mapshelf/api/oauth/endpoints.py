@@ -117,7 +117,7 @@ class Endpoints:
     async def _answered(self, answer: Answer, request: Request) -> Response:
         form = await self._form(request)
         who = _identification(request.headers.get(b"authorization", b""), form)
-        await self._context.people.authenticator()  # once the store is open
+        await self._context.sessions.authenticator()  # once the store is open
         store = self._context.store.get()
         address = address_of(self._context.settings.trusted_proxies, request.sender)
 

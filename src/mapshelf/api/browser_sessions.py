@@ -44,7 +44,7 @@ class Session:
         return form_token(self.secret)
 
 
-class People:
+class BrowserSessions:
     """Finds the sessions of requests.
 
     Attributes:
