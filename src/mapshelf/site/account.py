@@ -29,7 +29,7 @@ from mapshelf.errors import NotFound, SessionTooOld, WrongCredentials
 from mapshelf.model import LARGEST_ID, Access, AuditEvent, RefusalKind, Role
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import moment, row_of_invitation, row_of_token
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import REGISTERED, Page, Paths, Personal, ended_access, new_password
 from mapshelf.site.responses import PERSONAL, see_other
 from mapshelf.tokens import DEFAULT_SCOPES, LINK_PREFIX, PREFIX, SCOPES

@@ -39,7 +39,7 @@ from mapshelf.query import read_parameters
 from mapshelf.readers.parsing.text_cleaning import clean
 from mapshelf.site.collections_shown import card_of
 from mapshelf.site.data_export import KEPT_FOR, ROOM
-from mapshelf.site.failures import UNTAKEN
+from mapshelf.site.form_errors import UNTAKEN
 from mapshelf.site.messages import say
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import STRICT, see_other

@@ -31,7 +31,7 @@ from mapshelf.model import (
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store

@@ -17,7 +17,7 @@ from mapshelf.clock import milliseconds
 from mapshelf.disk_cache import CachedFile, DiskCache
 from mapshelf.errors import InvalidParameter, Overloaded, SessionTooOld
 from mapshelf.model import AuditEntry, AuditEvent, MapsOfClosedAccount, User
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import PERSONAL
 from mapshelf.store import Store

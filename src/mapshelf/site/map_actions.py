@@ -26,7 +26,7 @@ from mapshelf.model import AuditEvent, KeptFile, Map, User, Version
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.failures import UNTAKEN
+from mapshelf.site.form_errors import UNTAKEN
 from mapshelf.site.map_forms import (
     BODY,
     LIMITS,

@@ -21,7 +21,7 @@ from mapshelf.model import AuditEvent, DeviceRequest, Grant, Program
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Row, moment
 from mapshelf.site.addresses import LONGEST_RETURN
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import leading_to, see_other
 from mapshelf.tokens import SCOPES

@@ -41,7 +41,7 @@ from mapshelf.site.addresses import Addresses
 from mapshelf.site.bulk_actions import asked_ids, selected_ids
 from mapshelf.site.cards import Card
 from mapshelf.site.collections_shown import card_of, collection_card
-from mapshelf.site.failures import UNTAKEN
+from mapshelf.site.form_errors import UNTAKEN
 from mapshelf.site.map_forms import BODY, LIMITS
 from mapshelf.site.personal import FormKind, Page, Paths, Personal
 from mapshelf.site.pinned import PinnedCollections

@@ -20,7 +20,7 @@ from mapshelf.query import MapQuery, parse_query, read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.cards import Card, card
 from mapshelf.site.choices import Choice
-from mapshelf.site.failures import UNTAKEN
+from mapshelf.site.form_errors import UNTAKEN
 from mapshelf.site.library import PAGE_SIZE
 from mapshelf.site.messages import say
 from mapshelf.site.personal import Page, Paths, Personal

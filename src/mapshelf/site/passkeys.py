@@ -20,7 +20,7 @@ from mapshelf.errors import NotFound, SessionTooOld
 from mapshelf.model import AuditEvent, Passkey
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import see_other

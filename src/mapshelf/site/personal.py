@@ -25,8 +25,8 @@ from mapshelf.clock import milliseconds
 from mapshelf.errors import SessionTooOld, UnacceptablePassword, UnknownPath
 from mapshelf.model import Access, AuditEvent, Credential, Token
 from mapshelf.settings import Budget
-from mapshelf.site.failures import UNTAKEN, failure
 from mapshelf.site.flash_secret import FlashSecret
+from mapshelf.site.form_errors import UNTAKEN, failure
 from mapshelf.site.page_maker import PageMaker
 from mapshelf.site.responses import HTML, PERSONAL, see_other
 from mapshelf.site.signed_in import with_publish_link

@@ -28,7 +28,7 @@ from mapshelf.model import AuditEvent
 from mapshelf.query import read_parameters
 from mapshelf.settings import ProviderSettings
 from mapshelf.site.account_rows import moment
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import SECOND, Page, Paths, Personal
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import PERSONAL, see_other

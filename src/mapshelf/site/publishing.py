@@ -29,7 +29,7 @@ from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility
 from mapshelf.query import read_parameters
 from mapshelf.site.cards import Card, card
-from mapshelf.site.failures import UNTAKEN, failure
+from mapshelf.site.form_errors import UNTAKEN, failure
 from mapshelf.site.map_actions import DONE
 from mapshelf.site.map_forms import (
     BODY,

@@ -35,7 +35,7 @@ from mapshelf.site import collection_reports
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.collection_reports import ReportRow, row_of_report
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store

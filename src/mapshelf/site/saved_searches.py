@@ -20,7 +20,7 @@ from mapshelf.query import parse_query, read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.facets import language_name
-from mapshelf.site.failures import UNTAKEN
+from mapshelf.site.form_errors import UNTAKEN
 from mapshelf.site.messages import ENGLISH, say
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other

@@ -22,7 +22,7 @@ from mapshelf.errors import NotFound
 from mapshelf.model import Access, AuditEvent, LinkKind, OneTimeLink
 from mapshelf.query import read_parameters
 from mapshelf.settings import Registration
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import REGISTERED, Page, Paths, Personal, ended_access, new_password
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import PERSONAL, SECRET, see_other

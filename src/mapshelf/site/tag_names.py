@@ -10,7 +10,7 @@ from mapshelf.model import AuditEvent, parse_tags
 from mapshelf.query import read_parameters
 from mapshelf.readers.parsing.text_cleaning import clean
 from mapshelf.site.choices import Choice
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store

@@ -10,7 +10,7 @@ from typing import Final
 
 from mapshelf.site.messages.administration import ADMINISTRATION
 from mapshelf.site.messages.collections import COLLECTIONS
-from mapshelf.site.messages.failures import FAILURES
+from mapshelf.site.messages.form_errors import FAILURES
 from mapshelf.site.messages.languages import LANGUAGES
 from mapshelf.site.messages.library import LIBRARY
 from mapshelf.site.messages.map_page import MAP_PAGE

@@ -6,7 +6,7 @@ from pathlib import Path
 from mapshelf import errors
 from mapshelf.api.upload_reader import REFUSED
 from mapshelf.errors import BrokenFile, Forbidden, MapHidden, NotAMap, TooLarge
-from mapshelf.site.failures import failure
+from mapshelf.site.form_errors import failure
 
 
 def test_every_reason_why_somebody_may_not_has_words() -> None:
