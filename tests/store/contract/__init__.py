@@ -19,7 +19,7 @@ from tests.store.contract.collection_moderation import CollectionModerationContr
 from tests.store.contract.concurrency import ConcurrencyContract
 from tests.store.contract.figures import FiguresContract
 from tests.store.contract.identities import IdentitiesContract
-from tests.store.contract.images import ImagesContract, RenewalContract
+from tests.store.contract.images import ImagesContract, ReparsingContract
 from tests.store.contract.imports import ImportsContract
 from tests.store.contract.links import LinksContract
 from tests.store.contract.map_collections import CollectionsContract
@@ -46,7 +46,7 @@ class StoreContract(
     MapsContract,
     ImagesContract,
     LinksContract,
-    RenewalContract,
+    ReparsingContract,
     SourcesContract,
     FiguresContract,
     ImportsContract,

@@ -47,7 +47,7 @@ from mapshelf.store.contract.publishing import (
     Uploads,
     Voting,
 )
-from mapshelf.store.contract.renewal import RenewableOutlines
+from mapshelf.store.contract.reparsing import ReparsableOutlines
 from mapshelf.store.contract.saved_searches import SavedSearches
 from mapshelf.store.contract.sign_in import Passwords, Sessions, SignIn, SignInFailures
 from mapshelf.store.contract.sources import Sources
@@ -81,7 +81,7 @@ __all__ = [
     "Publishing",
     "ReadCollections",
     "RegisteredPrograms",
-    "RenewableOutlines",
+    "ReparsableOutlines",
     "SavedSearches",
     "Sessions",
     "SignIn",
@@ -109,7 +109,7 @@ class Store(
     Imports,
     StoreFigures,
     Tags,
-    RenewableOutlines,
+    ReparsableOutlines,
     Accounts,
     Credentials,
     SignIn,

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from mapshelf.formats.outline_codec import decode_outline
-from mapshelf.importer import renewal as renewal_module
+from mapshelf.importer import reparsing
 from mapshelf.importer.attribution import Attribution
 from mapshelf.importer.map_files import import_maps
-from mapshelf.importer.renewal import renew_outlines
+from mapshelf.importer.reparsing import reparse_outlines
 from mapshelf.importer.report import Report
 from mapshelf.importer.scan import scan
 from mapshelf.model import Map, MapDraft
@@ -88,7 +88,7 @@ def test_outline_and_pictures_are_renewed_and_nothing_else(
     (said,) = store.maps(0, 9)
     age(store, found)
     with caplog.at_level(logging.INFO, "mapshelf"):
-        assert renew_outlines(store, reader, [folder], on) == 1
+        assert reparse_outlines(store, reader, [folder], on) == 1
     assert [record.message for record in caplog.records] == [
         "reading maps anew that an older version read, in the background",
         "read 1 maps anew",
@@ -98,7 +98,7 @@ def test_outline_and_pictures_are_renewed_and_nothing_else(
     assert store.maps(0, 9) == [said]
     caplog.clear()
     revision = store.revision()
-    assert renew_outlines(store, reader, [folder], on) == 0
+    assert reparse_outlines(store, reader, [folder], on) == 0
     assert caplog.records == []
     assert store.revision() == revision
 
@@ -109,14 +109,14 @@ def test_pictures_beside_a_file_are_read_where_it_still_is(
     (found,) = imported(store, reader, folder)
     for folders in ([], [tmp_path / "data"]):
         age(store, found)
-        renew_outlines(store, reader, folders, on)
+        reparse_outlines(store, reader, folders, on)
         assert colours(store, found) == ["blue"], "the folder is not imported"
     age(store, found)
-    renew_outlines(store, reader, [tmp_path / "data", tmp_path], on)
+    reparse_outlines(store, reader, [tmp_path / "data", tmp_path], on)
     assert colours(store, found) == ["red", "blue"]
     (folder / "a.mm").unlink()
     age(store, found)
-    renew_outlines(store, reader, [folder], on)
+    reparse_outlines(store, reader, [folder], on)
     assert colours(store, found) == ["blue"], "the file is gone, but it is kept"
 
 
@@ -133,7 +133,7 @@ def test_what_cannot_be_read_now_stays_as_it_is_and_is_not_tried_again(
     broken = replace(sources[0], digest=b"broken".ljust(32))
     store.put_maps([MapDraft(id=first.id, source=broken, content=b"not zlib")])
     age(store, first, second, third)
-    assert renew_outlines(store, reader, [], on) == 1
+    assert reparse_outlines(store, reader, [], on) == 1
     texts = [decode_outline(store.outline(one.file_id) or b"") for one in (first, second, third)]
     assert [one.roots[0].text for one in texts] == ["old", "root", "old"]
     assert store.outdated(0, 9) == []
@@ -146,11 +146,11 @@ def test_it_goes_on_where_it_was_stopped(
         (folder / f"{number}.mm").write_bytes(illustrated(within(picture(size=(1, number + 1)))))
     maps = imported(store, reader, folder)
     age(store, *maps)
-    monkeypatch.setattr(renewal_module, "BATCH_SIZE", 4)
+    monkeypatch.setattr(reparsing, "BATCH_SIZE", 4)
     for begin in (6, 0):
         monkeypatch.setattr("random.randrange", lambda _, begin=begin: begin)
-        assert renew_outlines(store, reader, [folder], lambda: True) == 4
+        assert reparse_outlines(store, reader, [folder], lambda: True) == 4
     left = [one.file_id for one in store.outdated(0, 99)]
     assert left == [maps[4].file_id, maps[5].file_id], "those behind the sixth came first"
-    assert renew_outlines(store, reader, [folder], on) == 2
+    assert reparse_outlines(store, reader, [folder], on) == 2
     assert store.outdated(0, 99) == []

@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from mapshelf.model import OutdatedMap, Renewal
+from mapshelf.model import OutdatedMap, ReparsedMap
 
 
-class RenewableOutlines(Protocol):
+class ReparsableOutlines(Protocol):
     """Knows which maps have to be read anew, and takes the results."""
 
     def outdated(self, after: int, limit: int) -> list[OutdatedMap]:
@@ -15,7 +15,7 @@ class RenewableOutlines(Protocol):
         They are in ascending order. MUST be cheap if there are none.
         """
 
-    def renew(self, renewals: Sequence[Renewal]) -> int:
+    def replace_outlines(self, reparsed: Sequence[ReparsedMap]) -> int:
         """Take the results in one transaction; return how many maps changed.
 
         Each change is one in the feed, of outline, links and images and of nothing else; but a map

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from mapshelf.model import OutdatedMap, Renewal, format_tags
+from mapshelf.model import OutdatedMap, ReparsedMap, format_tags
 from mapshelf.store.columns import RENEWED_TAGS
 from mapshelf.store.postgres.batch_rows import WRITE_OUTLINE
 from mapshelf.store.postgres.connections import Link
@@ -12,8 +12,8 @@ from mapshelf.store.postgres.image_rows import write_images
 from mapshelf.store.postgres.link_rows import write_links
 
 
-class PostgresRenewableOutlines(DatabaseUser):
-    """See ``contract.RenewableOutlines``."""
+class PostgresReparsableOutlines(DatabaseUser):
+    """See ``contract.ReparsableOutlines``."""
 
     def outdated(self, after: int, limit: int) -> list[OutdatedMap]:
         """See ``Store``."""
@@ -26,18 +26,18 @@ class PostgresRenewableOutlines(DatabaseUser):
         )
         return [OutdatedMap(*row) for row in rows]
 
-    def renew(self, renewals: Sequence[Renewal]) -> int:
+    def replace_outlines(self, reparsed: Sequence[ReparsedMap]) -> int:
         """See ``Store``."""
         with self._connections.writing() as link:
             counters = LockedCounters(link)
-            wanted = [new.file_id for new in renewals]
+            wanted = [new.file_id for new in reparsed]
             rows = link.rows(
                 "SELECT o.file_id, f.digest FROM outdated AS o"
                 " LEFT JOIN files AS f ON f.file_id = o.file_id WHERE o.file_id = ANY(%s)",
                 (wanted,),
             )
             digests: dict[int, bytes] = dict(rows)
-            waiting = [new for new in renewals if new.file_id in digests]
+            waiting = [new for new in reparsed if new.file_id in digests]
             made = [new for new in waiting if new.outline and digests[new.file_id] == new.digest]
             done = [new.file_id for new in waiting if new in made or new.outline is None]
             _write(link, counters, made)
@@ -46,7 +46,7 @@ class PostgresRenewableOutlines(DatabaseUser):
             return len(made)
 
 
-def _write(link: Link, counters: LockedCounters, made: Sequence[Renewal]) -> None:
+def _write(link: Link, counters: LockedCounters, made: Sequence[ReparsedMap]) -> None:
     with link.cursor() as cursor:
         cursor.executemany(WRITE_OUTLINE, [(new.file_id, new.outline) for new in made])
         cursor.executemany(

@@ -24,7 +24,7 @@ LONGEST_PAUSE: Final = 5.0
 """Seconds between two batches, at most."""
 
 
-def run_renewal_process(settings: Settings, folders: list[Path]) -> None:
+def run_reparsing_process(settings: Settings, folders: list[Path]) -> None:
     """Read maps anew until none is left, or until asked to stop."""
     set_up_logging(settings.log_format)
     exit_with_parent()
@@ -34,19 +34,19 @@ def run_renewal_process(settings: Settings, folders: list[Path]) -> None:
         try:
             with closing(open_store(settings.database)) as store:
                 if store.outdated(0, 1):
-                    _renew(store, folders, stop)
+                    _replace(store, folders, stop)
             return
         except StoreError as error:
             stop.wait(backoff.record_failure(str(error)))
 
 
-def _renew(store: Store, folders: list[Path], stop: threading.Event) -> None:
+def _replace(store: Store, folders: list[Path], stop: threading.Event) -> None:
     # Most starts find nothing to do, and need not load all readers for that.
-    from mapshelf.importer.renewal import renew_outlines  # noqa: PLC0415
+    from mapshelf.importer.reparsing import reparse_outlines  # noqa: PLC0415
     from mapshelf.readers.sandboxed_reader import SandboxedReader  # noqa: PLC0415
 
     with SandboxedReader(1) as reader:
-        renew_outlines(store, reader, folders, _Pauses(stop).pause)
+        reparse_outlines(store, reader, folders, _Pauses(stop).pause)
 
 
 class _Pauses:

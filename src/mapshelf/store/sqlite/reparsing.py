@@ -4,15 +4,15 @@ from collections.abc import Sequence
 
 import apsw
 
-from mapshelf.model import OutdatedMap, Renewal, format_tags
+from mapshelf.model import OutdatedMap, ReparsedMap, format_tags
 from mapshelf.store.columns import RENEWED_TAGS
 from mapshelf.store.sqlite.batch_rows import SQLiteBatchRows
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.map_rows import next_revision
 
 
-class SQLiteRenewableOutlines(DatabaseUser):
-    """See ``contract.RenewableOutlines``."""
+class SQLiteReparsableOutlines(DatabaseUser):
+    """See ``contract.ReparsableOutlines``."""
 
     def outdated(self, after: int, limit: int) -> list[OutdatedMap]:
         """See ``Store``."""
@@ -25,13 +25,13 @@ class SQLiteRenewableOutlines(DatabaseUser):
         )
         return [OutdatedMap(*row) for row in rows]
 
-    def renew(self, renewals: Sequence[Renewal]) -> int:
+    def replace_outlines(self, reparsed: Sequence[ReparsedMap]) -> int:
         """See ``Store``."""
         with self._database.writing() as database:
-            return sum(_renew(database, renewal) for renewal in renewals)
+            return sum(_replace(database, one) for one in reparsed)
 
 
-def _renew(database: apsw.Connection, new: Renewal) -> bool:
+def _replace(database: apsw.Connection, new: ReparsedMap) -> bool:
     rows = SQLiteBatchRows(database)
     waiting = "SELECT 1 FROM outdated WHERE file_id = ?"
     if not database.execute(waiting, (new.file_id,)).fetchone():

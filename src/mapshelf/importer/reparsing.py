@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from mapshelf.importer.scan import is_gone, resolve_path
-from mapshelf.model import OriginalFile, OutdatedMap, Renewal
+from mapshelf.model import OriginalFile, OutdatedMap, ReparsedMap
 from mapshelf.readers.sandboxed_reader import FileAgain, ReadFile, SandboxedReader
-from mapshelf.store.contract import Maps, RenewableOutlines, Tags
+from mapshelf.store.contract import Maps, ReparsableOutlines, Tags
 from mapshelf.store.merge import current_tags
 
 BATCH_SIZE: Final = 20
@@ -31,12 +31,12 @@ _FIRST: Final = 1_000_000
 log = logging.getLogger(__name__)
 
 
-class RenewalStore(Maps, RenewableOutlines, Tags, Protocol):
+class ReparsingStore(Maps, ReparsableOutlines, Tags, Protocol):
     """What reading maps anew needs of a store."""
 
 
-def renew_outlines(
-    store: RenewalStore,
+def reparse_outlines(
+    store: ReparsingStore,
     reader: SandboxedReader,
     folders: Sequence[Path],
     pause: Callable[[], bool],
@@ -64,7 +64,7 @@ def renew_outlines(
             log.info("reading maps anew that an older version read, in the background")
             told = True
         after = page[-1].file_id if page else 0
-        changed += store.renew(_renewals(store, reader, tops, page)) if page else 0
+        changed += store.replace_outlines(_reparsed_maps(store, reader, tops, page)) if page else 0
         if page and pause():
             return changed
     if told:
@@ -72,9 +72,9 @@ def renew_outlines(
     return changed
 
 
-def _renewals(
-    store: RenewalStore, reader: SandboxedReader, tops: Sequence[str], page: Sequence[OutdatedMap]
-) -> list[Renewal]:
+def _reparsed_maps(
+    store: ReparsingStore, reader: SandboxedReader, tops: Sequence[str], page: Sequence[OutdatedMap]
+) -> list[ReparsedMap]:
     kept = {found.file_id: (found, store.content(found.file_id)) for found in page}
     files = {
         file_id: _file_again(found, file, tops) for file_id, (found, file) in kept.items() if file
@@ -83,14 +83,14 @@ def _renewals(
     read = {file_id: result for file_id, result in results if isinstance(result, ReadFile)}
     renamed = store.renamed_tags()
     return [
-        _renewal(file_id, read[file_id], renamed) if file_id in read else Renewal(file_id)
+        _reparsed_map(file_id, read[file_id], renamed) if file_id in read else ReparsedMap(file_id)
         for file_id in kept
     ]
 
 
-def _renewal(file_id: int, found: ReadFile, renamed: Mapping[str, str]) -> Renewal:
+def _reparsed_map(file_id: int, found: ReadFile, renamed: Mapping[str, str]) -> ReparsedMap:
     tags = current_tags(found.tags, renamed)
-    return Renewal(file_id, found.digest, found.outline, found.images, found.links, tags)
+    return ReparsedMap(file_id, found.digest, found.outline, found.images, found.links, tags)
 
 
 def _file_again(found: OutdatedMap, file: OriginalFile, tops: Sequence[str]) -> FileAgain:
