@@ -34,13 +34,13 @@ def run_reparsing_process(settings: Settings, folders: list[Path]) -> None:
         try:
             with closing(open_store(settings.database)) as store:
                 if store.outdated(0, 1):
-                    _replace(store, folders, stop)
+                    _reparse(store, folders, stop)
             return
         except StoreError as error:
             stop.wait(backoff.record_failure(str(error)))
 
 
-def _replace(store: Store, folders: list[Path], stop: threading.Event) -> None:
+def _reparse(store: Store, folders: list[Path], stop: threading.Event) -> None:
     # Most starts find nothing to do, and need not load all readers for that.
     from mapshelf.importer.reparsing import reparse_outlines  # noqa: PLC0415
     from mapshelf.readers.sandboxed_reader import SandboxedReader  # noqa: PLC0415
