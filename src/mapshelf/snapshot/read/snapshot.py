@@ -19,7 +19,7 @@ from mapshelf.search.highlight import Highlighter
 from mapshelf.search.query_parser import parse_query_text
 from mapshelf.snapshot.format.columns import load_codes, load_columns, map_file
 from mapshelf.snapshot.format.facet_codes import DICTIONARIES
-from mapshelf.snapshot.format.likeness import LIKENESS
+from mapshelf.snapshot.format.fingerprints import FINGERPRINT
 from mapshelf.snapshot.format.manifest import (
     RECORDS,
     TERMS,
@@ -144,7 +144,7 @@ class Snapshot:
         self._search_engine = SearchEngine(self._listing, self._text, dictionary)
         lengths = {name: published_length(manifest, name) for name in DICTIONARIES}
         self._codes = load_codes(folder, self._columns, lengths)
-        self._similar = SimilarMaps(self._columns[LIKENESS], self._text)
+        self._similar = SimilarMaps(self._columns[FINGERPRINT], self._text)
         self._id_index = IdIndex(folder, self._columns["id"])
         self._browsing = Browsing(
             self._listing, self._codes.names["folder"], self._codes.names["tag"]
@@ -268,7 +268,7 @@ class Snapshot:
 
     def outline_key(self, slot: int) -> int:
         """Return a number that is equal for maps with the same outline."""
-        return int(self._columns[LIKENESS][slot]["outline"])
+        return int(self._columns[FINGERPRINT][slot]["outline"])
 
     def at(self, slots: list[int], base_url: bytes) -> list[Record]:
         """Return the maps at these slots."""

@@ -18,9 +18,9 @@ from mapshelf.search.query_parser import QueryTerm
 from mapshelf.snapshot.format.text_fields import (
     BEGINNINGS,
     CHARACTER_WEIGHT,
+    FINGERPRINT,
     FORMS,
     LANGUAGE,
-    LIKENESS,
     LONGEST_TITLE_BEGINNING,
     NAME,
     PHRASE_WEIGHT,
@@ -101,7 +101,7 @@ class QueryBuilder:
         return _any([(Occur.Should, query) for query in self._alike(terms)])
 
     def _alike(self, terms: Sequence[str]) -> list[Query]:
-        return [Query.term_query(self._schema, LIKENESS, term) for term in terms]
+        return [Query.term_query(self._schema, FINGERPRINT, term) for term in terms]
 
     def in_title(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Query:
         """Return the query for maps whose titles match all terms that are not excluded."""

@@ -53,7 +53,7 @@ _FACTORS: Final = _SEEDS.integers(0, 2**63, BANDS * _ROWS, "u8") * 2 + np.uint64
 _ADDED: Final = _SEEDS.integers(0, 2**63, BANDS * _ROWS, "u8")
 
 
-class Likeness(NamedTuple):
+class Fingerprint(NamedTuple):
     """What is compared of a map.
 
     Attributes:
@@ -67,9 +67,9 @@ class Likeness(NamedTuple):
     words: Sequence[int] = (0,) * WORDS
 
 
-def likenesses(
+def fingerprints(
     maps: Sequence[Sequence[tuple[int, str]]], words: Iterable[Iterable[str]]
-) -> list[Likeness]:
+) -> list[Fingerprint]:
     """Return what is compared of each of some maps.
 
     Args:
@@ -79,7 +79,7 @@ def likenesses(
     rows = [[(depth, spaced(text)) for depth, text in topics] for topics in maps]
     found = _bands([{text.casefold() for _, text in topics} for topics in rows])
     return [
-        Likeness(_key(topics), own, _hashes(about))
+        Fingerprint(_key(topics), own, _hashes(about))
         for topics, own, about in zip(rows, found, words, strict=True)
     ]
 

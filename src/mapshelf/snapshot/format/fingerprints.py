@@ -8,9 +8,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from mapshelf.comparison.likeness import BANDS, WORDS, Likeness
+from mapshelf.comparison.fingerprint import BANDS, WORDS, Fingerprint
 
-LIKENESS: Final = "likeness"
+FINGERPRINT: Final = "likeness"
 """The column."""
 
 LOOKED_UP: Final = 6
@@ -22,12 +22,12 @@ DTYPE: Final = np.dtype(
 )
 
 
-def row(found: Likeness) -> tuple[Any, ...]:
+def row(found: Fingerprint) -> tuple[Any, ...]:
     """Return the value of the column."""
     return found.outline, list(found.bands), list(found.words)
 
 
-def terms(found: Likeness) -> str:
+def terms(found: Fingerprint) -> str:
     """Return the text of the field."""
     words = [word for word in found.words if word]
     return " ".join(
