@@ -15,7 +15,7 @@ from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDetails, MapDraft, Outline, Topic, Visibility, sheets_of
 from mapshelf.site import bulk_actions, site_routes
 from mapshelf.site.choices import Choice
-from mapshelf.site.ways import numbered
+from mapshelf.site.list_navigation import numbered
 from tests.examples import examples
 from tests.harness import Service, Shelf, shelf_with
 from tests.site.people.person import Person, member, until, user_named

@@ -25,8 +25,8 @@ from mapshelf.site.comparing import AT as COMPARISON
 from mapshelf.site.comparing import ComparisonPages
 from mapshelf.site.data_export import DataExportPages
 from mapshelf.site.feed_addresses import FeedAddressPage
-from mapshelf.site.finding import AT as FINDING
-from mapshelf.site.finding import FindingPages
+from mapshelf.site.find_in_map import AT as FINDING
+from mapshelf.site.find_in_map import FindInMapPages
 from mapshelf.site.import_banner import ImportBanner
 from mapshelf.site.map_actions import MapActionPages
 from mapshelf.site.oauth_programs import ProgramPages
@@ -105,7 +105,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/mindmaps/{id}/{slug}.{format}": to_people(pages.outline),
         "/mindmaps/{id}/{slug}/original": to_people(pages.original),
         COMPARISON: signed_in(to_people(comparison.page)),
-        FINDING: signed_in(to_people(FindingPages(context, maker).page)),
+        FINDING: signed_in(to_people(FindInMapPages(context, maker).page)),
         SHARED_TOPICS: signed_in(to_people(SharedTopicPages(context, maker).page)),
         f"{COMPARISON}.svg": to_scripts(comparison.drawing),
         "/mindmaps/{id}/{slug}": signed_in(to_people(pages.map), make_part=map_actions.part),

@@ -19,7 +19,6 @@ from mapshelf.model import (
     Vote,
 )
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
-from mapshelf.store.published import Read
 from mapshelf.store.publishing import (
     Transaction,
     delete_map,
@@ -27,6 +26,7 @@ from mapshelf.store.publishing import (
     require_user,
     within_limits,
 )
+from mapshelf.store.publishing_queries import Read
 from mapshelf.store.sign_in import refuse_system
 
 MAPS_AT_ONCE: Final = 100

@@ -21,8 +21,8 @@ from mapshelf.model import (
 )
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
 from mapshelf.store.merge import new_id
-from mapshelf.store.published import Read
 from mapshelf.store.publishing import Transaction, require_user
+from mapshelf.store.publishing_queries import Read
 from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
 

@@ -22,7 +22,6 @@ from mapshelf.model import (
     name_key,
 )
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
-from mapshelf.store.published import Read
 from mapshelf.store.publishing import (
     Transaction,
     find_removed_too,
@@ -31,6 +30,7 @@ from mapshelf.store.publishing import (
     require_user,
     undo_removal,
 )
+from mapshelf.store.publishing_queries import Read
 from mapshelf.store.tables import Row
 
 REPORTS_A_DAY: Final = 20

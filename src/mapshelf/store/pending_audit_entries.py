@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from mapshelf.model import AuditEntry
 from mapshelf.store.audit import write_entry
-from mapshelf.store.published import Read
+from mapshelf.store.publishing_queries import Read
 
 
 class _Pending(threading.local):

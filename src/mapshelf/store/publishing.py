@@ -29,7 +29,7 @@ from mapshelf.store.columns import FROM_MAPS, MAP, USER, map_of_row, user_of_row
 from mapshelf.store.contract.publishing import CheckUsage
 from mapshelf.store.merge import current_tags
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
-from mapshelf.store.published import REPEATED, find_map, uploaded, usage, vote_of
+from mapshelf.store.publishing_queries import REPEATED, find_map, uploaded, usage, vote_of
 from mapshelf.store.tables import REMOVED, VOTES, Row
 
 VERSIONS_KEPT: Final = 10

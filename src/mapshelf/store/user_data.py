@@ -2,7 +2,7 @@
 
 from mapshelf.model import Map, Reason, Report, Vote
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row
-from mapshelf.store.published import Read
+from mapshelf.store.publishing_queries import Read
 
 
 def maps_of(read: Read, user_id: int, after: int, limit: int) -> list[Map]:

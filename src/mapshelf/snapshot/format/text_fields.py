@@ -35,7 +35,7 @@ LONGEST_TITLE_BEGINNING: Final = 16
 """Characters of the longest prefixes indexed of words of the title."""
 
 FINGERPRINT: Final = "likeness"
-"""The field by which maps are found that are like another (``fingerprints.py``). No search uses it."""
+"""The field by which similar maps are found (``fingerprints.py``). No search uses it."""
 
 NAME: Final = "name"
 """The field with the whole title as one term."""

@@ -94,7 +94,7 @@ class TextIndex:
         return self._searcher.doc_freq(FINGERPRINT, term)
 
     def having_any(self, terms: Sequence[str], limit: int) -> list[int]:
-        """Return slots of maps with any of these terms of ``fingerprints.py``, most of them first."""
+        """Return slots of maps with any of these terms (``fingerprints.py``), the most first."""
         return self._alike(self._query_builder.having_any(terms), limit)
 
     def about(self, terms: Sequence[str], limit: int) -> list[int]:

@@ -10,12 +10,12 @@ from typing import Final
 from mapshelf.model import clean_path
 from mapshelf.site.messages import say
 
-NARROWING: Final = ("folder", "title_only", "with_notes")
+SEARCH_FILTERS: Final = ("folder", "title_only", "with_notes")
 """The parameters."""
 
 
 @dataclass(frozen=True, slots=True)
-class Narrowing:
+class SearchFilter:
     """A choice that narrows a search.
 
     Attributes:
@@ -31,17 +31,17 @@ class Narrowing:
     chosen: bool
 
 
-def narrowing_of(given: Mapping[str, str]) -> list[Narrowing]:
+def search_filters(given: Mapping[str, str]) -> list[SearchFilter]:
     """Return the choices of a list with these parameters: a folder only where one is open."""
     choices = []
     folder = given.get("folder", "")
     if folder:
         name = clean_path(folder).rpartition("/")[2] or folder
         label = say("search.in_folder", name=name)
-        choices.append(Narrowing("folder", folder, label, chosen=True))
-    for name in NARROWING[1:]:
+        choices.append(SearchFilter("folder", folder, label, chosen=True))
+    for name in SEARCH_FILTERS[1:]:
         label, chosen = say(f"search.{name}"), is_on(given.get(name, ""))
-        choices.append(Narrowing(name, "true", label, chosen))
+        choices.append(SearchFilter(name, "true", label, chosen))
     return choices
 
 

@@ -27,7 +27,7 @@ MOST_FOUND: Final = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Findings:
+class TopicMatches:
     """What is found in a map.
 
     Attributes:
@@ -44,7 +44,7 @@ class Findings:
         return len(self.topics) == MOST_FOUND
 
 
-class FindingPages:
+class FindInMapPages:
     """The page of topics that match."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
@@ -72,14 +72,14 @@ class FindingPages:
         }
         return self._maker.templates.page("finding.html", values)
 
-    def _findings(self, found: FoundMap, public_id: str, text: str) -> Findings:
+    def _findings(self, found: FoundMap, public_id: str, text: str) -> TopicMatches:
         highlighter = found.snapshot.highlighter(text)
         encoded = self._context.store.get().outline(found.record.file_id)
         if not encoded or not len(highlighter):
-            return Findings([])
+            return TopicMatches([])
         if len(encoded) > API_BUDGET.outline_bytes:
-            return Findings([], too_large=True)
+            return TopicMatches([], too_large=True)
         outline = decode_outline(encoded)
         snippets = topics_with(outline, highlighter, MOST_FOUND, API_BUDGET.topics_per_map)
         title, addresses = found.record.title, self._maker.addresses
-        return Findings([found_topic(one, public_id, title, addresses) for one in snippets])
+        return TopicMatches([found_topic(one, public_id, title, addresses) for one in snippets])
