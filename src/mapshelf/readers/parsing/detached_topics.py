@@ -14,7 +14,7 @@ from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 _BESIDE: Final = (TopicKind.FLOATING, TopicKind.SUMMARY)
 
 
-class Lifted(NamedTuple):
+class DetachedTopics(NamedTuple):
     """A central topic, and what was taken out of its tree.
 
     Attributes:
@@ -35,7 +35,7 @@ class Lifted(NamedTuple):
                 yield topic
 
 
-def lift(root: Topic) -> Lifted:
+def detach(root: Topic) -> DetachedTopics:
     """Take all topics of the kinds ``FLOATING`` and ``SUMMARY`` out of the tree of ``root``."""
     floating: list[Topic] = []
     summaries: list[tuple[Topic, Topic]] = []
@@ -49,10 +49,10 @@ def lift(root: Topic) -> Lifted:
         topic.children = [child for child in topic.children if child.kind not in _BESIDE]
         floating += (child for child in beside if child.kind is TopicKind.FLOATING)
         summaries += ((topic, child) for child in beside if child.kind is TopicKind.SUMMARY)
-    return Lifted(root, tuple(floating), tuple(summaries))
+    return DetachedTopics(root, tuple(floating), tuple(summaries))
 
 
-def give_ids(sheets: Iterable[Lifted]) -> None:
+def give_ids(sheets: Iterable[DetachedTopics]) -> None:
     """Give every topic its final id.
 
     Only for files in which something refers to topics by their place: a topic whose file gives it
