@@ -12,15 +12,15 @@ from typing import Final
 import pytest
 
 from mapshelf.accounts import issued_tokens
-from mapshelf.accounts.programs import Registration, may_redirect_to, register
+from mapshelf.accounts.oauth_programs import Registration, may_redirect_to, register
 from mapshelf.clock import milliseconds
 from mapshelf.errors import InvalidSetting, OAuthRefusal
 from mapshelf.model import HOUR, MapDraft
 from mapshelf.tokens import scopes_of
 from tests.api import test_oauth
-from tests.api.programs import CALLBACK, FORM, LOCAL, Asking, reader, refused, registered
+from tests.api.oauth_programs import CALLBACK, FORM, LOCAL, Asking, reader, refused, registered
 from tests.harness import BASE_URL, READER, Service, Shelf, serve, shelf_with
-from tests.site.people import test_programs
+from tests.site.people import test_oauth_programs
 
 NOT_OURS: Final = {
     "2.2.1": "a SHOULD: tokens are bearer tokens, because known programs can send no other",
@@ -61,7 +61,7 @@ def web(shelf: Shelf, service: Service) -> Asking:
 def test_each_section_has_a_test_or_a_reason() -> None:
     names = [
         name
-        for module in (__name__, test_oauth.__name__, test_programs.__name__)
+        for module in (__name__, test_oauth.__name__, test_oauth_programs.__name__)
         for name in vars(__import__(module, fromlist=["*"]))
         if name.startswith("test_rfc_9700")
     ]

@@ -31,7 +31,7 @@ from mapshelf.model import CollectionDetails, Program, Role, Visibility
 from mapshelf.settings import Registration
 from mapshelf.site import site_routes
 from mapshelf.tokens import ACCESS_PREFIX, FEED_PREFIX, SCOPES, new_token
-from tests.api.programs import SECRET, challenge_of, registered
+from tests.api.oauth_programs import SECRET, challenge_of, registered
 from tests.api.publishing import plan
 from tests.harness import BASE_URL, Service, Shelf, shelf_with
 from tests.readers.samples import archive_of, as_file, drawn

@@ -290,9 +290,9 @@ class Application:
         header = request.headers.get(b"authorization")
         try:
             if header is None:
-                return await self.context.people.credential_of_page(request, scope)
+                return await self.context.sessions.credential_of_page(request, scope)
             if self._authenticator is None:
-                await self.context.people.authenticator()
+                await self.context.sessions.authenticator()
             assert self._authenticator is not None
             return await self._authenticator.credential(header, scope)
         except (InvalidToken, InsufficientScope):
@@ -303,7 +303,7 @@ class Application:
     async def _store_opened(self, store: Store) -> None:
         self._authenticator = Authenticator(store, self._settings.tokens_version)
         self.measurements.lookups = self._authenticator.lookups
-        self.context.people.begin(self._authenticator)
+        self.context.sessions.begin(self._authenticator)
         self._tasks.append(asyncio.create_task(self._authenticator.note_use()))
         self._tasks.append(asyncio.create_task(self._withdrawals.follow(store)))
         self._tasks.append(asyncio.create_task(self.context.visits.follow()))

@@ -20,9 +20,9 @@ from typing import Final
 from mapshelf.api.http import Request, Response
 from mapshelf.api.work_queue import WorkQueue
 from mapshelf.errors import SnapshotError, SnapshotMissing, SnapshotUnavailable, StoreError
+from mapshelf.lru_cache import LRUCache
 from mapshelf.metrics.counts import OperationCounts
 from mapshelf.model import User
-from mapshelf.recent import Recent
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.format.verification import VerifiedSnapshots
 from mapshelf.snapshot.read import Record, Snapshot
@@ -114,9 +114,9 @@ class CachedSnapshot:
     def __init__(self, snapshot: Snapshot, withdrawn: Set[str] = frozenset()) -> None:
         self.snapshot = snapshot
         self.withdrawn = withdrawn
-        self.profiles: Recent[User, Response] = Recent(MOST_PROFILES)
+        self.profiles: LRUCache[User, Response] = LRUCache(MOST_PROFILES)
         self._responses: OrderedDict[Key, Kept] = OrderedDict()
-        self._deferred: Recent[Key, Deferred] = Recent(MOST_DEFERRED)
+        self._deferred: LRUCache[Key, Deferred] = LRUCache(MOST_DEFERRED)
         self._size = 0
 
     def find(self, public_id: str, base_url: bytes) -> Record | None:
@@ -218,7 +218,7 @@ class CurrentSnapshot:
         self._exchanging = Lock()  # held for moments only: verifying a snapshot may take seconds
         self._verified = VerifiedSnapshots(directory)
         self._verifying = False
-        self._ahead: Recent[Key, _Ahead] = Recent(MOST_AHEAD)
+        self._ahead: LRUCache[Key, _Ahead] = LRUCache(MOST_AHEAD)
 
     def get(self) -> CachedSnapshot:
         """Return the snapshot to answer from.

@@ -10,9 +10,9 @@ from typing import Final
 
 from mapshelf.accounts.audit import about_collection, done_by, noted
 from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.api.reports import add_collection_report, read_report
 from mapshelf.api.visible_collections import no_collection
 from mapshelf.errors import InvalidParameter, NotFound, TooManyReports
@@ -31,7 +31,7 @@ from mapshelf.model import (
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store
@@ -182,14 +182,14 @@ def decide(text: str, user: User, address: str, store: Store) -> None:
     if kind not in [str(one) for one in EVENTS] or not is_public_id(public_id):
         raise InvalidParameter("There is no such decision.")
     event = EVENTS[DecisionKind(kind)]
-    with store.noting(done_by(user, address, event, about_collection(public_id))):
+    with store.auditing(done_by(user, address, event, about_collection(public_id))):
         store.decide_about_collection(public_id, DecisionKind(kind), user.id)
 
 
 def undo(decision_id: str, user: User, address: str, store: Store) -> None:
     """Undo a decision about a collection, if it is still there."""
     entry = done_by(user, address, AuditEvent.DECISION_UNDONE)
-    with suppress(NotFound), store.noting(entry):
+    with suppress(NotFound), store.auditing(entry):
         store.undo_collection_decision(decision_id)
 
 

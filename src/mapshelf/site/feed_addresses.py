@@ -9,9 +9,9 @@ from mapshelf.accounts.feed_addresses import (
     opens_feeds,
     withdraw_feed_address,
 )
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import row_of_token

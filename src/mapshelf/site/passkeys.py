@@ -12,15 +12,15 @@ from typing import Final
 from mapshelf.accounts import passkeys as accounts
 from mapshelf.accounts.passkeys import NAME_LENGTH, sign_in_with_passkey
 from mapshelf.accounts.relying_party import RelyingParty
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Headers, Request, Response, json_response
-from mapshelf.api.people import Session
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound, SessionTooOld
 from mapshelf.model import AuditEvent, Passkey
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Moment, moment
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import see_other
@@ -74,7 +74,7 @@ class PasskeyPages:
     async def _use(self, request: Request, form: Form) -> Response:
         credential, returning = form.text("credential"), form.text("next")
         party, client = self._party, self._personal.client(request)
-        secret, _ = self._personal.context.people.form_secret(request)
+        secret, _ = self._personal.context.sessions.form_secret(request)
         try:
             self._personal.check_form(request, form)
             if not credential:

@@ -18,9 +18,9 @@ from mapshelf.accounts.openid.sign_in import (
     link_to_provider,
     sign_in_by_provider,
 )
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.api.routes import Operation
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound, ProviderRefusal, SessionTooOld
@@ -28,7 +28,7 @@ from mapshelf.model import AuditEvent
 from mapshelf.query import read_parameters
 from mapshelf.settings import ProviderSettings
 from mapshelf.site.account_rows import moment
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import SECOND, Page, Paths, Personal
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import PERSONAL, see_other
@@ -82,7 +82,7 @@ class ProviderPages:
         return see_other(address, self._cookie(attempt))
 
     async def _come_back(self, request: Request) -> Response:
-        people = self._personal.context.people
+        people = self._personal.context.sessions
         answer = read_parameters(request.query_string, ANSWER)
         attempt = read_attempt(people.provider_cookie.read(request.sender.header(b"cookie")))
         session = await people.session(request)
@@ -161,7 +161,7 @@ class ProviderPages:
 
         def link(store: Store) -> None:
             who = identified(store, provider, attempt, answer, client)
-            with store.noting(entry):
+            with store.auditing(entry):
                 link_to_provider(store, settings, who, user)
 
         await self._personal.ask_provider(request, link)
@@ -190,7 +190,7 @@ class ProviderPages:
         )
 
     def _cookie(self, attempt: Attempt) -> tuple[bytes, bytes]:
-        cookie = self._personal.context.people.provider_cookie
+        cookie = self._personal.context.sessions.provider_cookie
         return cookie.set(attempt.cookie(), LIFETIME // SECOND)
 
     def _after(self, done: str) -> str:

@@ -19,9 +19,9 @@ import orjson
 
 from mapshelf.accounts.audit import about_map, done_by
 from mapshelf.accounts.permissions import may_change
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import MULTIPART, Form, FormLimits, Upload
 from mapshelf.api.http import BodyRule, Request, Response, json_response
-from mapshelf.api.people import Session
 from mapshelf.api.quotas import check_uploads
 from mapshelf.api.uploads import LARGEST_FILE, Publisher, SentFile
 from mapshelf.errors import InvalidParameter, MapHidden, NotFound
@@ -29,7 +29,8 @@ from mapshelf.formats.outline_codec import decode_outline, is_large
 from mapshelf.model import AuditEntry, AuditEvent, Map, User, Visibility
 from mapshelf.query import read_parameters
 from mapshelf.site.cards import Card, card
-from mapshelf.site.failures import UNTAKEN, failure
+from mapshelf.site.form_errors import UNTAKEN, failure
+from mapshelf.site.map_actions import DONE
 from mapshelf.site.map_forms import (
     BODY,
     LIMITS,
@@ -43,7 +44,6 @@ from mapshelf.site.map_forms import (
 )
 from mapshelf.site.messages import counted, say
 from mapshelf.site.messages.scripts import PUBLISH_ENGLISH
-from mapshelf.site.one_map import DONE
 from mapshelf.site.personal import FormKind, Page, Paths, Personal
 from mapshelf.site.responses import PERSONAL, see_other
 from mapshelf.snapshot.format.records import encode_record, with_base_url
@@ -286,7 +286,7 @@ class PublishPages:
             if found is None or not may_change(found, said.user):
                 continue  # removed meanwhile
             if public_id == discarded:
-                with store.noting(said.entry(AuditEvent.MAP_REMOVED, found)):
+                with store.auditing(said.entry(AuditEvent.MAP_REMOVED, found)):
                     store.remove_map(found.file_id, said.user.id)
                 continue
             fields = said_in(said.form, _prefix(public_id))
@@ -298,7 +298,7 @@ class PublishPages:
         if not discarded and not any(one.failures for one in forms.values()):
             for found, details in ready:
                 try:
-                    with store.noting(said.entry(AuditEvent.MAP_CHANGED, found)):
+                    with store.auditing(said.entry(AuditEvent.MAP_CHANGED, found)):
                         store.edit_map(found.file_id, details)
                 except MapHidden as error:
                     failures = {"visibility": failure(error, "failure.fields")}

@@ -1,4 +1,4 @@
-"""Pages for keeping order: reporting a map, and for administrators what was reported.
+"""Pages for moderation: reporting a map, and for administrators what was reported.
 
 Every decision is listed below the reports, with a button that undoes it.
 """
@@ -11,9 +11,9 @@ from typing import Final
 
 from mapshelf.accounts.audit import about_map, about_user, done_by, noted
 from mapshelf.accounts.permissions import may_see, owns
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.api.reports import find_reportable, read_report
 from mapshelf.api.visible_maps import no_map
 from mapshelf.errors import AlreadyDecided, Conflict, InvalidParameter, NotFound, TooManyReports
@@ -35,7 +35,7 @@ from mapshelf.site import collection_reports
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.collection_reports import ReportRow, row_of_report
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import see_other
 from mapshelf.store import Store
@@ -221,12 +221,12 @@ def _decide(kind: DecisionKind, file_id: int, user: User, address: str, store: S
     if kind is DecisionKind.DISABLE:
         # In this order: a name may have a comma in it, and an ID has none.
         target = f"{target}, {about_user(found.owner)}"
-    with store.noting(done_by(user, address, EVENTS[kind], target)):
+    with store.auditing(done_by(user, address, EVENTS[kind], target)):
         store.decide(file_id, kind, user.id)
 
 
 def _undo(decision_id: int, user: User, address: str, store: Store) -> None:
-    with suppress(NotFound), store.noting(done_by(user, address, AuditEvent.DECISION_UNDONE)):
+    with suppress(NotFound), store.auditing(done_by(user, address, AuditEvent.DECISION_UNDONE)):
         store.undo_decision(decision_id)
 
 

@@ -13,16 +13,16 @@ from mapshelf.accounts.one_time_links import find_link
 from mapshelf.accounts.proxy_sign_in import sign_in_by_proxy
 from mapshelf.accounts.relying_party import relying_party
 from mapshelf.accounts.sessions import NewSession
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.api.routes import Method, Operation
 from mapshelf.clock import milliseconds
 from mapshelf.errors import NotFound
 from mapshelf.model import Access, AuditEvent, LinkKind, OneTimeLink
 from mapshelf.query import read_parameters
 from mapshelf.settings import Registration
-from mapshelf.site.failures import SHOWN
+from mapshelf.site.form_errors import SHOWN
 from mapshelf.site.personal import REGISTERED, Page, Paths, Personal, ended_access, new_password
 from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import PERSONAL, SECRET, see_other
@@ -68,7 +68,7 @@ class SignInPages:
 
     async def _sign_in_page(self, request: Request) -> Response:
         given = read_parameters(request.query_string, ("next", "way"))
-        returning, people = given.get("next", ""), self._personal.context.people
+        returning, people = given.get("next", ""), self._personal.context.sessions
         if await people.session(request):
             return see_other(self._addresses.after(returning))
         named = people.proxy_user.name(request.sender)
@@ -77,7 +77,7 @@ class SignInPages:
         return await self.form_page(request, returning)
 
     async def _sign_in_by_proxy(self, request: Request, name: str, returning: str) -> Response:
-        client, proxy = self._personal.client(request), self._personal.context.people.proxy_user
+        client, proxy = self._personal.client(request), self._personal.context.sessions.proxy_user
         try:
             session = await self._personal.ask(
                 request,
@@ -129,7 +129,7 @@ class SignInPages:
                 AuditEvent.SESSION_ENDED,
                 lambda store: store.end_session(user, token),
             )
-        headers = [self._personal.context.people.session_cookie.clear()]
+        headers = [self._personal.context.sessions.session_cookie.clear()]
         # Browsers show pages again without asking when somebody goes back.
         if self._settings.private and self._settings.base_url.startswith("https:"):
             headers.append((b"clear-site-data", FORGET))

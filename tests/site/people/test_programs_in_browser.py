@@ -10,10 +10,10 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from mapshelf.accounts import device_requests
-from mapshelf.accounts.programs import Registration, register
+from mapshelf.accounts.oauth_programs import Registration, register
 from mapshelf.clock import milliseconds
 from mapshelf.model import Program
-from tests.api.programs import LOCAL, SECRET, VERIFIER, challenge_of, registered
+from tests.api.oauth_programs import LOCAL, SECRET, VERIFIER, challenge_of, registered
 from tests.harness import Shelf, shelf_with
 from tests.site.browser import Reader, served
 from tests.site.people.person import link_of

@@ -11,7 +11,7 @@ from tests.harness import Shelf, outline_of, shelf_with
 from tests.site.browser import served
 from tests.site.people.person import user_named
 from tests.site.people.test_in_browser import check, heading
-from tests.site.people.test_order_in_browser import arrive, visitor
+from tests.site.people.test_moderation_in_browser import arrive, visitor
 
 
 @pytest.fixture(scope="module")

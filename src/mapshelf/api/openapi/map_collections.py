@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any, Final
 
-from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.map_fields import VISIBILITIES
 from mapshelf.api.openapi.operation import Operation
 from mapshelf.api.openapi.responses import (
     LIST,

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from mapshelf.api.images import IMAGE_WIDTHS
-from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.map_fields import VISIBILITIES
 from mapshelf.api.openapi.map_collections import collection_parameters
 from mapshelf.api.openapi.saved_searches import search_parameters
 from mapshelf.api.thumbnails import DEFAULT_WIDTH, DRAWN, FROM_FILE, SOURCES

@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any, Final
 
-from mapshelf.api.map_details import FIELDS
+from mapshelf.api.map_fields import FIELDS
 from mapshelf.api.openapi.operation import Operation
 from mapshelf.api.openapi.responses import LIST, json_content, response
 from mapshelf.api.uploads import FILE

@@ -22,7 +22,7 @@ from mapshelf.readers.parsing.limits import Limits
 _DATA: Final = re.compile(r"\s*data:[^,;]{0,100}(?:;[^,;]{0,100}){0,4};base64,", re.IGNORECASE)
 _SCHEME: Final = re.compile(r"\s*[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 
-Beside = Callable[[str], bytes | None]
+ReadLinkedFile = Callable[[str], bytes | None]
 """Returns the file at a path relative to the map, ``None`` if there is none that may be read."""
 
 
@@ -33,7 +33,7 @@ class Images:
         found: the bytes of each picture, by its digest.
     """
 
-    def __init__(self, limits: Limits, beside: Beside) -> None:
+    def __init__(self, limits: Limits, beside: ReadLinkedFile) -> None:
         self.found: dict[str, bytes] = {}
         self._sizes: dict[str, tuple[int, int]] = {}
         self._digests: dict[bytes, str] = {}

@@ -223,7 +223,7 @@ class WorkingSnapshot:
         listed = indexed.listed
         record, details = encode_record(listed.map), encode_details(listed)
         start = self.records.append(record + details)
-        return Entry(listed, indexed.keys, start, len(record), len(details), document.likeness)
+        return Entry(listed, indexed.keys, start, len(record), len(details), document.fingerprint)
 
 
 def _read(slot: int, change: Change, found: Map) -> Indexed:

@@ -2,16 +2,16 @@
 
 from mapshelf.errors import AlreadyExists, NotFound
 from mapshelf.model import DeviceRequest, Grant, NewTokens
-from mapshelf.store.postgres.database import DatabaseUser
-from mapshelf.store.postgres.grants import new_grant, require_program
-from mapshelf.store.postgres.user_rows import CHANGING, user_with_id
-from mapshelf.store.programs import (
+from mapshelf.store.oauth import (
     DEVICE,
     MOST_DEVICES,
     device_of_row,
     refuse_disabled,
     row_of_device,
 )
+from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.grants import new_grant, require_program
+from mapshelf.store.postgres.user_rows import CHANGING, user_with_id
 
 
 class PostgresDeviceRequests(DatabaseUser):

@@ -6,10 +6,7 @@ codes and tokens: so the programs of a user take turns, and no two ever wait for
 
 from mapshelf.errors import NotFound
 from mapshelf.model import AuthorizationCode, Grant, NewTokens
-from mapshelf.store.postgres.connections import Link, Row
-from mapshelf.store.postgres.database import DatabaseUser
-from mapshelf.store.postgres.user_rows import CHANGING, user_with_id
-from mapshelf.store.programs import (
+from mapshelf.store.oauth import (
     ACCESS_TOKENS_OF_GRANT,
     CODE,
     FRESH,
@@ -25,6 +22,9 @@ from mapshelf.store.programs import (
     row_of_code,
     scopes_of_tokens,
 )
+from mapshelf.store.postgres.connections import Link, Row
+from mapshelf.store.postgres.database import DatabaseUser
+from mapshelf.store.postgres.user_rows import CHANGING, user_with_id
 
 
 class PostgresGrants(DatabaseUser):
@@ -159,14 +159,14 @@ class PostgresGrants(DatabaseUser):
                 return True
             owner = _user_of_refresh_token(link, digest)
             if owner is None:
-                self._connections.notes.drop()
+                self._connections.audit_entries.drop()
                 return False
             user_with_id(link, owner, CHANGING)
             condition = (
                 "program_id = %s AND id IN (SELECT grant_id FROM refresh_tokens WHERE digest = %s)"
             )
             if not delete_grants(link, condition, (program_id, digest)):
-                self._connections.notes.drop()
+                self._connections.audit_entries.drop()
                 return False
             return True
 

@@ -2,7 +2,7 @@
 
 from mapshelf.errors import AlreadyExists, NotFound
 from mapshelf.model import DeviceRequest, Grant, NewTokens
-from mapshelf.store.programs import (
+from mapshelf.store.oauth import (
     DEVICE,
     MOST_DEVICES,
     device_of_row,

@@ -4,7 +4,7 @@ import apsw
 
 from mapshelf.errors import NotFound
 from mapshelf.model import AuthorizationCode, Grant, NewTokens
-from mapshelf.store.programs import (
+from mapshelf.store.oauth import (
     ACCESS_TOKENS_OF_GRANT,
     CODE,
     FRESH,
@@ -150,7 +150,7 @@ class SQLiteGrants(DatabaseUser):
                 "program_id = ? AND id IN (SELECT grant_id FROM refresh_tokens WHERE digest = ?)"
             )
             if not delete_grants(database, condition, (program_id, digest)):
-                self._database.notes.drop()
+                self._database.audit_entries.drop()
                 return False
             return True
 
