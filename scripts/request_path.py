@@ -97,7 +97,7 @@ async def report(folder: Path) -> None:
     """Serve one map from ``folder``, and print the files of two requests."""
     settings = Settings(folder, sqlite_url(folder), "https://maps.example.org")
     store, token = open_store(settings.database), new_token()
-    store.put_maps([MapDraft(title="One")])
+    store.put_maps([MapDraft(title="One", owner="ann")])
     store.add_user("reader")
     store.add_token("reader", token_digest(token), label="", scopes="account maps", expires=None)
     builder = Builder(store, SnapshotDirectory(settings.snapshots))
@@ -107,7 +107,7 @@ async def report(folder: Path) -> None:
     served = RSGIApplication(application)
     for _ in range(2):  # the token is known from here on
         await served.__rsgi__(Scope("/maps", "", token), Protocol())
-    for name, query in (("uncached", "limit=7"), ("cached", "limit=7"), ("filtered", "owner=x")):
+    for name, query in (("uncached", "limit=7"), ("cached", "limit=7"), ("filtered", "owner=ann")):
         passed = await files_passed(served, Scope("/maps", query, token))
         print(f"GET /maps, {name}: {len(passed)} files: {' '.join(passed)}")
     await application.stop()
