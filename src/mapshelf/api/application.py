@@ -56,7 +56,9 @@ class Application:
         own = pages(self.context) if pages else {}
         oauth = oauth_routes(self.context)
         routes = {**api_routes(private=settings.private), **oauth, **own}
-        self._limits = RateLimits(settings, routes.values())
+        self._limits = RateLimits(settings)
+        for route in routes.values():
+            route.set_limits(self._limits.limits)
         self.measurements = Measurements(
             settings.counts, routes, self.context.queues, self._limits.refused
         )

@@ -32,7 +32,7 @@ from mapshelf.api.http import (
     Response,
     not_modified,
 )
-from mapshelf.api.incoming import incoming_body, is_left
+from mapshelf.api.incoming import incoming_body
 from mapshelf.api.measurements import CLIENT_GONE, Measurements
 from mapshelf.api.rate_limits import Limit, RateLimits
 from mapshelf.api.routes import READING, ErrorPage, Method, Route, Router
@@ -84,7 +84,7 @@ class RequestHandler:
         """Answer by the operations of ``router``."""
         self._context = context
         self._snapshot = context.snapshot
-        self._router = router
+        self.router = router
         self._limits = limits
         self._measurements = measurements
         self._request_ids = _request_ids()
@@ -117,7 +117,7 @@ class RequestHandler:
             if request.headers.get(b"content-length", b"0") != b"0" or (
                 b"transfer-encoding" in request.headers
             ):
-                request.body = incoming_body(request)
+                request.body = incoming_body(request.headers, request.pieces)
             response = await self._respond(request)
         except Exception as error:
             # The boundary: whatever happened, the client gets a response.
@@ -136,7 +136,7 @@ class RequestHandler:
             own = (*own, (b"traceparent", request.traceparent))
         if request is not None and not request.shared:
             response = replace(response, shared=False)
-        if request is None or request.body is None or not await is_left(request):
+        if request is None or request.body is None or not await request.leaves_body_unread():
             return response, own
         # The next request on this connection could not be found.
         return response, (*own, (b"connection", b"close"))
@@ -228,14 +228,14 @@ class RequestHandler:
         try:
             return self._route(request).error_page
         except UnknownPath:
-            home = self._router.fixed.get("/")
+            home = self.router.fixed.get("/")
             return home.error_page if home and _is_navigation(request) else None
 
     def _route(self, request: Request) -> Route:
-        route = self._router.fixed.get(request.path)
+        route = self.router.fixed.get(request.path)
         if route is not None:
             return route
-        found = self._router.match(request.path)
+        found = self.router.match(request.path)
         if found is None:
             raise UnknownPath("There is nothing at this address.")
         route, request.parts = found

@@ -98,7 +98,8 @@ def parse_query(query_string: bytes) -> MapQuery:
         InvalidParameter: a value the interface does not offer; the message is for the client.
     """
     values = read_parameters(query_string, PARAMETERS)
-    text, words, filters = _text(values.get("query", "")), "", ()
+    text, words = _text(values.get("query", "")), ""
+    filters: tuple[tuple[str, int], ...] = ()
     if ":" in text:
         text, words, filters = split_filters(text, {"folder": folder_key, "tag": tag_key})
     return MapQuery(

@@ -109,7 +109,7 @@ class CollectionReportPages:
             await self._personal.ask(request, partial(noted, entry, report))
         except (*SHOWN, TooManyReports) as error:
             return await self._page(request, session, said, error)
-        return see_other(f"{self._addresses.of(request).partition('?')[0]}?done=reported")
+        return see_other(f"{self._addresses.people.of(request).partition('?')[0]}?done=reported")
 
     async def _page(
         self,

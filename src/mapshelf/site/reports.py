@@ -93,7 +93,7 @@ class ReportPages:
     def paths(self) -> Paths:
         """Return the paths of these pages."""
         shown, done, report = self._personal.shown, self._personal.done, "report a map"
-        decide, page = "decide about reports", self._addresses.account("reports")
+        decide, page = "decide about reports", self._addresses.people.account("reports")
         return {
             "/report/{id}": (shown(report, self._show_form), done(report, self._report, "")),
             "/account/reports": (
@@ -121,7 +121,7 @@ class ReportPages:
             await self._personal.ask(request, partial(noted, entry, report))
         except (*SHOWN, TooManyReports) as error:
             return await self._form_page(request, session, said, error)
-        return see_other(f"{self._addresses.report(public_id)}?done=reported")
+        return see_other(f"{self._addresses.people.report(public_id)}?done=reported")
 
     async def _form_page(
         self,
@@ -136,7 +136,7 @@ class ReportPages:
             "of": "map",
             "title": found.title,
             "map": self._addresses.map(found.id, found.title),
-            "action": self._addresses.report(found.id),
+            "action": self._addresses.people.report(found.id),
             "own": owns(found, user),
             "said": said or {"reason": "", "note": ""},
             "reasons": [str(reason) for reason in Reason],
@@ -161,7 +161,7 @@ class ReportPages:
             ),
         )
         shown = decisions[:DECISIONS_SHOWN]
-        page = self._addresses.account("reports")
+        page = self._addresses.people.account("reports")
         done = _said(request)
         values = {
             "maps": [_row_of_map(one, session.user, self._addresses) for one in found],
@@ -198,7 +198,7 @@ class ReportPages:
             await self._personal.ask(request, work)
         except (AlreadyDecided, NotFound, Conflict):
             done = "changed"
-        return see_other(f"{self._addresses.account('reports')}?done={done}")
+        return see_other(f"{self._addresses.people.account('reports')}?done={done}")
 
 
 def visible_map(store: Store, public_id: str, user: User) -> Map:

@@ -28,6 +28,7 @@ from mapshelf.store.batch import Batch, BatchRows
 from mapshelf.store.columns import FROM_MAPS, MAP, USER, map_of_row, user_of_row
 from mapshelf.store.contract.publishing import CheckUsage
 from mapshelf.store.merge import current_tags
+from mapshelf.store.named_rows import NamedRows
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.publishing_queries import REPEATED, find_map, uploaded, usage, vote_of
 from mapshelf.store.tables import REMOVED, VOTES, Row
@@ -302,7 +303,7 @@ def _require_category(rows: BatchRows, details: MapDetails) -> str | None:
     """Return the name of the category that ``details`` give, if they give one."""
     if details.category_id is None:
         return None
-    found = rows.category_with_id(details.category_id)
+    found = NamedRows(rows.read).category_with_id(details.category_id)
     if found is None:
         raise NotFound(f"there is no category {details.category_id}")
     return found.name

@@ -322,4 +322,4 @@ def _correction(found: SearchResult, query: MapQuery) -> str:
     terms = found.terms
     if query.title_only:  # the parameter says it
         terms = tuple(replace(term, in_title=False) for term in terms)
-    return " ".join((*filter(None, [query.filter_words]), *map(str, terms)))
+    return " ".join((*filter(None, [query.words]), *map(str, terms)))
