@@ -25,6 +25,7 @@ from mapshelf.model import (
     Votes,
     name_key,
 )
+from mapshelf.store.columns import SELECT_RENAMED_TAGS
 from mapshelf.store.merge import (
     NO_VOTES,
     References,
@@ -78,9 +79,6 @@ class BatchRows(Protocol):
 
     def image_digests(self, file_id: int) -> Set[str]:
         """Return the digests of the pictures of the map."""
-
-    def renamed_tags(self) -> Mapping[str, str]:
-        """Return what tags are called now, see ``contract.Tags``."""
 
     def votes(self, file_id: int) -> Votes:
         """Return the votes for the map and against it."""
@@ -148,7 +146,7 @@ class Batch:
 
     def _renamed_tags(self) -> Mapping[str, str]:
         if self._renamed is None:
-            self._renamed = self._rows.renamed_tags()
+            self._renamed = dict(self._rows.read(SELECT_RENAMED_TAGS, ()))
         return self._renamed
 
     def _existing(self, draft: MapDraft) -> Map | None:

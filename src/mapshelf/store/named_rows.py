@@ -1,4 +1,4 @@
-"""What maps refer to by a name, programs and categories: the statements that both databases share."""
+"""Programs and categories, to which maps refer by name: the statements of both databases."""
 
 from mapshelf.model import LARGEST_ID, Named, name_key
 from mapshelf.store.columns import NAMED

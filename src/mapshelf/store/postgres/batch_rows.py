@@ -25,7 +25,6 @@ from mapshelf.store.columns import (
     COUNT_VOTES,
     FROM_MAPS,
     MAP,
-    SELECT_RENAMED_TAGS,
     map_of_row,
     map_row,
     source_row,
@@ -176,10 +175,6 @@ class PostgresBatchRows:
     def use_file_id(self, file_id: int) -> None:
         """See ``BatchRows``."""
         self._counters.file_id = max(self._counters.file_id, file_id)
-
-    def renamed_tags(self) -> dict[str, str]:
-        """See ``BatchRows``."""
-        return dict(self._link.rows(SELECT_RENAMED_TAGS))
 
     def votes(self, file_id: int) -> Votes:
         """See ``BatchRows``."""

@@ -10,7 +10,6 @@ from mapshelf.store.columns import (
     COUNT_VOTES,
     FROM_MAPS,
     MAP,
-    SELECT_RENAMED_TAGS,
     link_rows,
     map_of_row,
     map_row,
@@ -115,11 +114,6 @@ class SQLiteBatchRows:
         """See ``BatchRows``."""
         rows = self._database.execute("SELECT digest FROM images WHERE file_id = ?", (file_id,))
         return {digest.hex() for (digest,) in rows}
-
-    def renamed_tags(self) -> dict[str, str]:
-        """See ``BatchRows``."""
-        rows: list[Row] = self._database.execute(SELECT_RENAMED_TAGS).fetchall()
-        return dict(rows)
 
     def votes(self, file_id: int) -> Votes:
         """See ``BatchRows``."""
