@@ -17,8 +17,8 @@ from typing import Final
 
 REPOSITORY: Final = Path(__file__).parents[1]
 
-ROOTS: Final = {"mapshelf": "src", "benchmarks": "", "tests": "", "scripts": ""}
-"""The top packages, and the folders they are in. Scripts import each other by their bare names."""
+FOLDERS: Final = {"src": "src", "benchmarks": "", "tests": "", "scripts": "scripts"}
+"""Where our modules are, and below which folder they are imported: scripts by their bare names."""
 
 LONGEST_FILE: Final = 400  # lines
 MOST_METHODS: Final = 20  # public ones of a class
@@ -30,10 +30,9 @@ Graph = Mapping[str, set[str]]
 def modules() -> dict[str, Path]:
     """Return all our modules by their dotted names."""
     found = {}
-    for root, folder in ROOTS.items():
-        base = REPOSITORY / folder
-        for path in sorted((base / root).rglob("*.py")):
-            parts = path.relative_to(base).with_suffix("").parts
+    for folder, base in FOLDERS.items():
+        for path in sorted((REPOSITORY / folder).rglob("*.py")):
+            parts = path.relative_to(REPOSITORY / base).with_suffix("").parts
             found[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
     return found
 
@@ -75,8 +74,8 @@ def file_cycle(graph: Graph) -> list[str]:
 
 def package_cycles(graph: Graph) -> list[list[str]]:
     """Return circles of what is directly inside a package, for each package that has one."""
-    packages = {name.rpartition(".")[0] for name in graph} - {""}
-    siblings = (_siblings(package, graph) for package in sorted(packages))
+    packages = {name[:end] for name in graph for end, sign in enumerate(name) if sign == "."}
+    siblings = (_siblings(package, graph) for package in ("", *sorted(packages)))
     return [cycle for cycle in map(file_cycle, siblings) if cycle]
 
 
@@ -93,7 +92,7 @@ def _siblings(package: str, graph: Graph) -> dict[str, set[str]]:
 
 def _child(package: str, name: str) -> str:
     """Return what is directly inside a package and has this module in it, empty if nothing has."""
-    start = f"{package}."
+    start = f"{package}." if package else ""
     if not name.startswith(start):
         return ""
     return start + name[len(start) :].partition(".")[0]
@@ -113,11 +112,10 @@ def _imported(path: Path) -> Iterator[tuple[str, str]]:
 
 def _targets(imported: tuple[str, str], ours: Mapping[str, Path]) -> Iterator[str]:
     module, name = imported
-    for start in ("", "scripts."):
-        if f"{start}{module}.{name}" in ours:
-            yield f"{start}{module}.{name}"
-        elif f"{start}{module}" in ours:
-            yield f"{start}{module}"
+    if f"{module}.{name}" in ours:
+        yield f"{module}.{name}"
+    elif module in ours:
+        yield module
 
 
 def _is_public_method(node: ast.stmt) -> bool:

@@ -25,7 +25,14 @@ from mapshelf.model import (
     name_key,
 )
 from mapshelf.store.batch import Batch, BatchRows
-from mapshelf.store.columns import FROM_MAPS, MAP, USER, map_of_row, user_of_row
+from mapshelf.store.columns import (
+    FROM_MAPS,
+    MAP,
+    SELECT_RENAMED_TAGS,
+    USER,
+    map_of_row,
+    user_of_row,
+)
 from mapshelf.store.contract.publishing import CheckUsage
 from mapshelf.store.merge import current_tags
 from mapshelf.store.named_rows import NamedRows
@@ -210,7 +217,7 @@ def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
         if category is not None:
             given["category"] = category
         if "tags" in given:
-            given["tags"] = current_tags(given["tags"], rows.renamed_tags())
+            given["tags"] = current_tags(given["tags"], dict(rows.read(SELECT_RENAMED_TAGS, ())))
         changed = replace(found, **given, set_by_people=found.set_by_people | settled)
         if changed == found:
             database.audit_entries.drop()
