@@ -19,19 +19,17 @@ from mapshelf.api.visible_maps import no_map
 from mapshelf.errors import AlreadyDecided, Conflict, InvalidParameter, NotFound, TooManyReports
 from mapshelf.model import (
     LARGEST_ID,
-    NOTE_LENGTH,
     AuditEvent,
     Decision,
     DecisionKind,
     Map,
-    Reason,
     ReportedMap,
     User,
     Visibility,
     name_key,
 )
 from mapshelf.query import read_parameters
-from mapshelf.site import collection_reports
+from mapshelf.site import collection_reports, report_form
 from mapshelf.site.account_rows import Moment, moment
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.collection_reports import ReportRow, row_of_report
@@ -108,7 +106,7 @@ class ReportPages:
         return await self._form_page(request, session)
 
     async def _report(self, request: Request, session: Session, form: Form) -> Response:
-        said = {"reason": form.text("reason"), "note": form.text("note")}
+        said = report_form.read(form)
         public_id, user = request.parts["id"], session.user
         address = self._personal.client(request).address
         entry = done_by(user, address, AuditEvent.MAP_REPORTED, about_map(public_id))
@@ -127,24 +125,19 @@ class ReportPages:
         self,
         request: Request,
         session: Session,
-        said: dict[str, str] | None = None,
+        said: report_form.Said | None = None,
         error: Exception | None = None,
     ) -> Response:
         public_id, user = request.parts["id"], session.user
         found = await self._personal.ask(request, lambda store: visible_map(store, public_id, user))
-        values = {
+        about = {
             "of": "map",
             "title": found.title,
             "map": self._addresses.map(found.id, found.title),
             "action": self._addresses.people.report(found.id),
             "own": owns(found, user),
-            "said": said or {"reason": "", "note": ""},
-            "reasons": [str(reason) for reason in Reason],
-            "longest": NOTE_LENGTH,
-            "done": "reported" if _said(request) == "reported" else "",
         }
-        page = Page("report.html", values, error, invalid="failure.report")
-        return await self._personal.page(page, session)
+        return await self._personal.page(report_form.page(request, about, said, error), session)
 
     # -- deciding -------------------------------------------------------------------------
 
@@ -162,7 +155,7 @@ class ReportPages:
         )
         shown = decisions[:DECISIONS_SHOWN]
         page = self._addresses.people.account("reports")
-        done = _said(request)
+        done = report_form.done_before(request)
         values = {
             "maps": [_row_of_map(one, session.user, self._addresses) for one in found],
             "more": count - len(found),
@@ -274,10 +267,6 @@ def _row_of_decision(one: Decision, addresses: Addresses) -> DecisionRow:
         decided=moment(one.decided),
         decided_by=one.decided_by,
     )
-
-
-def _said(request: Request) -> str:
-    return read_parameters(request.query_string, ("done",)).get("done", "")
 
 
 def _id(text: str) -> int:
