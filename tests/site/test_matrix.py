@@ -34,8 +34,8 @@ from mapshelf.tokens import ACCESS_PREFIX, FEED_PREFIX, SCOPES, new_token
 from tests.api.oauth_programs import SECRET, challenge_of, registered
 from tests.api.publishing import plan
 from tests.harness import BASE_URL, Service, Shelf, shelf_with
+from tests.person import PASSWORD, link_of
 from tests.readers.samples import archive_of, as_file, drawn
-from tests.site.people.person import PASSWORD, link_of
 
 PAGE: Final = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
 SECTION: Final = PAGE.split("### Who may do what\n")[1].split("\n## ")[0]

@@ -11,7 +11,7 @@ from mapshelf.accounts import passwords
 from mapshelf.site.messages import say
 from mapshelf.tokens import LINK_PREFIX, new_token
 from tests.harness import Service, Shelf
-from tests.site.people.person import (
+from tests.person import (
     OTHER,
     PASSWORD,
     Person,
