@@ -1,4 +1,7 @@
-"""The API documents cannot drift: their examples are run, the tables are compared with the code's."""
+"""``docs/api.md``, ``oauth.md`` and ``website.md`` cannot drift from the code.
+
+Their examples are run, and their tables are compared with those of the code.
+"""
 
 import argparse
 import hashlib

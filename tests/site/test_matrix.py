@@ -1,7 +1,7 @@
 """Who may do what, cell by cell: every route for everybody who may ask, as the docs say.
 
-The table in ``docs/permissions.md`` names every route, or a test fails. Each request is one that succeeds
-for whoever may make it, so each cell can fail in both directions.
+The table in ``docs/permissions.md`` names every route, or a test fails. Each request is one that
+succeeds for whoever may make it, so each cell can fail in both directions.
 """
 
 import json
