@@ -130,3 +130,11 @@ def test_cards_say_what_tells_maps_apart(site: Service) -> None:
     assert "place" not in of["Mint"], "its title says it"
     assert "system" not in of["Mint"]
     assert "Uncategorised" not in of["Mint"]
+
+
+def test_nothing_says_an_owner_or_a_category_where_there_is_none(site: Service) -> None:
+    (mint,) = set(re.findall(r'href="([^"]*/mint)"', page(site, "/")))
+    for path in ("/", "/?view=table", "/?query=mint", mint):
+        shown = page(site, path)
+        assert "Mint" in shown
+        assert not re.search(r"\b(system|Uncategorised)\b", shown), path

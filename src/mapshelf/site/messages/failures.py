@@ -12,7 +12,7 @@ FAILURES: Final[Mapping[str, str]] = {
     "error.missing": "There is nothing here",
     "error.missing.hint": "The map may have been removed, or the address is mistyped.",
     "error.invalid": "This address asks for something we do not have",
-    "error.invalid.hint": "It has a value that there is not, or that is too long. Begin at the "
+    "error.invalid.hint": "It has a value that does not exist or is too long. Begin at the "
     "library, or go back and choose something else.",
     "error.preparing": "The catalogue is being prepared",
     "error.overloaded": "The service has too much to do",

@@ -19,7 +19,7 @@ ONE_MAP: Final[Mapping[str, str]] = {
     "map.about": "About this map",
     "map.added": "Added",
     "map.edited": "Last edited",
-    "map.created": "Made",
+    "map.created": "Created",
     "map.author": "Author in the file",
     "map.file": "File",
     "map.tags": "Tags",
