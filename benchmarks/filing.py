@@ -24,7 +24,7 @@ MOST_TAGS: Final = 5000
 TAGS_OF_A_MAP: Final = 3
 
 VERSIONS: Final = 20
-"""One map in so many is a version of the one before: half of these in nothing but its title."""
+"""Of so many maps, one is the same as the one before but for its title, and one nearly."""
 
 LANGUAGES: Final = {
     "Latin": ("en", "en", "de", "fr", "es", ""),

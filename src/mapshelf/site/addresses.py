@@ -125,6 +125,11 @@ class Addresses:
         """Return the feed of a saved search, whatever its name."""
         return f"{self.root}/saved/{public_id}/feed.atom"
 
+    def folders(self, below: str = "", offset: int = 0) -> str:
+        """Return the page of all folders right below one."""
+        given = {**({"below": below} if below else {}), **({"offset": offset} if offset else {})}
+        return f"{self.root}/browse/folders" + (f"?{urlencode(given)}" if given else "")
+
     def save_search(self, given: Mapping[str, str]) -> str:
         """Return where somebody saves the search that these parameters of a list make."""
         return self.account("searches") + f"?{urlencode(given)}"

@@ -28,6 +28,7 @@ from mapshelf.site.elsewhere import ElsewherePages
 from mapshelf.site.feed_addresses import FeedAddressPage
 from mapshelf.site.finding import AT as FINDING
 from mapshelf.site.finding import FindingPages
+from mapshelf.site.folder_page import FolderPages
 from mapshelf.site.importing import Importing
 from mapshelf.site.imports import ImportPages
 from mapshelf.site.one_map import OneMapPages
@@ -95,6 +96,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/": signed_in(importing.told(pinned.shown(to_people(pages.library)))),
         "/owners/{name}": signed_in(importing.told(to_people(pages.library))),
         "/categories/{name}": signed_in(importing.told(to_people(pages.library))),
+        "/browse/folders": signed_in(to_people(FolderPages(context, maker).page)),
         "/browse/tags": signed_in(to_people(pages.tags)),
         "/collected": signed_in(to_people(collections.list)),
         "/collected/{id}": to_people(collections.collection),
