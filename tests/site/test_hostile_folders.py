@@ -45,7 +45,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Service]:
     with shelf_with(data) as shelf:
         Mapshelf(shelf.settings.data, shelf.settings.database).run("import", maps)
         shelf.publish()
-        with Service(shelf.settings, "", site_routes) as service:
+        with Service(shelf.settings, shelf.token(), site_routes) as service:
             yield service
 
 
