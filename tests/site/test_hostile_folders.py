@@ -25,7 +25,7 @@ NAMES = (
         "a+b",
         " spaced ",
     ),
-    *("...", "..x", "C:\\dir", "folder:x tag:y", "-minus", "new\nline", "bell\x07", "\u202eevil"),
+    *("C:\\dir", "folder:x tag:y", "-minus", "new\nline", "bell\x07", "\u202eevil"),
     *("عربي", "e\u0301te\u0301", "日本", "👨\u200d👩\u200d👧", "no\xa0break", "می\u200cخواهم", "ǅ"),
     *(one.replace("/", "\u2044") for one in STRIKES),
 )
