@@ -27,4 +27,5 @@ def test_there_are_folders_tags_and_versions(tmp_path: Path) -> None:
     assert len(holding - set(levels)) == folders_of(SIZE)
     assert len(found[INBOX]) == folders_of(SIZE) // 10
     assert len(snapshot.tags()) == tags_of(SIZE)
-    assert len(snapshot.duplicates) == SIZE // 10
+    # Half of the versions are the same; of small maps, a topic is too much for the others.
+    assert SIZE // 20 < len(snapshot.duplicates) <= SIZE // 10
