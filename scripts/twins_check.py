@@ -64,8 +64,7 @@ def said(topic: Topic) -> str:
 def share(one: Outline, other: Outline) -> float:
     """Return how many of the texts in two maps are in both, from 0 to 1."""
     left, right = (
-        {said(topic).casefold() for _, topic in outline.topics()} - {""}
-        for outline in (one, other)
+        {said(topic).casefold() for _, topic in outline.topics()} - {""} for outline in (one, other)
     )
     return len(left & right) / (len(left | right) or 1)
 
