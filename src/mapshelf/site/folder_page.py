@@ -11,8 +11,8 @@ from mapshelf.model import clean_path, paths_to
 from mapshelf.query import MAXIMUM_OFFSET, read_parameters
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.choices import Choice
+from mapshelf.site.list_navigation import numbered
 from mapshelf.site.page_maker import PageMaker
-from mapshelf.site.ways import numbered
 from mapshelf.snapshot.read import Snapshot
 
 PAGE_SIZE: Final = 500
