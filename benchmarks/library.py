@@ -25,7 +25,7 @@ from benchmarks.measure import timed, times_of
 from benchmarks.processes import get, memory
 from benchmarks.requests import FILED, Clients
 from benchmarks.serving import service, worker_processes
-from mapshelf.comparison.likeness import likenesses, telling
+from mapshelf.comparison.fingerprint import fingerprints, telling
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import MapDraft
 from mapshelf.query import MapQuery
@@ -202,7 +202,7 @@ def _compared(drafts: Sequence[MapDraft]) -> float:
     def compare() -> None:
         for start in range(0, len(trees), BATCH):
             words = [telling(each) for each in counts[start : start + BATCH]]
-            likenesses(trees[start : start + BATCH], words)
+            fingerprints(trees[start : start + BATCH], words)
 
     return _processor(compare)
 
