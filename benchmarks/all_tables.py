@@ -67,9 +67,8 @@ def _times(title: str, measured: Sizes) -> Iterator[str]:
 def _serving(served: Sizes) -> Iterator[str]:
     yield "## Over HTTP: one worker on one core, 32 connections"
     yield ""
-    yield from header(
-        "maps", "requests", "per second", "per second of processor time", "p50 ms", "p99 ms", "failed"
-    )
+    names = ("requests", "per second", "per second of processor time", "p50 ms", "p99 ms")
+    yield from header("maps", *names, "failed")
     for size, part in served.items():
         for name in (name for name in SERVED if name in part):
             answer = part[name]
@@ -214,8 +213,8 @@ def _hostile(hostile: Sizes) -> Iterator[str]:
 def _overload(overload: Sizes) -> Iterator[str]:
     yield "## Normal clients without and with an attack (ms)"
     yield ""
-    names = ("p50 without", "p50 with", "p99 without", "p99 with", "max with", "p99 ratio", "failed")
-    yield from header("maps", "attack: request", *names)
+    names = ("p50 without", "p50 with", "p99 without", "p99 with", "max with", "p99 ratio")
+    yield from header("maps", "attack: request", *names, "failed")
     figures = ("calm p50", "p50", "calm p99", "p99", "max", "p99 ratio")
     beside: list[str] = []
     for size, part in overload.items():

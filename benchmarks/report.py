@@ -50,6 +50,7 @@ class Run(NamedTuple):
 
     @property
     def day(self) -> str:
+        """The day on which it was begun."""
         return self.date[:10]
 
 
@@ -132,8 +133,9 @@ def _measured(runs: list[Run]) -> Iterator[str]:
     """Yield when and on what this was measured, in a sentence or two."""
     machine, loads = runs[-1].machine, [run.loads[0][0] for run in runs]
     days = " and ".join(dict.fromkeys(run.day for run in runs))
-    commits = ", ".join(dict.fromkeys(run.machine["commit"] for run in runs))
-    yield f"Measured on {days} (commit {commits}) on {machine['cpu']}, {machine['cores']} cores,"
+    commits = list(dict.fromkeys(run.machine["commit"] for run in runs))
+    code = f"commit{'s' * (len(commits) > 1)} {', '.join(commits)}"
+    yield f"Measured on {days} ({code}) on {machine['cpu']}, {machine['cores']} cores,"
     yield f"{machine['memory_gib']} GiB; {machine['system']}, Python {machine['python']}."
     yield f"Load average before each run: {min(loads)} to {max(loads)}."
     yield ""

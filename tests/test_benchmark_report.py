@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
-
 from benchmarks import PARTS
 from benchmarks.overload.excess import KINDS
 from benchmarks.report import DOCUMENT, write
@@ -84,13 +83,13 @@ MEASURED: Final[dict[str, Any]] = {
     },
     "ageing": {
         "changes": {"made": 20_000, "most segments": 12},
-        **{when: AGED for when in ("before", "after", "built anew")},
+        **dict.fromkeys(("before", "after", "built anew"), AGED),
         "rare word, after": TIMES,
     },
     "hostile": {"any Unicode": {**TIMES, "not_200": 0}},
     "overload": {
         "hang-ups: lists": {
-            **{name: 1.0 for name in ("calm p50", "p50", "calm p99", "p99", "max", "p99 ratio")},
+            **dict.fromkeys(("calm p50", "p50", "calm p99", "p99", "max", "p99 ratio"), 1.0),
             "failed": 0,
             "asked": 100,
         },
