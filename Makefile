@@ -20,6 +20,7 @@ WITHOUT_DATABASE := $(patsubst %, \%/test_%.py, bodies bodies_on_the_wire compar
 	oauth_clients openapi packing private real_server search send_rate streaming thumbnails tracing \
 	verified_snapshots work_queue)
 POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_transfer.py \
+	tests/test_rfc_9700.py \
 	$(filter-out $(WITHOUT_DATABASE), $(wildcard tests/api/test_*.py))
 
 # Five for two cores, because many tests wait for something.

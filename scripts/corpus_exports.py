@@ -12,10 +12,10 @@ from mapshelf.model import Outline
 from mapshelf.readers import Limits, read_content
 from mapshelf.readers.linked_images import linked_files
 from mapshelf.readers.parsing.content import Content
+from mapshelf.readers.parsing.pictures import image_png
 from mapshelf.readers.parsing.sheets import sound_sheets
+from mapshelf.readers.parsing.svg_pictures import is_svg
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
-from mapshelf.readers.pictures import image_png
-from mapshelf.readers.svg_pictures import is_svg
 from mapshelf.render.image_worker import LARGEST_SIDE
 
 _FEWEST: Final = 5

@@ -19,7 +19,7 @@ from mapshelf.model import Program, User
 from mapshelf.store import Store
 from tests.cli.process import Mapshelf
 from tests.harness import BASE_URL, READER, Service, Shelf
-from tests.site.people.person import PASSWORD, forms
+from tests.person import PASSWORD, forms
 
 CALLBACK: Final = "https://program.example/back"
 LOCAL: Final = "http://localhost:13524/"
@@ -172,3 +172,16 @@ def decide(browser: httpx.Client, address: str, decision: str) -> str:
     assert answer.status_code == 303
     location: str = answer.headers["Location"]
     return location
+
+
+def request_of(program: Program, path: str = "/oauth/authorize", **more: str) -> str:
+    """Return the address of an authorization request; empty parameters are left out."""
+    asked = {
+        "response_type": "code",
+        "client_id": program.id,
+        "redirect_uri": program.redirect_uris[0],
+        "code_challenge": challenge_of(VERIFIER),
+        "code_challenge_method": "S256",
+        **more,
+    }
+    return f"{path}?{urlencode({name: value for name, value in asked.items() if value})}"

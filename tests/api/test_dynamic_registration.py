@@ -16,10 +16,9 @@ from mapshelf.errors import InvalidSetting
 from mapshelf.model import DAY
 from mapshelf.site import site_routes
 from mapshelf.site.messages import say
-from tests.api.oauth_programs import CALLBACK, FORM, Asking, refused
+from tests.api.oauth_programs import CALLBACK, FORM, Asking, refused, request_of
 from tests.harness import BASE_URL, Service, Shelf, shelf_with
-from tests.site.people.person import Person, member
-from tests.site.people.test_oauth_programs import request_of
+from tests.person import Person, member
 
 METADATA = "/.well-known/oauth-authorization-server"
 WEB: dict[str, Any] = {"client_name": "Editor", "redirect_uris": [CALLBACK]}

@@ -390,7 +390,7 @@ def test_rfc_9700_2_6_and_4_4_metadata_names_the_issuer_and_where_everything_is(
     assert found["code_challenge_methods_supported"] == ["S256"]
     assert found["response_types_supported"] == ["code"]
     assert found["authorization_response_iss_parameter_supported"] is True
-    table = service.application.application._router.fixed
+    table = service.application.application.handler.router.fixed
     for name in ("token", "revocation", "device_authorization"):
         path = found[f"{name}_endpoint"].removeprefix(BASE_URL)
         assert "POST" in table[path].methods

@@ -17,7 +17,7 @@ from authlib.oauth2.rfc8414 import AuthorizationServerMetadata, get_well_known_u
 
 from tests.api.oauth_programs import decide, post, signed_in
 from tests.cli.process import EXAMPLES, Mapshelf, serving
-from tests.site.people.person import forms
+from tests.person import forms
 
 pytestmark = pytest.mark.process
 

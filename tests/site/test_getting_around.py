@@ -18,7 +18,7 @@ from mapshelf.site.choices import Choice
 from mapshelf.site.list_navigation import numbered
 from tests.examples import examples
 from tests.harness import Service, Shelf, shelf_with
-from tests.site.people.person import Person, member, until, user_named
+from tests.person import Person, member, until, user_named
 from tests.store.drafts import source, upload
 
 LETTERS = "abcdefghijklm"

@@ -10,7 +10,7 @@ from typing import Final, NamedTuple
 
 from mapshelf.model import Image, Topic
 from mapshelf.render.fonts import font
-from mapshelf.render.formulas import FormulaDrawing
+from mapshelf.render.formula_drawing import FormulaDrawing
 from mapshelf.render.glyphs import emoji_text, markers_of, said
 from mapshelf.render.layout_style import LINE_HEIGHT, Kind, LayoutStyle
 from mapshelf.render.visible_topics import VisibleTopic

@@ -5,7 +5,7 @@ from typing import Final
 
 from mapshelf.render.contents import Piece
 from mapshelf.render.contrast import legible
-from mapshelf.render.formulas import UNITS
+from mapshelf.render.formula_drawing import UNITS
 from mapshelf.render.glyphs import BOX, COLOURS, EDGE, EDGED, glyph, mark
 from mapshelf.render.nodes import Node
 from mapshelf.render.svg import Place, Style, number, text_line

@@ -53,7 +53,7 @@ class AccountPages:
     def __init__(self, personal: Personal) -> None:
         """Answer by ``personal``."""
         self._personal = personal
-        self._address = personal.addresses.account
+        self._address = personal.addresses.people.account
         self._settings = personal.context.settings
 
     def paths(self) -> Paths:

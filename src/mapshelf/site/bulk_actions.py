@@ -146,7 +146,7 @@ class BulkActionPages:
             if isinstance(error, Forbidden):
                 raise
             return await self._tag_page(request, session, ids, said, error)
-        return see_other(f"{self._addresses.tag(ids)}&done={DONE}")
+        return see_other(f"{self._addresses.people.tag(ids)}&done={DONE}")
 
     async def _tag_page(
         self,

@@ -46,11 +46,11 @@ class DataExportPages:
         """Return the paths of these pages."""
         shown, done = self._personal.shown, self._personal.done
         export = "export one's own data"
-        delete, page = "delete one's own account", self._addresses.account("delete")
+        delete, page = "delete one's own account", self._addresses.people.account("delete")
         return {
             "/account/export": (
                 shown(export, self._show_export),
-                done(export, self._export, self._addresses.account("export")),
+                done(export, self._export, self._addresses.people.account("export")),
             ),
             "/account/delete": (
                 shown(delete, self._show_deletion),

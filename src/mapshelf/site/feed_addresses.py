@@ -32,7 +32,7 @@ class FeedAddressPage:
     def __init__(self, personal: Personal) -> None:
         """Answer by ``personal``."""
         self._personal = personal
-        self._address = personal.addresses.account(PLACE)
+        self._address = personal.addresses.people.account(PLACE)
         self._base_url = personal.context.settings.base_url
 
     def paths(self) -> Paths:

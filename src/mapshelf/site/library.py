@@ -141,7 +141,7 @@ def library_page(
         narrowing=search_filters(given),
         address=addresses.library(given, query.offset),
         feed=addresses.feed(plain),
-        save=addresses.save_search(_saveable(plain)) if _saveable(plain) else "",
+        save=addresses.people.save_search(_saveable(plain)) if _saveable(plain) else "",
         page=page,
         pages=pages,
         previous=addresses.library(given, (page - 2) * PAGE_SIZE) if 1 < page <= pages else "",

@@ -282,7 +282,7 @@ class MapActionPages:
             lambda store, found, user: store.remove_map(found.file_id, user.id),
             event=AuditEvent.MAP_REMOVED,
         )
-        return see_other(f"{self._addresses.account('maps')}?done=removed")
+        return see_other(f"{self._addresses.people.account('maps')}?done=removed")
 
     # -- common ---------------------------------------------------------------------------
 

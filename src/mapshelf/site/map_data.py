@@ -18,7 +18,8 @@ from mapshelf.render.contents import Piece, only_text
 from mapshelf.render.contrast import LINE, TEXT, legible
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.fonts import ASCENT, font
-from mapshelf.render.formulas import UNITS, Drawings, drawings, formulas_of
+from mapshelf.render.formula_drawing import UNITS
+from mapshelf.render.formulas import Drawings, drawings, formulas_of
 from mapshelf.render.glyphs import BOX, COLOURS, EDGE, EDGED, MARKS, glyph, mark
 from mapshelf.render.layout_style import (
     BOUNDARY_PADDING,

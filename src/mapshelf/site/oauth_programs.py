@@ -20,8 +20,8 @@ from mapshelf.errors import AddressTooLong, InvalidParameter, NotFound, OAuthRef
 from mapshelf.model import AuditEvent, DeviceRequest, Grant, Program
 from mapshelf.query import read_parameters
 from mapshelf.site.account_rows import Row, moment
-from mapshelf.site.addresses import LONGEST_RETURN
 from mapshelf.site.form_errors import SHOWN
+from mapshelf.site.people_addresses import LONGEST_RETURN
 from mapshelf.site.personal import Page, Paths, Personal
 from mapshelf.site.responses import leading_to, see_other
 from mapshelf.tokens import SCOPES
@@ -56,7 +56,7 @@ class ProgramPages:
             ),
             "/account/programs": (
                 shown(listed, self._show_programs),
-                done(listed, self._withdraw, self._addresses.account("programs")),
+                done(listed, self._withdraw, self._addresses.people.account("programs")),
             ),
         }
 
@@ -70,7 +70,7 @@ class ProgramPages:
             "program": asked.program,
             "user": session.user,
             "scopes": asked.scopes,
-            "action": self._addresses.of(request),
+            "action": self._addresses.people.of(request),
             "place": "" if is_loopback(asked.back.uri) else place_of(asked.back.uri),
         }
         page = Page("consent.html", values, headers=leading_to(csp_source(asked.back.uri)))
@@ -101,7 +101,7 @@ class ProgramPages:
             InvalidParameter: a parameter is given twice, or is no text.
             AddressTooLong: the request is too long to come back to it after signing in.
         """
-        if len(self._addresses.of(request)) > LONGEST_RETURN:
+        if len(self._addresses.people.of(request)) > LONGEST_RETURN:
             raise AddressTooLong(f"The address must have at most {LONGEST_RETURN} characters.")
         parameters = read_parameters(request.query_string, authorization.PARAMETERS)
         program, back = await self._personal.ask(
@@ -160,7 +160,7 @@ class ProgramPages:
         return await self._personal.page(Page("device_consent.html", values), session)
 
     def _after(self, decision: str) -> str:
-        return f"{self._addresses.account('programs')}?done=device.{decision}"
+        return f"{self._addresses.people.account('programs')}?done=device.{decision}"
 
     # -- programs that are let in -----------------------------------------------------------
 
@@ -180,7 +180,7 @@ class ProgramPages:
             lambda store: authorization.withdraw(store, user, program_id),
             about_client(program_id),
         )
-        return see_other(f"{self._addresses.account('programs')}?done=program")
+        return see_other(f"{self._addresses.people.account('programs')}?done=program")
 
 
 def rows_of(grants: list[Grant]) -> list[Row]:

@@ -88,7 +88,7 @@ class OwnCollectionPages:
     def paths(self) -> Paths:
         """Return the paths of these pages."""
         shown, done = self._personal.shown, self._personal.done
-        own = self._addresses.account(OWN)
+        own = self._addresses.people.account(OWN)
         make, change = "make a collection", "change a collection"
         remove, pin = "remove a collection", "pin a collection"
         kind = FormKind(LIMITS, BODY)
@@ -245,7 +245,7 @@ class OwnCollectionPages:
         event, public_id = AuditEvent.COLLECTION_REMOVED, request.parts["id"]
         await self._changed(request, session, public_id, _removed, event)
         self._pinned.forget()
-        return see_other(f"{self._addresses.account(OWN)}?done=removed")
+        return see_other(f"{self._addresses.people.account(OWN)}?done=removed")
 
     async def _show_pin(self, request: Request, session: Session) -> Response:
         found = await self._own_one(request, session)

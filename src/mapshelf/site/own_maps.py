@@ -89,7 +89,7 @@ class OwnMapsPages:
 
     def paths(self) -> Paths:
         """Return the paths of these pages."""
-        address = self._addresses.account(PAGE)
+        address = self._addresses.people.account(PAGE)
         return {
             f"/account/{PAGE}": (
                 self._personal.shown("list one's own maps", self._show),
@@ -176,7 +176,7 @@ class OwnMapsPages:
     def _page(self, wanted: Visibility | None, offset: int) -> str:
         given = {VISIBILITY: wanted.value} if wanted else {}
         given |= {"offset": str(offset)} if offset else {}
-        return self._addresses.own_maps(given)
+        return self._addresses.people.own_maps(given)
 
 
 def _row(removed: RemovedMap, user: User, now: int) -> RemovedRow:

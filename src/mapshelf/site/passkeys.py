@@ -57,7 +57,7 @@ class PasskeyPages:
 
     def paths(self) -> Paths:
         """Return the paths of these pages."""
-        operation, page = "add, list and remove passkeys", self._addresses.account(PAGE)
+        operation, page = "add, list and remove passkeys", self._addresses.people.account(PAGE)
         return {
             f"/account/{PAGE}": (
                 self._personal.shown(operation, self._show),
@@ -69,7 +69,7 @@ class PasskeyPages:
     # -- signing in -----------------------------------------------------------------------
 
     async def _lead(self, request: Request) -> Response:
-        return see_other(self._addresses.sign_in())
+        return see_other(self._addresses.people.sign_in())
 
     async def _use(self, request: Request, form: Form) -> Response:
         credential, returning = form.text("credential"), form.text("next")
@@ -89,7 +89,7 @@ class PasskeyPages:
             )
         except SHOWN as error:
             return await self._sign_in.form_page(request, returning, error=error)
-        return self._personal.signed_in(session, self._addresses.after(returning))
+        return self._personal.signed_in(session, self._addresses.people.after(returning))
 
     # -- at one's account -----------------------------------------------------------------
 
@@ -144,7 +144,7 @@ class PasskeyPages:
         return await self._personal.page(page, session)
 
     def _after(self, done: str) -> str:
-        return f"{self._addresses.account(PAGE)}?done={done}"
+        return f"{self._addresses.people.account(PAGE)}?done={done}"
 
 
 def row_of(passkey: Passkey) -> Row:

@@ -125,7 +125,9 @@ class Personal:
         async def guard(_: Context, request: Request) -> Response:
             session = await self._session(operation, request)
             if session is None:
-                address = otherwise or self.addresses.sign_in(self.addresses.of(request))
+                address = otherwise or self.addresses.people.sign_in(
+                    self.addresses.people.of(request)
+                )
                 return see_other(address)
             return await show(request, session)
 
@@ -140,7 +142,9 @@ class Personal:
         async def guard(context: Context, request: Request) -> Response:
             session = await self._session(operation, request)
             if session is None:
-                return see_other(self.addresses.sign_in(page or self.addresses.of(request)))
+                return see_other(
+                    self.addresses.people.sign_in(page or self.addresses.people.of(request))
+                )
             try:
                 async with context.bodies.form(request, kind.limits) as form:
                     context.sessions.check_form(request, form.text(FIELD), session.secret)

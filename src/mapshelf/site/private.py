@@ -43,7 +43,7 @@ def for_people(answer: Answer, addresses: Addresses) -> Operation:
 
     async def operation(context: Context, request: Request) -> Response:
         if await context.sessions.session(request) is None:
-            return see_other(addresses.sign_in(addresses.of(request)))
+            return see_other(addresses.people.sign_in(addresses.people.of(request)))
         return private_response(await answer(request))
 
     return operation

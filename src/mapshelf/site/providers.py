@@ -60,7 +60,7 @@ class ProviderPages:
 
     def paths(self) -> Paths:
         """Return the paths of the pages with forms."""
-        operation, page = "link and unlink identities", self._addresses.account(PAGE)
+        operation, page = "link and unlink identities", self._addresses.people.account(PAGE)
         shown = self._personal.shown(operation, self._show_identities)
         done = self._personal.done(operation, self._change_identities, page)
         return {f"/account/{PAGE}": (shown, done)}
@@ -73,7 +73,7 @@ class ProviderPages:
 
     async def _begin(self, request: Request) -> Response:
         given = read_parameters(request.query_string, ("next",)).get("next", "")
-        returning = self._addresses.own(given)
+        returning = self._addresses.people.own(given)
         attempt = new_attempt(Purpose.SIGN_IN, returning, milliseconds())
         try:
             address = await self._authorization_address(request, attempt, "")
@@ -101,7 +101,7 @@ class ProviderPages:
             if session and attempt and attempt.purpose is Purpose.LINK:
                 response = await self._identities_page(request, session, error)
             else:
-                returning = self._addresses.own(attempt.returning) if attempt else ""
+                returning = self._addresses.people.own(attempt.returning) if attempt else ""
                 response = await self._sign_in.form_page(request, returning, error=error)
         return replace(response, headers=(*response.headers, people.provider_cookie.clear()))
 
@@ -115,7 +115,7 @@ class ProviderPages:
                 store, settings, identified(store, provider, attempt, answer, client), client
             ),
         )
-        return self._personal.signed_in(session, self._addresses.after(attempt.returning))
+        return self._personal.signed_in(session, self._addresses.people.after(attempt.returning))
 
     # -- identities of an account ---------------------------------------------------------
 
@@ -194,4 +194,4 @@ class ProviderPages:
         return cookie.set(attempt.cookie(), LIFETIME // SECOND)
 
     def _after(self, done: str) -> str:
-        return f"{self._addresses.account(PAGE)}?done={done}"
+        return f"{self._addresses.people.account(PAGE)}?done={done}"

@@ -121,7 +121,11 @@ class PublishPages:
 
     def paths(self) -> Paths:
         """Return the paths of these pages."""
-        shown, done, address = self._personal.shown, self._personal.done, self._addresses.publish()
+        shown, done, address = (
+            self._personal.shown,
+            self._personal.done,
+            self._addresses.people.publish(),
+        )
         publish = "publish a map"
         files = FormKind(FILES_LIMITS, FILES_BODY, self._refuse_files)
         said = FormKind(LIMITS, BODY)
@@ -153,7 +157,7 @@ class PublishPages:
             "together": TOGETHER // MEGABYTE,
             "largest": LARGEST_FILE,
             "refused": refused,
-            "mine": self._addresses.account("maps"),
+            "mine": self._addresses.people.account("maps"),
         }
         if refused and error is None:
             error = refused[0].error
@@ -184,7 +188,7 @@ class PublishPages:
         if not taken:
             return await self._choice(session, refused=refused)
         if not refused:
-            return see_other(self._addresses.uploads(public_ids))
+            return see_other(self._addresses.people.uploads(public_ids))
         return await self._preview(request, session, public_ids, refused=refused)
 
     async def _draft(self, request: Request, user: User, file: Upload) -> Map | Refusal:
@@ -217,7 +221,7 @@ class PublishPages:
         look = partial(self._look, session.user, public_ids, forms or {})
         maps, choices = await self._personal.ask(request, look)
         if not maps and not refused:
-            return see_other(self._addresses.publish())
+            return see_other(self._addresses.people.publish())
         drafts = [one for one in maps if one.visibility is Visibility.PRIVATE]
         values = {
             "drafts": drafts,
@@ -264,13 +268,13 @@ class PublishPages:
         if discarded and left:
             return await self._preview(request, session, left, forms)
         if discarded:
-            return see_other(self._addresses.publish())
+            return see_other(self._addresses.people.publish())
         if any(one.failures for one in forms.values()):
             return await self._preview(request, session, public_ids, forms)
         if len(left) == 1:
             address = await self._personal.ask(request, partial(self._page_of, left[0]))
             return see_other(address)
-        return see_other(self._addresses.uploads(left, published=True))
+        return see_other(self._addresses.people.uploads(left, published=True))
 
     def _save(
         self, said: "_Said", public_ids: Sequence[str], discarded: str, store: Store
@@ -315,7 +319,7 @@ class PublishPages:
         look = partial(self._look, session.user, _asked(request), {})
         maps, _ = await self._personal.ask(request, look)
         if not maps:
-            return see_other(self._addresses.account("maps"))
+            return see_other(self._addresses.people.account("maps"))
         return await self._personal.page(Page("published.html", {"maps": maps}), session)
 
 

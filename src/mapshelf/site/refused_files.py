@@ -40,7 +40,7 @@ class RefusedFilePages:
         """Answer by ``personal``."""
         self._personal = personal
         self._importing = banner
-        self._address = personal.addresses.account("imports")
+        self._address = personal.addresses.people.account("imports")
 
     def paths(self) -> Paths:
         """Return the path of the page."""

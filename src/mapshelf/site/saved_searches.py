@@ -67,7 +67,7 @@ class SavedSearchPages:
         """Answer by ``personal``."""
         self._personal = personal
         self._addresses = personal.addresses
-        self._address = personal.addresses.account(PLACE)
+        self._address = personal.addresses.people.account(PLACE)
         self._private = personal.context.settings.private
 
     def paths(self) -> Paths:

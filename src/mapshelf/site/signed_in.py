@@ -133,4 +133,4 @@ def _link(addresses: Addresses) -> str:
         'height="22" aria-hidden="true"><path d="M10 13V3m-4 4 4-4 4 4M3 13v4h14v-4"/></svg>'
         "<span>{name}</span></a>"
     )
-    return str(template.format(address=addresses.publish(), name=say("publish")))
+    return str(template.format(address=addresses.people.publish(), name=say("publish")))

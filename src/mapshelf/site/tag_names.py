@@ -25,7 +25,7 @@ class TagNamesPage:
     def __init__(self, personal: Personal) -> None:
         """Answer by ``personal``."""
         self._personal = personal
-        self._address = personal.addresses.account("tags")
+        self._address = personal.addresses.people.account("tags")
 
     def paths(self) -> Paths:
         """Return the path of the page."""

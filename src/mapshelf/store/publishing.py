@@ -25,9 +25,17 @@ from mapshelf.model import (
     name_key,
 )
 from mapshelf.store.batch import Batch, BatchRows
-from mapshelf.store.columns import FROM_MAPS, MAP, USER, map_of_row, user_of_row
+from mapshelf.store.columns import (
+    FROM_MAPS,
+    MAP,
+    SELECT_RENAMED_TAGS,
+    USER,
+    map_of_row,
+    user_of_row,
+)
 from mapshelf.store.contract.publishing import CheckUsage
 from mapshelf.store.merge import current_tags
+from mapshelf.store.named_rows import NamedRows
 from mapshelf.store.pending_audit_entries import PendingAuditEntries
 from mapshelf.store.publishing_queries import REPEATED, find_map, uploaded, usage, vote_of
 from mapshelf.store.tables import REMOVED, VOTES, Row
@@ -209,7 +217,7 @@ def edit_map(database: Transaction, file_id: int, details: MapDetails) -> Map:
         if category is not None:
             given["category"] = category
         if "tags" in given:
-            given["tags"] = current_tags(given["tags"], rows.renamed_tags())
+            given["tags"] = current_tags(given["tags"], dict(rows.read(SELECT_RENAMED_TAGS, ())))
         changed = replace(found, **given, set_by_people=found.set_by_people | settled)
         if changed == found:
             database.audit_entries.drop()
@@ -302,7 +310,7 @@ def _require_category(rows: BatchRows, details: MapDetails) -> str | None:
     """Return the name of the category that ``details`` give, if they give one."""
     if details.category_id is None:
         return None
-    found = rows.category_with_id(details.category_id)
+    found = NamedRows(rows.read).category_with_id(details.category_id)
     if found is None:
         raise NotFound(f"there is no category {details.category_id}")
     return found.name

@@ -22,7 +22,7 @@ from mapshelf.model import (
     Vote,
 )
 from tests.harness import Service, Shelf
-from tests.site.people.person import PASSWORD, Person, member, user_named
+from tests.person import PASSWORD, Person, member, user_named
 from tests.store.drafts import upload as draft_of
 
 PAGE = "/account/export"

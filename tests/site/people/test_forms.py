@@ -20,7 +20,7 @@ from mapshelf.site import site_routes
 from mapshelf.tokens import SCOPES, SESSION_PREFIX, new_token
 from tests.api.oauth_programs import Asking, registered
 from tests.harness import BASE_URL, READER, Service, Shelf, shelf_with
-from tests.site.people.person import OTHER, PASSWORD, Person, link_of, member, user_named
+from tests.person import OTHER, PASSWORD, Person, link_of, member, user_named
 
 pytestmark = pytest.mark.slow
 

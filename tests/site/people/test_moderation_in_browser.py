@@ -9,8 +9,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from mapshelf.model import MapDetails, Role
 from tests.harness import Shelf, shelf_with
+from tests.person import PASSWORD, link_of, user_named
 from tests.site.browser import Reader, served
-from tests.site.people.person import PASSWORD, link_of, user_named
 from tests.site.people.test_in_browser import PHONE, check, heading, type_password
 from tests.site.shelves import GARDEN
 from tests.store.drafts import upload

@@ -18,14 +18,13 @@ from mapshelf.site.oauth_programs import csp_source
 from tests.api.oauth_programs import (
     CALLBACK,
     LOCAL,
-    VERIFIER,
     Asking,
-    challenge_of,
     refused,
     registered,
+    request_of,
 )
 from tests.harness import BASE_URL, Service, Shelf, shelf_with
-from tests.site.people.person import Form, Person, forms, link_of, member
+from tests.person import Form, Person, forms, link_of, member
 from tests.site.shelves import GARDEN
 
 LOOK = {"Accept": "application/json", "X-Client-ID": "xmind_v3.4.1", "User-Agent": "Java/1.8"}
@@ -61,19 +60,6 @@ def web(shelf: Shelf) -> Program:
 @pytest.fixture
 def native(shelf: Shelf) -> Program:
     return registered(shelf.store, "Native program", LOCAL, public=True)
-
-
-def request_of(program: Program, path: str = "/oauth/authorize", **more: str) -> str:
-    """Return the address of an authorization request; empty parameters are left out."""
-    asked = {
-        "response_type": "code",
-        "client_id": program.id,
-        "redirect_uri": program.redirect_uris[0],
-        "code_challenge": challenge_of(VERIFIER),
-        "code_challenge_method": "S256",
-        **more,
-    }
-    return f"{path}?{urlencode({name: value for name, value in asked.items() if value})}"
 
 
 def consent(person: Person, address: str) -> Form:

@@ -54,6 +54,13 @@ def parameters(
             "the same upload.",
             "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
         },
+        "Content-Disposition": {
+            "name": "Content-Disposition",
+            "in": "header",
+            "description": "The name of the file, if it is the whole body (RFC 6266).",
+            "schema": {"type": "string"},
+            "example": 'attachment; filename="light.mm"',
+        },
         **_in_paths(writers),
         **collection_parameters(),
         **search_parameters(),

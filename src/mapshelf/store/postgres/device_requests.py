@@ -35,15 +35,6 @@ class PostgresDeviceRequests(DatabaseUser):
                 (now, MOST_DEVICES),
             )
 
-    def device_request(self, user_code: str, now: int) -> DeviceRequest | None:
-        """See ``Store``."""
-        rows = self._rows(
-            f"SELECT {DEVICE} FROM device_requests"
-            " WHERE user_code = %s AND expires > %s AND user_id IS NULL AND NOT denied",
-            (user_code, now),
-        )
-        return device_of_row(rows[0]) if rows else None
-
     def decide_device_request(self, user_code: str, user_id: int, now: int, *, allow: bool) -> None:
         """See ``Store``."""
         with self._connections.writing() as link:

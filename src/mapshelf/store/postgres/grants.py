@@ -48,11 +48,6 @@ class PostgresGrants(DatabaseUser):
                 (now, now - USED_CODES_KEPT),
             )
 
-    def code(self, digest: bytes) -> AuthorizationCode | None:
-        """See ``Store``."""
-        rows = self._rows(f"SELECT {CODE} FROM authorization_codes WHERE digest = %s", (digest,))
-        return code_of_row(rows[0]) if rows else None
-
     def use_code(self, digest: bytes, tokens: NewTokens, now: int, grace: int = 0) -> Grant | None:
         """See ``Store``."""
         query = f"SELECT used, grant_id, {CODE} FROM authorization_codes WHERE digest = %s"
@@ -85,15 +80,6 @@ class PostgresGrants(DatabaseUser):
                 )
             return grant
 
-    def refreshed_grant(self, digest: bytes) -> Grant | None:
-        """See ``Store``."""
-        rows = self._rows(
-            f"SELECT {GRANT} FROM {FROM_GRANTS} JOIN refresh_tokens AS r ON r.grant_id = g.id"
-            " WHERE r.digest = %s",
-            (digest,),
-        )
-        return grant_of_row(rows[0]) if rows else None
-
     def use_refresh_token(
         self, digest: bytes, tokens: NewTokens, now: int, grace: int
     ) -> Grant | None:
@@ -122,15 +108,6 @@ class PostgresGrants(DatabaseUser):
                     (now, grant_id),
                 )
             return _extended(link, grant_id, tokens, self._clock())
-
-    def grants(self, user_id: int, now: int) -> list[Grant]:
-        """See ``Store``."""
-        rows = self._rows(
-            f"SELECT {GRANT} FROM {FROM_GRANTS} WHERE g.user_id = %s AND g.expires > %s"
-            " ORDER BY g.id DESC",
-            (user_id, now),
-        )
-        return [grant_of_row(row) for row in rows]
 
     def withdraw_grants(self, user_id: int, program_id: str) -> None:
         """See ``Store``."""

@@ -2,7 +2,7 @@
 
 from mapshelf.errors import AlreadyExists, NotFound
 from mapshelf.model import Program
-from mapshelf.store.oauth import PROGRAM, UNUSED, program_of_row, row_of_program
+from mapshelf.store.oauth import PROGRAM, row_of_program
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.grants import delete_grants
 
@@ -21,20 +21,6 @@ class PostgresPrograms(DatabaseUser):
             if not added.rowcount:
                 raise AlreadyExists(f"there is a program with the id {program.id} already")
             self._connections.audit_entries.about(f"client {program.id}")
-
-    def programs(self) -> list[Program]:
-        """See ``Store``."""
-        rows = self._rows(f"SELECT {PROGRAM} FROM programs ORDER BY created, id")
-        return [program_of_row(row) for row in rows]
-
-    def program(self, program_id: str) -> Program | None:
-        """See ``Store``."""
-        rows = self._rows(f"SELECT {PROGRAM} FROM programs WHERE id = %s", (program_id,))
-        return program_of_row(rows[0]) if rows else None
-
-    def unused_programs(self, before: int) -> list[str]:
-        """See ``Store``."""
-        return [str(row[0]) for row in self._rows(UNUSED.format(before="%s"), (before,))]
 
     def remove_program(self, program_id: str) -> None:
         """See ``Store``. It locks the program first, so that nothing is added to it meanwhile."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mapshelf.model import MapDraft
+from mapshelf.store.account_queries import AccountQueries
 from mapshelf.store.administration_methods import AdministrationMethods
 from mapshelf.store.collection_moderation import CollectionModerationMethods
 from mapshelf.store.figures import FigureMethods
@@ -25,6 +26,7 @@ from mapshelf.store.tags import TagMethods
 
 class PostgresPublishing(
     PublishingMethods,
+    AccountQueries,
     AdministrationMethods,
     ImportMethods,
     FigureMethods,

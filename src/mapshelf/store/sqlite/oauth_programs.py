@@ -2,7 +2,7 @@
 
 from mapshelf.errors import AlreadyExists, NotFound
 from mapshelf.model import Program
-from mapshelf.store.oauth import PROGRAM, UNUSED, program_of_row, row_of_program
+from mapshelf.store.oauth import PROGRAM, row_of_program
 from mapshelf.store.sqlite.database import DatabaseUser
 from mapshelf.store.sqlite.grants import delete_grants
 
@@ -21,21 +21,6 @@ class SQLitePrograms(DatabaseUser):
             if not database.changes():
                 raise AlreadyExists(f"there is a program with the id {program.id} already")
             self._database.audit_entries.about(f"client {program.id}")
-
-    def programs(self) -> list[Program]:
-        """See ``Store``."""
-        rows = self._database.rows(f"SELECT {PROGRAM} FROM programs ORDER BY created, id")
-        return [program_of_row(row) for row in rows]
-
-    def program(self, program_id: str) -> Program | None:
-        """See ``Store``."""
-        rows = self._database.rows(f"SELECT {PROGRAM} FROM programs WHERE id = ?", (program_id,))
-        return program_of_row(rows[0]) if rows else None
-
-    def unused_programs(self, before: int) -> list[str]:
-        """See ``Store``."""
-        rows = self._database.rows(UNUSED.format(before="?"), (before,))
-        return [str(row[0]) for row in rows]
 
     def remove_program(self, program_id: str) -> None:
         """See ``Store``."""

@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import apsw
 
 from mapshelf.model import MapDraft
+from mapshelf.store.account_queries import AccountQueries
 from mapshelf.store.administration_methods import AdministrationMethods
 from mapshelf.store.collection_moderation import CollectionModerationMethods
 from mapshelf.store.figures import FigureMethods
@@ -23,6 +24,7 @@ from mapshelf.store.tags import TagMethods
 
 class SQLitePublishing(
     PublishingMethods,
+    AccountQueries,
     AdministrationMethods,
     ImportMethods,
     FigureMethods,

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Final
 
 from mapshelf.errors import BrokenFile, PreviewChanged, TooLarge, UnreadableFile
 from mapshelf.readers.parsing.limits import MIB, Limits
+from mapshelf.readers.parsing.svg_pictures import is_svg, svg_size
 from mapshelf.readers.parsing.zip_files import Archive
-from mapshelf.readers.svg_pictures import is_svg, svg_size
 
 if TYPE_CHECKING:
     from PIL.Image import Image

@@ -16,8 +16,8 @@ from xml.etree.ElementTree import Element, tostring
 from mapshelf.errors import BrokenFile, UnreadableFile
 from mapshelf.readers.parsing.decoding import decode
 from mapshelf.readers.parsing.limits import KIB, Limits
+from mapshelf.readers.parsing.svg_filters import drop_costly_filters
 from mapshelf.readers.parsing.xml_files import parse_xml, root_tag
-from mapshelf.readers.svg_filters import drop_costly_filters
 
 Measure = Callable[[bytes, Limits], tuple[int, int]]
 """Returns width and height of a picture made of pixels, see ``pictures.measure``."""

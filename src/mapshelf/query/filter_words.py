@@ -26,7 +26,7 @@ _WORDS: Final = re.compile(
 """A phrase, in which such words mean nothing, or one of them."""
 
 
-def split_words(
+def split_filters(
     text: str, keys: Mapping[str, Callable[[str], int]]
 ) -> tuple[str, str, tuple[tuple[str, int], ...]]:
     """Return a text without such words, these words, and the filters that they mean.
@@ -35,8 +35,6 @@ def split_words(
         text: what somebody searches for.
         keys: for each name, what makes a key of a value.
     """
-    if ":" not in text:
-        return text, "", ()
     found: list[str] = []
     filters: list[tuple[str, int]] = []
 

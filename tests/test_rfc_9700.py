@@ -28,7 +28,7 @@ NOT_OURS: Final = {
 }
 """Sections of requirements that are not met, or that are about others."""
 
-DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "security.md"
+DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "security.md"
 
 DEFINED: Final = re.compile("^ *def (test_[a-z0-9_]+)", re.MULTILINE)
 
