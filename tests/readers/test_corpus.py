@@ -468,7 +468,7 @@ def test_the_documentation_tells_the_numbers() -> None:
     }
     refused = len(rows()) - files.total()
     assert f"{len(rows())} files of other people" in page
-    assert f"{refused} files are refused" in page
+    assert f"{refused} files were refused" in page
 
 
 @pytest.mark.skipif(not rows(), reason="there is no corpus here")

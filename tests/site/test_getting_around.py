@@ -184,7 +184,7 @@ def test_chosen_maps_are_tagged_together(site: Service, shelf: Shelf) -> None:
         for text in ("one", "two")
     ]
     page = f"/tag?map={own[0].id}&map={own[1].id}&map=mapa0"
-    assert "1 map is left out, because you may not change it." in bob.get(page).text
+    assert "1 map is left out, because you cannot change it." in bob.get(page).text
     answer = bob.fill(page, add="New, OLD", remove="Two")
     assert answer.status_code == 303
     assert "The maps are tagged." in bob.get(answer.headers["Location"]).text

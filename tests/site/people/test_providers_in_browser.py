@@ -48,7 +48,7 @@ def test_linking_and_signing_in(browser: Browser, house: str, shelf: Shelf, judg
     page.get_by_role("link", name="Accounts elsewhere").click()
     if judged:
         check(page)
-    page.get_by_role("button", name="Link an account of Example ID").click()
+    page.get_by_role("button", name="Link your Example ID account").click()
     expect(page.get_by_role("status")).to_contain_text("The account is linked")
     if judged:
         check(page)

@@ -196,7 +196,7 @@ def test_of_several_files_the_good_ones_are_shown_and_the_others_said_why(ann: P
     )
     assert answer.status_code == 200
     told = alert(answer)
-    assert "2 files are refused" in told
+    assert "2 files were refused" in told
     assert "holiday.jpg" in told
     assert "broken.mm" in told
     assert "This is no mind map" in told
@@ -234,11 +234,11 @@ def test_a_refused_file_says_why(
 def test_a_form_without_a_file_or_with_too_many_says_so(ann: Person) -> None:
     answer = choose(ann)
     assert answer.status_code == 400
-    assert alert(answer) == "Choose one file at least, and not more than are allowed."
+    assert alert(answer) == "Choose at least one file, and no more than are allowed."
     files = [(f"{number}.mm", plan(f"Plan {number}")) for number in range(MOST_MAPS + 10)]
     answer = choose(ann, *files)
     assert answer.status_code == 400
-    assert alert(answer) == "Choose one file at least, and not more than are allowed."
+    assert alert(answer) == "Choose at least one file, and no more than are allowed."
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_quotas_say_what_to_do(start: Start, shelf: Shelf) -> None:
     published(ann, "One")
     answer = choose(ann, ("two.mm", plan("Two")))
     assert answer.status_code == 403
-    assert "You have 1 uploaded maps, and cannot have more." in alert(answer)
+    assert "You have reached your limit of uploaded maps, 1." in alert(answer)
     site = start(uploads_per_hour=1)
     bob = member(site, shelf, "bob")
     published(bob, "One of Bob")
@@ -325,7 +325,7 @@ def test_the_same_file_again_is_the_map_that_is_there(ann: Person, shelf: Shelf)
     assert id_in(address) == first[0]
     again = choose(ann, ("plan.mm", plan()))
     page = ann.get(again.headers["Location"])
-    assert "You have published these files before" in page.text
+    assert "You have already published these files" in page.text
     assert address in page.text
 
 
@@ -348,14 +348,14 @@ def test_a_script_is_told_what_became_of_files(ann: Person) -> None:
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [
-        ("title", "", "A title has 1 to 500 characters."),
-        ("title", "x" * 501, "A title has 1 to 500 characters."),
-        ("description", "x" * 10_001, "A description has at most 10,000 characters."),
+        ("title", "", "A title must have 1 to 500 characters."),
+        ("title", "x" * 501, "A title must have 1 to 500 characters."),
+        ("description", "x" * 10_001, "A description can have at most 10,000 characters."),
         ("category", "99999", "There is no such category."),
         ("licence", "nothing", "There is no such licence."),
         ("tags", ",".join("abcdefghijklmnopqrstuvwxyz"), "at most 20 tags"),
-        ("visibility", "removed", "Choose who sees the map."),
-        ("template", "perhaps", "A map is a template, or it is none."),
+        ("visibility", "removed", "Choose who can see the map."),
+        ("template", "perhaps", "A map is either a template or not."),
     ],
 )
 def test_what_cannot_be_taken_is_said_beside_it_and_all_is_kept(
@@ -496,7 +496,7 @@ def test_a_map_is_edited(ann: Person, shelf: Shelf) -> None:
     assert (form.fields["description"], form.fields["tags"]) == ("Before", "one")
     wrong = ann.upload(form, title="", tags="two, three")
     assert wrong.status_code == 400
-    assert "A title has 1 to 500 characters." in wrong.text
+    assert "A title must have 1 to 500 characters." in wrong.text
     form = map_form(wrong)
     assert form.fields["tags"] == "two, three"
     done = ann.upload(form, title="Better plan", visibility="unlisted", licence="3")

@@ -69,7 +69,7 @@ def test_a_map_is_reported_without_a_script(
     told = bob.get(f"/report/{public_id}?done=reported").text
     assert "Thank you" in told
     shown = root.get(PAGE).text
-    assert "It tells private things about somebody" in shown
+    assert "It reveals private things about somebody" in shown
     assert "My &lt;b&gt;address&lt;/b&gt;\nis in it." in shown
     assert "bob" in shown
     assert "1 map" in root.get("/account").text
@@ -133,7 +133,7 @@ def test_a_person_reports_a_few_maps_a_day(shelf: Shelf, bob: Person) -> None:
     answer = bob.fill(f"/report/m{REPORTS_A_DAY}", reason="spam", note="")
     assert answer.status_code == 429
     assert 0 < int(answer.headers["Retry-After"]) <= 86_400
-    assert "You have reported many maps" in answer.text
+    assert "You have reported as much as you can" in answer.text
 
 
 def test_programs_report_maps_too(site: Service, shelf: Shelf, bob: Person, public_id: str) -> None:
