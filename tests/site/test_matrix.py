@@ -20,12 +20,13 @@ import httpx
 import pytest
 from argon2 import PasswordHasher
 
-from mapshelf.accounts import passwords
+from mapshelf.accounts import dynamic_registration, passwords
 from mapshelf.accounts.one_time_links import new_password_link
 from mapshelf.api import auth
 from mapshelf.api.csrf import FIELD, form_token
 from mapshelf.api.oauth import endpoints, oauth_routes
 from mapshelf.api.operations import api_routes
+from mapshelf.api.routes import READING
 from mapshelf.clock import milliseconds
 from mapshelf.model import CollectionDetails, Program, Role, Visibility
 from mapshelf.settings import Registration
@@ -35,6 +36,7 @@ from tests.api.programs import SECRET, challenge_of, registered
 from tests.api.publishing import plan
 from tests.harness import BASE_URL, Service, Shelf, shelf_with
 from tests.readers.samples import archive_of, as_file, drawn
+from tests.site.people.openid_provider import small_provider
 from tests.site.people.person import PASSWORD, link_of
 
 PAGE: Final = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
@@ -49,6 +51,7 @@ FILE: Final = archive_of(
     }
 )
 EVERYTHING: Final = frozenset(SCOPES)
+VISIBILITIES: Final = ("published", "unlisted", "private")
 FORM: Final = "application/x-www-form-urlencoded"
 NUMBERS: Final = count(1)
 
@@ -136,15 +139,12 @@ class World:
         shelf.store.add_user("gone")
         self.ids = {user.name: user.id for user in shelf.store.users()}
         self.owner = shelf.token(OWNER, scopes=" ".join(SCOPES))
-        self.maps = {
-            visibility: self.upload(with_comment(FILE, visibility), visibility)
-            for visibility in ("published", "private")
-        }
+        self.maps = {one: self.upload(with_comment(FILE, one), one) for one in VISIBILITIES}
         self.searches = {
             name: shelf.store.save_search(self.ids[name], "Plans", "query=plan").id
             for name in (OWNER, OTHER)
         }
-        self.collections = {one: self.collection(one) for one in ("published", "private")}
+        self.collections = {one: self.collection(one) for one in VISIBILITIES}
         shelf.publish()
         self.web: Program = registered(shelf.store)
         self.feed = shelf.token(OTHER, scopes="feeds", prefix=FEED_PREFIX)
@@ -246,7 +246,7 @@ class World:
             headers["Authorization"] = f"Bearer {caller.token}"
         site = "cross-site" if caller.elsewhere else "same-origin"
         headers |= {"Sec-Fetch-Site": site} if caller.session or caller.elsewhere else {}
-        if method != "GET":
+        if method not in READING:
             headers["Origin"] = "https://evil.example" if caller.elsewhere else BASE_URL
         parts: dict[str, Any] = {}
         if asked.json is not None:
@@ -255,11 +255,11 @@ class World:
             parts["files"] = {"map": ("plan.mm", asked.file)}
             if not page.startswith("/maps") and (caller.written or caller.elsewhere):
                 parts["data"] = {FIELD: written}
-        elif page.endswith(("/edit", "/preview")) and method != "GET":
+        elif page.endswith(("/edit", "/preview")) and method not in READING:
             token = {FIELD: written} if caller.written or caller.elsewhere else {}
             fields = {**asked.fields, **token}
             parts["files"] = {name: (None, text) for name, text in fields.items()}
-        elif method != "GET":
+        elif method not in READING:
             token = {FIELD: written} if caller.written or caller.elsewhere else {}
             parts["content"] = urlencode({**asked.fields, **token}).encode()
             headers["Content-Type"] = FORM
@@ -609,6 +609,11 @@ REQUESTS: Final[Mapping[tuple[str, str], Callable[[World, str], Asked]]] = {
         for path in ("/oauth/authorize", "/oauth/auth")
     },
     ("POST", "/oauth/device"): device,
+    ("GET", "/signin/provider"): lambda _, __: Asked("/signin/provider", statuses=(303,)),
+    ("GET", "/signin/callback"): lambda _, __: Asked("/signin/callback", statuses=(403,)),
+    ("POST", "/oauth/register"): lambda _, __: Asked(
+        "/oauth/register", json={"redirect_uris": ["https://p.example/"]}, statuses=(201,)
+    ),
     ("POST", "/oauth/token"): lambda world, _: Asked(
         "/oauth/token",
         program(world, grant_type="refresh_token", refresh_token="msr_none"),
@@ -667,7 +672,7 @@ def of_maps(row: Row, caller: Caller, visibility: str) -> int | str:
     if row.which in ("", "own alone"):
         return "done" if not row.which or caller.user == OWNER else 404
     if row.which == "published":
-        return 404 if visibility == "private" else "done"
+        return "done" if visibility == "published" else 404
     # Where no token is asked for, one counts if it allows to read maps.
     user = caller.user if "maps" in caller.scopes or row.takes in SCOPES else ""
     if (visibility == "private" or row.which == "removed") and user not in (OWNER, BOSS):
@@ -685,16 +690,20 @@ def world(
 ) -> Iterator[World]:
     with (
         shelf_with(tmp_path_factory.mktemp("matrix")) as shelf,
+        small_provider() as provider,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(auth, "REFUSALS_PER_SECOND", 1_000_000)
         patch.setattr(endpoints, "REFUSALS_PER_SECOND", 1_000_000)
+        patch.setattr(dynamic_registration, "PROGRAMS_OF_ADDRESS", 1_000_000)
         least = replace(passwords.PARAMETERS, time_cost=1, memory_cost=8)
         patch.setattr(passwords, "_HASHER", PasswordHasher.from_parameters(least))
         settings = replace(
             shelf.settings,
             private=bool(request.param),
             registration=Registration.OPEN,
+            dynamic_registration=True,
+            provider=provider.settings(),
             uploads_per_hour=1_000_000,
             quota_maps=1_000_000,
         )
@@ -749,8 +758,8 @@ def test_the_table_says_only_what_is_understood() -> None:
 def test_every_cell(world: World) -> None:
     cells, wrong = 0, []
     for row in rows(private=is_private(world)):
-        for visibility in ("published", "private") if row.which else ("published",):
-            if visibility == "private" and (row.method, row.path) in OF_NEW_MAPS:
+        for visibility in VISIBILITIES if row.which else ("published",):
+            if visibility != "published" and (row.method, row.path) in OF_NEW_MAPS:
                 continue
             asked = None
             for caller in world.callers():
@@ -758,6 +767,10 @@ def test_every_cell(world: World) -> None:
                 answer = world.send(row.method, asked, caller)
                 cells += 1
                 right = expected(row, caller, visibility)
+                if row.method == "GET" and visibility == "published":
+                    head = world.send("HEAD", asked, caller)
+                    if head.status_code != answer.status_code or head.content:
+                        wrong.append(("HEAD", row.path, caller.name, head.status_code))
                 if not fits(answer, asked, right, caller):
                     where = answer.headers.get("Location", "")
                     cell = (row.method, row.path, visibility, caller.name)

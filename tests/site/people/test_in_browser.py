@@ -48,8 +48,9 @@ def shown_secret(page: Page) -> str:
 
 
 def type_password(page: Page, password: str = PASSWORD) -> None:
-    page.get_by_label("New password", exact=True).fill(password)
-    page.get_by_label("Repeat the new password").fill(password)
+    fields = page.locator("[autocomplete=new-password]")
+    fields.nth(0).fill(password)
+    fields.nth(1).fill(password)
 
 
 def heading(page: Page, text: str) -> None:

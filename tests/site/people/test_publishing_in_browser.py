@@ -191,7 +191,7 @@ def test_every_page_is_good_on_a_phone_and_at_a_desk(
         page.get_by_role("link", name=name, exact=True).click()
         expect(page.locator("nav a[aria-current]")).to_have_text(name)
         check(page)
-    page.get_by_role("button", name="Remove map").click()
+    page.get_by_role("button", name="Remove", exact=True).click()
     heading(page, "My maps")
     check(page)
     page.get_by_role("button", name="Restore “An outing”").click()

@@ -54,6 +54,7 @@ COLLECTIONS: Final[Mapping[str, str]] = {
     "collect": "Add to a collection",
     "collect.which": "Collection",
     "collect.add": "Add",
+    "collect.first": "Title of a new collection",
     "collect.new": "Or a new collection called",
     "searches": "Saved searches",
     "searches.hint": "To add one, choose “Save this search” in a list. Each has a feed, whose "

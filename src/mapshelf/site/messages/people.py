@@ -45,6 +45,7 @@ PEOPLE: Final[Mapping[str, str]] = {
     "password.present": "Current password",
     "password.new": "New password",
     "password.again": "Repeat the new password",
+    "password.again.first": "Repeat the password",
     "password.hint": "At least 10 characters. A few unrelated words work well.",
     "password.save": "Save",
     "password.short": "This password is too short: it needs at least 10 characters.",

@@ -37,8 +37,8 @@ PROGRAMS: Final[Mapping[str, str]] = {
     "account page.",
     "consent.unproved": "Anyone can write a program that calls itself {name}. Allow this only if "
     "you have just started it yourself.",
-    "consent.to": "Your browser then goes to {place}.",
-    "consent.local": "Then go back to {name}. If your browser shows an error, ignore it: "
+    "consent.to": "Afterwards, your browser goes to {place}.",
+    "consent.local": "Afterwards, go back to {name}. If your browser shows an error, ignore it: "
     "everything worked.",
     "consent.other": "Not your account?",
     "consent.allow": "Allow",

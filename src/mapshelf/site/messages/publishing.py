@@ -44,7 +44,7 @@ PUBLISHING: Final[Mapping[str, str]] = {
     "days.",
     "remove.hint.folder": "Nobody will find it any more. Its file stays in the folder. You can "
     "restore the map from “My maps” within 30 days.",
-    "remove.do": "Remove map",
+    "remove.do": "Remove",
     "remove.keep": "Keep it",
     "mine.none": "You have no maps here.",
     "removed": "Removed maps",
