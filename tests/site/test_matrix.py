@@ -671,6 +671,8 @@ def of_maps(row: Row, caller: Caller, visibility: str) -> int | str:
     """Return what becomes of a request because of the map that is meant."""
     if row.which in ("", "own alone"):
         return "done" if not row.which or caller.user == OWNER else 404
+    if row.which == "not private":
+        return 404 if visibility == "private" else "done"
     if row.which == "published":
         return "done" if visibility == "published" else 404
     # Where no token is asked for, one counts if it allows to read maps.
@@ -746,6 +748,7 @@ def test_the_table_says_only_what_is_understood() -> None:
     assert {row.which for row in rows(private=False)} == {
         "",
         "published",
+        "not private",
         "removed",
         "seen",
         "own",
