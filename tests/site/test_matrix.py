@@ -666,14 +666,16 @@ def without_scope(row: Row, caller: Caller) -> int | None:
     return 403 if forged or row.takes not in caller.scopes else None
 
 
+FOR_ALL: Final = {"published": ("published",), "not private": ("published", "unlisted")}
+"""What is the same for everybody, and for which maps it is there."""
+
+
 def of_maps(row: Row, caller: Caller, visibility: str) -> int | str:
     """Return what becomes of a request because of the map that is meant."""
     if row.which in ("", "own alone"):
         return "done" if not row.which or caller.user == OWNER else 404
-    if row.which == "not private":
-        return 404 if visibility == "private" else "done"
-    if row.which == "published":
-        return "done" if visibility == "published" else 404
+    if row.which in FOR_ALL:
+        return "done" if visibility in FOR_ALL[row.which] else 404
     # Where no token is asked for, one counts if it allows to read maps.
     user = caller.user if "maps" in caller.scopes or row.takes in SCOPES else ""
     if (visibility == "private" or row.which == "removed") and user not in (OWNER, BOSS):
