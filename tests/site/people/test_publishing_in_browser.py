@@ -132,7 +132,7 @@ def test_files_are_dropped_and_each_says_what_became_of_it(shelf: Shelf, strict:
     expect(page.get_by_role("status")).to_have_text("Ready: 2. Refused: 1.")
     page.get_by_role("link", name="Check the others").click()
     expect(page.locator(".upload")).to_have_count(2)
-    page.get_by_role("button", name="Do not publish “Two”").click()
+    page.get_by_role("button", name="Discard “Two”").click()
     expect(page.locator(".upload")).to_have_count(1)
     page.get_by_label("Tags").fill(",".join("abcdefghijklmnopqrstuvwxyz"))
     page.get_by_label("Private").check()
