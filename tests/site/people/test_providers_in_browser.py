@@ -49,7 +49,7 @@ def test_linking_and_signing_in(browser: Browser, house: str, shelf: Shelf, judg
     if judged:
         check(page)
     page.get_by_role("button", name="Link your Example ID account").click()
-    expect(page.get_by_role("status")).to_contain_text("The account is linked")
+    expect(page.get_by_role("status")).to_contain_text("Your account is linked")
     if judged:
         check(page)
     assert len(shelf.store.identities(user_named(shelf, name).id)) == 1
@@ -62,7 +62,7 @@ def test_linking_and_signing_in(browser: Browser, house: str, shelf: Shelf, judg
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
     page.get_by_role("link", name="Accounts elsewhere").click()
     page.get_by_role("button", name="Unlink").click()
-    expect(page.get_by_role("status")).to_contain_text("not linked any longer")
+    expect(page.get_by_role("status")).to_contain_text("no longer linked")
     page.get_by_role("link", name="Back to the account").click()
     page.get_by_role("button", name="Sign out").click()
     page.goto(f"{house}/signin")

@@ -199,7 +199,7 @@ def test_of_several_files_the_good_ones_are_shown_and_the_others_said_why(ann: P
     assert "2 files were refused" in told
     assert "holiday.jpg" in told
     assert "broken.mm" in told
-    assert "This is no mind map" in told
+    assert "This is not a mind map" in told
     form = map_form(answer)
     first, second = form.fields["maps"].split(",")
     done = ann.upload(form, **{f"{second}-visibility": "unlisted"})
@@ -212,7 +212,7 @@ def test_of_several_files_the_good_ones_are_shown_and_the_others_said_why(ann: P
 @pytest.mark.parametrize(
     ("content", "status", "said"),
     [
-        (b"\xff\xd8\xff\xe0" + bytes(100), 415, "This is no mind map"),
+        (b"\xff\xd8\xff\xe0" + bytes(100), 415, "This is not a mind map"),
         (b"<map><node TEXT='x'>", 422, "This file cannot be read."),
         (b"", 415, ""),
         (plan("x" * 10).replace(b"<map", b'<!DOCTYPE map [<!ENTITY a "a">]><map'), 422, "DOCTYPE"),
@@ -367,7 +367,7 @@ def test_what_cannot_be_taken_is_said_beside_it_and_all_is_kept(
     answer = ann.upload(form, **{**typed, f"{second}-{field}": value})
     assert answer.status_code == 400
     assert said in html.unescape(answer.text)
-    assert alert(answer).startswith("Something cannot be taken.")
+    assert alert(answer).startswith("Not everything could be saved.")
     again = map_form(answer)
     assert again.fields[f"{first}-title"] == "Typed & kept"
     assert again.fields[f"{first}-description"] == "<b>\n two"
@@ -468,7 +468,9 @@ def test_who_is_not_signed_in_is_led_to_rating(ann: Person, site: Service) -> No
     asked = stranger.get(f"{address}/vote", 303)
     assert asked.headers["Location"] == f"/signin?next={quote(address + '/vote', safe='')}"
     stranger.sign_in("ann", path=asked.headers["Location"])
-    assert "thumbs up" in standing(stranger.get(f"{address}/vote"))
+    page = stranger.get(f"{address}/vote")
+    assert "You cannot rate your own map." in page.text
+    assert "Thumbs" not in standing(page)
 
 
 # -- editing, files, removing ------------------------------------------------------------------
@@ -534,7 +536,7 @@ def test_files_are_replaced_downloaded_and_restored(ann: Person, shelf: Shelf) -
     address = published(ann)
     form = file_form(ann.get(f"{address}/versions"))
     refused = ann.upload(form, ("photo.jpg", b"\xff\xd8\xff"))
-    assert (refused.status_code, "This is no mind map" in alert(refused)) == (415, True)
+    assert (refused.status_code, "This is not a mind map" in alert(refused)) == (415, True)
     assert ann.upload(form).status_code == 400
     assert ann.upload(form, ("new.mm", plan("Plan", "new"))).headers["Location"] == address
     page = ann.get(f"{address}/versions")
@@ -557,7 +559,7 @@ def test_a_removed_map_is_brought_back(ann: Person, bob: Person) -> None:
     assert "Remove this map?" in ann.get(f"{address}/remove").text
     done = ann.fill(f"{address}/remove")
     page = ann.get(done.headers["Location"])
-    assert "The map is removed." in page.text
+    assert "The map has been removed." in page.text
     assert ann.status(address) == 404
     (form,) = (one for one in forms(page) if ("restore", id_in(address)) in one.buttons)
     foreign = forms(bob.get("/account"))[0].fields["csrf_token"]

@@ -128,7 +128,7 @@ def test_files_are_dropped_and_each_says_what_became_of_it(shelf: Shelf, strict:
     expect(rows).to_have_count(3)
     expect(rows.nth(0)).to_contain_text("Ready")
     expect(rows.nth(1)).to_contain_text("<b>photo.jpg")
-    expect(rows.nth(1)).to_contain_text("This is no mind map")
+    expect(rows.nth(1)).to_contain_text("This is not a mind map")
     expect(page.get_by_role("status")).to_have_text("Ready: 2. Refused: 1.")
     page.get_by_role("link", name="Check the others").click()
     expect(page.locator(".upload")).to_have_count(2)
