@@ -50,7 +50,7 @@ def test_what_would_wait_too_long_is_refused_at_once(
     assert first.status_code == 200
     assert second.status_code == page.status_code == 503
     assert second.json()["error"] == "temporarily_unavailable"
-    assert "The service has too much to do" in page.text
+    assert "The service is overloaded" in page.text
     for refused in (second, page):
         assert refused.headers["retry-after"] == "1"
         assert refused.headers["cache-control"] == "no-store"

@@ -64,7 +64,7 @@ def test_responses_say_what_is_left_for_the_token_until_it_is_refused(shelf: She
         assert fourth.json() == {
             "code": 429,
             "error": "rate_limited",
-            "error_description": "You sent too many requests; try again later.",
+            "error_description": "You have sent too many requests; try again later.",
         }
         wait = int(fourth.headers["retry-after"])
         assert 0 < wait <= HOUR // 3

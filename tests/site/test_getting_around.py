@@ -184,16 +184,16 @@ def test_chosen_maps_are_tagged_together(site: Service, shelf: Shelf) -> None:
         for text in ("one", "two")
     ]
     page = f"/tag?map={own[0].id}&map={own[1].id}&map=mapa0"
-    assert "1 map is left out, because you may not change it." in bob.get(page).text
+    assert "1 map is left out, because you cannot change it." in bob.get(page).text
     answer = bob.fill(page, add="New, OLD", remove="Two")
     assert answer.status_code == 303
-    assert "The maps are tagged." in bob.get(answer.headers["Location"]).text
+    assert "The tags have been saved." in bob.get(answer.headers["Location"]).text
     tags = {one.title: one.tags for one in store.maps_of(user.id, 0, 9)}
     assert tags == {"one": ("Old", "one", "New"), "two": ("Old", "New")}
     for said in ({}, {"add": "x" * 51}, {"add": ",".join(map(str, range(18)))}):
         answer = bob.fill(page, **said)
         assert answer.status_code == 400
-        assert "Type tags with commas" in answer.text
+        assert "Separate tags with commas" in answer.text
     assert {one.title: one.tags for one in store.maps_of(user.id, 0, 9)} == tags
     assert bob.status("/tag?map=mapa0") == 403
     assert bob.status("/tag?map=none") == 404

@@ -20,7 +20,7 @@ import httpx
 import pytest
 from argon2 import PasswordHasher
 
-from mapshelf.accounts import passwords
+from mapshelf.accounts import dynamic_registration, passwords
 from mapshelf.accounts.one_time_links import new_password_link
 from mapshelf.api import auth
 from mapshelf.api.csrf import FIELD, form_token
@@ -36,6 +36,7 @@ from tests.api.publishing import plan
 from tests.harness import BASE_URL, Service, Shelf, shelf_with
 from tests.person import PASSWORD, link_of
 from tests.readers.samples import archive_of, as_file, drawn
+from tests.site.people.openid_provider import small_provider
 
 PAGE: Final = (Path(__file__).parents[2] / "docs" / "permissions.md").read_text("utf-8")
 
@@ -48,6 +49,7 @@ FILE: Final = archive_of(
     }
 )
 EVERYTHING: Final = frozenset(SCOPES)
+VISIBILITIES: Final = ("published", "unlisted", "private")
 FORM: Final = "application/x-www-form-urlencoded"
 NUMBERS: Final = count(1)
 
@@ -135,15 +137,12 @@ class World:
         shelf.store.add_user("gone")
         self.ids = {user.name: user.id for user in shelf.store.users()}
         self.owner = shelf.token(OWNER, scopes=" ".join(SCOPES))
-        self.maps = {
-            visibility: self.upload(with_comment(FILE, visibility), visibility)
-            for visibility in ("published", "private")
-        }
+        self.maps = {one: self.upload(with_comment(FILE, one), one) for one in VISIBILITIES}
         self.searches = {
             name: shelf.store.save_search(self.ids[name], "Plans", "query=plan").id
             for name in (OWNER, OTHER)
         }
-        self.collections = {one: self.collection(one) for one in ("published", "private")}
+        self.collections = {one: self.collection(one) for one in VISIBILITIES}
         shelf.publish()
         self.web: Program = registered(shelf.store)
         self.feed = shelf.token(OTHER, scopes="feeds", prefix=FEED_PREFIX)
@@ -608,6 +607,11 @@ REQUESTS: Final[Mapping[tuple[str, str], Callable[[World, str], Asked]]] = {
         for path in ("/oauth/authorize", "/oauth/auth")
     },
     ("POST", "/oauth/device"): device,
+    ("GET", "/signin/provider"): lambda _, __: Asked("/signin/provider", statuses=(303,)),
+    ("GET", "/signin/callback"): lambda _, __: Asked("/signin/callback", statuses=(403,)),
+    ("POST", "/oauth/register"): lambda _, __: Asked(
+        "/oauth/register", json={"redirect_uris": ["https://p.example/"]}, statuses=(201,)
+    ),
     ("POST", "/oauth/token"): lambda world, _: Asked(
         "/oauth/token",
         program(world, grant_type="refresh_token", refresh_token="msr_none"),
@@ -661,12 +665,16 @@ def without_scope(row: Row, caller: Caller) -> int | None:
     return 403 if forged or row.takes not in caller.scopes else None
 
 
+FOR_ALL: Final = {"published": ("published",), "not private": ("published", "unlisted")}
+"""What is the same for everybody, and for which maps it is there."""
+
+
 def of_maps(row: Row, caller: Caller, visibility: str) -> int | str:
     """Return what becomes of a request because of the map that is meant."""
     if row.which in ("", "own only"):
         return "done" if not row.which or caller.user == OWNER else 404
-    if row.which == "published":
-        return 404 if visibility == "private" else "done"
+    if row.which in FOR_ALL:
+        return "done" if visibility in FOR_ALL[row.which] else 404
     # Where no token is asked for, one counts if it allows to read maps.
     user = caller.user if "maps" in caller.scopes or row.takes in SCOPES else ""
     if (visibility == "private" or row.which == "removed") and user not in (OWNER, BOSS):
@@ -684,16 +692,20 @@ def world(
 ) -> Iterator[World]:
     with (
         shelf_with(tmp_path_factory.mktemp("matrix")) as shelf,
+        small_provider() as provider,
         pytest.MonkeyPatch.context() as patch,
     ):
         patch.setattr(auth, "REFUSALS_PER_SECOND", 1_000_000)
         patch.setattr(endpoints, "REFUSALS_PER_SECOND", 1_000_000)
+        patch.setattr(dynamic_registration, "PROGRAMS_OF_ADDRESS", 1_000_000)
         least = replace(passwords.PARAMETERS, time_cost=1, memory_cost=8)
         patch.setattr(passwords, "_HASHER", PasswordHasher.from_parameters(least))
         settings = replace(
             shelf.settings,
             private=bool(request.param),
             registration=Registration.OPEN,
+            dynamic_registration=True,
+            provider=provider.settings(),
             uploads_per_hour=1_000_000,
             quota_maps=1_000_000,
         )
@@ -736,6 +748,7 @@ def test_the_table_says_only_what_is_understood() -> None:
     assert {row.which for row in rows(private=False)} == {
         "",
         "published",
+        "not private",
         "removed",
         "visible",
         "own",
@@ -748,8 +761,8 @@ def test_the_table_says_only_what_is_understood() -> None:
 def test_every_cell(world: World) -> None:
     cells, wrong = 0, []
     for row in rows(private=is_private(world)):
-        for visibility in ("published", "private") if row.which else ("published",):
-            if visibility == "private" and (row.method, row.path) in OF_NEW_MAPS:
+        for visibility in VISIBILITIES if row.which else ("published",):
+            if visibility != "published" and (row.method, row.path) in OF_NEW_MAPS:
                 continue
             asked = None
             for caller in world.callers():

@@ -84,10 +84,10 @@ def read_return_address(
     if given:
         if not may_redirect_to(program, given):
             raise OAuthRefusal(
-                "invalid_request", "This address is not one that the program may be sent back to."
+                "invalid_request", "This redirect_uri is not registered for the program."
             )
     elif len(known) != 1:
-        raise OAuthRefusal("invalid_request", "The program does not say where to go afterwards.")
+        raise OAuthRefusal("invalid_request", "The redirect_uri is missing.")
     return program, ReturnAddress(given or known[0], given, parameters.get("state", ""))
 
 

@@ -211,6 +211,5 @@ def check_redirect_uri(uri: str) -> None:
             )
     elif "." not in scheme:
         raise InvalidSetting(
-            "a scheme of one's own begins with a domain name in reverse, as com.example.app:"
-            f" {uri!r}"
+            f"a custom scheme must begin with a reversed domain name, like com.example.app: {uri!r}"
         )

@@ -109,7 +109,7 @@ def _check_verifier(code: AuthorizationCode, verifier: str) -> None:
         challenge = base64.urlsafe_b64encode(digest).decode().rstrip("=")
         right = hmac.compare_digest(challenge, code.challenge)
     if not right or (verifier and not code.challenge):
-        raise OAuthRefusal("invalid_grant", "The code_verifier does not fit to the code.")
+        raise OAuthRefusal("invalid_grant", "The code_verifier does not match the code_challenge.")
 
 
 def _required(form: Form, name: str) -> str:

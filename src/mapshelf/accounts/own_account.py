@@ -145,4 +145,4 @@ def require_young(session: Token, now: int) -> None:
         SessionTooOld: it does not show any longer who somebody is.
     """
     if now - session.created > YOUNG:
-        raise SessionTooOld("This takes a session that has just begun; sign in again.")
+        raise SessionTooOld("Sign in again first: this needs a session that has just begun.")

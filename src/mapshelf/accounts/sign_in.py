@@ -161,7 +161,7 @@ def choose_password(
     digest = _digest_of_link(secret)
     found = store.link(digest, client.now)
     if found is None or found.user is None:
-        raise NotFound("this link is not good any longer")
+        raise NotFound("this link no longer works")
     encoded = hash_password(password, found.user.name)
     with store.auditing(*changing_password(found.user, client.address, ending)):
         user = store.use_link(digest, encoded, client.now, ending)
@@ -195,7 +195,7 @@ def register(
         digest = _digest_of_link(secret)
         found = store.link(digest, client.now)
         if found is None or found.kind is not LinkKind.INVITATION:
-            raise NotFound("this invitation is not good any longer")
+            raise NotFound("this invitation no longer works")
     name = _composed(name)
     if not is_user_name(name) or has_invisible(name):
         raise InvalidParameter("A username is one printable line without spaces around it.")

@@ -77,7 +77,7 @@ def undo_removal(store: Store, public_id: str, user: User, address: str, setting
         raise no_map()
     if not may_undo(found[0], user, now):
         raise Forbidden(
-            "removed", "An administrator removed this map, and only they can bring it back."
+            "removed", "An administrator removed this map, so only administrators can restore it."
         )
     check = unlimited if user.role is Role.ADMINISTRATOR else partial(check_restored, settings)
     entry = done_by(user, address, AuditEvent.MAP_RESTORED, about_map(public_id))

@@ -65,8 +65,8 @@ def _add(given: argparse.Namespace) -> int:
         print(f"mapshelf: added the {role} {user.name}", file=sys.stderr)
         link = _new_link(store, user, address)
         print(
-            f"mapshelf: with this link, {user.name} chooses a password and signs in;"
-            f" it is good once, for {LINK_HOURS} hours:",
+            f"mapshelf: send {user.name} this link to choose a password;"
+            f" it works once, within {LINK_HOURS} hours:",
             file=sys.stderr,
             flush=True,
         )

@@ -68,7 +68,7 @@ def close_account(
     )
     if not closed:
         require_user(database, user_id)
-        raise Conflict("the password has been changed meanwhile")
+        raise Conflict("the password has been changed in the meantime")
     if user.role is Role.ADMINISTRATOR and not database.rows(
         "SELECT 1 FROM users WHERE role = 'administrator' AND NOT (disabled = (1 = 1)) LIMIT 1"
     ):

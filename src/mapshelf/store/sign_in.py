@@ -64,7 +64,7 @@ def refuse_changed(user: User, password: str | None, checked: str | None) -> Non
     if user.disabled:
         raise Conflict(f"the user {user.name} is disabled")
     if checked is not None and password != checked:
-        raise Conflict("the password has been changed meanwhile")
+        raise Conflict("the password has been changed in the meantime")
 
 
 def refuse_second(user: User, password: str | None) -> None:

@@ -90,7 +90,7 @@ def test_a_log_that_cannot_be_written_fails_no_refusal(
     monkeypatch.setattr(type(shelf.store), "note", note)
     answer = Person(site).sign_in("ann", OTHER)
     assert answer.status_code == 403
-    assert "The name or the password is not right" in answer.text
+    assert "Wrong username or password" in answer.text
 
 
 def test_the_address_is_the_one_behind_a_trusted_proxy(start: Start, shelf: Shelf) -> None:

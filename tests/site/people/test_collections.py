@@ -89,7 +89,7 @@ def test_a_collection_is_made_filled_and_put_in_order(
     assert "/edit" in bob.get(there).text
     assert "private" in bob.get(there).headers["Cache-Control"]
     gone = sent(bob, bob.form(f"{there}/remove"))
-    assert "The collection is deleted." in bob.get(gone).text
+    assert "The collection has been deleted." in bob.get(gone).text
     assert bob.status(there) == 404
     assert [one for one in events(shelf) if one.startswith("collection")] == [
         *("collection.made", "collection.changed", "collection.removed"),

@@ -69,11 +69,11 @@ def test_from_a_report_to_a_decision_and_back(
     if scripts:
         check(page)
     page.get_by_role("button", name="Hide the map").click()
-    expect(page.get_by_role("status")).to_contain_text("The map is hidden.")
+    expect(page.get_by_role("status")).to_contain_text("The map has been hidden.")
     if scripts:
         check(page)
-    page.get_by_role("button", name="Undo what was decided").first.click()
-    expect(page.get_by_role("status")).to_contain_text("The decision is undone.")
+    page.get_by_role("button", name="Undo the decision").first.click()
+    expect(page.get_by_role("status")).to_contain_text("The decision has been undone.")
     page.get_by_role("button", name="Dismiss the reports").click()
     expect(page.get_by_text("There are no open reports.")).to_be_visible()
     guest.close()
@@ -95,17 +95,17 @@ def test_data_is_taken_along_and_the_account_deleted(
         assert json.loads(packed.read("account.json"))["user"]["name"] == "ann"
         assert json.loads(packed.read("maps.ndjson"))["ID"] == mine.id
     page.get_by_role("link", name="Back to the account").click()
-    page.get_by_role("link", name="Delete the account").click()
+    page.get_by_role("link", name="Delete account").click()
     check(page)
-    page.get_by_label("They stay").check()
+    page.get_by_label("Keep them").check()
     page.get_by_label("Password", exact=True).fill(f"{PASSWORD}!")
     page.get_by_role("button", name="Delete my account").click()
-    expect(page.get_by_role("alert")).to_have_text("The name or the password is not right.")
+    expect(page.get_by_role("alert")).to_have_text("Wrong username or password.")
     check(page)
     assert "403" in reader.complaints.pop(), "browsers complain of a refusal"
     page.get_by_label("Password", exact=True).fill(PASSWORD)
     page.get_by_role("button", name="Delete my account").click()
-    heading(page, "Your account is deleted")
+    heading(page, "Your account has been deleted")
     check(page)
     page.get_by_role("link", name="Account", exact=True).click()
     heading(page, "Sign in")

@@ -301,7 +301,7 @@ def test_a_public_program_cannot_prove_who_it_is(
     page = ann.get(request_of(native))
     assert unproved in page.text
     assert say("consent.local", name="Native program") in page.text
-    assert "Anybody can write" not in ann.get(request_of(web)).text
+    assert "Anyone can write" not in ann.get(request_of(web)).text
 
 
 def test_a_program_on_the_machine_of_its_user_may_take_any_port(

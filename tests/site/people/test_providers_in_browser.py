@@ -48,8 +48,8 @@ def test_linking_and_signing_in(browser: Browser, house: str, shelf: Shelf, judg
     page.get_by_role("link", name="Accounts elsewhere").click()
     if judged:
         check(page)
-    page.get_by_role("button", name="Link an account of Example ID").click()
-    expect(page.get_by_role("status")).to_contain_text("The account is linked")
+    page.get_by_role("button", name="Link your Example ID account").click()
+    expect(page.get_by_role("status")).to_contain_text("Your account is linked")
     if judged:
         check(page)
     assert len(shelf.store.identities(user_named(shelf, name).id)) == 1

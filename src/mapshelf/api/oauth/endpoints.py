@@ -161,7 +161,7 @@ def _identification(authorization: bytes, form: Mapping[str, str]) -> Identifica
         raise OAuthRefusal("invalid_client", "The Authorization header is not Basic.", basic=True)
     who = Identification(unquote_plus(name), unquote_plus(secret), basic=True)
     if "client_secret" in form or form.get("client_id", who.id) != who.id:
-        raise OAuthRefusal("invalid_request", "The program says twice who it is.")
+        raise OAuthRefusal("invalid_request", "The program authenticates in two ways at once.")
     return who
 
 

@@ -8,7 +8,7 @@ COLLECTIONS: Final[Mapping[str, str]] = {
     "collections.all": "All collections",
     "collections.of": "Collections of {name}",
     "collections.own": "My collections",
-    "collections.hint": "Maps that people have put together, in an order of their choice.",
+    "collections.hint": "Maps that people have gathered, in an order they chose.",
     "collections.none": "Nobody has published a collection yet.",
     "collections.one": "{count} collection",
     "collections.other": "{count} collections",
@@ -17,27 +17,28 @@ COLLECTIONS: Final[Mapping[str, str]] = {
     "collection.text": "What is it about?",
     "collection.maps": "Maps",
     "collection.new": "New collection",
-    "collection.new.hint": "Only you see it, until you publish it.",
-    "collection.make": "Make the collection",
-    "collection.doing": "What you can do with this collection",
+    "collection.new.hint": "Only you can see it until you publish it.",
+    "collection.make": "Create collection",
+    "collection.doing": "Actions for this collection",
     "collection.edit": "Edit",
     "collection.edit.of": "Edit the collection {title}",
     "collection.remove": "Delete",
     "collection.remove.hint": "The collection is deleted for good. Its maps stay where they are.",
     "collection.pin": "Pin to the first page",
-    "collection.unpin": "Remove from the first page",
-    "collection.pin.hint": "Pinned collections stand on the first page of the library, as long as "
-    "they are published.",
+    "collection.unpin": "Unpin from the first page",
+    "collection.pin.hint": "Pinned collections appear on the first page of the library while they "
+    "are published.",
     "collection.feed": "Feed readers get this collection at {address}, with your secret address "
     "instead of “…”:",
     "collection.back": "Back to the collection",
     "collection.empty": "This collection has no maps yet.",
-    "collection.hidden.one": "{count} map in it is not shown, because you may not see it.",
-    "collection.hidden.other": "{count} maps in it are not shown, because you may not see them.",
+    "collection.hidden.one": "{count} map in it is not shown, because you cannot see it.",
+    "collection.hidden.other": "{count} maps in it are not shown, because you cannot see them.",
     "collection.hidden.out": "Remove what is not shown",
-    "collection.seen_by.unlisted": "Everybody with the link sees this collection. It is in no "
-    "list.",
-    "collection.seen_by.private": "Only its owner and administrators see this collection.",
+    "collection.seen_by.unlisted": "This collection is unlisted: only people with its link can "
+    "find it.",
+    "collection.seen_by.private": "This collection is private: only its owner and administrators "
+    "can see it.",
     "collection.first": "To the beginning",
     "collection.up": "Up",
     "collection.down": "Down",
@@ -53,10 +54,11 @@ COLLECTIONS: Final[Mapping[str, str]] = {
     "collect": "Add to a collection",
     "collect.which": "Collection",
     "collect.add": "Add",
-    "collect.new": "Into a new collection with the title",
+    "collect.first": "Title of a new collection",
+    "collect.new": "Or a new collection called",
     "searches": "Saved searches",
-    "searches.hint": "In a list, choose “Save this search”. Each has a feed at an address that "
-    "stays the same when you change the search. Everybody who has that address can read it.",
+    "searches.hint": "To add one, choose “Save this search” in a list. Each has a feed, whose "
+    "address stays the same when you change the search. Anyone with that address can read it.",
     "searches.private": "A feed reader needs your secret address instead of “…”:",
     "searches.none": "You have no saved searches yet.",
 }

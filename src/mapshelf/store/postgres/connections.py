@@ -328,16 +328,16 @@ def conninfo(url: str, *, target_session_attrs: str, settings: dict[str, str]) -
             target_session_attrs=target_session_attrs,
         )
     except psycopg.Error as error:
-        raise InvalidSetting(f"the database URL is not sound: {_line(error)}") from error
+        raise InvalidSetting(f"the database URL is invalid: {_line(error)}") from error
 
 
 def _check_ports(hosts: str, ports: str) -> None:
     """Refuse wrong ports, which libpq would report as hosts that cannot be reached."""
     given = ports.split(",") if ports else []
     if any(one and not (one.isascii() and one.isdigit() and int(one) < 2**16) for one in given):
-        raise InvalidSetting("the database URL has a port that is none")
+        raise InvalidSetting("the database URL has an invalid port")
     if len(given) > 1 and len(given) != len(hosts.split(",")):
-        raise InvalidSetting("the database URL has not as many ports as hosts")
+        raise InvalidSetting("the database URL must have as many ports as hosts")
 
 
 @contextmanager

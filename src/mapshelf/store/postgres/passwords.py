@@ -99,11 +99,11 @@ class PostgresPasswords(DatabaseUser):
         with self._connections.writing() as link:
             found = _good_link(link, digest, now)
             if found is None or found.user is None:
-                raise NotFound("this link is not good any longer")
+                raise NotFound("this link no longer works")
             user = user_with_id(link, found.user.id, CHANGING)
             _delete_link(link, digest, LinkKind.PASSWORD)
             if user.disabled:
-                raise NotFound("this link is not good any longer")
+                raise NotFound("this link no longer works")
             end_access(link, user.id, ending, self._clock())
             _set_password(link, user, encoded, None)
             return user
@@ -114,7 +114,7 @@ class PostgresPasswords(DatabaseUser):
             LockedCounters(link)
             if digest is not None:
                 if _good_link(link, digest, now) is None:
-                    raise NotFound("this invitation is not good any longer")
+                    raise NotFound("this invitation no longer works")
                 _delete_link(link, digest, LinkKind.INVITATION)
             return add_user_row(link, name, now, encoded=encoded)
 
@@ -139,4 +139,4 @@ def _delete_link(link: Link, digest: bytes, kind: LinkKind) -> None:
         "DELETE FROM one_time_links WHERE digest = %s AND kind = %s", (digest, kind.value)
     )
     if not deleted.rowcount:
-        raise NotFound("this link is not good any longer")
+        raise NotFound("this link no longer works")

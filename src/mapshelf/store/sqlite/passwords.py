@@ -87,7 +87,7 @@ class SQLitePasswords(DatabaseUser):
         with self._database.writing() as database:
             found = _good_link(database, digest, now)
             if found is None or found.user is None:
-                raise NotFound("this link is not good any longer")
+                raise NotFound("this link no longer works")
             end_access(database, found.user.id, ending, self._clock())
             _set_password(database, found.user, encoded, None)
             return found.user
@@ -97,7 +97,7 @@ class SQLitePasswords(DatabaseUser):
         with self._database.writing() as database:
             if digest is not None:
                 if _good_link(database, digest, now) is None:
-                    raise NotFound("this invitation is not good any longer")
+                    raise NotFound("this invitation no longer works")
                 _delete_link(database, digest, LinkKind.INVITATION)
             return add_user_row(database, name, now, encoded=encoded)
 
