@@ -467,7 +467,7 @@ def test_the_documentation_tells_the_numbers() -> None:
         for reader in READERS
     }
     refused = len(rows()) - files.total()
-    assert f"{len(rows())} files of other people" in page
+    assert f"{len(rows())} files made by other people" in page
     assert f"{refused} files are refused" in page
 
 
