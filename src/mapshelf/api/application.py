@@ -19,11 +19,11 @@ from mapshelf.api.request_handler import RequestHandler
 from mapshelf.api.routes import PageRoutes, Router
 from mapshelf.api.streaming import Stream, Streams
 from mapshelf.api.withdrawals import Withdrawals
+from mapshelf.client_address import Sender
 from mapshelf.clock import milliseconds
 from mapshelf.errors import StoreError
 from mapshelf.settings import Budget, Settings
 from mapshelf.store import Store
-from mapshelf.visits import Sender
 
 
 class Application:

@@ -14,10 +14,10 @@ from mapshelf.api.csrf import HEADER, OWN_SITE, Provenance, check_form, form_tok
 from mapshelf.api.http import Headers, Request
 from mapshelf.api.proxy_user import ProxyUser
 from mapshelf.api.store_connection import StoreConnection
+from mapshelf.client_address import Sender
 from mapshelf.errors import InsufficientScope, InvalidToken, StoreUnavailable
 from mapshelf.model import Credential, Token, User, name_key
 from mapshelf.tokens import PROXY_SESSION_PREFIX, scopes_of
-from mapshelf.visits import Sender
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from mapshelf.api.proxy_user import ProxyUser
 from mapshelf.api.queues import Queues
 from mapshelf.api.store_connection import StoreConnection
 from mapshelf.api.upload_reader import UploadReader
+from mapshelf.client_address import Network, Sender, client_address
 from mapshelf.disk_cache import DiskCache
 from mapshelf.model import VisitKind
 from mapshelf.render.formula_worker import FormulaWorker
@@ -23,8 +24,7 @@ from mapshelf.render.image_worker import ImageWorker
 from mapshelf.render.render_worker import RenderWorker
 from mapshelf.settings import Settings
 from mapshelf.snapshot import SnapshotDirectory
-from mapshelf.visits import Sender, VisitCounter
-from mapshelf.visits.visitor_key import Network, client_address
+from mapshelf.visits import VisitCounter
 
 THUMBNAILS_SIZE: Final = 1 << 30
 """Maximum of bytes of thumbnails, and of pictures and formulas in topics, on disk: about a hundred

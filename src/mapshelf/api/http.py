@@ -12,10 +12,10 @@ import xxhash
 
 from mapshelf.api.incoming import IncomingBody, Pieces
 from mapshelf.api.work_queue import Disconnection
+from mapshelf.client_address import Sender
 from mapshelf.disk_cache import CachedFile
 from mapshelf.metrics.counts import OperationCounts
 from mapshelf.model import User
-from mapshelf.visits import Sender
 
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]

@@ -19,9 +19,9 @@ from typing import Final
 from mapshelf.api.context import address_of
 from mapshelf.api.http import Request
 from mapshelf.api.rate_table import RateTable
+from mapshelf.client_address import Sender
 from mapshelf.errors import TooManyRequests
 from mapshelf.settings import Budget, RateLimit, Settings
-from mapshelf.visits import Sender
 
 SECOND: Final = 1_000_000_000
 """In nanoseconds."""

@@ -31,7 +31,7 @@ PERSONAL_PART: Final = (b"<!--personal-->", b"<!--/personal-->")
 
 LARGEST: Final = 8 << 20
 """Bytes of a page that is changed for its reader. Larger ones are sent from the disk as they are;
-what they say to everybody leads to a page with the same buttons (``own_map.py``)."""
+what they say to everybody leads to a page with the same buttons (``map_actions.py``)."""
 
 KEPT: Final = (b"cache-control", b"private, no-cache")
 NOT_KEPT: Final = (b"cache-control", b"no-store")
