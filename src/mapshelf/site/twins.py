@@ -65,7 +65,8 @@ def twins_of(
 
 
 def _row(alike: Alike, digest: bytes | None, store: Maps, addresses: Addresses) -> TwinRow:
-    likeness = say("twins.near", share=round(alike.share * 20) * 5)
+    share = round(alike.share * 20) * 5
+    likeness = say("twins.near", share=share) if share < 100 else say("twins.nearly")
     if alike.same:
         kept = store.kept_file(alike.record.file_id)
         same_file = digest is not None and kept is not None and kept.digest == digest

@@ -46,7 +46,7 @@ MAP_PAGE: Final[Mapping[str, str]] = {
     "twins": "The same map, or nearly",
     "twins.file": "the same file",
     "twins.same": "the same topics",
-    "twins.near": "about {share} % of the topics",
+    "twins.near": "about {share}% of the topics",
     "twins.nearly": "nearly the same topics",
     "twins.compare": "Compare with “{title}”",
     "versions.group.one": "{count} version",
