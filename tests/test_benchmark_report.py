@@ -62,6 +62,12 @@ AGED: Final = {"index MB": 227, "segments": 11, "records MB": 30}
 MEASURED: Final[dict[str, Any]] = {
     "listing": {"list all": TIMES, "list category": TIMES},
     "searching": {"middling word": TIMES, "phrase": TIMES, "beginning, one letter": TIMES},
+    "library": {
+        "list folder": TIMES,
+        "building": {"with_us_a_map": 900, "without_us_a_map": 800, "slower_per_cent": 12.5},
+        "all twins": {"seconds": 1.5},
+        "memory of a worker": {"own_mb": 90.0},
+    },
     "building": {"publishing one change": TIMES, "peak memory of this process": {"megabytes": 9}},
     "serving": SERVED,
     "costs": {
@@ -194,8 +200,8 @@ def test_what_people_wrote_stays(page: Path, tmp_path: Path) -> None:
 def test_every_part_has_its_tables_in_a_file(page: Path, tmp_path: Path) -> None:
     write([results(*PARTS)], page, tmp_path / "results")
     text = (tmp_path / "results" / "2026-11-24-figures.md").read_text("utf-8")
-    # Building is always measured, memory is measured with the requests.
-    assert len(re.findall("^## ", text, re.MULTILINE)) == len(PARTS) - 1 + 2
+    # Building is always measured, memory with the requests, and folders cost something, too.
+    assert len(re.findall("^## ", text, re.MULTILINE)) == len(PARTS) - 1 + 3
     assert "100,000 maps: [0.5, 0.4, 0.3] and [1.5, 0.4, 0.3]" in text
     assert "| 100,000 | searches | 1,000 | 3,000 | 95% | 10; 90 | 6,000 | 5; 40 | 100% |" in text
     comparison = (tmp_path / "results" / "2026-11-24-search-comparison.md").read_text("utf-8")
