@@ -148,7 +148,12 @@ def _warm_up(service: Service, public_id: str) -> None:
     """Have everything drawn once: children that draw take seconds to start."""
     for path in WARMING_UP:
         address = path.format(public_id)
-        service.wait_until(partial(_answers, service, address), 300)
+        try:
+            service.wait_until(partial(_answers, service, address), 300)
+        except AssertionError:
+            last = service.get(address)
+            print(f"{address}: {last.status_code} {last.text[:300]}", flush=True)
+            raise
 
 
 def _answers(service: Service, address: str) -> bool:

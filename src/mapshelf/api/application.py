@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from time import perf_counter
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from mapshelf.api.access_log import AccessLog
 from mapshelf.api.admission import Admission
@@ -52,10 +52,14 @@ from mapshelf.errors import (
     StoreError,
     UnknownPath,
 )
+from mapshelf.metrics.counts import OperationCounts
 from mapshelf.model import Credential
 from mapshelf.settings import Budget, Settings
 from mapshelf.store import Store
 from mapshelf.visits import Sender
+
+if TYPE_CHECKING:
+    from mapshelf.api.spans import Spans
 
 T = TypeVar("T")
 
@@ -102,7 +106,10 @@ class Application:
         self._carried = CarriedNames(trusted) if trusted else None
         self._access_log = AccessLog(trusted) if settings.access_log else None
         self._withdrawals = Withdrawals(self._snapshot, settings.last_withdrawal)
-        self._noted = self._carried is not None or self._access_log is not None
+        self._spans = _spans() if settings.opentelemetry else None
+        self._noted = any(
+            one is not None for one in (self._carried, self._access_log, self._spans)
+        )
         self._admission = Admission()
         self._streams = Streams()
         self._authenticator: Authenticator | None = None
@@ -139,6 +146,8 @@ class Application:
             await asyncio.to_thread(self._authenticator.write_use)
         context.store.close()
         await asyncio.to_thread(self.measurements.stop)
+        if self._spans is not None:
+            await asyncio.to_thread(self._spans.close)
         self._limits.close()
 
     def sending(self, sender: Sender) -> AbstractContextManager[Stream]:
@@ -179,6 +188,8 @@ class Application:
         counts.note(status or response.status, took)
         if self._access_log is not None:
             self._access_log.note(request, response, took, request_id)
+        if self._spans is not None:
+            self._note_span(request, counts, status or response.status, took)
         own: Headers = ((b"x-request-id", request_id.encode()),)
         if request is not None and request.limited:
             own = (*own, *request.limited)
@@ -300,6 +311,14 @@ class Application:
                 self._limits.count(limit, request)
             raise
 
+    def _note_span(
+        self, request: Request | None, counts: OperationCounts, status: int, seconds: float
+    ) -> None:
+        assert self._spans is not None, "spans are wanted"
+        route = "" if counts is self.measurements.other else counts.name.partition(" ")[2]
+        method, traceparent = (request.method, request.traceparent) if request else ("", b"")
+        self._spans.note(method, route, status, seconds, traceparent)
+
     async def _store_opened(self, store: Store) -> None:
         self._authenticator = Authenticator(store, self._settings.tokens_version)
         self.measurements.lookups = self._authenticator.lookups
@@ -308,6 +327,12 @@ class Application:
         self._tasks.append(asyncio.create_task(self._withdrawals.follow(store)))
         self._tasks.append(asyncio.create_task(self.context.visits.follow()))
         await self.context.visits.begun()
+
+
+def _spans() -> "Spans":
+    from mapshelf.api.spans import Spans  # noqa: PLC0415 - its packages are an extra
+
+    return Spans()
 
 
 def _is_plain(response: Response) -> bool:
