@@ -1,5 +1,7 @@
 """With OpenTelemetry, each request has a span that says what it was, and nothing of who or what."""
 
+import os
+import subprocess
 import threading
 import time
 from collections.abc import Iterator
@@ -46,9 +48,7 @@ def collector(monkeypatch: pytest.MonkeyPatch, status: int = 200) -> Iterator[li
 
 
 def service(shelf: Shelf, *, trusted: str = "127.0.0.1") -> Service:
-    settings = replace(
-        shelf.settings, trusted_proxies=(ip_network(trusted),), opentelemetry=True
-    )
+    settings = replace(shelf.settings, trusted_proxies=(ip_network(trusted),), opentelemetry=True)
     return Service(settings, shelf.token(), site_routes)
 
 
@@ -124,13 +124,19 @@ def test_a_collector_that_is_away_is_no_matter(
         assert running.get("/maps").status_code == 200
 
 
+@pytest.mark.process
 def test_without_the_packages_serve_says_what_to_install(tmp_path: Path) -> None:
     hidden = tmp_path / "hidden" / "opentelemetry"
     hidden.mkdir(parents=True)
     (hidden / "__init__.py").write_text("", "utf-8")
-    environment = {"PYTHONPATH": str(hidden.parent)}
-    ended = Mapshelf(tmp_path / "data").run(
-        "serve", "--opentelemetry", check=False, environment=environment
+    ended = subprocess.run(
+        Mapshelf(tmp_path / "data").command("serve", "--opentelemetry"),
+        env={**os.environ, "PYTHONPATH": str(hidden.parent)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
     assert ended.returncode != 0
+    assert ended.stderr.count("\n") == 1
     assert "install mapshelf[opentelemetry]" in ended.stderr

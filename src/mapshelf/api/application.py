@@ -107,9 +107,7 @@ class Application:
         self._access_log = AccessLog(trusted) if settings.access_log else None
         self._withdrawals = Withdrawals(self._snapshot, settings.last_withdrawal)
         self._spans = _spans() if settings.opentelemetry else None
-        self._noted = any(
-            one is not None for one in (self._carried, self._access_log, self._spans)
-        )
+        self._noted = any(one is not None for one in (self._carried, self._access_log, self._spans))
         self._admission = Admission()
         self._streams = Streams()
         self._authenticator: Authenticator | None = None
