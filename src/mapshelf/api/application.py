@@ -52,7 +52,6 @@ from mapshelf.errors import (
     StoreError,
     UnknownPath,
 )
-from mapshelf.metrics.counts import OperationCounts
 from mapshelf.model import Credential
 from mapshelf.settings import Budget, Settings
 from mapshelf.store import Store
@@ -181,13 +180,10 @@ class Application:
             response = await self._refusal(error, request, request_id)
             if isinstance(error, ClientDisconnected):
                 status = CLIENT_GONE
-        counts = (request and request.counts) or self.measurements.other
         took = perf_counter() - began
-        counts.note(status or response.status, took)
+        self._count(request, status or response.status, took)
         if self._access_log is not None:
             self._access_log.note(request, response, took, request_id)
-        if self._spans is not None:
-            self._note_span(request, counts, status or response.status, took)
         own: Headers = ((b"x-request-id", request_id.encode()),)
         if request is not None and request.limited:
             own = (*own, *request.limited)
@@ -309,13 +305,13 @@ class Application:
                 self._limits.count(limit, request)
             raise
 
-    def _note_span(
-        self, request: Request | None, counts: OperationCounts, status: int, seconds: float
-    ) -> None:
-        assert self._spans is not None, "spans are wanted"
-        route = "" if counts is self.measurements.other else counts.name.partition(" ")[2]
-        method, traceparent = (request.method, request.traceparent) if request else ("", b"")
-        self._spans.note(method, route, status, seconds, traceparent)
+    def _count(self, request: Request | None, status: int, seconds: float) -> None:
+        counts = (request and request.counts) or self.measurements.other
+        counts.note(status, seconds)
+        if self._spans is not None:
+            route = "" if counts is self.measurements.other else counts.name.partition(" ")[2]
+            method, traceparent = (request.method, request.traceparent) if request else ("", b"")
+            self._spans.note(method, route, status, seconds, traceparent)
 
     async def _store_opened(self, store: Store) -> None:
         self._authenticator = Authenticator(store, self._settings.tokens_version)

@@ -29,6 +29,7 @@ from granian.http import HTTP1Settings
 from granian.net import SocketHolder  # type: ignore[attr-defined]  # stubs lag behind
 from granian.server.mp import MPServer
 
+from mapshelf.service.accept_queue import AcceptQueue
 from mapshelf.service.backoff import Backoff
 from mapshelf.service.descriptors import connection_limit
 from mapshelf.service.listening import BACKLOG
@@ -65,6 +66,9 @@ KILL_TIMEOUT: Final = 10
 
 MIN_LIFETIME: Final = 2.0
 """Seconds after which a worker counts as healthy. One that dies earlier may never have answered."""
+
+SETTLED_AFTER: Final = 10.0
+"""Seconds after which a worker surely accepts connections, if it can."""
 
 FIRST_RESPAWN_DELAY: Final = 0.1
 LONGEST_RESPAWN_DELAY: Final = 5.0
@@ -133,6 +137,8 @@ class _Server(MPServer):
     def _serve_loop(
         self, spawn_target: Callable[..., None], target_loader: Callable[..., Any] | None
     ) -> None:
+        queue = AcceptQueue(self._listener, self._have_settled)
+        queue.watch()
         while not self.interrupt_signal:
             self.main_loop_interrupt.wait(self._seconds_until_due())
             # Cleared before looking, so that the next iteration sees what happens meanwhile.
@@ -140,6 +146,13 @@ class _Server(MPServer):
             if not self.interrupt_signal:
                 self._schedule_respawns()
                 self._respawn_workers(self._take_due(), spawn_target, target_loader)
+        queue.end()
+
+    def _have_settled(self) -> bool:
+        """Tell whether there are workers that would accept connections if they had room."""
+        settled = time.monotonic() - SETTLED_AFTER
+        both = zip(self.wrks, self._respawns, strict=False)  # while stopping, there are fewer
+        return any(worker.birth < settled and respawn.due is None for worker, respawn in both)
 
     def _seconds_until_due(self) -> float | None:
         """Return the seconds until a respawn is due, ``None`` if none is scheduled."""
