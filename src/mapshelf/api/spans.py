@@ -11,6 +11,7 @@ sends it: a collector that is slow or away delays nobody.
 """
 
 import os
+from threading import Timer
 from time import time_ns
 from typing import Final
 
@@ -30,6 +31,9 @@ NAME: Final = "mapshelf"
 SECOND: Final = 1_000_000_000
 """In nanoseconds, as spans have their times."""
 
+LONGEST_END: Final = 3.0
+"""Seconds to send what is left when the service stops. A collector may be away."""
+
 
 class Spans:
     """Makes the spans of one worker."""
@@ -38,7 +42,8 @@ class Spans:
         """Send spans to where the environment says."""
         named = {} if os.environ.get("OTEL_SERVICE_NAME") else {SERVICE_NAME: NAME}
         self._provider = TracerProvider(resource=Resource.create(named), shutdown_on_exit=False)
-        self._provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
+        self._exporter = OTLPSpanExporter()
+        self._provider.add_span_processor(BatchSpanProcessor(self._exporter))
         self._tracer = self._provider.get_tracer(NAME)
         self._parent_of = TraceContextTextMapPropagator().extract
 
@@ -76,5 +81,8 @@ class Spans:
         span.end(ended)
 
     def close(self) -> None:
-        """Send what is left."""
+        """Send what is left, unless that takes long."""
+        giving_up = Timer(LONGEST_END, self._exporter.shutdown)
+        giving_up.start()
         self._provider.shutdown()
+        giving_up.cancel()
