@@ -1,7 +1,8 @@
 """``python -m benchmarks.report``: put the figures of a results file into the documentation.
 
 What stands between marks in ``docs/benchmarks.md`` is written here; the rest by people. Figures
-of the peers have marks of their own, for they may come from another run than the others.
+of the peers have marks of their own, for they may come from another run than the others. Those of
+excess stand in ``docs/reliability.md``.
 """
 
 import argparse
@@ -13,11 +14,16 @@ import orjson
 
 from benchmarks import PARTS
 from benchmarks.machine import ROOT
+from benchmarks.overload.excess_table import excess_table
 from benchmarks.peers import plot
 from benchmarks.peers.report import compared
 from benchmarks.tables import header, megabytes, number, row
 
 DOCUMENT: Final = ROOT / "docs" / "benchmarks.md"
+RELIABILITY: Final = DOCUMENT.with_name("reliability.md")
+ELSEWHERE: Final = frozenset({"excess", "peers"})
+"""Parts that do not stand with the others."""
+
 PLOT: Final = DOCUMENT.with_name("search.svg")
 
 Results = dict[str, Any]
@@ -39,13 +45,17 @@ def main() -> None:
     results = _merged([orjson.loads(path.read_bytes()) for path in given.results])
     text = DOCUMENT.read_text("utf-8")
     sizes: dict[str, Results] = results["sizes"]
-    if any(set(PARTS[:-1]) & set(parts) for parts in sizes.values()):
+    if any((set(PARTS) - ELSEWHERE) & set(parts) for parts in sizes.values()):
         text = _filled(text, "figures", _report(results))
     peers = {size: parts["peers"] for size, parts in sizes.items() if "peers" in parts}
     if peers:
         text = _filled(text, "peers", [*_machine(results), *compared(peers, PLOT.name)])
         PLOT.write_text(plot.drawn(peers), "utf-8")
     DOCUMENT.write_text(text, "utf-8")
+    excess = {size: parts["excess"] for size, parts in sizes.items() if "excess" in parts}
+    if excess:
+        lines = [*_machine(results), *excess_table(excess)]
+        RELIABILITY.write_text(_filled(RELIABILITY.read_text("utf-8"), "excess", lines), "utf-8")
 
 
 def _filled(text: str, mark: str, lines: Iterable[str]) -> str:

@@ -2,7 +2,6 @@
 
 import socket
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from select import select
@@ -59,7 +58,7 @@ def read_to_the_end(client: socket.socket) -> str:
 
 def test_the_oldest_are_refused_until_few_wait(listener: socket.socket) -> None:
     with closing(Clients(listener, 50)) as clients:
-        queue = AcceptQueue(listener, lambda: True)
+        queue = AcceptQueue(listener, lambda: True, lambda: False)
         queue.watch()
         wait_for(lambda: len(clients.answered()) >= 40)
         queue.end()
@@ -84,17 +83,26 @@ def test_nobody_is_refused_where_no_worker_could_accept(listener: socket.socket)
         return False
 
     with closing(Clients(listener, 50)) as clients:
-        queue = AcceptQueue(listener, asked)
+        queue = AcceptQueue(listener, asked, lambda: True)
         queue.watch()
         wait_for(lambda: len(looked) > 3)
         queue.end()
         assert clients.answered() == []
 
 
-def test_few_that_wait_are_left_alone(listener: socket.socket) -> None:
-    with closing(Clients(listener, 20)) as few:
-        queue = AcceptQueue(listener, lambda: pytest.fail("few are no reason to ask"))
+def test_few_that_wait_are_refused_only_where_workers_have_no_room(
+    listener: socket.socket,
+) -> None:
+    looked: list[bool] = []
+
+    def are_full() -> bool:
+        looked.append(len(looked) >= 3)
+        return looked[-1]
+
+    with closing(Clients(listener, 20)) as clients:
+        queue = AcceptQueue(listener, lambda: not clients.answered(), are_full)
         queue.watch()
-        time.sleep(5 * accept_queue.LOOKED_EVERY)
+        wait_for(lambda: len(clients.answered()) == 20)
         queue.end()
-        assert few.answered() == []
+        assert looked == [False, False, False, True]
+        assert " 503 " in read_to_the_end(clients.all[-1])

@@ -5,9 +5,10 @@ requests come faster than they are answered, clients open more and more connecti
 worker accepts any more wait in the kernel, where nobody sees them, for as long as others are kept:
 for many seconds, although each request takes less than a millisecond.
 
-The web process, which has nothing else to do, looks how many wait. If too many do, it takes the
-oldest of them and answers with 503, before the request is even read. So the others wait for a
-fraction of a second, and whoever is refused knows at once.
+The web process, which has nothing else to do, looks how many wait. If too many do, or if some do
+for long while workers have no room, it takes the oldest of them and answers with 503, before the
+request is even read. So the others wait for a fraction of a second, and whoever is refused knows at
+once.
 
 While no worker has been there for long, as after a start or when all have died, nobody is refused:
 then connections wait for the next worker (``listening.py``). Only Linux tells how many wait.
@@ -30,6 +31,10 @@ LOOKED_EVERY: Final = 0.05
 
 MOST_WAITING: Final = 512
 """Connections that may wait. A worker accepts as many in some milliseconds, if it can."""
+
+LONG: Final = 6
+"""Looks in a row that find connections waiting: those that were there at the first have waited for
+a fraction of a second, unless workers accept others before them."""
 
 KEPT_OPEN: Final = 256
 """Refused connections that are not closed at once: whoever is still sending a request when its
@@ -59,16 +64,24 @@ log = logging.getLogger(__name__)
 class AcceptQueue:
     """Watches over the connections that wait on a socket."""
 
-    def __init__(self, listener: socket.socket, may_refuse: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        listener: socket.socket,
+        have_workers: Callable[[], bool],
+        are_full: Callable[[], bool],
+    ) -> None:
         """Prepare; see ``watch``.
 
         Args:
             listener: the socket.
-            may_refuse: tells whether there are workers which could accept connections.
+            have_workers: tells whether there are workers that accept connections if they can.
+            are_full: tells whether each of them has as many as it may have.
         """
         self._listener = listener
-        self._may_refuse = may_refuse
+        self._have_workers = have_workers
+        self._are_full = are_full
         self._ended = Event()
+        self._looks = 0  # in a row that found somebody waiting
         self._crowded = False
         self._thread = Thread(target=self._follow, name="accept queue", daemon=True)
         self._open: deque[tuple[float, socket.socket]] = deque()
@@ -87,12 +100,26 @@ class AcceptQueue:
 
     def _follow(self) -> None:
         while not self._ended.wait(LOOKED_EVERY):
-            # At the second look only: what a pause of the machine has left is soon accepted.
-            was, self._crowded = self._crowded, self._waiting() > MOST_WAITING
-            if was and self._crowded and self._may_refuse():
-                self._refuse_oldest()
+            self._look()
             self._close_before(time.monotonic() - CLOSED_AFTER)
         self._close_before(math.inf)
+
+    def _look(self) -> None:
+        waiting = self._waiting()
+        self._looks = self._looks + 1 if waiting else 0
+        # At the second look only: what a pause of the machine has left is soon accepted.
+        was, self._crowded = self._crowded, waiting > MOST_WAITING
+        too_many, long = was and self._crowded, self._looks >= LONG
+        if not (too_many or long) or not self._have_workers():
+            return
+        refused = 0
+        if too_many:
+            refused = self._refuse_until(MOST_WAITING // 2)
+        elif self._are_full():
+            refused = self._refuse_until(0)
+        if refused:
+            self._looks = 0
+            log.warning("%d connections were refused: workers take no more", refused)
 
     def _waiting(self) -> int:
         try:
@@ -101,20 +128,18 @@ class AcceptQueue:
             return 0
         return int(_WAITING.unpack_from(told, _PLACE)[0]) if len(told) == 32 else 0
 
-    def _refuse_oldest(self) -> None:
+    def _refuse_until(self, most: int) -> int:
+        """Refuse the oldest until at most so many wait; return how many were refused."""
         refused = 0
-        while (too_many := self._waiting() - MOST_WAITING // 2) > 0:
+        while (too_many := self._waiting() - most) > 0:
             for _ in range(too_many):
                 try:
                     connection, _ = self._listener.accept()
                 except OSError:  # a worker took the last one, or there are no descriptors
-                    break
+                    return refused
                 self._refuse(connection)
                 refused += 1
-            else:
-                continue
-            break
-        log.warning("%d connections were refused: workers take no more", refused)
+        return refused
 
     def _refuse(self, connection: socket.socket) -> None:
         connection.setblocking(False)
