@@ -1,6 +1,6 @@
 """Sends generated requests to the application in its own process, while maps change.
 
-    python scripts/fuzz_requests.py [--requests 1000000] [--seed 1] [--checked 10]
+    python scripts/fuzz_requests.py [--requests 1000000] [--minutes N] [--seed 1] [--checked 10]
 
 The requests are those of ``benchmarks/fuzzing.py``: right, odd and wrong ones, with paths,
 parameters, headers, methods and bodies of all kinds; only the network is left out. The exit code
@@ -11,6 +11,7 @@ can be trusted only on a machine that does nothing else.
 
 import argparse
 import asyncio
+import math
 import random
 import re
 import sys
@@ -89,6 +90,7 @@ def main() -> int:
     """Send as many as was asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--requests", type=int, default=1_000_000)
+    parser.add_argument("--minutes", type=float, help="end after so many, default never")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--checked", type=int, default=10)
     parser.add_argument(
@@ -120,7 +122,10 @@ def sent(folder: Path, given: argparse.Namespace) -> Found:
         with serve(shelf, site_routes) as service:
             if not given.without_drawings:
                 _warm_up(service, known[0][0])
+            end = math.inf if given.minutes is None else time.monotonic() + 60 * given.minutes
             for start in range(0, given.requests, CHANGED_EVERY):
+                if time.monotonic() > end:
+                    break
                 some = list(islice(requests, min(CHANGED_EVERY, given.requests - start)))
                 service.run(_send(service, some, found, given.checked))
                 _change(shelf, chance)
