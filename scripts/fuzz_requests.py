@@ -24,7 +24,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import unquote_to_bytes
+from urllib.parse import quote, unquote_to_bytes
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
@@ -55,6 +55,9 @@ WARMING_UP: Final = (
     "/maps/{}/drawing.pdf",
     "/maps/{}/outline.docx",
 )
+ALLOWED: Final = "/%:@!$&'()*+,;="
+"""What may stand in the path of a URL; requests have more."""
+
 TOLD_EVERY: Final = 2_000
 DRAWN: Final = re.compile(rb"/thumbnails/|/drawing|\.pdf|\.png|\.svg|/images/")
 
@@ -210,7 +213,9 @@ def _judge(request: bytes, answer: Answer, found: Found, checked: int) -> None:
                 answer.status,
                 headers=answer.headers,
                 content=answer.body,
-                request=httpx.Request(method.decode("latin-1"), f"http://127.0.0.1{path}"),
+                request=httpx.Request(
+                    method.decode("latin-1"), f"http://127.0.0.1{quote(path, safe=ALLOWED)}"
+                ),
             )
         )
     except (AssertionError, KeyError, ValueError, jsonschema.ValidationError) as error:
