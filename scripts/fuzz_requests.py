@@ -59,6 +59,7 @@ ALLOWED: Final = "/%:@!$&'()*+,;="
 """What may stand in the path of a URL; requests have more."""
 
 TOLD_EVERY: Final = 2_000
+PLAIN: Final = re.compile(r"[0-9A-Za-z_-][0-9A-Za-z._-]*")
 DRAWN: Final = re.compile(rb"/thumbnails/|/drawing|\.pdf|\.png|\.svg|/images/")
 
 
@@ -200,9 +201,9 @@ def _judge(request: bytes, answer: Answer, found: Found, checked: int) -> None:
     found.slowest = max(found.slowest, answer.seconds)
     if answer.status >= 500 or answer.status == 0:
         found.fault(f"{answer.status} {answer.body[:200]!r}", request)
-    method, target = request.split(b" ", 2)[:2]
+    method, _, target = request.partition(b"\r\n")[0].rpartition(b" ")[0].partition(b" ")
     path = target.partition(b"?")[0].decode("latin-1")
-    operations = DOCUMENT["paths"].get(template_of(path), {})
+    operations = DOCUMENT["paths"].get(template_of(path), {}) if _is_plain(path) else {}
     described = {"HEAD": "get"}.get(method.decode("latin-1"), method.decode("latin-1").lower())
     if sum(found.statuses.values()) % checked or described not in operations:
         return
@@ -220,6 +221,11 @@ def _judge(request: bytes, answer: Answer, found: Found, checked: int) -> None:
         )
     except (AssertionError, KeyError, ValueError, jsonschema.ValidationError) as error:
         found.fault(f"not as documented, {answer.status}: {str(error)[:300]}", request)
+
+
+def _is_plain(path: str) -> bool:
+    """Tell whether no part of a path is odd: those are no addresses, and browsers get a page."""
+    return all(PLAIN.fullmatch(part) for part in path[1:].split("/"))
 
 
 async def _answer(application: Any, request: bytes) -> Answer:
