@@ -17,9 +17,10 @@ OLDEST_POSTGRES := $(wildcard /usr/lib/postgresql/15/bin)
 # come out as they went in, the contract suite proves.
 WITHOUT_DATABASE := $(patsubst %, \%/test_%.py, bodies bodies_on_the_wire comparing contract cookies \
 	csrf desktop_program docs drawings every_combination forms illustrated_exports images \
-	oauth_clients openapi pace packing private real_server search streaming thumbnails tracing \
+	oauth_clients openapi packing private real_server search send_rate streaming thumbnails tracing \
 	verified_snapshots work_queue)
 POSTGRES_TESTS := $(wildcard tests/store/test_postgres*.py) tests/store/test_transfer.py \
+	tests/test_rfc_9700.py \
 	$(filter-out $(WITHOUT_DATABASE), $(wildcard tests/api/test_*.py))
 
 # Five for two cores, because many tests wait for something.

@@ -17,10 +17,10 @@ import httpx
 import pytest
 
 from mapshelf.site.messages import say
-from tests.api.programs import decide, post, signed_in
+from tests.api.oauth_programs import decide, post, signed_in
 from tests.cli.process import EXAMPLES, Mapshelf, serving
+from tests.person import forms
 from tests.readers.samples import archive, as_file, drawn, xmind_xml
-from tests.site.people.person import forms
 
 pytestmark = pytest.mark.process
 

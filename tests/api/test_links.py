@@ -11,7 +11,7 @@ from mapshelf.model import MapDraft, Source
 from tests.api import openapi
 from tests.conftest import Serving
 from tests.harness import Service, Shelf, serve, shelf_with
-from tests.site.linked import linking, place
+from tests.linked import linking, place
 
 
 def links(service: Service, public_id: str) -> dict[str, list[dict[str, str]]]:

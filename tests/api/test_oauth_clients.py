@@ -15,9 +15,9 @@ from authlib.common.security import generate_token
 from authlib.integrations.requests_client import OAuth2Session
 from authlib.oauth2.rfc8414 import AuthorizationServerMetadata, get_well_known_url
 
-from tests.api.programs import decide, post, signed_in
+from tests.api.oauth_programs import decide, post, signed_in
 from tests.cli.process import EXAMPLES, Mapshelf, serving
-from tests.site.people.person import forms
+from tests.person import forms
 
 pytestmark = pytest.mark.process
 

@@ -10,7 +10,7 @@ from mapshelf.model import Image, Sheet, Summary, Topic
 from mapshelf.render.contents import FORMULA
 from mapshelf.render.formulas import drawings, formulas_of
 from mapshelf.render.layout import Layout, layout
-from mapshelf.render.look import PAGE
+from mapshelf.render.layout_style import PAGE
 from mapshelf.render.nodes import Node
 from mapshelf.render.visible_topics import Room, sizes, summarised, whole, with_formulas
 from tests.render.tour import SHEET, topic

@@ -22,12 +22,12 @@ from mapshelf.render import drawing, svg
 from mapshelf.render.contrast import contrast, legible
 from mapshelf.render.font_fallback import SystemFonts
 from mapshelf.render.formulas import drawings
-from mapshelf.render.inks import our_inks
 from mapshelf.render.layout import layout
-from mapshelf.render.look import PAGE
+from mapshelf.render.layout_style import PAGE
 from mapshelf.render.render_request import RENDER_VERSION, WIDTHS, RenderRequest
 from mapshelf.render.themes import LIGHT, THEMES, Theme
 from mapshelf.render.thumbnail import shown_pictures, thumbnail
+from mapshelf.render.topic_colours import colours_of_ours
 from mapshelf.render.visible_topics import whole
 from tests.examples import examples
 from tests.render.tour import OTHER_PICTURE, PICTURE, TOUR
@@ -350,7 +350,7 @@ def test_a_whole_map_is_drawn_with_the_ids_of_its_topics() -> None:
     placed = layout(whole(Sheet(root)), PAGE)
     frame = svg.Frame(placed.width, placed.height, -placed.box.left, -placed.box.top, 1)
     style = svg.Style(LIGHT, identified=True)
-    content = drawing.drawn(placed, our_inks(placed.nodes, LIGHT), (), frame, style)
+    content = drawing.drawn(placed, colours_of_ours(placed.nodes, LIGHT), (), frame, style)
     picture = svg.document("r", frame, LIGHT, content)
     ids = [element.get("data-topic") for element in parsed(picture).iter(f"{SVG}g")]
     assert [one for one in ids if one is not None] == ["a", '"<&>', "c"]

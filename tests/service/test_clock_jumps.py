@@ -40,7 +40,7 @@ def test_a_clock_that_jumps(tmp_path: Path) -> None:
             )
         store.put_maps([MapDraft(id="m1", title="Soil", owner="ann")])
         store.add_session(ann, token_digest(session), "test", milliseconds() + 30 * DAY, None)
-    offset.write_text("+0")
+    set_offset(offset, "+0")
     under = (
         "env",
         f"LD_PRELOAD={LIBRARY}",
@@ -57,7 +57,7 @@ def test_a_clock_that_jumps(tmp_path: Path) -> None:
         service.wait_until_ready()
         wait_for(lambda: BackupStatusFile(mapshelf.data).read().made is not None)
         for jump in JUMPS:
-            offset.write_text(jump)
+            set_offset(offset, jump)
             # No file is uploaded: the child that reads it may not open the file of the clock.
             answer = client.patch(
                 "/maps/m1", headers={"Authorization": f"Bearer {lasting}"}, json={"title": jump}
@@ -76,6 +76,13 @@ def test_a_clock_that_jumps(tmp_path: Path) -> None:
     with closing(mapshelf.store()) as store:
         assert store.check() == []
     assert BackupStatusFile(mapshelf.data).read().failing_since is None
+
+
+def set_offset(path: Path, offset: str) -> None:
+    """Write the offset at once: libfaketime reads it at any time, and fails where it is empty."""
+    written = path.with_suffix(".new")
+    written.write_text(offset)
+    written.replace(path)
 
 
 def _lets_in(client: httpx.Client, path: str, headers: dict[str, str]) -> bool:

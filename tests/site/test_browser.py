@@ -13,7 +13,7 @@ from mapshelf.render.contrast import contrast
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.formulas import drawings, formulas_of
 from mapshelf.render.layout import layout
-from mapshelf.render.look import PAGE as LOOK
+from mapshelf.render.layout_style import PAGE as LOOK
 from mapshelf.render.themes import DARK, LIGHT
 from mapshelf.render.visible_topics import whole, with_formulas
 from tests.harness import shelf_with

@@ -9,7 +9,7 @@ from mapshelf.model import MapDraft, Role
 from tests.harness import Shelf, outline_of, shelf_with
 from tests.site.browser import served
 from tests.site.people.test_in_browser import check, heading
-from tests.site.people.test_order_in_browser import arrive, visitor
+from tests.site.people.test_moderation_in_browser import arrive, visitor
 
 TOPICS = [f"{word} and soil" for word in ("compost", "mulch", "clay", "sand", "peat", "lime")]
 

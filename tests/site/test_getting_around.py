@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDetails, MapDraft, Outline, Topic, Visibility, sheets_of
-from mapshelf.site import chosen, site_routes
+from mapshelf.site import bulk_actions, site_routes
 from mapshelf.site.choices import Choice
-from mapshelf.site.ways import numbered
+from mapshelf.site.list_navigation import numbered
 from tests.examples import examples
 from tests.harness import Service, Shelf, shelf_with
-from tests.site.people.person import Person, member, until, user_named
+from tests.person import Person, member, until, user_named
 from tests.store.drafts import source, upload
 
 LETTERS = "abcdefghijklm"
@@ -155,7 +155,7 @@ def test_chosen_maps_are_downloaded_together(
     found = names("/download?map=twin1&map=twin2&map=mapa0&map=bare1")
     assert {"a 0.mm", "A 0 (2).mm", "a 0 (3).mm", "left-out.txt"} == set(found)
     assert found["left-out.txt"].splitlines()[2:] == [b".."]
-    monkeypatch.setattr(chosen, "MOST_BYTES", 10)
+    monkeypatch.setattr(bulk_actions, "MOST_BYTES", 10)
     assert set(names("/download?map=mapc1&map=mapc2")) == {"c 1.mm", "left-out.txt"}
     for path in ("/download", "/download?map=", "/download?map=<b>"):
         get(site, path, 400)

@@ -1,7 +1,7 @@
 """Who may do what, cell by cell: every route for everybody who may ask, as the docs say.
 
-The table in ``docs/api.md`` names every route, or a test fails. Each request is one that succeeds
-for whoever may make it, so each cell can fail in both directions.
+The table in ``docs/permissions.md`` names every route, or a test fails. Each request is one that
+succeeds for whoever may make it, so each cell can fail in both directions.
 """
 
 import json
@@ -31,14 +31,13 @@ from mapshelf.model import CollectionDetails, Program, Role, Visibility
 from mapshelf.settings import Registration
 from mapshelf.site import site_routes
 from mapshelf.tokens import ACCESS_PREFIX, FEED_PREFIX, SCOPES, new_token
-from tests.api.programs import SECRET, challenge_of, registered
+from tests.api.oauth_programs import SECRET, challenge_of, registered
 from tests.api.publishing import plan
 from tests.harness import BASE_URL, Service, Shelf, shelf_with
+from tests.person import PASSWORD, link_of
 from tests.readers.samples import archive_of, as_file, drawn
-from tests.site.people.person import PASSWORD, link_of
 
-PAGE: Final = (Path(__file__).parents[2] / "docs" / "api.md").read_text("utf-8")
-SECTION: Final = PAGE.split("### Who may do what\n")[1].split("\n## ")[0]
+PAGE: Final = (Path(__file__).parents[2] / "docs" / "permissions.md").read_text("utf-8")
 
 PICTURE: Final = as_file(drawn())
 ROOT: Final = {"id": "r", "title": "Plan", "image": {"src": "xap:resources/a.png"}}
@@ -102,7 +101,7 @@ class Asked:
 def rows(*, private: bool) -> list[Row]:
     """Return the table of the docs."""
     found = []
-    for line in SECTION.splitlines():
+    for line in PAGE.splitlines():
         cells = [cell.strip() for cell in line.split("|")[1:-1]]
         if len(cells) != 4 or not cells[0].startswith("`"):
             continue
@@ -113,8 +112,8 @@ def rows(*, private: bool) -> list[Row]:
             .replace("{N}", "{number}")
             .replace("{OTHER}", "{other}")
         )
-        for method, path in re.findall(r"`(\w+) (\S+?)`", requests):
-            found.append(Row(method, path, takes, cells[3]))
+        for methods, path in re.findall(r"`([A-Z, ]+) (\S+?)`", requests):
+            found += [Row(method, path, takes, cells[3]) for method in methods.split(", ")]
     return found
 
 
@@ -631,11 +630,11 @@ SHOWN_AGAIN: Final = (f"{AT}/edit", f"{AT}/versions")
 def expected(row: Row, caller: Caller, visibility: str) -> int | str:
     """Return the status of a refusal, where a page leads instead, or ``"done"``."""
     refused: int | str | None = None
-    if row.takes == "a program":
+    if row.takes == "OAuth client":
         refused = 401 if caller.token else None
-    elif row.takes == "a form of ours":
+    elif row.takes == "form":
         refused = None if caller.written else 403
-    elif row.takes.startswith("a session"):
+    elif "session" in row.takes:
         refused = without_session(row, caller)
     elif row.takes in SCOPES:
         refused = without_scope(row, caller)
@@ -649,7 +648,7 @@ def without_session(row: Row, caller: Caller) -> int | str | None:
     """Return the refusal of what takes a session, if it is one."""
     if not caller.has_session:
         return 401 if row.takes.endswith("(401)") else "/signin"
-    if row.takes.endswith("administrator") and caller.user != BOSS:
+    if row.takes.startswith("administrator") and caller.user != BOSS:
         return 404
     return 403 if row.method != "GET" and not caller.written else None
 
@@ -664,7 +663,7 @@ def without_scope(row: Row, caller: Caller) -> int | None:
 
 def of_maps(row: Row, caller: Caller, visibility: str) -> int | str:
     """Return what becomes of a request because of the map that is meant."""
-    if row.which in ("", "own alone"):
+    if row.which in ("", "own only"):
         return "done" if not row.which or caller.user == OWNER else 404
     if row.which == "published":
         return 404 if visibility == "private" else "done"
@@ -674,7 +673,7 @@ def of_maps(row: Row, caller: Caller, visibility: str) -> int | str:
         return 404
     if row.which == "own" and user == OTHER:
         return 403
-    if row.which == "others" and user == OWNER:
+    if row.which == "not own" and user == OWNER:
         return 403
     return "done"
 
@@ -727,21 +726,21 @@ def test_the_table_says_only_what_is_understood() -> None:
         assert taken <= {
             *SCOPES,
             "nothing",
-            "a session",
-            "a session of an administrator",
-            "a session (401)",
-            "a form of ours",
-            "a secret address",
-            "a program",
+            "session",
+            "administrator session",
+            "session (401)",
+            "form",
+            "secret address",
+            "OAuth client",
         }
     assert {row.which for row in rows(private=False)} == {
         "",
         "published",
         "removed",
-        "seen",
+        "visible",
         "own",
-        "own alone",
-        "others",
+        "own only",
+        "not own",
     }
 
 

@@ -3,7 +3,7 @@
 import random
 from itertools import combinations
 
-from mapshelf.comparison.likeness import BANDS, NEAR, bands, outline_key
+from mapshelf.comparison.fingerprint import BANDS, NEAR, bands, outline_key
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapDraft, Outline, Topic, sheets_of
 from tests.snapshot.world import World

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 from urllib.parse import urlencode
 
-from mapshelf.accounts.programs import find_program, may_redirect_to, meant_scopes
+from mapshelf.accounts.oauth_programs import find_program, may_redirect_to, meant_scopes
 from mapshelf.errors import NotFound, OAuthRefusal
 from mapshelf.model import AuthorizationCode, Program, User
 from mapshelf.store.contract import Programs, RegisteredPrograms

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Any, Final
 
-from mapshelf.accounts.program_tokens import GRANT_TYPES
-from mapshelf.accounts.programs import Registration, check_redirect_uri, register
+from mapshelf.accounts.oauth_programs import Registration, check_redirect_uri, register
+from mapshelf.accounts.oauth_tokens import GRANT_TYPES
 from mapshelf.errors import InvalidSetting, NotFound, OAuthRefusal, TooManyAttempts
 from mapshelf.model import DAY, HOUR, Program
 from mapshelf.store import Store

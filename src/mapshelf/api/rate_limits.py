@@ -13,14 +13,12 @@ Responses of the API say what is left, by https://datatracker.ietf.org/doc/draft
 (version 11). Others do not: browsers do not read it, and caches would give it to others.
 """
 
-from collections.abc import Iterable
 from time import monotonic_ns
 from typing import Final
 
 from mapshelf.api.context import address_of
 from mapshelf.api.http import Request
 from mapshelf.api.rate_table import RateTable
-from mapshelf.api.routes import Route
 from mapshelf.errors import TooManyRequests
 from mapshelf.settings import Budget, RateLimit, Settings
 from mapshelf.visits import Sender
@@ -77,25 +75,23 @@ class Limit:
 
 
 class RateLimits:
-    """Counts the requests of clients."""
+    """Counts the requests of clients.
 
-    def __init__(self, settings: Settings, routes: Iterable[Route]) -> None:
-        """Count by the limits in ``settings``; give each of the routes its own."""
+    Attributes:
+        limits: the limits there are.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        """Count by the limits in ``settings``."""
         self._trusted = settings.trusted_proxies
         self._table = RateTable(settings.rates) if settings.rate_limits else None
-        self._limits = {
+        self.limits = {
             budget: Limit(budget, limit) for budget, limit in settings.rate_limits.items()
         }
-        for route in routes:
-            route.limits.update(
-                (name, self._limits[method.budget])
-                for name, method in route.methods.items()
-                if method.budget in self._limits
-            )
 
     def refused(self) -> dict[str, int]:
         """Return how many requests were refused, by budget."""
-        return {limit.budget: limit.refused for limit in self._limits.values()}
+        return {limit.budget: limit.refused for limit in self.limits.values()}
 
     def count(self, limit: Limit, request: Request) -> None:
         """Count a request, and have its response say what is left.

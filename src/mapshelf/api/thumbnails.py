@@ -6,7 +6,7 @@ client may keep them. The ETag is the key of the picture, made from its inputs, 
 the map does.
 
 By default it is the picture that we draw. With ``source=file`` it is the preview in the map's file,
-if there is one: decoded and encoded again, never the original bytes (``readers.pictures``).
+if there is one: decoded and encoded again, never the original bytes (``readers.parsing.pictures``).
 """
 
 from dataclasses import dataclass

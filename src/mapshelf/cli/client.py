@@ -4,7 +4,7 @@ import argparse
 import sys
 
 from mapshelf.accounts.audit import about_client, done_by_command
-from mapshelf.accounts.programs import Registration, register
+from mapshelf.accounts.oauth_programs import Registration, register
 from mapshelf.cli.argument_types import one_line
 from mapshelf.cli.catalogue_options import add_catalogue_options, open_catalogue
 from mapshelf.cli.table_output import print_row
@@ -62,7 +62,7 @@ def _add(given: argparse.Namespace) -> int:
         given.name, tuple(given.redirect_uris), given.id, secret, given.public, given.legacy
     )
     added = done_by_command(AuditEvent.CLIENT_ADDED)
-    with open_catalogue(given, create=True) as store, store.noting(added):
+    with open_catalogue(given, create=True) as store, store.auditing(added):
         program, made = register(store, registration, milliseconds())
     print_row("client_id", program.id)
     if made and not secret:
@@ -86,7 +86,7 @@ def _list(given: argparse.Namespace) -> int:
 def _remove(given: argparse.Namespace) -> int:
     with open_catalogue(given) as store:
         entry = done_by_command(AuditEvent.CLIENT_REMOVED, about_client(given.id))
-        with store.noting(entry):
+        with store.auditing(entry):
             store.remove_program(given.id)
     return 0
 

@@ -59,7 +59,7 @@ def _create(given: argparse.Namespace) -> int:
     new = NewToken(given.label, given.scopes or DEFAULT_SCOPES, given.expires)
     with open_catalogue(given) as store:
         _refuse_disabled(store, given.user)
-        with store.noting(done_by_command(AuditEvent.TOKEN_MADE, _about(given.user, new.label))):
+        with store.auditing(done_by_command(AuditEvent.TOKEN_MADE, _about(given.user, new.label))):
             secret = add_token(store, given.user, new, milliseconds())
     print(secret)
     return 0
@@ -90,7 +90,7 @@ def _list(given: argparse.Namespace) -> int:
 def _revoke(given: argparse.Namespace) -> int:
     with open_catalogue(given) as store:
         target = f"token {given.token_id}"
-        with store.noting(done_by_command(AuditEvent.TOKEN_REVOKED, target)):
+        with store.auditing(done_by_command(AuditEvent.TOKEN_REVOKED, target)):
             store.revoke_token(given.token_id)
     return 0
 

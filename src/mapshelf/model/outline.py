@@ -275,7 +275,7 @@ class Outline:
         language: ISO 639-1 code of its language, empty if unsure. It is not read from the file but
             guessed from the text (``readers.summary.language``).
         picture: digest of the picture of the map in the file, empty if there is none that can be
-            shown (``readers.pictures``).
+            shown (``readers.parsing.pictures``).
     """
 
     sheets: tuple[Sheet, ...]

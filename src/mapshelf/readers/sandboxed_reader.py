@@ -32,7 +32,7 @@ from mapshelf.formats.map_links import map_links
 from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import MapLink, Outline
 from mapshelf.readers import READERS, Reader, read_content, summary
-from mapshelf.readers.beside import files_beside
+from mapshelf.readers.linked_images import linked_files
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.limits import MIB, Limits
 from mapshelf.readers.parsing.sheets import sound_sheets
@@ -312,7 +312,7 @@ def _read_map(
     data: bytes, path: str, limits: Limits, readers: tuple[Reader, ...], folder: str
 ) -> tuple[Outline, dict[str, bytes]]:
     """Return the outline of the file at ``path``, whole and sound, and the pictures in it."""
-    with files_beside(path, folder, limits) as beside:
+    with linked_files(path, folder, limits) as beside:
         content = Content(data, limits, os.path.basename(path), beside)
         outline = read_content(content, readers)
     assign_topic_ids(outline)

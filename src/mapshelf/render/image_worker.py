@@ -1,9 +1,9 @@
 """Make the pictures in topics fit to be shown, in a child process, each of them once.
 
 A picture from a map file is whatever somebody put there. So nobody gets its bytes: it is decoded
-and encoded again under limits (``readers.pictures``), an SVG is drawn without anything from outside
-(``readers.svg_pictures``). The child is another than the one that draws maps, so that a map with
-hundreds of pictures delays no thumbnail.
+and encoded again under limits (``readers.parsing.pictures``), an SVG is drawn without anything from
+outside (``readers.parsing.svg_pictures``). The child is another than the one that draws maps, so
+that a map with hundreds of pictures delays no thumbnail.
 """
 
 import logging
@@ -161,8 +161,9 @@ def _image(data: bytes, width: int) -> tuple[bytes, float]:
 
 
 def _made(data: bytes, width: int) -> bytes:
-    from mapshelf.readers import Limits, pictures  # noqa: PLC0415
-    from mapshelf.readers.svg_pictures import is_svg, safe_svg  # noqa: PLC0415
+    from mapshelf.readers import Limits  # noqa: PLC0415
+    from mapshelf.readers.parsing import pictures  # noqa: PLC0415
+    from mapshelf.readers.parsing.svg_pictures import is_svg, safe_svg  # noqa: PLC0415
     from mapshelf.render.png import drawn_svg  # noqa: PLC0415
 
     limits = Limits()

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from mapshelf.model import Sheet, Topic
-from mapshelf.render.formulas import Drawings, FormulaDrawing
+from mapshelf.render.formula_drawing import FormulaDrawing
+from mapshelf.render.formulas import Drawings
 from mapshelf.writers.facts import is_formula
 from mapshelf.writers.plain import sound
 

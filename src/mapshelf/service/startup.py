@@ -138,9 +138,9 @@ def _children(options: ServeOptions, listener: socket.socket, others_due: float)
         # Reading files takes all processors; what answers needs one first.
         due = max(others_due, time.monotonic() + HEAD_START_OF_IMPORT)
         children.append(Child("importer", folder_import, arguments, due=due))
-    renewal = "mapshelf.service.renewal_process:run_renewal_process"
+    reparsing = "mapshelf.service.reparsing_process:run_reparsing_process"
     children.append(
-        Child("renewal", renewal, (options.settings, options.folders), due=others_due, ends=True)
+        Child("renewal", reparsing, (options.settings, options.folders), due=others_due, ends=True)
     )
     database = sqlite_path(options.settings.database)
     if options.backups and database:

@@ -9,7 +9,7 @@ from mapshelf.query import MapQuery
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.choices import Choice
 from mapshelf.site.messages import ENGLISH, say
-from mapshelf.site.narrowing import is_on
+from mapshelf.site.search_filters import is_on
 from mapshelf.snapshot.read import Facets, Snapshot
 from mapshelf.store.contract import Maps
 

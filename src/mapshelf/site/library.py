@@ -15,10 +15,10 @@ from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card, with_places
 from mapshelf.site.choices import Choice
 from mapshelf.site.facets import Facet, facets_of, removals_of
+from mapshelf.site.list_navigation import CARDS, TABLE, VIEW, letters_of, numbered, views_of
 from mapshelf.site.messages import say
-from mapshelf.site.narrowing import NARROWING, Narrowing, narrowing_of
+from mapshelf.site.search_filters import SEARCH_FILTERS, SearchFilter, search_filters
 from mapshelf.site.twins import EACH, folded
-from mapshelf.site.ways import CARDS, TABLE, VIEW, letters_of, numbered, views_of
 from mapshelf.snapshot.read import Snapshot
 from mapshelf.store.contract import Maps
 
@@ -74,7 +74,7 @@ class Library:
     in_folder: bool
     anywhere: str
     hidden: dict[str, str]
-    narrowing: list[Narrowing]
+    narrowing: list[SearchFilter]
     address: str
     feed: str
     save: str
@@ -135,11 +135,13 @@ def library_page(
         orders=_orders(query, addresses),
         in_folder="folder" in given,
         anywhere=addresses.library(_without(given, "folder")),
-        hidden={name: value for name, value in given.items() if name not in ("query", *NARROWING)},
-        narrowing=narrowing_of(given),
+        hidden={
+            name: value for name, value in given.items() if name not in ("query", *SEARCH_FILTERS)
+        },
+        narrowing=search_filters(given),
         address=addresses.library(given, query.offset),
         feed=addresses.feed(plain),
-        save=addresses.save_search(_saveable(plain)) if _saveable(plain) else "",
+        save=addresses.people.save_search(_saveable(plain)) if _saveable(plain) else "",
         page=page,
         pages=pages,
         previous=addresses.library(given, (page - 2) * PAGE_SIZE) if 1 < page <= pages else "",

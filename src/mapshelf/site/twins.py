@@ -7,8 +7,8 @@ from typing import Final
 
 import orjson
 
+from mapshelf.api.browser_sessions import Session
 from mapshelf.api.http import Request, Response
-from mapshelf.api.people import Session
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card
 from mapshelf.site.messages import say

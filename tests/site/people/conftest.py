@@ -9,7 +9,7 @@ import pytest
 
 from mapshelf.site import site_routes
 from tests.harness import Service, Shelf, shelf_with
-from tests.site.people.person import Start
+from tests.person import Start
 from tests.site.shelves import GARDEN
 
 

@@ -10,7 +10,7 @@ from mapshelf.model import AuditEvent, Role
 from mapshelf.settings import Registration
 from tests.api.publishing import OWNER, People, plan
 from tests.harness import Service, Shelf
-from tests.site.people.person import OTHER, PASSWORD, Person, Start, forms, link_of, member
+from tests.person import OTHER, PASSWORD, Person, Start, forms, link_of, member
 
 
 def noted(shelf: Shelf) -> list[tuple[str, str, str, str]]:

@@ -20,7 +20,7 @@ from mapshelf.model import (
 from mapshelf.site.messages import say
 from mapshelf.tokens import FEED_PREFIX
 from tests.harness import BASE_URL, Service, Shelf, shelf_with
-from tests.site.people.person import Form, Person, Start, forms, member, user_named
+from tests.person import Form, Person, Start, forms, member, user_named
 from tests.site.shelves import STRIKES
 from tests.store.drafts import upload
 

@@ -7,7 +7,7 @@ import pytest
 
 from mapshelf.model import CollectionDetails, MapDraft, Role, Visibility
 from tests.harness import Service, Shelf
-from tests.site.people.person import Form, Person, Start, events, forms, member, user_named
+from tests.person import Form, Person, Start, events, forms, member, user_named
 from tests.site.shelves import STRIKES
 
 OWN = "/account/collections"

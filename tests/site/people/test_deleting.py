@@ -5,7 +5,7 @@ import pytest
 from mapshelf.errors import AlreadyExists
 from mapshelf.model import SYSTEM_USER, AuditEvent, MapDetails, Role, Vote
 from tests.harness import Service, Shelf
-from tests.site.people.person import (
+from tests.person import (
     OTHER,
     PASSWORD,
     Person,

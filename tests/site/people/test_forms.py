@@ -18,9 +18,9 @@ from mapshelf.model import LinkKind, MapDraft, Passkey, Reason, Refusal, Refusal
 from mapshelf.settings import ProviderSettings, Registration
 from mapshelf.site import site_routes
 from mapshelf.tokens import SCOPES, SESSION_PREFIX, new_token
-from tests.api.programs import Asking, registered
+from tests.api.oauth_programs import Asking, registered
 from tests.harness import BASE_URL, READER, Service, Shelf, shelf_with
-from tests.site.people.person import OTHER, PASSWORD, Person, link_of, member, user_named
+from tests.person import OTHER, PASSWORD, Person, link_of, member, user_named
 
 pytestmark = pytest.mark.slow
 
@@ -338,7 +338,7 @@ def test_what_a_page_about_people_says_of_itself(
         assert headers["Cache-Control"] == "no-store"
         assert "ETag" not in headers
         assert not {name for name in headers if name.startswith("access-control-")}
-        # A consent page leads to the program: test_programs.py.
+        # A consent page leads to the program: test_oauth_programs.py.
         policy = headers["Content-Security-Policy"].replace(" https://program.example", "")
         assert policy == Person(site).get("/docs").headers["Content-Security-Policy"].replace(
             " data: blob:", ""

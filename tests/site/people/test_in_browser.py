@@ -9,9 +9,9 @@ from playwright.sync_api import Browser, Page, expect
 
 from mapshelf.model import Role
 from tests.harness import Shelf, shelf_with
+from tests.person import OTHER, PASSWORD, PROMISE, link_of, user_named
 from tests.site.accessibility import faults_in_both_schemes
 from tests.site.browser import Reader, served
-from tests.site.people.person import OTHER, PASSWORD, PROMISE, link_of, user_named
 from tests.site.shelves import GARDEN
 
 PHONE = {"width": 390, "height": 844}

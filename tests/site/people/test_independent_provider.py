@@ -23,8 +23,8 @@ from mapshelf.settings import ProviderSettings
 from mapshelf.site.messages import say
 from tests.cli.process import PATIENCE, REPOSITORY, free_port, wait_for
 from tests.harness import BASE_URL, Service, Shelf
+from tests.person import PASSWORD, Person, Start, is_signed_in, member, user_named
 from tests.site.people.openid_provider import CLIENT_ID, CLIENT_SECRET
-from tests.site.people.person import PASSWORD, Person, Start, is_signed_in, member, user_named
 
 pytestmark = pytest.mark.process
 

@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from mapshelf.site.messages import say
 from tests.harness import Shelf, shelf_with
+from tests.person import events, link_of, user_named
 from tests.site.browser import Reader, served
-from tests.site.people.person import events, link_of, user_named
 from tests.site.people.test_in_browser import PHONE, check, type_password
 from tests.site.shelves import GARDEN
 

@@ -10,13 +10,13 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from mapshelf.accounts import device_requests
-from mapshelf.accounts.programs import Registration, register
+from mapshelf.accounts.oauth_programs import Registration, register
 from mapshelf.clock import milliseconds
 from mapshelf.model import Program
-from tests.api.programs import LOCAL, SECRET, VERIFIER, challenge_of, registered
+from tests.api.oauth_programs import LOCAL, SECRET, VERIFIER, challenge_of, registered
 from tests.harness import Shelf, shelf_with
+from tests.person import link_of
 from tests.site.browser import Reader, served
-from tests.site.people.person import link_of
 from tests.site.people.test_in_browser import PHONE, check, heading, type_password
 from tests.site.shelves import GARDEN
 

@@ -6,9 +6,9 @@ import pytest
 from playwright.sync_api import Browser, expect
 
 from tests.harness import Shelf, shelf_with
+from tests.person import PASSWORD, link_of, user_named
 from tests.site.browser import Reader, served
 from tests.site.people.openid_provider import CLIENT_ID, CLIENT_SECRET, small_provider
-from tests.site.people.person import PASSWORD, link_of, user_named
 from tests.site.people.test_in_browser import PHONE, check, type_password
 from tests.site.shelves import GARDEN
 

@@ -19,7 +19,7 @@ from mapshelf.site.map_forms import MOST_MAPS
 from mapshelf.site.messages import say
 from mapshelf.site.publishing import FILES_BODY
 from tests.harness import BASE_URL, Service, Shelf
-from tests.site.people.person import PASSWORD, Form, Person, Start, forms, member, user_named
+from tests.person import PASSWORD, Form, Person, Start, forms, member, user_named
 from tests.site.shelves import GARDEN
 
 pytestmark = pytest.mark.process

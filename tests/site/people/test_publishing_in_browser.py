@@ -11,8 +11,8 @@ from playwright.sync_api import Browser, Page, expect
 from mapshelf.accounts.one_time_links import new_invitation
 from mapshelf.clock import milliseconds
 from tests.harness import Shelf, shelf_with
+from tests.person import PASSWORD, link_of
 from tests.site.browser import Reader, served
-from tests.site.people.person import PASSWORD, link_of
 from tests.site.people.test_in_browser import PHONE, check, heading, type_password
 from tests.site.shelves import GARDEN
 

@@ -14,7 +14,7 @@ from mapshelf.model import (
 )
 from mapshelf.store.moderation import REPORTS_A_DAY
 from tests.harness import Service, Shelf
-from tests.site.people.person import Form, Person, forms, is_signed_in, member, until, user_named
+from tests.person import Form, Person, forms, is_signed_in, member, until, user_named
 
 PAGE = "/account/reports"
 

@@ -11,7 +11,7 @@ from mapshelf.model import MapDetails, MapDraft, Visibility
 from mapshelf.site.messages import say
 from mapshelf.tokens import FEED_PREFIX
 from tests.harness import BASE_URL, Service, Shelf, outline_of, shelf_with
-from tests.site.people.person import Form, Person, Start, forms, member, until, user_named
+from tests.person import Form, Person, Start, forms, member, until, user_named
 from tests.site.shelves import STRIKES
 from tests.store.drafts import upload
 

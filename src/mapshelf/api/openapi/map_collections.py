@@ -3,7 +3,8 @@
 from functools import partial
 from typing import Any, Final
 
-from mapshelf.api.map_details import VISIBILITIES
+from mapshelf.api.map_fields import VISIBILITIES
+from mapshelf.api.openapi.json_schema import BINARY
 from mapshelf.api.openapi.operation import Operation
 from mapshelf.api.openapi.responses import (
     LIST,
@@ -164,7 +165,9 @@ def _picture() -> Operation:
         "The pictures of its first four maps. Needs no token, as the thumbnail of a map, if the "
         "collection is not private; any cache may keep a copy for "
         f"{MAXIMUM_AGE // 60} minutes if it is published.",
-        or_provisional(picture_response("The picture.", OF_PICTURE, {"image/png": {"schema": {}}})),
+        or_provisional(
+            picture_response("The picture.", OF_PICTURE, {"image/png": {"schema": BINARY}})
+        ),
         ("collection", "w", "theme"),
         "PictureNotModified",
         ("CollectionNotFound", "Unavailable"),

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from mapshelf.api.drawings import MEDIA_TYPES as DRAWINGS
+from mapshelf.api.openapi.json_schema import BINARY
 from mapshelf.api.openapi.map_collections import collection_operations
 from mapshelf.api.openapi.operation import Operation
 from mapshelf.api.openapi.publishing import publishing_operations
@@ -168,7 +169,7 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "getFile",
             "Fetch the file",
             "The file the map was read from, byte for byte. The ETag is its SHA-256.",
-            response("The file.", file, {"application/octet-stream": {"schema": {}}}),
+            response("The file.", file, {"application/octet-stream": {"schema": BINARY}}),
             ("ID",),
             "MapNotModified",
             errors,
@@ -225,7 +226,7 @@ def _maps(writers: Sequence[Writer]) -> dict[str, Operation]:
             "A picture that the author put into a topic; the outline has its address. It is "
             "decoded and encoded again; of an animation, the first frame is shown. As public as "
             "the thumbnail of the map, and cached like it.",
-            picture_response("The picture.", OF_PICTURE, {"image/png": {"schema": {}}}),
+            picture_response("The picture.", OF_PICTURE, {"image/png": {"schema": BINARY}}),
             ("ID", "digest", "most_width"),
             "PictureNotModified",
             errors,
@@ -285,11 +286,11 @@ def _outlines(writers: Sequence[Writer]) -> Json:
 def _drawings() -> Json:
     text = {"type": "string"}
     return {
-        media_type.decode(): {"schema": text if name == "svg" else {}}
+        media_type.decode(): {"schema": text if name == "svg" else BINARY}
         for name, media_type in DRAWINGS.items()
     }
 
 
 def _pictures() -> Json:
-    schemas: Json = {"png": {}, "svg": {"type": "string"}}
+    schemas: Json = {"png": BINARY, "svg": {"type": "string"}}
     return {MEDIA_TYPES[name].decode(): {"schema": schemas[name]} for name in FORMATS}

@@ -3,7 +3,8 @@
 from functools import partial
 from typing import Any, Final
 
-from mapshelf.api.map_details import FIELDS
+from mapshelf.api.map_fields import FIELDS
+from mapshelf.api.openapi.json_schema import BINARY
 from mapshelf.api.openapi.operation import Operation
 from mapshelf.api.openapi.responses import LIST, json_content, response
 from mapshelf.api.uploads import FILE
@@ -52,7 +53,7 @@ def _publish() -> Operation:
         errors=_OF_FILES,
         status=201,
         repeated=answer("The map that the same upload added before."),
-        body=_form(_details()),
+        body=_form(_in_form(_details())),
     )
 
 
@@ -88,9 +89,9 @@ def _replace() -> Operation:
         "Gives an uploaded map another file, as a new version: in a form, or as the whole body "
         "with the name of the file in Content-Disposition.",
         response("The map.", _CHANGED, json_content("Map")),
-        ("ID",),
+        ("ID", "Content-Disposition"),
         errors=(*_OF_FILES, "MapNotFound", "Conflict"),
-        body={**_form({}), "application/octet-stream": {"schema": {}}},
+        body={**_form({}), "application/octet-stream": {"schema": BINARY}},
     )
 
 
@@ -233,8 +234,20 @@ def _details() -> Json:
     }
 
 
+def _in_form(details: Json) -> Json:
+    """Return the schemas of details in a form, which has neither arrays nor nulls."""
+    found = {}
+    for name, schema in details.items():
+        given = {key: value for key, value in schema.items() if key != "items"}
+        if isinstance(given["type"], list):
+            kinds = [one for one in given["type"] if one not in ("array", "null")]
+            given["type"] = kinds if len(kinds) > 1 else kinds[0]
+        found[name] = given
+    return found
+
+
 def _form(fields: Json) -> Json:
-    properties = {**fields, FILE: {"description": "The file."}}
+    properties = {**fields, FILE: {**BINARY, "description": "The file."}}
     schema = {"type": "object", "properties": properties, "required": [FILE]}
     return {"multipart/form-data": {"schema": schema}}
 

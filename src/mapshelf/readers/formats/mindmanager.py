@@ -17,13 +17,13 @@ from xml.etree.ElementTree import Element
 
 from mapshelf.errors import BrokenFile
 from mapshelf.model import Boundary, Outline, Relationship, Sheet, Summary, Topic, TopicKind
-from mapshelf.readers.formats.mindmanager_looks import Defaults, argb
 from mapshelf.readers.formats.mindmanager_simple import is_simple, read_simple
+from mapshelf.readers.formats.mindmanager_styles import Defaults, argb
 from mapshelf.readers.formats.mindmanager_topics import Node, TopicReader, is_brace
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.dates import milliseconds
 from mapshelf.readers.parsing.decoding import decode
-from mapshelf.readers.parsing.lifting import Lifted, give_ids, lift
+from mapshelf.readers.parsing.detached_topics import DetachedTopics, detach, give_ids
 from mapshelf.readers.parsing.notes import Note
 from mapshelf.readers.parsing.topic_tree import grow, reference
 from mapshelf.readers.parsing.xml_files import parse_xml, root_tag
@@ -130,15 +130,15 @@ def _sheets(
     document: Element, reader: TopicReader, roots: tuple[Topic, ...], apart: tuple[Topic, ...]
 ) -> Iterator[Sheet]:
     """Yield the sheets; all that is beside topics belongs to the first, real files have one."""
-    lifted = [lift(root) for root in roots]
-    others = [lift(topic) for topic in apart]
-    first = lifted[0]
+    detached = [detach(root) for root in roots]
+    others = [detach(topic) for topic in apart]
+    first = detached[0]
     floating = (*first.floating, *apart, *(each for other in others for each in other.floating))
     summaries = (*first.summaries, *(pair for other in others for pair in other.summaries))
-    lifted[0] = Lifted(first.root, floating, summaries)
+    detached[0] = DetachedTopics(first.root, floating, summaries)
     if reader.boundaries:
-        give_ids(lifted)
-    for number, (root, floating, summaries) in enumerate(lifted):
+        give_ids(detached)
+    for number, (root, floating, summaries) in enumerate(detached):
         summing_up = tuple(Summary((parent.id,), topic) for parent, topic in summaries)
         if number:
             yield Sheet(root, floating=floating, summaries=summing_up)

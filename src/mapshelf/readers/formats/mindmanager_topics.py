@@ -13,8 +13,8 @@ from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
 from mapshelf.model import Attachment, Marker, Task, Topic, TopicKind
-from mapshelf.readers.formats.mindmanager_looks import SUBTOPIC_SHAPE, Looks, looks_of, rich_text
 from mapshelf.readers.formats.mindmanager_markers import mindmanager_marker
+from mapshelf.readers.formats.mindmanager_styles import SUBTOPIC_SHAPE, Looks, looks_of, rich_text
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.notes import Note
 from mapshelf.readers.parsing.task_dates import task_date

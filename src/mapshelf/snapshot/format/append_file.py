@@ -20,11 +20,15 @@ class AppendFile:
     def __init__(self, path: Path, length: int = 0) -> None:
         self.path = path
         self._file: BinaryIO = path.open("ab+")
-        self._file.truncate(length)
         self._length = length
         self._digest = xxhash.xxh3_64()
-        for start in range(0, length, _READ_SIZE):
-            self._digest.update(self.read(start, min(_READ_SIZE, length - start)))
+        try:
+            self._file.truncate(length)
+            for start in range(0, length, _READ_SIZE):
+                self._digest.update(self.read(start, min(_READ_SIZE, length - start)))
+        except OSError:
+            self._file.close()
+            raise
 
     def __len__(self) -> int:
         return self._length

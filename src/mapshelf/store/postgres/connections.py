@@ -22,7 +22,7 @@ from psycopg_pool import ConnectionPool, PoolClosed, PoolTimeout, TooManyRequest
 
 from mapshelf.errors import InvalidSetting, StoreDamaged, StoreError, StoreUnavailable
 from mapshelf.formats.outline_codec import FORMAT
-from mapshelf.store.pending_notes import PendingNotes
+from mapshelf.store.pending_audit_entries import PendingAuditEntries
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -211,11 +211,11 @@ class Connections:
     """The pools of a process for one database.
 
     Attributes:
-        notes: what is noted with the next transaction of a thread.
+        audit_entries: what is noted with the next transaction of a thread.
     """
 
     def __init__(self, url: str, clock: Callable[[], int]) -> None:
-        self.notes = PendingNotes(clock)
+        self.audit_entries = PendingAuditEntries(clock)
         self._writing = Pool(url, "read-write", WRITE_TIMEOUT)
         read_only = {"default_transaction_read_only": "on"}
         self._primary = Pool(url, "primary", READ_TIMEOUT, **read_only)
@@ -235,7 +235,7 @@ class Connections:
         """
         with translated(), self._writing.link() as link, link.transaction():
             yield link
-            self.notes.write(lambda sql, given: link.rows(with_placeholders(sql), given))
+            self.audit_entries.write(lambda sql, given: link.rows(with_placeholders(sql), given))
 
     def read(self, work: Callable[[Link], T]) -> T:
         """Return what ``work`` reads. It sees every acknowledged write."""

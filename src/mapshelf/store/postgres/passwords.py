@@ -5,20 +5,14 @@ nobody who does the same waits for the other in turn.
 """
 
 from collections.abc import Collection
-from typing import Final
 
 from mapshelf.errors import NotFound
-from mapshelf.model import Access, LinkKind, OneTimeLink, PasswordRecord, User, name_key
+from mapshelf.model import Access, LinkKind, OneTimeLink, User
 from mapshelf.store.columns import (
-    FROM_ONE_TIME_LINKS,
-    MADE_BY_SOMEBODY,
-    ONE_TIME_LINK,
-    USER,
     link_of_row,
-    user_of_row,
 )
 from mapshelf.store.postgres.access import end_access
-from mapshelf.store.postgres.connections import Link
+from mapshelf.store.postgres.connections import Link, with_placeholders
 from mapshelf.store.postgres.counters import LockedCounters
 from mapshelf.store.postgres.database import DatabaseUser
 from mapshelf.store.postgres.sessions import end_sessions_of
@@ -28,22 +22,11 @@ from mapshelf.store.postgres.user_rows import (
     password_of_user,
     user_with_id,
 )
-from mapshelf.store.sign_in import refuse_changed, refuse_second, refuse_system
-
-GOOD: Final = (
-    f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > %s AND {MADE_BY_SOMEBODY}"
-)
-"""The links that are good at a time."""
+from mapshelf.store.sign_in import GOOD_LINKS, refuse_changed, refuse_second, refuse_system
 
 
 class PostgresPasswords(DatabaseUser):
     """See ``contract.Passwords``."""
-
-    def password_of(self, name: str) -> PasswordRecord | None:
-        """See ``Store``."""
-        query = f"SELECT password, {USER} FROM users WHERE name_key = %s"
-        rows = self._rows(query, (name_key(name),))
-        return PasswordRecord(user_of_row(rows[0][1:]), rows[0][0]) if rows else None
 
     def set_password(
         self,
@@ -104,11 +87,6 @@ class PostgresPasswords(DatabaseUser):
 
         return self._connections.read(read)
 
-    def invitations(self, now: int) -> list[OneTimeLink]:
-        """See ``Store``."""
-        rows = self._rows(f"{GOOD} AND l.kind = 'invitation' ORDER BY l.created, l.digest", (now,))
-        return [link_of_row(row, None) for row in rows]
-
     def withdraw_invitation(self, digest: bytes) -> None:
         """See ``Store``."""
         with self._connections.writing() as link:
@@ -148,7 +126,7 @@ def _set_password(link: Link, user: User, encoded: str, keep: int | None) -> Non
 
 
 def _good_link(link: Link, digest: bytes, now: int) -> OneTimeLink | None:
-    rows = link.rows(f"{GOOD} AND l.digest = %s", (now, digest))
+    rows = link.rows(with_placeholders(f"{GOOD_LINKS} AND l.digest = ?"), (now, digest))
     if not rows:
         return None
     user = None if rows[0][2] is None else user_with_id(link, rows[0][2])
