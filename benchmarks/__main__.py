@@ -25,6 +25,7 @@ from benchmarks import (
     freshness,
     fuzzing,
     hostile,
+    library,
     listing,
     machine,
     nodes,
@@ -118,6 +119,7 @@ def _measure(size: int, given: argparse.Namespace) -> dict[str, Any]:
     measurements: dict[str, Measurement] = {
         "listing": listing.measured,
         "searching": searching.measured,
+        "library": library.measured,
         "building": building.measured,
         "serving": lambda chosen: serving.measured(chosen, given.seconds, given.rounds),
         "costs": lambda chosen: costs.measured(chosen, given.seconds, given.rounds),

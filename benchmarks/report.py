@@ -31,6 +31,7 @@ Results = dict[str, Any]
 TITLES: Final = {
     "listing": "Lists, in process (milliseconds)",
     "searching": "Searches with their page, in process (milliseconds)",
+    "library": "Folders, tags and maps like one, in process (milliseconds)",
     "building": "Keeping up, in process (milliseconds)",
 }
 COLUMNS: Final = {"p50": "p50", "p99": "p99", "max": "max", "p99 of processor": "cpu_p99"}
@@ -84,6 +85,9 @@ def _report(results: Results) -> Iterator[str]:
     for part, title in TITLES.items():
         measured = {size: figures[part] for size, figures in sizes.items() if part in figures}
         yield from _times(title, measured)
+    library = {size: figures["library"] for size, figures in sizes.items() if "library" in figures}
+    if library:
+        yield from _library(library)
     served = {size: figures["serving"] for size, figures in sizes.items() if "serving" in figures}
     yield from _serving(served)
     yield from _memory(served)
@@ -164,6 +168,30 @@ def _times(title: str, measured: dict[str, Results]) -> Iterator[str]:
             cells += [number(answer.get(key)) for key in COLUMNS.values()]
         if any(cells):
             yield row(question, *cells)
+    yield ""
+
+
+def _library(measured: dict[str, Results]) -> Iterator[str]:
+    yield "### What folders, tags and twins cost"
+    yield ""
+    yield from header(
+        "maps",
+        "building, µs a map",
+        "without folders, tags and twins",
+        "slower",
+        "all twins (s)",
+        "worker, own memory (MB)",
+    )
+    for size, part in measured.items():
+        build = part["building"]
+        yield row(
+            f"{int(size):,}",
+            str(build["with_us_a_map"]),
+            str(build["without_us_a_map"]),
+            f"{build['slower_per_cent']} %",
+            str(part["all twins"]["seconds"]),
+            str(part["memory of a worker"]["own_mb"]),
+        )
     yield ""
 
 

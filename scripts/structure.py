@@ -119,8 +119,9 @@ def _targets(imported: tuple[str, str], ours: Mapping[str, Path]) -> Iterator[st
 
 
 def _is_public_method(node: ast.stmt) -> bool:
-    function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-    return function and not node.name.startswith("_")
+    if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return False
+    return not node.name.startswith("_")
 
 
 def _name(path: Path) -> str:

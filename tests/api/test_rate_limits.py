@@ -127,7 +127,7 @@ def test_people_read_it_as_a_page(shelf: Shelf) -> None:
     assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert page.headers["cache-control"] == "no-store"
     assert 0 < int(page.headers["retry-after"]) <= HOUR
-    assert "Too much was asked for from here" in page.text
+    assert "Too many requests" in page.text
     assert re.search(r"Try again in \d\d minutes\.", page.text)
 
 

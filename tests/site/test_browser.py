@@ -76,6 +76,7 @@ def test_thumbnails_that_cannot_be_drawn_yet_are_asked_for_again(reader: Reader)
         """() => [...document.querySelectorAll(".card img")].slice(0, 8)
             .every((one) => one.complete && one.naturalWidth > 0)"""
     )
+    expect(page.locator("img.waiting")).to_have_count(0)
 
 
 def test_search_as_you_type(reader: Reader) -> None:

@@ -65,7 +65,7 @@ def test_a_map_is_compared_with_its_twin_from_its_page(browser: Browser, house: 
     reader = visitor(browser, house)
     page = reader.open("/mindmaps/Garden01/garden")
     page.get_by_role("link", name="Compare with “Garden”").click()
-    expect(page.get_by_text("Both say the same.")).to_be_visible()
+    expect(page.get_by_text("Both are the same.")).to_be_visible()
     check(page)
     reader.close()
 
@@ -75,8 +75,8 @@ def test_administrators_find_what_is_there_twice(
 ) -> None:
     reader = visitor(browser, house)
     page = arrive(shelf, reader, "chief", Role.ADMINISTRATOR)
-    page.get_by_role("link", name="Maps that are there more than once").click()
-    heading(page, "Maps that are there more than once")
+    page.get_by_role("link", name="Duplicate maps").click()
+    heading(page, "Duplicate maps")
     expect(page.locator(".panel")).to_have_count(1)
     expect(page.locator(".panel li")).to_have_count(2)
     expect(page.get_by_text("Cellar")).to_have_count(0)
@@ -92,5 +92,5 @@ def test_members_do_not_get_the_page_of_duplicates(
 ) -> None:
     reader = visitor(browser, house)
     page = arrive(shelf, reader, "guest")
-    expect(page.get_by_role("link", name="Maps that are there more than once")).to_have_count(0)
+    expect(page.get_by_role("link", name="Duplicate maps")).to_have_count(0)
     reader.close()

@@ -46,6 +46,7 @@ PEOPLE: Final = {
     "/": ["/", "/?query=plan", "/?order_by=alpha"],
     "/owners/{name}": [f"/owners/{OWNER}"],
     "/categories/{name}": ["/categories/1"],
+    "/browse/folders": ["/browse/folders", "/browse/folders?below=Work&offset=500"],
     "/browse/tags": ["/browse/tags"],
     "/collected": ["/collected"],
     "/collected/{id}": [f"/collected/{COLLECTION}"],

@@ -1,7 +1,7 @@
 """A few numbers by which maps with the same topics are found among a million others.
 
 * The key of an outline is equal for maps with the same topics in the same tree, whatever the
-  format of their files.
+  format of their files. A topic without text is what its pictures are.
 * Bands are equal for maps that share most topics (MinHash with locality-sensitive hashing): each is
   made of three minima over the topics, and the more topics two maps share, the more bands they do.
 * Words are those that are likely to tell what a map is about. Which of them are rare enough to mean
@@ -57,7 +57,7 @@ class Fingerprint(NamedTuple):
     """What is compared of a map.
 
     Attributes:
-        outline: the key of its outline, 0 without topics.
+        outline: the key of its outline, 0 without text in topics.
         bands: ``BANDS`` numbers, all 0 with fewer than ``FEWEST_TOPICS`` different topics.
         words: up to ``WORDS`` hashes of words, filled up with 0.
     """
@@ -90,8 +90,13 @@ def outline_key(topics: Iterable[tuple[int, str]]) -> int:
 
 
 def _key(topics: Iterable[tuple[int, str]]) -> int:
-    rows = "\n".join([f"{depth} {text}" for depth, text in topics])
-    return xxhash.xxh3_64_intdigest(rows.encode("utf-8", "replace")) if rows else 0
+    said = False
+    rows = []
+    for depth, text in topics:
+        said = said or text != ""
+        rows.append(f"{depth} {text}")
+    # Nothing is known of maps that say nothing.
+    return xxhash.xxh3_64_intdigest("\n".join(rows).encode("utf-8", "replace")) if said else 0
 
 
 def bands(texts: Iterable[str]) -> Sequence[int]:

@@ -119,6 +119,11 @@ class Addresses:
         """Return the feed of a saved search, whatever its name."""
         return f"{self.root}/saved/{public_id}/feed.atom"
 
+    def folders(self, below: str = "", offset: int = 0) -> str:
+        """Return the page of all folders right below one."""
+        given = {**({"below": below} if below else {}), **({"offset": offset} if offset else {})}
+        return f"{self.root}/browse/folders" + (f"?{urlencode(given)}" if given else "")
+
     def collection_picture(self, public_id: str, width: int, theme: str = "") -> str:
         """Return the picture of a collection."""
         colours = f"&theme={theme}" if theme else ""

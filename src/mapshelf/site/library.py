@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
+from mapshelf.model import clean_path
 from mapshelf.query import ORDERS, PARAMETERS, MapQuery
 from mapshelf.search.snippets import PAGE_BUDGET, SnippetFinder, marked_line
 from mapshelf.site.addresses import Addresses
@@ -108,17 +109,17 @@ def library_page(
     finder = SnippetFinder(hits.highlighter, PAGE_BUDGET)
     facets = facets_of(query, snapshot, store, addresses)
     removals = removals_of(given, facets, addresses)
-    cards = with_places(
-        [
-            card(
-                record,
-                addresses,
-                finder.find(record.title, partial(store.outline, record.file_id)),
-                marked_line(record.details.source, hits.highlighter),
-            )
-            for record in hits.records
-        ]
-    )
+    cards = [
+        card(
+            record,
+            addresses,
+            finder.find(record.title, partial(store.outline, record.file_id)),
+            marked_line(record.details.source, hits.highlighter),
+        )
+        for record in hits.records
+    ]
+    if EACH not in query.given and view != TABLE:
+        cards = folded(cards, snapshot)
     pages = max(1, -(-hits.total // PAGE_SIZE))
     page = query.offset // PAGE_SIZE + 1
     return Library(
@@ -127,7 +128,7 @@ def library_page(
         typed=given.get("query", ""),
         total=hits.total,
         corrected=hits.corrected,
-        cards=cards if EACH in query.given or view == TABLE else folded(cards, snapshot),
+        cards=with_places(cards, clean_path(given.get("folder", ""))),
         each=EACH in query.given,
         other=addresses.library(_toggled(given), query.offset),
         facets=facets,

@@ -27,6 +27,7 @@ from mapshelf.site.data_export import DataExportPages
 from mapshelf.site.feed_addresses import FeedAddressPage
 from mapshelf.site.find_in_map import AT as FINDING
 from mapshelf.site.find_in_map import FindInMapPages
+from mapshelf.site.folder_page import FolderPages
 from mapshelf.site.import_banner import ImportBanner
 from mapshelf.site.map_actions import MapActionPages
 from mapshelf.site.oauth_programs import ProgramPages
@@ -95,6 +96,7 @@ def site_routes(context: Context) -> Mapping[str, Route]:
         "/": signed_in(import_banner.shown(pinned.shown(to_people(pages.library)))),
         "/owners/{name}": signed_in(import_banner.shown(to_people(pages.library))),
         "/categories/{name}": signed_in(import_banner.shown(to_people(pages.library))),
+        "/browse/folders": signed_in(to_people(FolderPages(context, maker).page)),
         "/browse/tags": signed_in(to_people(pages.tags)),
         "/collected": signed_in(to_people(collections.list)),
         "/collected/{id}": to_people(collections.collection),

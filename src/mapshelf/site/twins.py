@@ -9,6 +9,7 @@ import orjson
 
 from mapshelf.api.browser_sessions import Session
 from mapshelf.api.http import Request, Response
+from mapshelf.model import SYSTEM_USER
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.cards import Card, card
 from mapshelf.site.messages import say
@@ -35,7 +36,7 @@ class TwinRow:
     Attributes:
         id: its public ID.
         title: its title.
-        owner: whose it is.
+        owner: whose it is, empty if nobody's.
         file: the path of its file, empty if that is not known.
         address: its page.
         likeness: how it is like the map, in words.
@@ -76,7 +77,8 @@ def _named(record: Record, likeness: str, addresses: Addresses) -> TwinRow:
     found = orjson.loads(record.body)
     address = addresses.map(found["ID"], found["Title"])
     file = record.details.source
-    return TwinRow(found["ID"], found["Title"], found["Owner"], file, address, likeness)
+    owner = "" if found["Owner"] == SYSTEM_USER else found["Owner"]
+    return TwinRow(found["ID"], found["Title"], owner, file, address, likeness)
 
 
 def about_the_same(

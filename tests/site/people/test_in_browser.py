@@ -97,7 +97,7 @@ def make_and_withdraw_an_address(page: Page) -> None:
     page.reload()
     expect(page.locator(".secret")).to_have_count(0)
     page.get_by_role("button", name="Withdraw the address").click()
-    expect(page.get_by_role("status")).to_have_text("The address does not work any longer.")
+    expect(page.get_by_role("status")).to_have_text("The address no longer works.")
 
 
 def type_wrong_passwords(page: Page) -> None:

@@ -104,7 +104,7 @@ def test_adding_using_and_removing(guest: Reader, shelf: Shelf, house: str) -> N
         assert after.last_used
     page.get_by_role("link", name="Passkeys").click()
     page.get_by_role("button", name="Remove the passkey Phone").click()
-    expect(page.get_by_role("status")).to_contain_text("not good any longer")
+    expect(page.get_by_role("status")).to_contain_text("no longer works")
     assert shelf.store.passkeys(user_named(shelf, "ann").id) == []
     noted = events(shelf)
     assert (noted.count("passkey.added"), noted.count("passkey.removed")) == (1, 1)

@@ -62,7 +62,7 @@ def test_linking_and_signing_in(browser: Browser, house: str, shelf: Shelf, judg
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
     page.get_by_role("link", name="Accounts elsewhere").click()
     page.get_by_role("button", name="Unlink").click()
-    expect(page.get_by_role("status")).to_contain_text("not linked any longer")
+    expect(page.get_by_role("status")).to_contain_text("no longer linked")
     page.get_by_role("link", name="Back to the account").click()
     page.get_by_role("button", name="Sign out").click()
     page.goto(f"{house}/signin")

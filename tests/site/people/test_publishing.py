@@ -367,7 +367,7 @@ def test_what_cannot_be_taken_is_said_beside_it_and_all_is_kept(
     answer = ann.upload(form, **{**typed, f"{second}-{field}": value})
     assert answer.status_code == 400
     assert said in html.unescape(answer.text)
-    assert alert(answer).startswith("Something cannot be taken.")
+    assert alert(answer).startswith("Something cannot be accepted.")
     again = map_form(answer)
     assert again.fields[f"{first}-title"] == "Typed & kept"
     assert again.fields[f"{first}-description"] == "<b>\n two"

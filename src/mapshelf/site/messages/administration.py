@@ -57,14 +57,15 @@ ADMINISTRATION: Final[Mapping[str, str]] = {
     "decided.delete": "Map deleted",
     "decided.disable": "Owner disabled",
     "imports": "Imports",
-    "imports.hint": "Files that an import did not take, with the reason. A file leaves this page "
-    "when it is taken, or gone. What you dismiss comes back only if file or reason change.",
+    "imports.hint": "Files that were not imported, with the reason. A file disappears from this "
+    "page once it is imported or deleted. A dismissed file comes back only if the file or the "
+    "reason changes.",
     "imports.refused.one": "{count} refused file",
     "imports.refused.other": "{count} refused files",
     "imports.skipped.one": "{count} skipped file",
     "imports.skipped.other": "{count} skipped files",
-    "imports.skipped.hint": "Their names end like those of maps, and those of other files.",
-    "imports.none": "No file is refused.",
+    "imports.skipped.hint": "They have the extension of a map, which other files have, too.",
+    "imports.none": "No file was refused.",
     "imports.more.one": "and {count} more file",
     "imports.more.other": "and {count} more files",
     "imports.open.one": "{count} file",
@@ -72,5 +73,5 @@ ADMINISTRATION: Final[Mapping[str, str]] = {
     "imports.dismiss": "Dismiss",
     "imports.dismiss.name": "Dismiss {path}",
     "imports.dismiss.all": "Dismiss all",
-    "imports.report": "A file with all of them:",
+    "imports.report": "To write all of them to a file:",
 }

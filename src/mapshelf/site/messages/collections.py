@@ -8,7 +8,7 @@ COLLECTIONS: Final[Mapping[str, str]] = {
     "collections.all": "All collections",
     "collections.of": "Collections of {name}",
     "collections.own": "My collections",
-    "collections.hint": "Maps that people have put together, in an order of their own.",
+    "collections.hint": "Maps that people have put together, in an order of their choice.",
     "collections.none": "Nobody has published a collection yet.",
     "collections.one": "{count} collection",
     "collections.other": "{count} collections",
@@ -25,7 +25,7 @@ COLLECTIONS: Final[Mapping[str, str]] = {
     "collection.remove": "Delete",
     "collection.remove.hint": "The collection is deleted for good. Its maps stay where they are.",
     "collection.pin": "Pin to the first page",
-    "collection.unpin": "Take from the first page",
+    "collection.unpin": "Remove from the first page",
     "collection.pin.hint": "Pinned collections stand on the first page of the library, as long as "
     "they are published.",
     "collection.feed": "Feed readers get this collection at {address}, with your secret address "
@@ -34,8 +34,9 @@ COLLECTIONS: Final[Mapping[str, str]] = {
     "collection.empty": "This collection has no maps yet.",
     "collection.hidden.one": "{count} map in it is not shown, because you may not see it.",
     "collection.hidden.other": "{count} maps in it are not shown, because you may not see them.",
-    "collection.hidden.out": "Take out what is not shown",
-    "collection.seen_by.unlisted": "Whoever has the link sees this collection. No list has it.",
+    "collection.hidden.out": "Remove what is not shown",
+    "collection.seen_by.unlisted": "Everybody with the link sees this collection. It is in no "
+    "list.",
     "collection.seen_by.private": "Only its owner and administrators see this collection.",
     "collection.first": "To the beginning",
     "collection.up": "Up",
@@ -45,8 +46,8 @@ COLLECTIONS: Final[Mapping[str, str]] = {
     "collection.up.name": "Move {title} up",
     "collection.down.name": "Move {title} down",
     "collection.last.name": "Move {title} to the end",
-    "collection.out": "Take out",
-    "collection.out.name": "Take out {title}",
+    "collection.out": "Remove",
+    "collection.out.name": "Remove {title}",
     "collection.add": "Add a map",
     "collection.add.hint": "The address of its page, or its ID.",
     "collect": "Add to a collection",
@@ -54,8 +55,8 @@ COLLECTIONS: Final[Mapping[str, str]] = {
     "collect.add": "Add",
     "collect.new": "Into a new collection with the title",
     "searches": "Saved searches",
-    "searches.hint": "In a list, choose “Save this search”. Each has a feed, which stays at its "
-    "address when you change the search. Whoever has that address can read it.",
+    "searches.hint": "In a list, choose “Save this search”. Each has a feed at an address that "
+    "stays the same when you change the search. Everybody who has that address can read it.",
     "searches.private": "A feed reader needs your secret address instead of “…”:",
     "searches.none": "You have no saved searches yet.",
 }

@@ -12,11 +12,11 @@ FAILURES: Final[Mapping[str, str]] = {
     "error.missing": "There is nothing here",
     "error.missing.hint": "The map may have been removed, or the address is mistyped.",
     "error.invalid": "This address asks for something we do not have",
-    "error.invalid.hint": "It has a value that there is not, or that is too long. Begin at the "
+    "error.invalid.hint": "It has a value that does not exist or is too long. Begin at the "
     "library, or go back and choose something else.",
     "error.preparing": "The catalogue is being prepared",
     "error.overloaded": "The service has too much to do",
-    "error.many": "Too much was asked for from here",
+    "error.many": "Too many requests",
     "error.many.hint": "This address, or this account, has loaded a great deal in a short time. "
     "Try again in {wait}.",
     "error.unavailable": "The service cannot answer now",
@@ -47,8 +47,8 @@ FAILURES: Final[Mapping[str, str]] = {
     "failure.map.tags": "A map has at most {most} tags, each of at most {longest} characters.",
     "failure.map.template": "A map is a template, or it is none.",
     "failure.map.visibility": "Choose who sees the map.",
-    "failure.fields": "Something cannot be taken. It says what beside it; all else is as you typed "
-    "it.",
+    "failure.fields": "Something cannot be accepted. The reason is beside it; everything else is "
+    "as you typed it.",
     "failure.files": "Choose one file at least, and not more than are allowed.",
     "failure.file.no_map": "This is no mind map, or none of a program whose files can be read "
     "here. Choose the file that your program saves. ({reason})",
@@ -86,20 +86,20 @@ FAILURES: Final[Mapping[str, str]] = {
     "failure.attempts": "This was tried too often. Try again in {wait}.",
     "failure.name": "A username has 1 to 100 characters on one line.",
     "failure.name.taken": "Somebody has this username already. Choose another.",
-    "failure.last_way": "Without this you could not sign in any longer. Choose a password first.",
+    "failure.last_way": "Without this you could no longer sign in. Choose a password first.",
     "failure.passkey": "This passkey cannot be used here, or it took too long. Try once more.",
     "failure.passkey.name": "A passkey needs a name of at most 100 characters.",
     "failure.passkey.made": "Your browser did not use a passkey. Try once more.",
-    "failure.changed": "Something has changed meanwhile. Try once more.",
+    "failure.changed": "Something has changed in the meantime. Try once more.",
     "failure.too_many": "You have too many tokens. Revoke some that you do not need.",
     "failure.form": "This form was too old, or your browser does not accept the cookies of this "
     "site. Try once more.",
-    "failure.value": "Something in this form cannot be taken.",
+    "failure.value": "Something in this form cannot be accepted.",
     "failure.token": "A token needs a name of at most 100 characters, and something that it "
     "allows.",
     "failure.busy": "There is too much to do at the moment. Try again in a few seconds.",
     "failure.store": "This does not work now, because the database does not answer. Try again "
     "soon.",
-    "failure.link": "This link is not good any longer",
+    "failure.link": "This link no longer works",
     "failure.link.hint": "It was used, or it is too old. Ask whoever sent it for another one.",
 }
