@@ -3,7 +3,7 @@
 All tables go into Markdown files in ``benchmarks/results``, named by the day they were measured.
 What people look at first goes between marks in ``docs/benchmarks.md``; the rest of that page is
 written by people. Figures of the peers have marks and a file of their own, for they may come from
-another run than the others.
+another run than the others. Those of excess also go into ``docs/reliability.md``.
 """
 
 import argparse
@@ -18,6 +18,7 @@ from benchmarks import PARTS
 from benchmarks.all_tables import all_tables
 from benchmarks.machine import ROOT
 from benchmarks.main_tables import main_tables
+from benchmarks.overload.excess_table import excess_table
 from benchmarks.peers import plot
 from benchmarks.peers.report import compared, summarized
 from benchmarks.tables import Sizes, count, having
@@ -25,6 +26,7 @@ from benchmarks.tables import Sizes, count, having
 DOCUMENT: Final = ROOT / "docs" / "benchmarks.md"
 FOLDER: Final = ROOT / "benchmarks" / "results"
 PEERS: Final = "peers"
+EXCESS: Final = "excess"
 
 Results = dict[str, Any]
 
@@ -67,7 +69,7 @@ def write(files: list[Results], document: Path, folder: Path) -> None:
 
     Args:
         files: results files; parts in later ones win.
-        document: the page. The plot is written beside it.
+        document: the page. The plot is written beside it, and so is the page with excess.
         folder: where results are.
     """
     sizes, runs = _merged(files), list(_runs(files))
@@ -75,7 +77,13 @@ def write(files: list[Results], document: Path, folder: Path) -> None:
     if ours:
         file = folder / f"{ours[-1].day}-figures.md"
         _write_tables(file, "Benchmark figures", ours, all_tables(sizes))
-        _fill(document, "figures", ours, main_tables(sizes), file)
+        if set(PARTS[:1]) & {part for run in ours for part in run.parts}:
+            _fill(document, "figures", ours, main_tables(sizes), file)
+        excess = having(sizes, EXCESS)
+        if excess:
+            runs_of_excess = _with_parts(runs, {EXCESS})
+            page = document.with_name("reliability.md")
+            _fill(page, EXCESS, runs_of_excess, excess_table(excess), file)
     theirs, peers = _with_parts(runs, {PEERS}), having(sizes, PEERS)
     if theirs:
         picture = document.with_name("search.svg")

@@ -10,6 +10,7 @@ from benchmarks import building, catalogue, fuzzing
 from benchmarks.catalogue import Catalogue
 from benchmarks.http1 import get_request
 from benchmarks.overload import excess, measurement
+from benchmarks.overload.excess_table import excess_table
 from benchmarks.overload.load import offer
 from benchmarks.overload.open_loop import Load, Sender
 
@@ -72,6 +73,11 @@ def test_what_becomes_of_an_excess_is_told(made: Catalogue) -> None:
         counts = dict(one.rsplit("=") for one in figures["outcomes"].split(" ") if "=" in one)
         assert set(counts) <= {"200", "201", "503"}
         assert sum(map(int, counts.values())) == pytest.approx(figures["asked a second"] / 2, abs=2)
+    told["pages"] = {"failed": "OSError()"}
+    lines = list(excess_table({"200": told}))
+    assert lines[0].startswith("200 maps")
+    assert [line.split(" | ")[0] for line in lines[4:7]] == ["| lists", "| uploads", "| pages"]
+    assert {line.count("|") for line in lines[2:7]} == {11}
 
 
 def test_at_a_rate_no_request_waits_for_another() -> None:

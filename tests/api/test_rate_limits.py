@@ -1,8 +1,10 @@
 """Who sends more requests than a rate limit allows is told when to try again; nobody else is."""
 
+import gc
 import re
 import struct
 import time
+import tracemalloc
 from collections.abc import Iterator
 from dataclasses import replace
 from ipaddress import ip_network
@@ -142,6 +144,28 @@ def test_behind_a_proxy_clients_count_for_themselves(shelf: Shelf) -> None:
     with limited(shelf, trusted="10.0.0.0/8", pages=RateLimit(1, HOUR)) as service:
         # Counted for the proxy, which is not trusted, and anew: that is another address.
         assert [from_address(service, f"192.0.2.{last}") for last in (3, 4)] == [200, 429]
+
+
+def test_what_clients_write_into_long_headers_is_not_remembered(shelf: Shelf) -> None:
+    """Only the end of ``X-Forwarded-For`` is by the proxy; before it are kilobytes of a client."""
+
+    def ask(number: int) -> int:
+        return from_address(service, f"{number:08}, " * 6_000 + "203.0.113.9")
+
+    def taken() -> int:
+        gc.collect()
+        return tracemalloc.get_traced_memory()[0]
+
+    with limited(shelf, trusted="127.0.0.1", pages=RateLimit(200, HOUR)) as service:
+        tracemalloc.start()
+        try:
+            assert {ask(number) for number in range(100)} == {200}
+            before = taken()
+            assert {ask(number) for number in range(100, 200)} == {200}
+            assert taken() - before < 2_000_000  # the headers alone have six million bytes
+        finally:
+            tracemalloc.stop()
+        assert ask(200) == 429
 
 
 def test_without_a_limit_nothing_is_different(shelf: Shelf) -> None:

@@ -102,6 +102,7 @@ class Application:
             await asyncio.to_thread(self._authenticator.write_use)
         context.store.close()
         await asyncio.to_thread(self.measurements.stop)
+        await asyncio.to_thread(self.handler.close)
         self._limits.close()
 
     def sending(self, sender: Sender) -> AbstractContextManager[Stream]:

@@ -29,6 +29,10 @@ SECOND: Final = 1_000_000_000
 MOST_KEYS: Final = 4096
 """Clients whose keys a worker remembers for each limit; when there are more, all are forgotten."""
 
+LONGEST_FORWARDED: Final = 256
+"""Bytes of an ``X-Forwarded-For`` for which a key is remembered: a client behind a proxy can write
+kilobytes into it, each time others."""
+
 Key = tuple[int, int]
 """The key of a client in the table."""
 
@@ -131,16 +135,21 @@ class RateLimits:
             known = peer, sender.header(b"x-forwarded-for")
         key = limit.keys.get(known)
         if key is None:
-            address = address_of(self._trusted, sender)
-            key = self._remember(limit, known, b"address " + address.encode())
+            name = b"address " + address_of(self._trusted, sender).encode()
+            if isinstance(known, tuple) and len(known[1]) > LONGEST_FORWARDED:
+                return self._key(limit, name)
+            key = self._remember(limit, known, name)
         return key
 
     def _remember(self, limit: Limit, known: int | str | tuple[str, bytes], name: bytes) -> Key:
         if len(limit.keys) >= MOST_KEYS:
             limit.keys.clear()
-        assert self._table is not None, "there are limits"
-        key = limit.keys[known] = self._table.key(limit.name + name)
+        key = limit.keys[known] = self._key(limit, name)
         return key
+
+    def _key(self, limit: Limit, name: bytes) -> Key:
+        assert self._table is not None, "there are limits"
+        return self._table.key(limit.name + name)
 
 
 def _refuse(limit: Limit, missing: int, request: Request) -> None:

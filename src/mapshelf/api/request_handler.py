@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from time import perf_counter
-from typing import Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from mapshelf.api.access_log import AccessLog
 from mapshelf.api.auth import Authenticator
@@ -50,6 +50,9 @@ from mapshelf.errors import (
 )
 from mapshelf.metrics.counts import BOUNDS, OperationCounts
 from mapshelf.model import Credential
+
+if TYPE_CHECKING:
+    from mapshelf.api.spans import Spans
 
 T = TypeVar("T")
 
@@ -91,13 +94,20 @@ class RequestHandler:
         trusted = context.settings.trusted_proxies
         self._carried = CarriedNames(trusted) if trusted else None
         self._access_log = AccessLog(trusted) if context.settings.access_log else None
-        self._looks_closely = self._carried is not None or self._access_log is not None
+        self._spans = _spans() if context.settings.opentelemetry else None
+        noting = self._carried, self._access_log, self._spans
+        self._looks_closely = any(one is not None for one in noting)
         self._admission = Admission()
         self._authenticator: Authenticator | None = None
 
     def begin(self, authenticator: Authenticator) -> None:
         """Ask ``authenticator`` from now on: the store is open."""
         self._authenticator = authenticator
+
+    def close(self) -> None:
+        """Send the spans that are left."""
+        if self._spans is not None:
+            self._spans.close()
 
     async def answer(self, read: Callable[[T], Request], asked: T) -> tuple[Response, Headers]:
         """Return the response to a request, and the headers of this response only.
@@ -124,9 +134,8 @@ class RequestHandler:
             response = await self._refusal(error, request, request_id)
             if isinstance(error, ClientDisconnected):
                 status = CLIENT_GONE
-        counts = (request and request.counts) or self._measurements.other
         took = perf_counter() - began
-        count(counts, status or response.status, took)
+        self._count(request, status or response.status, took)
         if self._access_log is not None:
             self._access_log.note(request, response, took, request_id)
         own: Headers = ((b"x-request-id", request_id.encode()),)
@@ -241,6 +250,15 @@ class RequestHandler:
         route, request.parts = found
         return route
 
+    def _count(self, request: Request | None, status: int, seconds: float) -> None:
+        other = self._measurements.other
+        counts = (request and request.counts) or other
+        count(counts, status, seconds)
+        if self._spans is not None:
+            route = "" if counts is other else counts.name.partition(" ")[2]
+            method, traceparent = (request.method, request.traceparent) if request else ("", b"")
+            self._spans.note(method, route, status, seconds, traceparent)
+
     async def _credential(self, request: Request, scope: str, limit: Limit | None) -> Credential:
         header = request.headers.get(b"authorization")
         try:
@@ -334,6 +352,12 @@ class Admission:
             self._turns, self._since = 0, self._since + passed
         if self._waiting:
             asyncio.get_running_loop().call_soon(self._give_turns)
+
+
+def _spans() -> "Spans":
+    from mapshelf.api.spans import Spans  # noqa: PLC0415 - its packages are an extra
+
+    return Spans()
 
 
 def _is_plain(response: Response) -> bool:

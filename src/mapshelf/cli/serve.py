@@ -3,6 +3,7 @@
 import argparse
 import logging
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 from mapshelf.cli.argument_types import category_name, listen_address, user_name, whole_number
@@ -133,6 +134,12 @@ def _add_watching_options(parser: argparse.ArgumentParser) -> None:
         help="write a line for each request to the log, with the address of the client",
     )
     parser.add_argument(
+        "--opentelemetry",
+        action="store_true",
+        help="send a span of each request by OTLP; the package's extra of this name, and"
+        " OTEL_ variables, say how",
+    )
+    parser.add_argument(
         "--metrics",
         metavar="HOST:PORT",
         type=listen_address,
@@ -233,8 +240,29 @@ def _settings(given: argparse.Namespace, address: ListenAddress) -> Settings:
         dynamic_registration=given.dynamic_registration,
         log_format=LogFormat(given.log_format),
         access_log=given.access_log,
+        opentelemetry=_with_opentelemetry(given),
         rate_limits=rate_limits(given.rate_limit),
     )
+
+
+def _is_installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:  # what it is a part of is not there
+        return False
+
+
+def _with_opentelemetry(given: argparse.Namespace) -> bool:
+    """Tell whether spans are wanted.
+
+    Raises:
+        InvalidSetting: they are, and cannot be had.
+    """
+    if given.opentelemetry and not _is_installed("opentelemetry.sdk"):
+        raise InvalidSetting(
+            "--opentelemetry needs packages that are not there: install mapshelf[opentelemetry]"
+        )
+    return bool(given.opentelemetry)
 
 
 def _announce(settings: Settings) -> None:

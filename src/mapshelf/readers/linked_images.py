@@ -14,7 +14,6 @@ What is read is bounded like the pictures inside a map. Whether it is a picture,
 import os
 import posixpath
 import re
-import stat
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
@@ -25,6 +24,7 @@ from urllib.parse import unquote
 from mapshelf.errors import UnreadableFile
 from mapshelf.readers.parsing.images import ReadLinkedFile
 from mapshelf.readers.parsing.limits import Limits
+from mapshelf.readers.regular_files import open_regular
 from mapshelf.readers.zip_import import open_members, split_path
 
 _LONGEST_PATH: Final = 4096
@@ -36,8 +36,6 @@ _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
 """The beginning of a URL, or of a path on a drive of Windows."""
 
 _FILE: Final = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
-
-_FLAGS: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 
 _Read = Callable[[str, int], bytes]
 """Returns the file at a path below the imported folder, of at most so many bytes."""
@@ -115,33 +113,13 @@ def names_below(path: str, folder: str, place: str) -> Iterator[str]:
 
 
 def _file(folder: str, name: str, most: int) -> bytes:
-    descriptor = _opened(folder, name.split("/"))
-    try:
-        status = os.fstat(descriptor)
-        if not stat.S_ISREG(status.st_mode):
-            raise UnreadableFile("it is not an ordinary file")
+    with open_regular(posixpath.join(folder, name), folder) as (file, status):
         if status.st_size > most:
             raise UnreadableFile("it is too large")
-        with open(descriptor, "rb", closefd=False) as file:
-            data = file.read(most + 1)  # it may grow meanwhile; one byte more tells
-    finally:
-        os.close(descriptor)
+        data = file.read(most + 1)  # it may grow meanwhile; one byte more tells
     if len(data) > most:
         raise UnreadableFile("it is too large")
     return data
-
-
-def _opened(folder: str, parts: list[str]) -> int:
-    """Open a file below ``folder`` part by part, so that no part can be a symbolic link."""
-    descriptor = os.open(folder, _FLAGS | os.O_DIRECTORY)
-    for number, part in enumerate(parts, 1):
-        outer = descriptor
-        try:
-            flags = _FLAGS if number == len(parts) else _FLAGS | os.O_DIRECTORY
-            descriptor = os.open(part, flags, dir_fd=outer)
-        finally:
-            os.close(outer)
-    return descriptor
 
 
 class _Members:
