@@ -69,7 +69,7 @@ def write(files: list[Results], document: Path, folder: Path) -> None:
 
     Args:
         files: results files; parts in later ones win.
-        document: the page. The plot is written beside it, and so is the page with excess.
+        document: the page. The plot is beside it, and so is the page about excess.
         folder: where results are.
     """
     sizes, runs = _merged(files), list(_runs(files))
@@ -77,13 +77,13 @@ def write(files: list[Results], document: Path, folder: Path) -> None:
     if ours:
         file = folder / f"{ours[-1].day}-figures.md"
         _write_tables(file, "Benchmark figures", ours, all_tables(sizes))
-        if set(PARTS[:1]) & {part for run in ours for part in run.parts}:
-            _fill(document, "figures", ours, main_tables(sizes), file)
+        main = _with_parts(ours, set(PARTS) - {PEERS, EXCESS})
+        if main:
+            _fill(document, "figures", main, main_tables(sizes), file)
         excess = having(sizes, EXCESS)
         if excess:
-            runs_of_excess = _with_parts(runs, {EXCESS})
             page = document.with_name("reliability.md")
-            _fill(page, EXCESS, runs_of_excess, excess_table(excess), file)
+            _fill(page, EXCESS, _with_parts(ours, {EXCESS}), excess_table(excess), file)
     theirs, peers = _with_parts(runs, {PEERS}), having(sizes, PEERS)
     if theirs:
         picture = document.with_name("search.svg")

@@ -47,6 +47,9 @@ SERVED: Final = {
     "memory_of_two_workers": [{"uss_mb": 67.0}, {"uss_mb": 69.0}],
 }
 EXCESS: Final = {
+    "outcomes": "200=3000 503=6000 timed out=2",
+    "served count": 3000,
+    "sent late p99": 3.0,
     "peak a second": 1000.0,
     "asked a second": 3000.0,
     "of the peak": 0.95,
@@ -156,6 +159,8 @@ def page(tmp_path: Path) -> Path:
     path.parent.mkdir()
     (tmp_path / "results").mkdir()
     path.write_text(PAGE, "utf-8")
+    marks = "# Reliability\n\n<!-- excess: begin -->\n<!-- excess: end -->\n"
+    path.with_name("reliability.md").write_text(marks, "utf-8")
     return path
 
 
@@ -237,3 +242,12 @@ def test_the_page_of_the_documentation_has_the_marks_and_leads_to_files_that_exi
     linked = [found for found in re.findall(r"\]\(([^)#]+)", text) if "://" not in found]
     assert len(linked) > 5
     assert [name for name in linked if not (DOCUMENT.parent / name).exists()] == []
+
+
+def test_excess_alone_leaves_the_main_tables_as_they_are(page: Path, tmp_path: Path) -> None:
+    before = page.read_text("utf-8")
+    write([results("excess")], page, tmp_path / "results")
+    assert page.read_text("utf-8") == before
+    reliability = between(page.with_name("reliability.md"), "excess")
+    line = "| lists | 1,000 | 3,000 | 95% | 10; 90 | 6,000 | 5; 40 | 2 | 3 | 100% served, p99"
+    assert line in reliability
