@@ -35,6 +35,7 @@ from mapshelf.readers.parsing.pictures import image_png
 from mapshelf.readers.parsing.sheets import sound_sheets
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 from mapshelf.render.font_fallback import FOLDERS, SystemFonts
+from mapshelf.render.image_worker import image_in_topic
 from mapshelf.render.render_request import WIDTHS, RenderRequest, height
 from mapshelf.render.render_worker import MOST_PICTURES
 from mapshelf.render.themes import THEMES
@@ -145,7 +146,7 @@ def _preview(read_map: ReadMap, width: int) -> bytes | None:
 def _pictures(read_map: ReadMap, shown: list[str]) -> Iterator[tuple[str, bytes]]:
     for digest in shown[:MOST_PICTURES]:
         with contextlib.suppress(UnreadableFile):
-            yield digest, image_png(read_map.images[digest], Limits(), PICTURE_WIDTH, PICTURE_WIDTH)
+            yield digest, image_in_topic(read_map.images[digest], PICTURE_WIDTH)
 
 
 def _sheet(pictures: list[bytes], width: int, columns: int) -> bytes:
