@@ -31,7 +31,6 @@ from mapshelf.formats.outline_codec import encode_outline
 from mapshelf.model import Outline
 from mapshelf.readers import Limits, preview_png, read_content
 from mapshelf.readers.parsing.content import Content
-from mapshelf.readers.parsing.pictures import image_png
 from mapshelf.readers.parsing.sheets import sound_sheets
 from mapshelf.readers.parsing.topic_ids import assign_topic_ids
 from mapshelf.render.font_fallback import FOLDERS, SystemFonts

@@ -169,7 +169,7 @@ class Parts:
             boundaries,
             tuple(self._summaries(detached)),
             canvas.background or theme.background,
-            put_on_sides(lifted.root, canvas.structure, canvas.right_number),
+            put_on_sides(detached.root, canvas.structure, canvas.right_number),
         )
         theme.apply(sheet, self.properties)
         return sheet
