@@ -9,7 +9,7 @@ from playwright.sync_api import Page, Route, expect
 
 from mapshelf.formats.outline_codec import decode_outline
 from mapshelf.model import MapDraft
-from mapshelf.render.contrast import contrast
+from mapshelf.render.contrast import contrast, tint
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.formulas import drawings, formulas_of
 from mapshelf.render.layout import layout
@@ -529,11 +529,16 @@ def test_the_colours_of_the_author_can_be_exchanged_for_ours(reader: Reader) -> 
 
     assert colour("yellow-box", ".body", "fill") == "rgb(255, 255, 136)"
     assert colour("red-words", "text", "fill") != colour("one", "text", "fill")
+    boundaries = page.locator(".around rect")
+    look = "all => all.map(one => [getComputedStyle(one).fill, getComputedStyle(one).fillOpacity])"
+    tinted = [fill for fill, opacity in boundaries.evaluate_all(look) if opacity == "1"]
+    assert [hexadecimal(fill) for fill in tinted] == [tint("#22aa44", LIGHT.ground)]
     button = page.get_by_role("button", name="Colours of the author")
     expect(button).to_have_attribute("aria-pressed", "true")
     button.click()
     assert colour("yellow-box", ".body", "fill") == "rgba(0, 0, 0, 0)"
     assert colour("red-words", "text", "fill") == colour("one", "text", "fill")
+    assert {opacity for _, opacity in boundaries.evaluate_all(look)} == {"0.07"}
     page.reload()
     expect(button).to_have_attribute("aria-pressed", "false")
 

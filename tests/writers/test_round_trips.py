@@ -166,7 +166,8 @@ def told(outline: Outline) -> Iterator[object]:
         if fact.name not in ("sheets", *PROGRAM):
             yield fact.name, getattr(outline, fact.name)
     for depth, topic in outline.topics():
-        yield depth, replace(topic, id=_MADE_UP.sub("", topic.id), children=[])
+        # XMind puts every main topic on a side.
+        yield depth, replace(topic, id=_MADE_UP.sub("", topic.id), children=[], side="")
 
 
 _MADE_UP: Final = re.compile(r"\Atopic-\d+\Z")

@@ -113,6 +113,7 @@ def _sheet_row(sheet: Sheet, places: dict[int, int]) -> dict[str, object]:
         "relationships": sheet.relationships,
         "boundaries": sheet.boundaries,
         "summaries": [(topics, places[id(topic)]) for topics, topic in sheet.summaries],
+        **({"clockwise": True} if sheet.clockwise else {}),
     }
 
 
@@ -356,6 +357,7 @@ def _sheet(row: dict[str, Any], topics: list[Topic]) -> Sheet:
         tuple(Boundary(tuple(ids), text, colour) for ids, text, colour in row["boundaries"]),
         tuple(Summary(tuple(ids), topics[place]) for ids, place in row["summaries"]),
         row["background"],
+        row.get("clockwise", False),
     )
 
 

@@ -10,7 +10,7 @@ from math import hypot
 from typing import Final
 
 from mapshelf.render.arrows import Curve, Link
-from mapshelf.render.contrast import LINE, legible
+from mapshelf.render.contrast import LINE, legible, tint
 from mapshelf.render.direction import first_direction
 from mapshelf.render.drawing_costs import Simpler, illustrated, line_length, simpler
 from mapshelf.render.fonts import ASCENT, BOLD_WEIGHT
@@ -148,9 +148,10 @@ def _area(boundary: Boundary) -> float:
 
 def _boundary(boundary: Boundary, style: Style, less: Simpler, *, hollow: bool) -> str:
     box, group = boundary.box, boundary.group
-    colour = valid(group.colour) or branch_colour(boundary.main, style.theme)
-    colour = legible(colour, style.theme.ground, LINE)
-    inside = 'fill="none"' if hollow else f'fill="{colour}" fill-opacity="0.07"'
+    chosen, ground = valid(group.colour), style.theme.ground
+    colour = legible(chosen or branch_colour(boundary.main, style.theme), ground, LINE)
+    inside = f'fill="{tint(chosen, ground)}"' if chosen else f'fill="{colour}" fill-opacity="0.07"'
+    inside = 'fill="none"' if hollow else inside
     drawn = (
         f'<rect x="{number(box.left)}" y="{number(box.top)}"'
         f' width="{number(box.right - box.left)}" height="{number(box.bottom - box.top)}" rx="9"'

@@ -157,10 +157,15 @@ def _image(data: bytes, width: int) -> tuple[bytes, float]:
     """Return the picture, and the seconds of processor time that it took."""
     began = process_time()
     with processor_time(CPU_SECONDS):
-        return _made(data, width), process_time() - began
+        return image_in_topic(data, width), process_time() - began
 
 
-def _made(data: bytes, width: int) -> bytes:
+def image_in_topic(data: bytes, width: int) -> bytes:
+    """Return the PNG of a picture in a topic, which is no wider than ``width``.
+
+    Raises:
+        UnreadableFile: it cannot be shown.
+    """
     from mapshelf.readers import Limits  # noqa: PLC0415
     from mapshelf.readers.parsing import pictures  # noqa: PLC0415
     from mapshelf.readers.parsing.svg_pictures import is_svg, safe_svg  # noqa: PLC0415

@@ -127,6 +127,7 @@ def _branch(sheet: Sheet, topic_id: str) -> Sheet | None:
     return replace(
         sheet,
         root=replace(root, children=children, position=None),
+        clockwise=False,
         floating=(),
         relationships=tuple(one for one in sheet.relationships if inside.issuperset(one[:2])),
         boundaries=tuple(one for one in sheet.boundaries if inside.issuperset(one.topics)),

@@ -15,7 +15,7 @@ import orjson
 from mapshelf.model import Outline, Sheet
 from mapshelf.render.arrows import links
 from mapshelf.render.contents import Piece, only_text
-from mapshelf.render.contrast import LINE, TEXT, legible
+from mapshelf.render.contrast import LINE, TEXT, legible, tint
 from mapshelf.render.direction import reads_leftwards
 from mapshelf.render.fonts import ASCENT, font
 from mapshelf.render.formula_drawing import UNITS
@@ -245,11 +245,19 @@ class _Styles:
             self._add(nodes)
 
     def of_colour(self, colour: str) -> int:
-        """Return the number of what has one colour only, -1 if its author chose none."""
+        """Return the number of what has one colour only, -1 if its author chose none.
+
+        What has room inside is filled with a tint of it.
+        """
         if not valid(colour):
             return -1
         return self._number(
-            (legible(colour, theme.ground, LINE), "", "", "", legible(colour, theme.ground))
+            (
+                legible(colour, theme.ground, LINE),
+                tint(colour, theme.ground),
+                *("", ""),
+                legible(colour, theme.ground),
+            )
             for theme in self._themes
         )
 

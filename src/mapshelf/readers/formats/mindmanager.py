@@ -4,6 +4,7 @@
 * ``mindmanager_topics`` reads topics. Here is what stands beside them: a boundary is around a topic
   and all below it; the words on a relationship are a topic that floats on it. Styles, markers and
   rules for formatting at the end of the document look like parts of topics, but belong to none.
+* Main topics go round the central one as the hands of a clock do, on the sides where they are.
 * What describes the whole map is added to the central topic: keywords as tags, the rest to its
   note; but not what the templates of the program say about themselves, which their maps inherit.
 * ``Version`` counts revisions of the document; the file does not contain the program's version.
@@ -147,9 +148,10 @@ def _sheets(
             root,
             floating=floating,
             relationships=tuple(_relationships(document, reader)),
-            boundaries=tuple(_boundaries(reader)),
+            boundaries=tuple(_boundaries(document, reader)),
             summaries=summing_up,
             background=_background(document),
+            clockwise=True,
         )
 
 
@@ -172,11 +174,13 @@ def _relationships(document: Element, reader: TopicReader) -> Iterator[Relations
             yield Relationship(start, end, "\n".join(filter(None, words)), colour)
 
 
-def _boundaries(reader: TopicReader) -> Iterator[Boundary]:
+def _boundaries(document: Element, reader: TopicReader) -> Iterator[Boundary]:
+    # They are in the colour of the lines, which is that of the central topic.
+    usual = argb(_at(document, "StyleGroup/RootTopicDefaultsGroup/DefaultColor", "LineColor"))
     for topic, boundary in reader.boundaries:
         if not (is_brace(boundary) and boundary.find("FloatingTopics/Topic") is not None):
-            line = argb(_at(boundary, "Color", "LineColor"))
-            yield Boundary((topic.id,), "", line or argb(_at(boundary, "Color", "FillColor")))
+            colours = (argb(_at(boundary, "Color", f"{name}Color")) for name in ("Line", "Fill"))
+            yield Boundary((topic.id,), "", next(filter(None, colours), usual))
 
 
 def _background(document: Element) -> str:

@@ -22,6 +22,7 @@ from mapshelf.model import (
     Topic,
     TopicKind,
 )
+from mapshelf.readers.formats.xmind_sides import put_on_sides
 from mapshelf.readers.formats.xmind_styles import Properties, Theme
 from mapshelf.readers.parsing.content import Content
 from mapshelf.readers.parsing.detached_topics import DetachedTopics, detach, give_ids
@@ -69,12 +70,23 @@ class Bracket(NamedTuple):
 
 
 class Canvas(NamedTuple):
-    """What a file says about a sheet besides its topics."""
+    """What a file says about a sheet besides its topics.
+
+    Attributes:
+        title: its name.
+        background: its colour.
+        relationships: between its topics.
+        theme: how topics look that say nothing themselves.
+        structure: see ``xmind_sides``.
+        right_number: likewise.
+    """
 
     title: str
     background: str
     relationships: tuple[Relationship, ...]
     theme: Theme
+    structure: str = ""
+    right_number: str = ""
 
 
 class Parts:
@@ -157,6 +169,7 @@ class Parts:
             boundaries,
             tuple(self._summaries(detached)),
             canvas.background or theme.background,
+            put_on_sides(detached.root, canvas.structure, canvas.right_number),
         )
         theme.apply(sheet, self.properties)
         return sheet
