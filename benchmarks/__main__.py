@@ -126,7 +126,7 @@ def _measure(size: int, given: argparse.Namespace) -> dict[str, Any]:
         "freshness": freshness.measured,
         "hostile": lambda chosen: hostile.measured(chosen, given.hostile_texts),
         "overload": lambda chosen: overload.measured(
-            chosen, given.attack_seconds, given.attacks, given.files
+            chosen, overload.Scale(given.attack_seconds), given.attacks, given.files
         ),
         "excess": lambda chosen: excess.measured(chosen, given.excess_seconds, given.excess),
         "fuzzing": lambda chosen: fuzzing.measured(chosen, given.fuzzing_requests),

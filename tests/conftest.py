@@ -15,7 +15,7 @@ from mapshelf.model import MapDraft
 from tests.children import lent_children
 from tests.cli.process import EXAMPLES, Mapshelf
 from tests.examples import register_profiles
-from tests.harness import Service, Shelf, serve, shelf_with
+from tests.harness import Service, Shelf, copied_shelf, serve, shelf_with
 from tests.postgres import CHOSEN, Server, shared, stop_shared
 
 register_profiles()
@@ -144,7 +144,7 @@ def samples(tmp_path_factory: pytest.TempPathFactory) -> Mapshelf:
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
     """An empty catalogue, published."""
-    with shelf_with(tmp_path) as empty:
+    with copied_shelf(tmp_path) as empty:
         yield empty
 
 

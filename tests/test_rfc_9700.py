@@ -19,7 +19,7 @@ from mapshelf.model import HOUR, MapDraft
 from mapshelf.tokens import scopes_of
 from tests.api import test_oauth
 from tests.api.oauth_programs import CALLBACK, FORM, LOCAL, Asking, reader, refused, registered
-from tests.harness import BASE_URL, READER, Service, Shelf, serve, shelf_with
+from tests.harness import BASE_URL, READER, Service, Shelf, copied_shelf, serve
 from tests.site.people import test_oauth_programs
 
 NOT_OURS: Final = {
@@ -43,7 +43,7 @@ SECTIONS: Final = (
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with shelf_with(tmp_path, MapDraft(title="Plan")) as shelf:
+    with copied_shelf(tmp_path, MapDraft(title="Plan")) as shelf:
         yield shelf
 
 

@@ -19,7 +19,7 @@ from mapshelf.settings import Budget, RateLimit
 from mapshelf.site import site_routes
 from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.read import Snapshot
-from tests.harness import READER, Service, Shelf, outline_of, serve, shelf_with
+from tests.harness import READER, Service, Shelf, copied_shelf, outline_of, serve, shelf_with
 
 FIRST = MapDraft(id="first001", title="First", outline=outline_of("First", "one", "two"))
 
@@ -207,7 +207,7 @@ def first_page(service: Service) -> str:
 
 
 def test_the_first_page_is_ready_with_a_new_snapshot(tmp_path: Path) -> None:
-    with shelf_with(tmp_path, FIRST) as shelf, serve(shelf, site_routes) as service:
+    with copied_shelf(tmp_path, FIRST) as shelf, serve(shelf, site_routes) as service:
         assert "First" in first_page(service)
         made = service.application.application.context.queues.pages.counts
         before = made.done
@@ -219,7 +219,7 @@ def test_the_first_page_is_ready_with_a_new_snapshot(tmp_path: Path) -> None:
 
 
 def test_nothing_is_made_ready_that_nobody_asked_for(tmp_path: Path) -> None:
-    with shelf_with(tmp_path, FIRST) as shelf, serve(shelf, site_routes) as service:
+    with copied_shelf(tmp_path, FIRST) as shelf, serve(shelf, site_routes) as service:
         made = service.application.application.context.queues.pages.counts
         shelf.put(MapDraft(title="Another"))
         shelf.publish()

@@ -28,7 +28,7 @@ from tests.api.oauth_programs import (
     refused,
     registered,
 )
-from tests.harness import BASE_URL, READER, Service, Shelf, serve, shelf_with
+from tests.harness import BASE_URL, READER, Service, Shelf, copied_shelf, serve
 
 TOKEN = "/oauth/token"
 NO_TOKEN = {"grant_type": "refresh_token", "refresh_token": "msr_none"}
@@ -36,7 +36,7 @@ NO_TOKEN = {"grant_type": "refresh_token", "refresh_token": "msr_none"}
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with shelf_with(tmp_path, MapDraft(title="Plan")) as shelf:
+    with copied_shelf(tmp_path, MapDraft(title="Plan")) as shelf:
         yield shelf
 
 

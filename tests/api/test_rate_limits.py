@@ -22,7 +22,7 @@ from mapshelf.settings import Budget, RateLimit
 from mapshelf.site import site_routes
 from mapshelf.tokens import new_token
 from tests.cli.process import Mapshelf, serving
-from tests.harness import Service, Shelf, outline_of, shelf_with
+from tests.harness import Service, Shelf, copied_shelf, outline_of
 from tests.metrics.exposed import parse
 
 HOUR: Final = 3600
@@ -31,7 +31,7 @@ SOIL: Final = MapDraft(id="soil0001", title="Soil", outline=outline_of("Soil", "
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with shelf_with(tmp_path, SOIL) as full:
+    with copied_shelf(tmp_path, SOIL) as full:
         yield full
 
 

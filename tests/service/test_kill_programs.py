@@ -28,7 +28,7 @@ from tests.cli.process import Mapshelf, serving
 
 pytestmark = pytest.mark.process
 
-ROUNDS = int(os.environ.get("MAPSHELF_KILL_ROUNDS", "3"))
+ROUNDS = int(os.environ.get("MAPSHELF_KILL_ROUNDS", "1"))
 CODES = 20
 """Codes for a round; as many grants of a user are kept."""
 

@@ -33,6 +33,7 @@ from mapshelf.site import site_routes
 from mapshelf.tokens import ACCESS_PREFIX, FEED_PREFIX, SCOPES, new_token
 from tests.api.oauth_programs import SECRET, challenge_of, registered
 from tests.api.publishing import plan
+from tests.examples import share
 from tests.harness import BASE_URL, Service, Shelf, shelf_with
 from tests.person import PASSWORD, link_of
 from tests.readers.samples import archive_of, as_file, drawn
@@ -757,15 +758,26 @@ def test_the_table_says_only_what_is_understood() -> None:
     }
 
 
+def those_of_turn(callers: list[Caller], turn: int) -> list[Caller]:
+    """Return everybody who differs in what is allowed, and of those who are like one a share.
+
+    That all strangers are alike, and where a form must come from, is tested for every route in
+    ``tests/api/test_permissions.py``, and for every form in ``tests/site/people/test_forms.py``.
+    """
+    alike = [one for one in callers if one.elsewhere or not (one.written and one.user)]
+    some = share(alike[1:], turn)
+    return [one for one in callers if one not in alike[1:] or one in some]
+
+
 @pytest.mark.slow
 def test_every_cell(world: World) -> None:
     cells, wrong = 0, []
-    for row in rows(private=is_private(world)):
+    for turn, row in enumerate(rows(private=is_private(world)), int(is_private(world))):
         for visibility in VISIBILITIES if row.which else ("published",):
             if visibility != "published" and (row.method, row.path) in OF_NEW_MAPS:
                 continue
             asked = None
-            for caller in world.callers():
+            for caller in those_of_turn(world.callers(), turn):
                 asked = asked or world.ask(row, visibility)
                 answer = world.send(row.method, asked, caller)
                 cells += 1

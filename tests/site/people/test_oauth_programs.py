@@ -23,7 +23,7 @@ from tests.api.oauth_programs import (
     registered,
     request_of,
 )
-from tests.harness import BASE_URL, Service, Shelf, shelf_with
+from tests.harness import BASE_URL, Service, Shelf, copied_shelf
 from tests.person import Form, Person, forms, link_of, member
 from tests.site.shelves import GARDEN
 
@@ -37,7 +37,7 @@ def _cheap(cheap: None) -> None:
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> Iterator[Shelf]:
-    with shelf_with(tmp_path, GARDEN) as full:
+    with copied_shelf(tmp_path, GARDEN) as full:
         yield full
 
 
