@@ -56,9 +56,9 @@ def define(parser: argparse.ArgumentParser) -> None:
         type=category_name,
         help="category of the maps in the folders; default: the name of each map's folder",
     )
-    parser.add_argument("--host", default=DEFAULT_HOST, help=f"default {DEFAULT_HOST}")
+    parser.add_argument("--host", default=DEFAULT_HOST, help=f"default: {DEFAULT_HOST}")
     parser.add_argument(
-        "--port", default=DEFAULT_PORT, type=whole_number(65_535), help=f"default {DEFAULT_PORT}"
+        "--port", default=DEFAULT_PORT, type=whole_number(65_535), help=f"default: {DEFAULT_PORT}"
     )
     parser.add_argument(
         "--workers",
@@ -181,7 +181,7 @@ def _add_backup_options(parser: argparse.ArgumentParser) -> None:
         "--backup-keep",
         metavar="N",
         type=whole_number(10_000),
-        help=f"backups to keep in it, default {DEFAULT_BACKUPS}",
+        help=f"backups to keep; default: {DEFAULT_BACKUPS}",
     )
 
 
