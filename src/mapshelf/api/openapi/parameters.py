@@ -82,7 +82,7 @@ def _selecting(orders: Sequence[SortOrder]) -> Json:
         ),
         "title_only": _query(
             "title_only",
-            "Search in titles alone, as if `title:` stood before each word of `query`.",
+            "Search in titles only, as if each word of `query` had the prefix `title:`.",
             {"type": "boolean", "default": False},
         ),
         "limit": _query(
