@@ -24,7 +24,7 @@ from mapshelf.tokens import DEFAULT_SCOPES, SCOPES, scopes_of
 def define(parser: argparse.ArgumentParser) -> None:
     """Add the options of the command."""
     actions = parser.add_subparsers(required=True, metavar="ACTION")
-    create = actions.add_parser("create", help="create a token and print it, this one time")
+    create = actions.add_parser("create", help="create a token and print it, once")
     add_catalogue_options(create)
     create.add_argument("user", metavar="USER", type=user_name)
     create.add_argument("--label", default="", type=one_line, help="what the token is for")
@@ -33,7 +33,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         metavar="DAYS",
         type=whole_number(MAX_LIFETIME),
         default=DEFAULT_LIFETIME,
-        help=f"days until it expires, default {DEFAULT_LIFETIME}",
+        help=f"days until the token expires; default: {DEFAULT_LIFETIME}",
     )
     create.add_argument(
         "--scope",
@@ -42,7 +42,7 @@ def define(parser: argparse.ArgumentParser) -> None:
         action="append",
         choices=SCOPES,
         help=f"what the token allows, of {', '.join(SCOPES)}; may be repeated;"
-        f" default {' and '.join(DEFAULT_SCOPES)}",
+        f" default: {' and '.join(DEFAULT_SCOPES)}",
     )
     create.set_defaults(run=_create)
     listing = actions.add_parser("list", help="show the tokens of a user")
