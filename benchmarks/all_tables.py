@@ -272,6 +272,9 @@ def _excess(excess: Sizes) -> Iterator[str]:
     yield from header("maps", "requests", *names, *refused)
     for size, kinds in excess.items():
         for name, part in kinds.items():
+            if "failed" in part:
+                yield row(count(size), name, f"failed: {part['failed']}", *[""] * 7)
+                continue
             after, due = part["afterwards served a second"], part["afterwards asked a second"]
             cells = (
                 number(part["peak a second"]),

@@ -104,7 +104,7 @@ MEASURED: Final[dict[str, Any]] = {
         },
         "hang-ups: attackers": {"cpu": 3},
     },
-    "excess": dict.fromkeys(KINDS, EXCESS),
+    "excess": {**dict.fromkeys(KINDS, EXCESS), "uploads": {"failed": "OSError()"}},
     "fuzzing": {"requests": {"200": 90, "404": 10}, "changes": {"made": 5}},
     "nodes": {
         **{
