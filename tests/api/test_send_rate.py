@@ -154,7 +154,7 @@ def answered(folder: Path, monkeypatch: pytest.MonkeyPatch, client: Client, othe
         raise AssertionError("the body is opened")
 
     application = create_app(Shelf(folder).settings, site_routes).application
-    monkeypatch.setattr(application, "answer", large)
+    monkeypatch.setattr(application.handler, "answer", large)
     monkeypatch.setattr(rsgi, "open_body", opened)
 
     async def test() -> None:

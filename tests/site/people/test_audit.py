@@ -83,11 +83,11 @@ def test_refused_attempts_add_nothing(site: Service, shelf: Shelf) -> None:
 def test_a_log_that_cannot_be_written_fails_no_refusal(
     site: Service, shelf: Shelf, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def note(*_: object) -> None:
+    def failing(*_: object) -> None:
         raise StoreUnavailable("away")
 
     member(site, shelf, "ann")
-    monkeypatch.setattr(type(shelf.store), "note", note)
+    monkeypatch.setattr(type(shelf.store), "add_audit_entry", failing)
     answer = Person(site).sign_in("ann", OTHER)
     assert answer.status_code == 403
     assert "Wrong username or password" in answer.text

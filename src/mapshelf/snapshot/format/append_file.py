@@ -6,6 +6,7 @@ costs only what is new. Bytes after the published length are left over from a cr
 """
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -56,5 +57,10 @@ class AppendFile:
         return self._length, self._digest.hexdigest()
 
     def close(self) -> None:
-        """Close the file."""
-        self._file.close()
+        """Close the file.
+
+        What has not been flushed belongs to no snapshot, so it does not matter if it cannot be
+        written any more, and it must not keep the caller from closing other files.
+        """
+        with suppress(OSError):
+            self._file.close()
