@@ -274,7 +274,7 @@ class TooManySearches(Conflict):
 
 
 class AlreadyDecided(Conflict):
-    """Another administrator has just made the same decision about a map."""
+    """The decision about a map, a collection or a user has already been made, or is obsolete."""
 
 
 class LastAdministrator(Conflict):

@@ -33,7 +33,7 @@ WRONG_CODES: Final = 30
 """Most wrong user codes that a user may enter in a day."""
 
 WAIT: Final = 900
-"""The ``retry_after`` of a user who entered too many wrong codes, in seconds."""
+"""The ``retry_after`` at either of these limits, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from mapshelf.tokens import ACCESS_PREFIX, REFRESH_PREFIX, new_token, token_dige
 
 ACCESS_LIFETIME: Final = HOUR
 REFRESH_LIFETIME: Final = 90 * DAY
-"""In milliseconds. A program that refreshes more often than the second one stays authorized."""
+"""In milliseconds. A program stays authorized while it refreshes within ``REFRESH_LIFETIME``."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ The last two do not apply to addresses from which the account has been signed in
 an attacker elsewhere cannot lock the owner out. A one-time link works despite any failures.
 
 A failure is counted before the password is verified, and removed if the password is right, so that
-concurrent attempts get no extra tries. Unknown names are counted, and take as long, like others.
+concurrent attempts get no extra tries. Unknown names are treated the same, and take as long.
 """
 
 import logging

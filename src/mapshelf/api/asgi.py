@@ -108,7 +108,7 @@ def _read_request(asked: tuple[Scope, Receive]) -> Request:
 
 async def _disconnection(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
-        pass  # a body that nobody reads
+        pass  # discard a body that is not read
 
 
 async def _pieces(receive: Receive) -> AsyncIterator[bytes]:

@@ -106,7 +106,7 @@ class CachedSnapshot:
 
     Attributes:
         snapshot: the snapshot.
-        withdrawn: the public ids of maps in it that must not be found any more.
+        withdrawn: the public ids of maps in it that must no longer be found.
         profiles: responses for a single user, by user.
     """
 

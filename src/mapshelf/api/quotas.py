@@ -16,7 +16,7 @@ from mapshelf.settings import Settings
 MEGABYTE: Final = 1 << 20
 
 WITH_REMOVED: Final = 2
-"""The factor by which removed and existing maps together may exceed the quotas."""
+"""Removed and existing maps together may reach this multiple of the quotas."""
 
 
 def check_quotas(settings: Settings, usage: Usage, size: int, now: int, *, new: bool) -> None:

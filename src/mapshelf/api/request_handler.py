@@ -70,7 +70,7 @@ FEWEST: Final = 32
 itself pauses, and then they are not too many."""
 
 AT_ONCE: Final = 4
-"""Requests that get a turn before new ones are accepted."""
+"""Turns to give before newly arrived requests are checked."""
 
 MEASURED_FOR: Final = 0.1
 """Seconds over which turns are counted. Pauses of the machine are usually shorter; they must not

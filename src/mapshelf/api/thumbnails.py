@@ -61,7 +61,7 @@ PICTURE_SECONDS: Final = 3.0
 """Seconds for the pictures in topics of one thumbnail: the others become empty frames."""
 
 HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; img-src data:; sandbox")
-"""Content Security Policy for an SVG opened as a document: it may show its own pictures only."""
+"""Content Security Policy for an SVG opened as a document: it may only show embedded pictures."""
 
 
 @dataclass(frozen=True, slots=True)
