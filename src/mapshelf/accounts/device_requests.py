@@ -81,7 +81,6 @@ def find(store: Store, typed: str, user: User, now: int) -> tuple[DeviceRequest,
     Raises:
         NotFound: no pending request has this code.
         TooManyAttempts: the user entered too many wrong codes.
-        TooManyAttempts: the user has typed too many wrong codes.
     """
     key = sha256(b"device codes of %d" % user.id).digest()
     failures = store.failures([key], now).get(key)

@@ -20,7 +20,7 @@ def feed_address(base_url: str, secret: str, of: str = "") -> str:
     """Return the address of a feed.
 
     Args:
-        base_url: where clients reach the service.
+        base_url: the public address of the service.
         secret: grants access to everybody who has the address.
         of: the path of the page that the feed follows, such as ``/collected/ID``; by default, the
             feed has all maps.
