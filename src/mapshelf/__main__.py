@@ -1,10 +1,8 @@
-"""``python -m mapshelf`` is ``mapshelf``."""
+"""Runs the ``mapshelf`` command as ``python -m mapshelf``."""
 
 import sys
 
-if (
-    __name__ == "__main__"
-):  # processes that a command spawns import this module, and need no command
+if __name__ == "__main__":  # spawned child processes import this module without running a command
     from mapshelf.cli import main
 
     sys.exit(main())

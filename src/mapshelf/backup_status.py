@@ -1,7 +1,7 @@
-"""How the last backup went, for those who watch: a small file in the data folder.
+"""Stores the result of the last backup in a small file in the data folder, for monitoring.
 
-The command and the daily job write it, each in a process of its own, and it is wanted above all
-when nothing else works. Backups themselves may be on another disk, or gone to another machine.
+Both the command and the daily job write it, each in its own process. It must be readable even when
+nothing else works, and backups themselves may be on another disk or another machine.
 """
 
 import json
@@ -14,14 +14,14 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class BackupStatus:
-    """How the last backup went.
+    """The result of the last backup.
 
     Attributes:
-        made: when the last good one was made (seconds since 1970-01-01 UTC), ``None`` if none was.
-        size: its bytes.
-        failing_since: when the first of the attempts that failed since then was made, ``None`` if
-            none did.
-        reason: why the last of these failed.
+        made: when the last successful backup was made (seconds since 1970-01-01 UTC), ``None`` if
+            there is none.
+        size: its size in bytes.
+        failing_since: when the first failed attempt after it was made, ``None`` if none failed.
+        reason: why the last attempt failed.
     """
 
     made: float | None = None
@@ -31,13 +31,13 @@ class BackupStatus:
 
 
 class BackupStatusFile:
-    """The file in the data folder ``data``. That it cannot be written is not worth an error."""
+    """The status file in the data folder ``data``. Failures to write it are ignored."""
 
     def __init__(self, data: Path) -> None:
         self._path = data / "backup-status"
 
     def read(self) -> BackupStatus:
-        """Return how the last backup went; nothing is known if the file is missing or damaged."""
+        """Return the status; it is empty if the file is missing or damaged."""
         with suppress(OSError, ValueError, KeyError, TypeError):
             said = json.loads(self._path.read_text("utf-8"))
             made, since = said["made"], said["failing_since"]
@@ -50,11 +50,11 @@ class BackupStatusFile:
         return BackupStatus()
 
     def note_success(self, size: int, made: float | None = None) -> None:
-        """Note that a backup of ``size`` bytes was made, by default now."""
+        """Record a backup of ``size`` bytes, made now by default."""
         self._write(BackupStatus(time.time() if made is None else made, size))
 
     def note_failure(self, reason: str) -> None:
-        """Note that a backup failed."""
+        """Record a failed backup."""
         known = self.read()
         since = time.time() if known.failing_since is None else known.failing_since
         self._write(replace(known, failing_since=since, reason=reason))

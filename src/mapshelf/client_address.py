@@ -1,4 +1,4 @@
-"""Who sends a request, and from which address, behind proxies."""
+"""Determines the client address of a request from the peer and ``X-Forwarded-For``."""
 
 from collections.abc import Sequence
 from ipaddress import (
@@ -15,7 +15,7 @@ Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
 NETWORK_BITS: Final = 64
-"""Bits of an IPv6 address that identify a connection: devices choose the rest at random."""
+"""Leading bits of an IPv6 address that identify a connection; devices choose the others."""
 
 MOST_PROXIES: Final = 20  # examined in X-Forwarded-For
 
@@ -35,8 +35,8 @@ def client_address(peer: str, forwarded: bytes, trusted: Sequence[Network]) -> s
 
     Args:
         peer: the address of the peer.
-        forwarded: X-Forwarded-For, to which every proxy appends the address of its client. So the
-            last entry that is not a trusted proxy is the client. Entries before it may be forged.
+        forwarded: the X-Forwarded-For header. Each proxy appends the address of its client, so the
+            last entry that is not a trusted proxy is the client. Earlier entries may be forged.
         trusted: the networks of trusted proxies.
     """
     found = _parsed(peer)
@@ -50,13 +50,13 @@ def client_address(peer: str, forwarded: bytes, trusted: Sequence[Network]) -> s
 
 
 def is_trusted(peer: str, trusted: Sequence[Network]) -> bool:
-    """Tell whether a peer is a trusted proxy."""
+    """Return whether a peer is a trusted proxy."""
     found = _parsed(peer)
     return found is not None and _is_among(found, trusted)
 
 
 def _parsed(text: str) -> Address | None:
-    """Return the address in a text, without port and zone, ``None`` if there is none."""
+    """Return the address in a text, without port and zone, ``None`` if it is invalid."""
     text = text.strip()
     if text.startswith("["):
         text = text[1:].partition("]")[0]

@@ -1,4 +1,4 @@
-"""The current time, in the unit used everywhere."""
+"""The current time, in milliseconds."""
 
 import time
 

@@ -1,12 +1,12 @@
-"""A disk cache for what is expensive to make: pictures and large documents.
+"""A disk cache for results that are expensive to compute: pictures and large documents.
 
-Each result is in its own file, under a key made from all its inputs: a changed map has another key,
-so nothing has to be invalidated. Files are distributed over folders by key. Each folder is kept
-below its share of the limit by removing the least recently used files. This only looks at the files
-of one folder, and needs no communication with other processes.
+Each result has its own file, under a key derived from all its inputs: a changed map has another
+key, so nothing has to be invalidated. Files are distributed over folders by key. Each folder is
+limited to its share of the total size by removing the least recently used files. This only reads
+one folder, and needs no communication with other processes.
 
-Several processes may use the same folders. A file is written under a temporary name and renamed, so
-that no process sees an incomplete one. As nothing is synced to disk, each file begins with a
+Several processes may share the folders. A file is written under a temporary name and renamed, so
+that no process sees an incomplete one. Nothing is synced to disk, so each file begins with a
 checksum; a file whose checksum is wrong is ignored.
 """
 
@@ -28,28 +28,28 @@ _DIGEST: Final = 16
 
 _PIECE: Final = 1 << 20
 _TURN: Final = "turn"
-"""A file in the folder of results; the process that has locked it has its turn."""
+"""The lock file in the folder of results."""
 
 _REMEMBERED: Final = 1000
 """Most files to remember as verified."""
 
 _USED_NOTED_EVERY: Final = 86_400.0
-"""Seconds; recording each use would be a write for each read."""
+"""Seconds between updates of a file's last use: recording each one would turn reads into writes."""
 
 _ABANDONED_AFTER: Final = 3600.0
-"""Seconds after which a file with a temporary name must be from a process that died."""
+"""Age in seconds at which a temporary file must belong to a process that died."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class CachedFile:
-    """A file of the cache, verified, to be sent in pieces.
+    """A verified file of the cache, to be sent in pieces.
 
     Attributes:
-        path: its path; it may be removed to make room.
-        digest: the XXH3-128 checksum of its content, in hexadecimal digits.
-        size: bytes of its content.
+        path: its path; it may be removed at any time to free space.
+        digest: the XXH3-128 checksum of its content, in hexadecimal.
+        size: size of its content in bytes.
     """
 
     path: Path
@@ -60,7 +60,7 @@ class CachedFile:
         """Open the file at the beginning of its content.
 
         Raises:
-            OSError: it has been removed.
+            OSError: the file has been removed.
         """
         file = self.path.open("rb", buffering=0)
         file.seek(_DIGEST)
@@ -78,11 +78,11 @@ class DiskCache:
         """Use ``folder``, which is created with the first result.
 
         Args:
-            folder: must contain nothing else.
-            size: maximum size of all results together, in bytes.
-            folders: the number of folders (a power of two, 256 at most) that the files are
-                distributed over. Each has an equal share of ``size``, which must be far larger than
-                any result.
+            folder: a folder that contains nothing else.
+            size: maximum total size of all results in bytes.
+            folders: the number of folders (a power of two, at most 256) over which files are
+                distributed. Each has an equal share of ``size``, which must be far larger than any
+                result.
         """
         self._folder = folder
         self._folders = folders
@@ -91,9 +91,9 @@ class DiskCache:
         self._told = False
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return what a child process needs, which is not what threads change meanwhile.
+        """Return the state that a child process needs, without the parts that threads change.
 
-        A failure is logged by the process that the cache comes from, so the copy is silent.
+        Failures are logged by the parent process, so the copy logs nothing.
         """
         return {**vars(self), "_verified": {}, "_told": True}
 
@@ -111,7 +111,7 @@ class DiskCache:
     def find(self, key: str) -> CachedFile | None:
         """Return the file with the result under ``key``, ``None`` if it is missing or damaged.
 
-        It is read whole, piece by piece, unless this process has read it before.
+        The whole file is read to verify it, unless this process has verified it before.
         """
         path = self._path(key)
         try:
@@ -130,13 +130,13 @@ class DiskCache:
         return found
 
     def put(self, key: str, content: bytes) -> bool:
-        """Store a result, and return whether that worked; a failure is logged once."""
+        """Store a result, and return whether that worked; only the first failure is logged."""
         return self.put_pieces(key, (content,))
 
     def put_pieces(self, key: str, pieces: Iterable[bytes]) -> bool:
-        """Store a result that comes in pieces, which are never in memory all at once.
+        """Store a result that is produced in pieces, which are never all in memory.
 
-        If making a piece raises an exception, nothing is stored.
+        If producing a piece raises an exception, nothing is stored.
         """
         path = self._path(key)
         part = path.with_name(f"{path.name}.{secrets.token_hex(6)}")
@@ -153,11 +153,11 @@ class DiskCache:
             self._told = True
             return False
         finally:
-            with suppress(OSError):  # there is none if it has its name
+            with suppress(OSError):  # missing if it was renamed
                 part.unlink()
 
     def remove_older_than(self, seconds: float) -> None:
-        """Remove results that were stored, or last used, longer ago."""
+        """Remove results that were last stored or used more than ``seconds`` ago."""
         for path in self._folder.glob("*/*"):
             with suppress(OSError):
                 if time.time() - path.stat().st_mtime > seconds:
@@ -165,10 +165,10 @@ class DiskCache:
 
     @contextmanager
     def turn(self, name: str = _TURN) -> Iterator[None]:
-        """Hold a lock that only one process has at a time, so that expensive results are made once.
+        """Hold a lock across processes, so that an expensive result is computed only once.
 
-        Each ``name`` is a lock of its own: what takes long does not keep other results waiting.
-        If the lock file cannot be opened (a full or read-only disk), nobody waits.
+        Each ``name`` is a separate lock, so a slow result does not block others. If the lock file
+        cannot be opened (a full or read-only disk), this does not wait.
         """
         with ExitStack() as opened:
             with suppress(OSError):
@@ -178,19 +178,19 @@ class DiskCache:
             yield
 
     def _make_folder(self) -> None:
-        """Make the folder, for us only: there are results of private maps in it."""
-        with suppress(FileExistsError):  # if that is no folder, the next step says so
+        """Create the folder, readable only by the owner: it contains results of private maps."""
+        with suppress(FileExistsError):  # if it is not a folder, the next step fails
             self._folder.mkdir(mode=0o700, parents=True)
 
     def _path(self, key: str) -> Path:
         return self._folder / f"{int(key[:2], 16) % self._folders:02x}" / key[2:]
 
     def _make_room(self, fresh: Path) -> None:
-        """Remove the least recently used files, but not ``fresh``, if the folder is too large."""
+        """If the folder is too large, remove the least recently used files, except ``fresh``."""
         found = []
         with os.scandir(fresh.parent) as entries:
             for entry in entries:
-                with suppress(FileNotFoundError):  # another process is at it, too
+                with suppress(FileNotFoundError):  # another process removed it
                     status = entry.stat()
                     found.append((status.st_mtime, status.st_size, entry.path))
         total = sum(size for _, size, _ in found)
@@ -204,7 +204,7 @@ class DiskCache:
 
 
 def _write(path: Path, pieces: Iterable[bytes]) -> None:
-    """Write a file of the cache: the checksum of its content, and its content."""
+    """Write a cache file: the checksum of its content, then its content."""
     digest = xxhash.xxh3_128()
     with path.open("wb") as file:
         file.write(bytes(_DIGEST))
@@ -216,7 +216,7 @@ def _write(path: Path, pieces: Iterable[bytes]) -> None:
 
 
 def _verified(path: Path) -> CachedFile | None:
-    """Return a file if its content has the checksum at its beginning."""
+    """Return a file if its content matches its checksum."""
     digest, size = xxhash.xxh3_128(), 0
     with path.open("rb") as file:
         expected = file.read(_DIGEST)

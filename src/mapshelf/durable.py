@@ -1,7 +1,7 @@
-"""Folders that are there after a power cut.
+"""Creates folders and syncs directories so that they survive a power failure.
 
-What is written into a file is safe once the file was synced. Under which name it is found is safe
-only once its folder was, and so on upwards, as far as folders are new.
+Syncing a file makes its content durable. Its name is durable only once its folder is synced, and
+the same holds for every new folder above.
 """
 
 import os
@@ -10,27 +10,27 @@ from pathlib import Path
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder with those above it, for its owner only, unless it is there.
+    """Create a folder and its parents, accessible only by the owner, unless it exists.
 
     Raises:
-        OSError: it cannot be made.
+        OSError: it cannot be created.
     """
     new = [one for one in (folder, *folder.parents) if not one.exists()]
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for one in new:
-        with suppress(OSError):  # a folder that may be entered, and not read
+        with suppress(OSError):  # a folder with permission to enter but not to read
             sync_folder(one.parent)
 
 
 def sync_folder(folder: Path) -> None:
-    """Write to the disk what names stand in a folder.
+    """Sync the entries of a folder to disk.
 
     Raises:
         OSError: the folder cannot be opened.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        with suppress(OSError):  # some file systems of networks have nothing to sync
+        with suppress(OSError):  # some network file systems do not support it
             os.fsync(descriptor)
     finally:
         os.close(descriptor)

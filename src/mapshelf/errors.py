@@ -1,4 +1,4 @@
-"""The exception hierarchy: every error that Mapshelf raises deliberately, and what it means.
+"""The exception hierarchy: every error that Mapshelf raises deliberately.
 
 Third-party exceptions are translated at the boundary: those of ``apsw`` in ``store/sqlite/``, of
 ``psycopg`` in ``store/postgres/``, of ``tantivy`` in ``snapshot/format/text_fields.py``, of parsers
@@ -22,7 +22,7 @@ class InvalidParameter(InvalidRequest):
 class UnacceptablePassword(InvalidParameter):
     """A new password breaks a rule: one of ``accounts.passwords.RULES``, or ``differ``.
 
-    The latter is broken if somebody who types it twice types two passwords.
+    ``differ`` means that the two entries of the new password do not match.
     """
 
     def __init__(self, rule: str, message: str) -> None:
@@ -35,11 +35,11 @@ class MalformedRequest(InvalidRequest):
 
 
 class UnknownPath(InvalidRequest):
-    """There is nothing at the path of a request."""
+    """No resource exists at the path of a request."""
 
 
 class MethodNotAllowed(InvalidRequest):
-    """The path does not support this method; ``allowed`` are those it supports."""
+    """The path does not support this method; ``allowed`` lists those it supports."""
 
     def __init__(self, allowed: tuple[str, ...]) -> None:
         super().__init__(f"This address takes {', '.join(allowed)} only.")
@@ -51,11 +51,11 @@ class AddressTooLong(InvalidRequest):
 
 
 class BodyTooLarge(InvalidRequest):
-    """The body of a request, or a part of it, is larger than the operation takes."""
+    """The body of a request, or a part of it, is larger than the operation accepts."""
 
 
 class BodyTimeout(InvalidRequest):
-    """A client began to send a body, and then sent nothing for too long."""
+    """A client started to send a body, and then sent nothing for too long."""
 
 
 class LengthRequired(InvalidRequest):
@@ -63,17 +63,17 @@ class LengthRequired(InvalidRequest):
 
 
 class UnsupportedMediaType(InvalidRequest):
-    """The body of a request is of a media type or encoding that the operation does not take."""
+    """The operation does not accept the media type or encoding of the request body."""
 
 
 class CrossSiteRequest(InvalidRequest):
-    """A request with a cookie of ours, for which no page of ours was asked just before."""
+    """A request with our cookie fails the check that one of our pages sent it."""
 
 
 class InvalidToken(MapshelfError):
-    """The access token is missing, malformed, unknown, expired, revoked, or its user disabled.
+    """The access token is missing, malformed, unknown, expired or revoked, or its user is disabled.
 
-    ``sent`` is whether the client sent anything as a token.
+    ``sent`` is whether the client sent a token at all.
     """
 
     def __init__(self, *, sent: bool) -> None:
@@ -82,25 +82,25 @@ class InvalidToken(MapshelfError):
 
 
 class WrongCredentials(MapshelfError):
-    """The name or the password is not right; nobody outside learns which."""
+    """The name or the password is wrong; clients do not learn which."""
 
     def __init__(self) -> None:
         super().__init__("Wrong username or password.")
 
 
 class SessionTooOld(MapshelfError):
-    """The session does not show any longer who somebody is, so they have to sign in again."""
+    """The session is too old to prove who is using it; the user must sign in again."""
 
 
 class WrongPasskey(MapshelfError):
-    """A passkey is not known, or was not used for us just now; nobody outside learns which."""
+    """A passkey is unknown, or does not answer a recent challenge; clients do not learn which."""
 
     def __init__(self) -> None:
         super().__init__("This passkey cannot be used.")
 
 
 class ProviderUnavailable(MapshelfError):
-    """The OpenID provider does not answer, or not as one; ``provider`` is its name."""
+    """The OpenID provider does not respond, or not validly; ``provider`` is its name."""
 
     def __init__(self, provider: str) -> None:
         super().__init__("The provider cannot be reached now; try again soon.")
@@ -108,12 +108,12 @@ class ProviderUnavailable(MapshelfError):
 
 
 class ProviderRefusal(MapshelfError):
-    """Somebody comes from an OpenID provider or a proxy, and is not signed in.
+    """A user sent by an OpenID provider or a proxy cannot be signed in.
 
     Attributes:
-        reason: ``denied`` by the provider; ``attempt``: nothing was begun in this browser, or too
-            long ago; ``failed``: the answer cannot be believed; ``unlinked``: no account is linked;
-            ``taken``: another account is; ``disabled``: the account may not sign in.
+        reason: ``denied``: by the provider; ``attempt``: this browser has no attempt, or an expired
+            one; ``failed``: the response fails verification; ``unlinked``: no account is linked;
+            ``taken``: another account is linked; ``disabled``: the account may not sign in.
         provider: the name of the provider, empty for a proxy.
     """
 
@@ -124,7 +124,7 @@ class ProviderRefusal(MapshelfError):
 
 
 class TooManyAttempts(MapshelfError):
-    """Somebody tried too often, as to sign in; one may again in ``retry_after`` seconds."""
+    """Too many attempts, such as to sign in; the next is allowed in ``retry_after`` seconds."""
 
     def __init__(
         self,
@@ -136,7 +136,7 @@ class TooManyAttempts(MapshelfError):
 
 
 class TooManyRequests(MapshelfError):
-    """A client sent more requests than it may; one more is possible in ``retry_after`` seconds."""
+    """A client exceeded its rate limit; the next request is allowed in ``retry_after`` seconds."""
 
     def __init__(self, retry_after: int) -> None:
         super().__init__("You have sent too many requests; try again later.")
@@ -152,12 +152,12 @@ class InsufficientScope(MapshelfError):
 
 
 class OAuthRefusal(MapshelfError):
-    """A program is refused access, for a reason that OAuth 2 has a name for.
+    """A program is refused access, for a reason defined by OAuth 2.
 
     Attributes:
-        reason: the name, one of ``error`` in RFC 6749, sections 4.1.2.1 and 5.2, and in RFC 8628,
+        reason: the ``error`` code, as in RFC 6749, sections 4.1.2.1 and 5.2, and in RFC 8628,
             section 3.5.
-        basic: whether the program authenticated by HTTP Basic.
+        basic: whether the program used HTTP Basic authentication.
     """
 
     def __init__(self, reason: str, message: str, *, basic: bool = False) -> None:
@@ -167,11 +167,11 @@ class OAuthRefusal(MapshelfError):
 
 
 class Forbidden(MapshelfError):
-    """The user may see something, but not do this with it; the message is for the client.
+    """The user may see an object, but not perform this operation; the message is for the client.
 
     Attributes:
-        reason: what pages say instead of the message: the end of a key of ``site.messages``.
-        facts: the numbers in it.
+        reason: selects the message on pages: the end of a key of ``site.messages``.
+        facts: the numbers in that message.
     """
 
     def __init__(self, reason: str, message: str, **facts: int) -> None:
@@ -181,7 +181,7 @@ class Forbidden(MapshelfError):
 
 
 class TooManyUploads(MapshelfError):
-    """The user uploaded as many files as an hour allows; one may in ``retry_after`` seconds."""
+    """The user reached the hourly upload limit; the next is allowed in ``retry_after`` seconds."""
 
     def __init__(self, retry_after: int) -> None:
         super().__init__("You have uploaded too many files in the last hour; try again later.")
@@ -189,7 +189,7 @@ class TooManyUploads(MapshelfError):
 
 
 class TooManyReports(MapshelfError):
-    """The user reported as many maps as a day allows; one may in ``retry_after`` seconds."""
+    """The user reached the daily report limit; the next is allowed in ``retry_after`` seconds."""
 
     def __init__(self, retry_after: int) -> None:
         super().__init__("You have reported too many maps in the last day; try again later.")
@@ -205,7 +205,7 @@ class StoreUnavailable(StoreError):
 
 
 class StoreMissing(StoreError):
-    """There is no catalogue, and the caller did not want a new one."""
+    """No catalogue exists, and the caller did not ask to create one."""
 
 
 class StoreDamaged(StoreError):
@@ -213,11 +213,11 @@ class StoreDamaged(StoreError):
 
 
 class UnusableBackup(StoreError):
-    """A file cannot be restored: it is no backup, a damaged one, or of a newer version."""
+    """A file cannot be restored: it is not a backup, is damaged, or is from a newer version."""
 
 
 class HistoryLost(StoreError):
-    """The store no longer has the changes that were followed; read all changes again."""
+    """The store has discarded the changes that were being followed; read all of them again."""
 
 
 class Conflict(StoreError):
@@ -229,27 +229,27 @@ class AlreadyExists(Conflict):
 
 
 class TooManyTokens(Conflict):
-    """A user has as many personal tokens as one may make."""
+    """The user has the maximum number of personal tokens."""
 
 
 class MapHidden(Conflict):
-    """Administrators have hidden this map, so nobody else decides who sees it."""
+    """Administrators have hidden this map, so only they can change its visibility."""
 
 
 class MapDeleted(Conflict):
-    """Administrators have deleted this map, so nobody else brings it back."""
+    """Administrators have deleted this map, so only they can restore it."""
 
 
 class CollectionHidden(Conflict):
-    """Administrators have hidden this collection, so nobody else decides who sees it."""
+    """Administrators have hidden this collection, so only they can change its visibility."""
 
 
 class TooManyCollections(Conflict):
-    """There are as many collections, or maps in one, as there may be.
+    """A limit on collections, or on the maps in one, is reached.
 
     Attributes:
         what: ``own`` collections, ``maps`` in one, or ``pinned`` collections.
-        most: how many of these there may be.
+        most: the limit.
     """
 
     def __init__(self, what: str, most: int) -> None:
@@ -264,7 +264,7 @@ class TooManyCollections(Conflict):
 
 
 class TooManySearches(Conflict):
-    """A user has as many saved searches as one may have; ``most`` says how many these are."""
+    """The user has the maximum number of saved searches, which is ``most``."""
 
     def __init__(self, most: int) -> None:
         super().__init__(
@@ -274,15 +274,15 @@ class TooManySearches(Conflict):
 
 
 class AlreadyDecided(Conflict):
-    """Somebody else has decided the same about a map in this moment."""
+    """The decision about a map, a collection or a user has already been made, or is obsolete."""
 
 
 class LastAdministrator(Conflict):
-    """There would be no administrator left who can sign in."""
+    """The change would leave no administrator who can sign in."""
 
 
 class LastWay(Conflict):
-    """Without this, a user could not sign in any longer."""
+    """The change would remove the user's last way to sign in."""
 
 
 class NotFound(MapshelfError):
@@ -313,7 +313,7 @@ class InvalidRecord(MapshelfError):
 
 
 class UnreadableFile(MapshelfError):
-    """A map file is refused; the message says what is wrong with it."""
+    """A map file is refused; the message says why."""
 
 
 class NotAMap(UnreadableFile):
@@ -329,13 +329,13 @@ class TooLarge(UnreadableFile):
 
 
 class PreviewChanged(MapshelfError):
-    """A map file contains another picture than was requested: the map is being replaced."""
+    """The picture in a map file is not the requested one: the map is being replaced."""
 
 
 class Overloaded(MapshelfError):
-    """There is more work than can be done soon; the same request may succeed in a moment.
+    """The server has too much work; the same request may succeed in a moment.
 
-    ``retry_after`` has the seconds after which it may, if that is known, else 0.
+    ``retry_after`` is when, in seconds; 0 if that is unknown.
     """
 
     def __init__(self, message: str, retry_after: int = 0) -> None:
@@ -356,7 +356,7 @@ class CannotWrite(MapshelfError):
 
 
 class CannotListen(MapshelfError):
-    """The address to serve at is taken, or not one of this machine."""
+    """The address to serve at is in use, or does not belong to this machine."""
 
 
 class FolderInUse(MapshelfError):
@@ -364,8 +364,8 @@ class FolderInUse(MapshelfError):
 
 
 class TooFewDescriptors(MapshelfError):
-    """The system allows this process too few open files and connections."""
+    """The system limits this process to too few open files and connections."""
 
 
 class InvalidSetting(MapshelfError):
-    """A command-line option or environment variable has a value that cannot be used."""
+    """A command-line option or environment variable has an invalid value."""

@@ -1,7 +1,7 @@
-"""How far an import has come, for the processes that show it: a small file in the data folder.
+"""Shares the progress of an import between processes by a small file in the data folder.
 
-A worker asks for it with each page of a library that is being filled, so it is no row in the
-database. It is of one moment and one node, and nothing is lost with it.
+While a library is being filled, workers read the progress for every page, so it is not stored in
+the database. It concerns one node at one moment; losing it does no harm.
 """
 
 import json
@@ -13,17 +13,17 @@ from pathlib import Path
 from typing import Final
 
 STALE: Final = 60.0
-"""Seconds after which an import that says nothing is taken for ended: it was killed. Reading one
+"""Age in seconds at which a progress file is stale, because its import was killed. Reading one map
 file may take half of that."""
 
 
 @dataclass(frozen=True, slots=True)
 class ImportStatus:
-    """How far an import has come.
+    """The progress of an import.
 
     Attributes:
-        done: files that were read, or known already.
-        total: all files, 0 while they are being looked for.
+        done: files that were read or already known.
+        total: all files, 0 during the search for files.
     """
 
     done: int = 0
@@ -31,13 +31,13 @@ class ImportStatus:
 
 
 class StatusFile:
-    """The file in the data folder ``data``. That it cannot be written is not worth an error."""
+    """The progress file in the data folder ``data``. Failures to write it are ignored."""
 
     def __init__(self, data: Path) -> None:
         self._path = data / "importing"
 
     def write(self, status: ImportStatus) -> None:
-        """Say how far the import has come."""
+        """Record the progress of the import."""
         beside = self._path.with_name(f"{self._path.name}.{os.getpid()}")
         try:
             beside.write_text(json.dumps(asdict(status)), "ascii")
@@ -47,12 +47,12 @@ class StatusFile:
                 beside.unlink(missing_ok=True)
 
     def clear(self) -> None:
-        """Say that no import is going on."""
+        """Record that no import is running."""
         with suppress(OSError):
             self._path.unlink(missing_ok=True)
 
     def read(self) -> ImportStatus | None:
-        """Return how far the import has come, ``None`` if there is none."""
+        """Return the progress of the import, ``None`` if none is running."""
         try:
             if time.time() - self._path.stat().st_mtime > STALE:
                 return None

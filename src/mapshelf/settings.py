@@ -1,4 +1,4 @@
-"""The settings of an installation: created once by the command line, and passed on from there."""
+"""The settings of an installation, created once by the command line and passed on explicitly."""
 
 import os
 import re
@@ -16,23 +16,23 @@ DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8000
 
 DEFAULT_BACKUPS: Final = 7
-"""Daily backups that are kept."""
+"""Number of daily backups to retain."""
 
 DEFAULT_QUOTA_MAPS: Final = 1000
 DEFAULT_QUOTA_MEGABYTES: Final = 1024
 DEFAULT_UPLOADS_PER_HOUR: Final = 100
-"""What a member may upload."""
+"""Default upload quotas of a member."""
 
 _BASE_URL: Final = re.compile(
     r"https?://(?:\[(?P<ipv6>[^]]*)\]|[a-z0-9._~-]+)(?::(?P<port>[0-9]{1,5}))?"
     r"(?:/(?:[a-z0-9._~!$&'()*+,;=:@/-]|%[0-9a-f]{2})*)?",
     re.IGNORECASE | re.ASCII,
 )
-"""A URL of RFC 3986 without user, password, query and fragment."""
+"""A URL (RFC 3986) without user, password, query and fragment."""
 
 
 class Registration(StrEnum):
-    """Who may register an account: nobody, who has an invitation, or everybody."""
+    """Who may register an account: nobody, people with an invitation, or everybody."""
 
     CLOSED = "closed"
     INVITE = "invite"
@@ -40,16 +40,17 @@ class Registration(StrEnum):
 
 
 class LogFormat(StrEnum):
-    """How lines of the log look: for people, or for programs."""
+    """The format of log lines: for people or for programs."""
 
     TEXT = "text"
     JSON = "json"
 
 
 class Budget(StrEnum):
-    """What clients may have budgets of requests for.
+    """The kinds of requests that have separate rate limits.
 
-    The API is counted by token, or by address where there is no valid one; all else by address.
+    API requests are counted by token, or by address if there is no valid token; all others are
+    counted by address.
     """
 
     API = "api"
@@ -60,11 +61,11 @@ class Budget(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RateLimit:
-    """How many requests a client may send.
+    """How many requests a client may send (a token bucket).
 
     Attributes:
-        requests: after a pause, as many at once.
-        seconds: within which as many more become possible, one after the other.
+        requests: the burst that is possible after a pause.
+        seconds: the time in which the bucket refills.
     """
 
     requests: int
@@ -77,21 +78,21 @@ RECOMMENDED_LIMITS: Final[Mapping[Budget, RateLimit]] = {
     Budget.PICTURES: RateLimit(30_000, 60),
     Budget.SIGN_IN: RateLimit(300, 60),
 }
-"""Limits that people never meet, not even ten behind one address who each scroll through another
-page of sixty pictures every two seconds (18,000 a minute), and that a program meets which asks for
-more than a hundred lists a second for a minute."""
+"""Limits that people never reach, even ten behind one address who each open another page of sixty
+pictures every two seconds (18,000 a minute). A program reaches them if it requests more than a
+hundred lists a second for a minute."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderSettings:
-    """An OpenID provider by which people sign in.
+    """An OpenID provider that people can sign in with.
 
     Attributes:
         issuer: its issuer identifier, a URL.
-        client_id: what it calls us.
-        client_secret: with which we prove that.
-        name: what people call it.
-        auto_create: whether whom it knows gets an account if nobody here is linked to them.
+        client_id: our client id.
+        client_secret: our client secret.
+        name: its name, as shown to people.
+        auto_create: whether to create an account for a user who has none here.
     """
 
     issuer: str
@@ -107,7 +108,7 @@ class ProxyUserSettings:
 
     Attributes:
         header: its name, in lower case.
-        auto_create: whether a name that is not known gets an account.
+        auto_create: whether to create an account for an unknown name.
     """
 
     header: bytes
@@ -121,26 +122,26 @@ class Settings:
     Attributes:
         data: folder for everything Mapshelf writes.
         database: URL of the store, see ``store.open_store``.
-        base_url: where clients reach the service, without a slash at the end.
+        base_url: the public address of the service, without a slash at the end.
         cors_origin: origin whose pages may call the API, ``*`` for any, empty for none.
-        private: whether the catalogue, its pages, feeds and pictures included, is only shown with a
-            token, or to those who have signed in.
+        private: whether the whole catalogue, including pages, feeds and pictures, requires a token
+            or signing in.
         registration: who may register an account.
-        provider: the OpenID provider by which people sign in, if there is one.
-        proxy_user: the header in which trusted proxies name the user, if they do.
-        counting: whether visits to pages are counted.
+        provider: the OpenID provider that people can sign in with, if any.
+        proxy_user: the header in which trusted proxies name the user, if any.
+        counting: whether to count page views.
         trusted_proxies: networks of the proxies that are trusted to name the client's address, and
             the user.
         uploads: whether people may upload map files.
-        quota_maps: uploaded maps that a member may have.
-        quota_megabytes: megabytes (1024² bytes) that the files of these, with all their versions
-            and the pictures in the present ones, may have.
-        uploads_per_hour: files that a member may upload within an hour.
+        quota_maps: maximum uploaded maps of a member.
+        quota_megabytes: maximum megabytes (1024² bytes) of a member's files, including all versions
+            and the pictures in the current ones.
+        uploads_per_hour: maximum uploads of a member within an hour.
         dynamic_registration: whether programs may register themselves.
-        log_format: how lines of the log look.
-        access_log: whether each request gets a line in the log.
-        opentelemetry: whether each request gets a span for OpenTelemetry.
-        rate_limits: how many requests a client may send; what is missing has no limit.
+        log_format: the format of log lines.
+        access_log: whether to log each request.
+        opentelemetry: whether to record an OpenTelemetry span for each request.
+        rate_limits: how many requests a client may send; kinds that are missing have no limit.
     """
 
     data: Path
@@ -180,12 +181,12 @@ class Settings:
 
     @property
     def last_withdrawal(self) -> Path:
-        """The file in which the workers share which change withdrew a map last."""
+        """The file in which the workers share the last change that withdrew a map."""
         return self.data / "last-withdrawal"
 
     @property
     def rates(self) -> Path:
-        """The file in which the workers share what clients have used of their rate limits."""
+        """The file in which the workers share the rate limit usage of clients."""
         return self.data / "rates"
 
     @property
@@ -200,12 +201,12 @@ class Settings:
 
     @property
     def exports(self) -> Path:
-        """The folder of what people take along of their data, for minutes."""
+        """The folder of users' data exports, which last for minutes."""
         return self.data / "exports"
 
     @property
     def counts(self) -> Path:
-        """The folder in which the workers keep what they have counted."""
+        """The folder of the workers' counters."""
         return counts_folder(self.data)
 
     @property
@@ -225,7 +226,7 @@ def snapshots_folder(data: Path) -> Path:
 
 
 def counts_folder(data: Path) -> Path:
-    """Return the folder in the data folder in which workers keep what they have counted."""
+    """Return the folder of the workers' counters in the data folder."""
     return data / "counts"
 
 
@@ -241,10 +242,10 @@ def without_password(url: str) -> str:
 
 
 def checked_network(text: str) -> IPv4Network | IPv6Network:
-    """Return ``text`` as a network; a single address is one, too.
+    """Return ``text`` as a network; a single address is accepted, too.
 
     Raises:
-        InvalidSetting: it is neither.
+        InvalidSetting: it is neither a network nor an address.
     """
     try:
         return ip_network(text.strip())

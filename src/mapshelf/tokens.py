@@ -1,9 +1,9 @@
-"""Access tokens and the secrets of sessions: how they are made and recognised, what they allow.
+"""Access tokens and session secrets: their generation, format, scopes and validity.
 
-A token is a prefix, 43 base62 characters carrying 256 random bits, and 6 base62 characters of
-their CRC-32. The prefix says who presents it, and lets secret scanners find leaked tokens; the
-checksum lets typing errors be told from guesses without asking the store. Only the SHA-256 digest
-is stored: with 256 random bits there is nothing a slow password hash would add.
+A token is a prefix, 43 base62 characters that encode 256 random bits, and 6 base62 characters of
+their CRC-32. The prefix identifies the kind of token, and lets secret scanners find leaked tokens.
+The checksum detects typing errors without a query to the store. Only the SHA-256 digest is stored:
+with 256 random bits, a slow password hash would add no security.
 """
 
 import hashlib
@@ -15,50 +15,49 @@ from typing import Final
 from mapshelf.model import Credential
 
 PREFIX: Final = "msh_"
-"""Of a token, which a program sends in the Authorization header."""
+"""Prefix of tokens that programs send in the Authorization header."""
 
 SESSION_PREFIX: Final = "mss_"
-"""Of the secret of a session, which a browser sends in a cookie; as long as ``PREFIX``."""
+"""Prefix of session secrets in cookies; as long as ``PREFIX``."""
 
 PROXY_SESSION_PREFIX: Final = "msx_"
-"""The same of a session that a proxy began, which is good only as long as the proxy names its user.
-"""
+"""Prefix of session secrets of proxy sign-ins, valid only while the proxy names the same user."""
 
 LINK_PREFIX: Final = "msl_"
-"""Of the secret of a one-time link, which is in its address; as long as ``PREFIX``."""
+"""Prefix of the secrets in one-time links; as long as ``PREFIX``."""
 
 ACCESS_PREFIX: Final = "mso_"
-"""Of an access token, which a program gets by OAuth; as long as ``PREFIX``."""
+"""Prefix of access tokens that programs get by OAuth; as long as ``PREFIX``."""
 
 REFRESH_PREFIX: Final = "msr_"
 CODE_PREFIX: Final = "msc_"
 DEVICE_PREFIX: Final = "msd_"
 PROGRAM_SECRET_PREFIX: Final = "msp_"  # noqa: S105 - the beginning of one
-"""Of a refresh token, an authorization code, a device code, the secret of a program."""
+"""Prefixes of refresh tokens, authorization codes, device codes, and client secrets."""
 
 FEED_PREFIX: Final = "msf_"
-"""Of the secret in the address of somebody's own feeds; as long as ``PREFIX``."""
+"""Prefix of the secrets in feed addresses; as long as ``PREFIX``."""
 
 ACCOUNT: Final = "account"
-"""The scope that allows to read one's own profile."""
+"""The scope to read one's own profile."""
 
 MAPS: Final = "maps"
-"""The scope that allows to read maps."""
+"""The scope to read maps."""
 
 MAPS_WRITE: Final = "maps:write"
-"""The scope that allows to publish maps, and to change one's own."""
+"""The scope to publish maps, and to change one's own."""
 
 SCOPES: Final = (ACCOUNT, MAPS, MAPS_WRITE)
-"""What a token may allow."""
+"""All scopes that a token can have."""
 
 FEEDS: Final = "feeds"
-"""The scope of the secret of feeds, and of nothing else: no token has it."""
+"""The scope of feed secrets, which no other token has."""
 
 DEFAULT_SCOPES: Final = (ACCOUNT, MAPS)
-"""What a token allows unless its owner says otherwise."""
+"""The default scopes of a token."""
 
 READ: Final = "read"
-"""The scopes of a token from before there were several."""
+"""The scopes of tokens created before there were several."""
 
 ALPHABET: Final = string.digits + string.ascii_uppercase + string.ascii_lowercase
 SECRET_LENGTH: Final = 43
@@ -67,13 +66,13 @@ TOKEN_LENGTH: Final = len(PREFIX) + SECRET_LENGTH + CHECKSUM_LENGTH
 
 
 def new_token(prefix: str = PREFIX) -> str:
-    """Return a fresh token. It is shown to its owner once and kept nowhere in clear."""
+    """Return a new token. Its owner sees it once; it is never stored in plain text."""
     secret = _base62(secrets.randbits(256), SECRET_LENGTH)
     return prefix + secret + _checksum(secret)
 
 
 def is_well_formed(token: str, prefix: str = PREFIX) -> bool:
-    """Tell whether ``token`` has the form and checksum of a token, valid or not."""
+    """Return whether ``token`` has the form and checksum of a token, valid or not."""
     if len(token) != TOKEN_LENGTH or not token.startswith(prefix) or not token.isascii():
         return False
     secret = token[len(prefix) : -CHECKSUM_LENGTH]
@@ -81,12 +80,12 @@ def is_well_formed(token: str, prefix: str = PREFIX) -> bool:
 
 
 def is_session_secret(text: str) -> bool:
-    """Tell whether ``text`` has the form of the secret of a session, whoever began it."""
+    """Return whether ``text`` has the form of a session secret, from a password or a proxy."""
     return is_well_formed(text, SESSION_PREFIX) or is_well_formed(text, PROXY_SESSION_PREFIX)
 
 
 def token_digest(token: str) -> bytes:
-    """Return what the store keeps instead of ``token``: its SHA-256 digest, 32 bytes."""
+    """Return the SHA-256 digest (32 bytes) that the store has in place of ``token``."""
     return hashlib.sha256(token.encode()).digest()
 
 
@@ -96,7 +95,7 @@ def scopes_of(text: str) -> frozenset[str]:
 
 
 def is_valid(credential: Credential, now: int) -> bool:
-    """Tell whether ``credential`` may be used at ``now`` (milliseconds since 1970 UTC)."""
+    """Return whether ``credential`` is valid at ``now`` (milliseconds since 1970 UTC)."""
     token = credential.token
     expired = token.expires is not None and token.expires <= now
     return token.revoked is None and not expired and not credential.user.disabled

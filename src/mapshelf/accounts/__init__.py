@@ -1,5 +1,5 @@
-"""People: passwords, sessions, one-time links, and who may do what.
+"""User accounts: authentication, sessions, one-time links and permissions.
 
-Nothing here knows HTTP. The functions that hash a password take long and much memory: callers run
-them in a bounded queue of threads, never in an event loop.
+This package does not depend on HTTP. Hashing a password is slow and needs much memory: callers run
+it in a bounded thread pool, never in an event loop.
 """

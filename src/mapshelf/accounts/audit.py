@@ -1,6 +1,6 @@
-"""What is noted of what people do (``model.audit``): who it is, and from where.
+"""Builds the audit log entries for user actions (``model.audit``): who acted, and from where.
 
-The address is the one that a client counts as behind trusted proxies; of IPv6, only its network.
+The address is the client's address as seen behind trusted proxies; for IPv6, only its network.
 """
 
 from collections.abc import Callable, Collection
@@ -12,24 +12,24 @@ from mapshelf.store import Store
 T = TypeVar("T")
 
 KEPT: Final = 90 * DAY
-"""How long the log is kept, in milliseconds."""
+"""How long entries are stored, in milliseconds."""
 
 _ENDED: Final = {Access.PROGRAMS: "tokens, programs", Access.WAYS: "passkeys, linked accounts"}
-"""What the log calls what has ended."""
+"""The names of ended credentials in the log."""
 
 COMMAND: Final = "command line"
-"""What stands for the address of who runs a command."""
+"""The address logged for commands."""
 
 
 def done_by(user: User, address: str, event: AuditEvent, target: str = "") -> AuditEntry:
-    """Return what to note of somebody who is signed in, or uses a token."""
+    """Return the entry for a signed-in user or the owner of a token."""
     return AuditEntry(event, target, user.id, user.name, address)
 
 
 def changing_password(
     user: User, address: str, ending: Collection[Access]
 ) -> tuple[AuditEntry, ...]:
-    """Return what to note of somebody who changes a password, and what ends with the former one."""
+    """Return the entry for a password change, including the credentials that end with it."""
     changed = done_by(user, address, AuditEvent.PASSWORD_CHANGED)
     ended = ", ".join(_ENDED[one] for one in Access if one in ending)
     return (
@@ -38,46 +38,46 @@ def changing_password(
 
 
 def done_by_command(event: AuditEvent, target: str = "") -> AuditEntry:
-    """Return what to note of whoever runs a command."""
+    """Return the entry for an action of a command."""
     return AuditEntry(event, target, address=COMMAND)
 
 
 def registering(name: str, address: str) -> AuditEntry:
-    """Return what to note of whoever gets an account by signing in, or by registering."""
+    """Return the entry for an account created by signing in or by registering."""
     return AuditEntry(AuditEvent.USER_REGISTERED, about_user(name), user=name, address=address)
 
 
 def noted(entry: AuditEntry, work: Callable[[Store], T], store: Store) -> T:
-    """Return the result of ``work``, which is noted with what it writes."""
+    """Run ``work`` and log ``entry`` together with its writes; return the result."""
     with store.auditing(entry):
         return work(store)
 
 
 def about_user(name: str) -> str:
-    """Return the target of what is done to a user."""
+    """Return the target of an action on a user."""
     return f"user {name}"
 
 
 def about_token(label: str) -> str:
-    """Return the target of what is done to a token."""
+    """Return the target of an action on a token."""
     return f"token {label}".rstrip()
 
 
 def about_client(program_id: str) -> str:
-    """Return the target of what is done to a program, which is a client of OAuth."""
+    """Return the target of an action on a program (an OAuth client)."""
     return f"client {program_id}"
 
 
 def about_map(public_id: str) -> str:
-    """Return the target of what is done to a map."""
+    """Return the target of an action on a map."""
     return f"map {public_id}"
 
 
 def about_collection(public_id: str) -> str:
-    """Return the target of what is done to a collection."""
+    """Return the target of an action on a collection."""
     return f"collection {public_id}"
 
 
 def about_search(public_id: str) -> str:
-    """Return the target of what is done to a saved search."""
+    """Return the target of an action on a saved search."""
     return f"search {public_id}"

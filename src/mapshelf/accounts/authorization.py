@@ -1,7 +1,7 @@
-"""Letting a program in: what it asks for, and the answer that the browser takes back to it.
+"""The OAuth 2 authorization endpoint: validates requests of programs and builds the responses.
 
-This is the authorization code grant (RFC 6749, section 4.1) as RFC 9700 wants it: with PKCE, exact
-redirect URIs, and the issuer in the answer (RFC 9207). There is no other response type.
+It implements the authorization code grant (RFC 6749, section 4.1) as RFC 9700 recommends: with
+PKCE, exact redirect URIs, and the issuer in the response (RFC 9207). No other response type exists.
 """
 
 import re
@@ -17,7 +17,7 @@ from mapshelf.store.contract import Programs, RegisteredPrograms
 from mapshelf.tokens import CODE_PREFIX, DEFAULT_SCOPES, SCOPES, new_token, token_digest
 
 CODE_LIFETIME: Final = 60_000
-"""How long a code is good, in milliseconds."""
+"""Lifetime of a code in milliseconds."""
 
 PARAMETERS: Final = (
     "client_id",
@@ -29,7 +29,7 @@ PARAMETERS: Final = (
     "code_challenge",
     "code_challenge_method",
 )
-"""The parameters of an authorization request that mean something."""
+"""The supported parameters of an authorization request."""
 
 _CHALLENGE: Final = re.compile("[A-Za-z0-9_-]{43}")
 """A SHA-256 in base64url (RFC 7636, section 4.2)."""
@@ -37,12 +37,12 @@ _CHALLENGE: Final = re.compile("[A-Za-z0-9_-]{43}")
 
 @dataclass(frozen=True, slots=True)
 class ReturnAddress:
-    """Where the browser goes with the answer.
+    """Where the browser returns with the response.
 
     Attributes:
         uri: a redirect URI of the program.
-        given: the same if the request has it, otherwise empty.
-        state: what the program wants to have back, empty if nothing.
+        given: the redirect URI in the request, empty if the request has none.
+        state: the state to return to the program, empty if there is none.
     """
 
     uri: str
@@ -52,13 +52,13 @@ class ReturnAddress:
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationRequest:
-    """What a program asks for.
+    """The authorization request of a program.
 
     Attributes:
         program: the program.
-        back: where the answer goes.
-        scopes: what it wants to do.
-        challenge: its PKCE challenge, empty if it has none.
+        back: where the response goes.
+        scopes: the requested scopes.
+        challenge: the PKCE challenge, empty if there is none.
     """
 
     program: Program
@@ -70,11 +70,11 @@ class AuthorizationRequest:
 def read_return_address(
     store: RegisteredPrograms, parameters: Mapping[str, str]
 ) -> tuple[Program, ReturnAddress]:
-    """Return the program that asks, and where its answer goes.
+    """Return the program that sent the request, and where the response goes.
 
     Raises:
-        OAuthRefusal: one of them is unknown. Then the browser must not be sent anywhere: whoever
-            made the link chose the address (RFC 9700, section 4.11).
+        OAuthRefusal: one of them is unknown. Do not redirect the browser in this case: an attacker
+            may have chosen the address (RFC 9700, section 4.11).
     """
     program = find_program(store, parameters.get("client_id", ""))
     if program is None:
@@ -94,10 +94,10 @@ def read_return_address(
 def read_request(
     program: Program, back: ReturnAddress, parameters: Mapping[str, str]
 ) -> AuthorizationRequest:
-    """Return what the program asks for.
+    """Return the validated request of a program.
 
     Raises:
-        OAuthRefusal: it cannot have that; the program is told (``refusal_address``).
+        OAuthRefusal: the request is invalid; the program is informed (``refusal_address``).
     """
     kind = parameters.get("response_type")
     if kind != "code":
@@ -111,10 +111,10 @@ def read_request(
 
 
 def read_scopes(text: str) -> tuple[str, ...]:
-    """Return the scopes that a program asks for, by default those of a personal token.
+    """Return the requested scopes, by default those of a personal token.
 
     Raises:
-        OAuthRefusal: there is one that does not exist.
+        OAuthRefusal: one of the scopes does not exist.
     """
     asked = text.split()
     if not asked:
@@ -125,7 +125,7 @@ def read_scopes(text: str) -> tuple[str, ...]:
 
 
 def allow(store: Programs, request: AuthorizationRequest, user: User, issuer: str, now: int) -> str:
-    """Let the program in; return the address that the browser goes to, with a code for it.
+    """Authorize the program; return the address to redirect the browser to, with a code.
 
     Raises:
         NotFound: the program has just been removed.
@@ -147,18 +147,18 @@ def allow(store: Programs, request: AuthorizationRequest, user: User, issuer: st
 
 
 def refusal_address(back: ReturnAddress, refusal: OAuthRefusal, issuer: str) -> str:
-    """Return the address with which the browser tells the program why it is not let in."""
+    """Return the redirect address that reports a refusal to the program."""
     answer = {"error": refusal.reason, "error_description": str(refusal)}
     return _answer(back, answer, issuer)
 
 
 def denial() -> OAuthRefusal:
-    """Return why a program is not let in if the user does not want to."""
+    """Return the refusal for a user who denies access."""
     return OAuthRefusal("access_denied", "The user did not allow it.")
 
 
 def withdraw(store: Programs, user: User, program_id: str) -> None:
-    """Take back whatever a user allowed a program. It may be taken back already."""
+    """Revoke everything that a user granted to a program, if anything."""
     try:
         store.withdraw_grants(user.id, program_id)
     except NotFound:
@@ -166,10 +166,10 @@ def withdraw(store: Programs, user: User, program_id: str) -> None:
 
 
 def _answer(back: ReturnAddress, answer: Mapping[str, str], issuer: str) -> str:
-    """Return the redirect URI with an answer.
+    """Return the redirect URI with a response.
 
-    ``iss`` comes last (RFC 9207): some programs take the rest of the line for the code, and with it
-    there is always something behind.
+    ``iss`` comes last (RFC 9207): some programs read the code up to the end of the line, so some
+    parameter must follow it.
     """
     state = {"state": back.state} if back.state else {}
     separator = "&" if "?" in back.uri else "?"

@@ -1,7 +1,7 @@
-"""All that is kept of somebody, as a zip that is made piece by piece.
+"""Exports all data about a user as a ZIP file that is streamed in pieces.
 
-Nothing is in memory but one file of a map at a time, however much there is. What other people did
-is left out: their votes and reports, and the addresses from which others tried to sign in.
+At most one map file is in memory at a time. Data about other people is left out: their votes and
+reports, and the addresses from which they tried to sign in.
 """
 
 import io
@@ -40,33 +40,33 @@ AT_ONCE: Final = 500
 """Rows read at a time."""
 
 MOST_BYTES: Final = 2 << 30
-"""Bytes of the files of maps in a zip: twice what a member may have by default. Further files are
-left out, and ``account.json`` says how many."""
+"""Most bytes of map files in a ZIP: twice a member's default quota. Further files are left out, and
+``account.json`` counts them."""
 
 LEVEL: Final = 1
-"""How hard the zip is compressed. Most map files are compressed already."""
+"""Compression level. Most map files are already compressed."""
 
 _UNSAFE: Final = re.compile(r'[\x00-\x1f<>:"/\\|?*]')
 
 
 class PieceSink(io.RawIOBase):
-    """What a zip is written to: it keeps what has not been taken yet."""
+    """A writable stream for ``zipfile`` that buffers bytes until they are read by ``taken``."""
 
     def __init__(self) -> None:
         super().__init__()
         self._pieces: list[bytes] = []
 
     def writable(self) -> bool:
-        """Return that it is."""
+        """Return true."""
         return True
 
     def write(self, data: Any) -> int:
-        """Keep some bytes."""
+        """Buffer some bytes."""
         self._pieces.append(bytes(data))
         return len(data)
 
     def taken(self) -> bytes:
-        """Return what has been written since the last call."""
+        """Return the bytes written since the last call."""
         piece = b"".join(self._pieces)
         self._pieces.clear()
         return piece
@@ -74,20 +74,20 @@ class PieceSink(io.RawIOBase):
 
 @dataclass(slots=True)
 class _Files:
-    """The files that have been put into the zip: how much room is left, and how many had none."""
+    """Progress of the map files: the room left in the ZIP, and how many files did not fit."""
 
     room: int
     left_out: int = 0
 
 
 def export_data(store: Store, user: User, now: int, most: int = MOST_BYTES) -> Iterator[bytes]:
-    """Yield a zip with all that is kept of a user.
+    """Yield a ZIP file with all data about a user.
 
     Args:
-        store: keeps it.
+        store: the store to read.
         user: the user.
         now: milliseconds since 1970-01-01 UTC.
-        most: maximum of bytes of files.
+        most: maximum total size of map files, in bytes.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -218,7 +218,7 @@ def _audit(store: Store, user: User) -> Iterator[Mapping[str, Any]]:
 
 
 def _files(store: Store, found: Map) -> Iterator[tuple[str, OriginalFile]]:
-    """Yield the file of a map and its earlier versions, each with the folder that it is in."""
+    """Yield the file of a map and of its earlier versions, each with its folder in the ZIP."""
     folder = f"files/{found.id}"
     if kept := store.content(found.file_id):
         yield folder, kept
@@ -230,7 +230,7 @@ def _files(store: Store, found: Map) -> Iterator[tuple[str, OriginalFile]]:
 def _put_file(packed: zipfile.ZipFile, folder: str, kept: OriginalFile, files: _Files) -> None:
     try:
         content = zlib.decompress(kept.content)
-    except zlib.error:  # one damaged file keeps nobody from having the others
+    except zlib.error:  # a damaged file must not stop the export
         files.left_out += 1
         return
     if len(content) > files.room:

@@ -1,7 +1,7 @@
-"""Letting in programs on devices without a browser (RFC 8628).
+"""The OAuth 2 device flow (RFC 8628): authorizes programs on devices without a browser.
 
-The program shows a short code, which its user types into a page of ours on another device. Short
-codes can be guessed: so they are good for minutes, only who is signed in may try, and not often.
+The program shows a short code, which its user enters on one of our pages on another device. Short
+codes can be guessed. So they expire within minutes, and only signed-in users may try, a few times.
 """
 
 import secrets
@@ -20,37 +20,37 @@ from mapshelf.tokens import DEVICE_PREFIX, new_token, token_digest
 
 LIFETIME: Final = 600
 INTERVAL: Final = 5
-"""Seconds that a request is good, and between two polls of a program."""
+"""Lifetime of a request, and the interval between two polls of a program, in seconds."""
 
 ALPHABET: Final = "BCDFGHJKLMNPQRSTVWXZ"
 LENGTH: Final = 8
-"""User codes are 34 random bits in consonants, so that they spell no word (RFC 8628, 6.1)."""
+"""User codes are 34 random bits as consonants, so that they spell no word (RFC 8628, 6.1)."""
 
 DEVICES_OF_ADDRESS: Final = 1000
-"""Devices that may ask from one address in a day: otherwise it could push out all others."""
+"""Most requests from one address in a day: without a limit, it could displace all others."""
 
 WRONG_CODES: Final = 30
-"""Wrong user codes that a user may type in a day."""
+"""Most wrong user codes that a user may enter in a day."""
 
 WAIT: Final = 900
-"""Seconds after which who has typed too many may try again, as far as they are told."""
+"""The ``retry_after`` at either of these limits, in seconds."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewDeviceRequest:
-    """What a program on a device gets, to show the user code and to poll with the device code."""
+    """A new request: the user code to show, and the device code to poll with."""
 
     device_code: str
     user_code: str
 
 
 def begin(store: Store, program: Program, scope: str, now: int, address: str) -> NewDeviceRequest:
-    """Begin to let a program in; ``address`` is that of the client.
+    """Start a request of a program; ``address`` is the address of the client.
 
     Raises:
-        OAuthRefusal: it asks for scopes that do not exist.
-        NotFound: it has just been removed.
-        TooManyAttempts: too many have begun at this address.
+        OAuthRefusal: the program requests scopes that do not exist.
+        NotFound: the program has just been removed.
+        TooManyAttempts: too many requests came from this address.
     """
     scopes = " ".join(read_scopes(scope))
     key = sha256(b"devices of " + address.encode()).digest()
@@ -71,16 +71,16 @@ def begin(store: Store, program: Program, scope: str, now: int, address: str) ->
 
 
 def shown(user_code: str) -> str:
-    """Return a user code as people see it."""
+    """Return a user code in the form shown to people."""
     return f"{user_code[:4]}-{user_code[4:]}"
 
 
 def find(store: Store, typed: str, user: User, now: int) -> tuple[DeviceRequest, Program]:
-    """Return the request with the user code that somebody has typed, and the program.
+    """Return the pending request with the user code that ``user`` entered, and its program.
 
     Raises:
-        NotFound: there is none that waits.
-        TooManyAttempts: the user has typed too many wrong codes.
+        NotFound: no pending request has this code.
+        TooManyAttempts: the user entered too many wrong codes.
     """
     key = sha256(b"device codes of %d" % user.id).digest()
     failures = store.failures([key], now).get(key)
@@ -97,11 +97,11 @@ def find(store: Store, typed: str, user: User, now: int) -> tuple[DeviceRequest,
 def decide(  # noqa: PLR0913 - who decides what, when and from where
     store: Store, typed: str, user: User, now: int, *, allow: bool, address: str
 ) -> None:
-    """Let the program with the user code in, or refuse it; ``address`` is that of the client.
+    """Approve or deny the request with a user code; ``address`` is the address of the client.
 
     Raises:
-        NotFound: there is none that waits.
-        TooManyAttempts: the user has typed too many wrong codes.
+        NotFound: no pending request has this code.
+        TooManyAttempts: the user entered too many wrong codes.
         Conflict: the user has just been disabled.
     """
     request, program = find(store, typed, user, now)
@@ -115,7 +115,7 @@ def device_tokens(store: Programs, program: Program, device_code: str, now: int)
     """Answer a poll of a program (RFC 8628, section 3.4).
 
     Raises:
-        OAuthRefusal: it gets no tokens, perhaps not yet.
+        OAuthRefusal: the program gets no tokens, or not yet.
     """
     digest = token_digest(device_code)
     polled = store.poll_device_request(digest, now, 1000 * INTERVAL)
@@ -138,5 +138,5 @@ def device_tokens(store: Programs, program: Program, device_code: str, now: int)
 
 
 def _read_user_code(typed: str) -> str:
-    """Return a user code without the hyphens and spaces that people type."""
+    """Return a user code without hyphens and spaces."""
     return "".join(letter for letter in typed[:100].upper() if letter in ALPHABET)

@@ -1,7 +1,7 @@
-"""Programs that register themselves (RFC 7591), if the operator lets them.
+"""OAuth 2 dynamic client registration (RFC 7591), if the operator enables it.
 
-Anybody can, so it is bounded: how many there are, and how many come from an address in a day. Who
-reads the name of such a program before letting it in is told that nobody has checked it.
+Anybody can register a program, so their total number, and the number from one address in a day, are
+limited. The consent page warns that nobody has verified the name of such a program.
 """
 
 from collections.abc import Mapping
@@ -17,33 +17,33 @@ from mapshelf.model import DAY, HOUR, Program
 from mapshelf.store import Store
 
 MOST_PROGRAMS: Final = 1000
-"""Programs that have registered themselves. When there are as many, those go that nobody lets in
-within a day."""
+"""Most programs that registered themselves. At the limit, those that no user authorized within a
+day are removed."""
 
 PROGRAMS_OF_ADDRESS: Final = 20
-"""Programs that register from one address within a day."""
+"""Most registrations from one address in a day."""
 
 MOST_URIS: Final = 10
-"""Redirect URIs of one program."""
+"""Most redirect URIs of one program."""
 
 NAME: Final = "Program without a name"
 
 METHODS: Final = ("client_secret_basic", "client_secret_post", "none")
-"""How programs may say who they are; the first is the default (RFC 7591, section 2)."""
+"""Supported client authentication methods; the first is the default (RFC 7591, section 2)."""
 
 TOO_MANY: Final = "Too many programs have registered; try again later."
 
 
 @dataclass(frozen=True, slots=True)
 class Registered:
-    """A program that has registered itself, with its secret, which is empty for a public one."""
+    """A program that registered itself, and its secret (empty for a public program)."""
 
     program: Program
     secret: str
     method: str
 
     def answer(self) -> dict[str, Any]:
-        """Return what the program is told (RFC 7591, section 3.2.1)."""
+        """Return the registration response (RFC 7591, section 3.2.1)."""
         secret = {"client_secret": self.secret, "client_secret_expires_at": 0}
         return {
             "client_id": self.program.id,
@@ -60,17 +60,17 @@ class Registered:
 def register_itself(
     store: Store, metadata: Mapping[str, Any], address: str, now: int
 ) -> Registered:
-    """Register a program by what it says of itself.
+    """Register a program from the metadata that it sent.
 
     Args:
-        store: keeps it.
-        metadata: a JSON object (RFC 7591, section 2); what is unknown in it means nothing.
-        address: where the request comes from.
+        store: stores the program.
+        metadata: a JSON object (RFC 7591, section 2); unknown members are ignored.
+        address: the address of the client.
         now: milliseconds since 1970-01-01 UTC.
 
     Raises:
-        OAuthRefusal: it cannot be registered like this.
-        TooManyAttempts: too many have been.
+        OAuthRefusal: the metadata is invalid.
+        TooManyAttempts: a limit on registrations is reached.
         StoreUnavailable: the store cannot be reached.
     """
     method = metadata.get("token_endpoint_auth_method", METHODS[0])

@@ -1,7 +1,7 @@
-"""The secret address of somebody's own feeds: feed readers cannot sign in, so the address lets in.
+"""Secret feed addresses: they give feed readers, which cannot sign in, access to a user's feeds.
 
-The secret in it counts as a token with a prefix and a scope of its own: it opens feeds and nothing
-else, and no token opens feeds. Each user has one at most, until it is withdrawn or replaced.
+The secret is stored as a token with its own prefix and scope: it only opens feeds, and no other
+token opens feeds. Each user has at most one, until it is revoked or replaced.
 """
 
 from typing import Final
@@ -13,22 +13,23 @@ from mapshelf.store.contract import Accounts
 from mapshelf.tokens import FEED_PREFIX, FEEDS, new_token, token_digest
 
 LABEL: Final = "feeds"
-"""What the audit log calls it."""
+"""The label of the secret in the audit log."""
 
 
 def feed_address(base_url: str, secret: str, of: str = "") -> str:
     """Return the address of a feed.
 
     Args:
-        base_url: where clients reach the service.
-        secret: lets in whoever has the address.
-        of: the path of what the feed is of, such as ``/collected/ID``; by default of all maps.
+        base_url: the public address of the service.
+        secret: grants access to everybody who has the address.
+        of: the path of the page that the feed follows, such as ``/collected/ID``; by default, the
+            feed has all maps.
     """
     return f"{base_url}/feeds/{secret}{of}.atom"
 
 
 def feed_token(store: Accounts, user: User) -> Token | None:
-    """Return what is kept of the address of a user, ``None`` if there is none.
+    """Return the token record of a user's feed address, ``None`` if there is none.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -37,12 +38,12 @@ def feed_token(store: Accounts, user: User) -> Token | None:
 
 
 def new_feed_secret(store: Store, user: User, address: str) -> str:
-    """Return the secret of a new address, which is kept nowhere in clear; one before it ends.
+    """Create a feed address and return its secret; a previous address stops working.
 
     Args:
-        store: keeps its digest.
-        user: whose it is.
-        address: of the client.
+        store: stores the digest of the secret.
+        user: the owner.
+        address: the address of the client.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -56,7 +57,7 @@ def new_feed_secret(store: Store, user: User, address: str) -> str:
 
 
 def withdraw_feed_address(store: Store, user: User, address: str) -> None:
-    """End the address of a user, who asks for it from ``address``, if there is one.
+    """Revoke the feed address of a user, if there is one; ``address`` is that of the client.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -65,7 +66,7 @@ def withdraw_feed_address(store: Store, user: User, address: str) -> None:
 
 
 def opens_feeds(token: Token) -> bool:
-    """Tell whether a token is the secret of an address."""
+    """Return whether a token is the secret of a feed address."""
     return token.scopes == FEEDS
 
 

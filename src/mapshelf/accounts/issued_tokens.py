@@ -1,4 +1,4 @@
-"""The tokens that a program gets, and how long they are good."""
+"""The access and refresh tokens that OAuth 2 programs get, and their lifetimes."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,18 +8,18 @@ from mapshelf.tokens import ACCESS_PREFIX, REFRESH_PREFIX, new_token, token_dige
 
 ACCESS_LIFETIME: Final = HOUR
 REFRESH_LIFETIME: Final = 90 * DAY
-"""In milliseconds. A program that refreshes at least once within the second stays let in."""
+"""In milliseconds. A program stays authorized while it refreshes within ``REFRESH_LIFETIME``."""
 
 
 @dataclass(frozen=True, slots=True)
 class IssuedTokens:
-    """Tokens as a program gets them.
+    """The tokens issued to a program.
 
     Attributes:
         access: the access token.
         refresh: the refresh token.
-        scopes: what the access token allows; empty for all that the grant allows.
-        issued: when, in milliseconds since 1970-01-01 UTC.
+        scopes: the scopes of the access token; empty for all scopes of the grant.
+        issued: the time of issue, in milliseconds since 1970-01-01 UTC.
     """
 
     access: str
@@ -28,7 +28,7 @@ class IssuedTokens:
     issued: int
 
     def digests(self) -> NewTokens:
-        """Return what the store keeps of them."""
+        """Return the digests to store."""
         return NewTokens(
             token_digest(self.access),
             self.issued + ACCESS_LIFETIME,
@@ -39,5 +39,5 @@ class IssuedTokens:
 
 
 def new_tokens(now: int, scopes: str = "") -> IssuedTokens:
-    """Return new tokens, which are good once the store has kept their digests."""
+    """Return new tokens, which become valid once their digests are stored."""
     return IssuedTokens(new_token(ACCESS_PREFIX), new_token(REFRESH_PREFIX), scopes, now)

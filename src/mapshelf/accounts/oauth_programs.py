@@ -1,15 +1,15 @@
-"""Registered programs (OAuth 2 clients): what may be registered, and who is one of them.
+"""Registered programs (OAuth 2 clients): their registration and authentication.
 
-The rules are those of RFC 9700 (best current practice). A program that is marked as legacy was made
-before them, and differs in this only:
+The rules are those of RFC 9700 (best current practice). A program marked as legacy predates them.
+It differs in these points only:
 
-* it asks for ``maps`` to upload maps, too, because there was no ``maps:write``;
-* it writes several scopes in a token request with a literal plus, ``account+maps``;
-* it may leave out ``grant_type`` when it exchanges a code;
-* it may exchange a code once more as long as the code is good, because it sends a request once
-  more if its connection is lost. That is bounded (``contract.Grants.use_code``): the request is the
-  same, its tokens belong to the same grant, and a third one, or one after the program has refreshed
-  what it got, ends the grant.
+* it requests ``maps`` to upload maps, because ``maps:write`` did not exist;
+* it separates scopes in a token request with a literal plus, ``account+maps``;
+* it may omit ``grant_type`` when it exchanges a code;
+* it may exchange a code twice while the code is valid, because it repeats a request if its
+  connection is lost. This is limited (``contract.Grants.use_code``): both requests must be equal,
+  and their tokens belong to the same grant. A third exchange, or one after the program refreshed
+  its tokens, revokes the grant.
 """
 
 import hmac
@@ -27,10 +27,10 @@ from mapshelf.store.contract import RegisteredPrograms
 from mapshelf.tokens import MAPS, MAPS_WRITE, PROGRAM_SECRET_PREFIX, new_token, token_digest
 
 LONGEST_URI: Final = 500
-"""Characters of a redirect URI."""
+"""Most characters of a redirect URI."""
 
 LONGEST_NAME: Final = 60
-"""Characters of the name of a program: people read it before they let it in."""
+"""Most characters of the name of a program, which people read before they authorize it."""
 
 _ID: Final = re.compile(r"[A-Za-z0-9._~-]{1,100}")
 _SECRET: Final = re.compile(r"[A-Za-z0-9._~-]{20,200}")
@@ -42,7 +42,7 @@ _URI: Final = re.compile(
 """An absolute URI without a fragment (RFC 3986, section 4.3)."""
 
 _HOST: Final = re.compile(r"[a-z0-9.-]+|[0-9a-f:.]+")
-"""The name or the address of a host, as ``urlsplit`` gives it."""
+"""A host name or address, in the form that ``urlsplit`` returns."""
 
 _LOOPBACK: Final = re.compile(
     r"(?P<host>http://(?:localhost|127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?(?P<rest>(?:[/?].*)?)"
@@ -52,16 +52,16 @@ _LOOPBACK: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Registration:
-    """What an operator says about a program.
+    """The facts that an operator registers about a program.
 
     Attributes:
-        name: what people are shown.
-        redirect_uris: where browsers may be sent back to; a program for devices needs none.
-        id: its client id; a new one if empty.
-        secret: its client secret; a new one if empty.
-        public: whether it has no secret.
-        legacy: see the module.
-        dynamic: whether it registers itself.
+        name: the name that people see.
+        redirect_uris: where browsers may be redirected to; a program on a device needs none.
+        id: the client id; generated if empty.
+        secret: the client secret; generated if empty.
+        public: whether the program has no secret.
+        legacy: see the module docstring.
+        dynamic: whether the program registers itself.
     """
 
     name: str
@@ -75,12 +75,12 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class Identification:
-    """How a program says who it is.
+    """The client credentials that a program sends.
 
     Attributes:
-        id: its client id.
-        secret: its client secret, empty if it sends none.
-        basic: whether it says so by HTTP Basic.
+        id: the client id.
+        secret: the client secret, empty if none was sent.
+        basic: whether they were sent by HTTP Basic authentication.
     """
 
     id: str
@@ -94,8 +94,8 @@ def register(
     """Register a program; return it with its secret, which is empty for a public program.
 
     Raises:
-        InvalidSetting: it may not be registered like this.
-        AlreadyExists: there is a program with this id.
+        InvalidSetting: the registration breaks a rule.
+        AlreadyExists: another program has this id.
     """
     _check(registration)
     secret = ""
@@ -114,15 +114,15 @@ def register(
 
 
 def find_program(store: RegisteredPrograms, program_id: str) -> Program | None:
-    """Return the program with this id, ``None`` if there is none, or it cannot be an id."""
+    """Return the program with this id, ``None`` if there is none or the id is malformed."""
     return store.program(program_id) if _ID.fullmatch(program_id) else None
 
 
 def identified(store: RegisteredPrograms, who: Identification) -> Program:
-    """Return the program that says who it is (RFC 6749, section 2.3).
+    """Authenticate a program (RFC 6749, section 2.3) and return it.
 
     Raises:
-        OAuthRefusal: it is unknown, or its secret is not right.
+        OAuthRefusal: the program is unknown, or its secret is wrong.
     """
     program = find_program(store, who.id)
     known = (program.secret if program else None) or bytes(32)
@@ -135,10 +135,10 @@ def identified(store: RegisteredPrograms, who: Identification) -> Program:
 
 
 def may_redirect_to(program: Program, uri: str) -> bool:
-    """Tell whether a browser may be sent back to ``uri``.
+    """Return whether a browser may be redirected to ``uri``.
 
-    It has to be a registered URI, character by character. On the machine of the user, the port may
-    be another one, because a program takes one that is free (RFC 8252, section 7.3).
+    It must equal a registered URI. Only the port of a loopback URI may differ, because programs
+    listen on any free port (RFC 8252, section 7.3).
     """
     return len(uri) <= LONGEST_URI and any(
         uri == one or (_without_port(uri) == _without_port(one) != "")
@@ -147,13 +147,13 @@ def may_redirect_to(program: Program, uri: str) -> bool:
 
 
 def meant_scopes(program: Program, scopes: Collection[str]) -> frozenset[str]:
-    """Return the scopes that a program means by those it names."""
+    """Return the scopes that a program means by the scopes it requests."""
     widened = program.legacy and MAPS in scopes
     return frozenset((*scopes, MAPS_WRITE) if widened else scopes)
 
 
 def is_loopback(uri: str) -> bool:
-    """Tell whether a redirect URI is on the machine of the user."""
+    """Return whether a redirect URI is a loopback URI."""
     return _without_port(uri) != ""
 
 
@@ -187,10 +187,10 @@ def _check(registration: Registration) -> None:
 
 
 def check_redirect_uri(uri: str) -> None:
-    """Refuse a redirect URI over which others could get codes (RFC 9700, section 2.6).
+    """Reject a redirect URI through which others could get codes (RFC 9700, section 2.6).
 
     Raises:
-        InvalidSetting: it is one.
+        InvalidSetting: the URI is unsafe.
     """
     found = _URI.fullmatch(uri)
     if not found or len(uri) > LONGEST_URI:

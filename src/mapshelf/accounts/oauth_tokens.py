@@ -1,7 +1,7 @@
-"""Tokens of programs: exchanged for codes and refresh tokens, and revoked.
+"""The OAuth 2 token endpoint: exchanges codes and refresh tokens for tokens, and revokes tokens.
 
-Each step is one transaction of the store, so that a code is good once however many try. What a
-program gets is kept nowhere in clear.
+Each step is one transaction of the store, so that concurrent requests cannot use a code twice.
+Tokens are never stored in plain text.
 """
 
 import base64
@@ -21,8 +21,8 @@ from mapshelf.store.contract import Programs
 from mapshelf.tokens import SCOPES, token_digest
 
 GRACE: Final = 60_000
-"""For how many milliseconds a refresh token may be used again: some programs send a request twice
-if its connection is lost."""
+"""Milliseconds for which a refresh token may be reused: some programs repeat a request if its
+connection is lost."""
 
 DEVICE_GRANT: Final = "urn:ietf:params:oauth:grant-type:device_code"
 
@@ -30,14 +30,14 @@ _VERIFIER: Final = re.compile("[A-Za-z0-9._~-]{43,128}")
 """A PKCE verifier (RFC 7636, section 4.1)."""
 
 Form = Mapping[str, str]
-"""The parameters of a token request that have a value."""
+"""The supported parameters of a token request."""
 
 
 def give_tokens(store: Programs, program: Program, form: Form, now: int) -> IssuedTokens:
-    """Answer a token request (RFC 6749, section 3.2) of a program that has said who it is.
+    """Answer a token request (RFC 6749, section 3.2) of an authenticated program.
 
     Raises:
-        OAuthRefusal: it gets none.
+        OAuthRefusal: the program gets no tokens.
     """
     kind = form.get("grant_type", "")
     if not kind and program.legacy and "code" in form:
@@ -50,7 +50,7 @@ def give_tokens(store: Programs, program: Program, form: Form, now: int) -> Issu
 
 
 def revoke(store: Programs, program: Program, token: str) -> None:
-    """Revoke a token of a program (RFC 7009); one that it does not have is revoked already."""
+    """Revoke a token of a program (RFC 7009); an unknown token is ignored."""
     store.revoke_program_token(token_digest(token), program.id)
 
 
@@ -63,7 +63,7 @@ def _for_code(store: Programs, program: Program, form: Form, now: int) -> Issued
         raise OAuthRefusal("invalid_grant", "The redirect_uri is not the one the code was for.")
     _check_verifier(code, form.get("code_verifier", ""))
     issued = new_tokens(now)
-    # Who repeats it has passed all checks above again: same program, secret and redirect URI.
+    # A repeated request has passed all checks above again: same program, secret and redirect URI.
     grace = GRACE if program.legacy else 0
     return _granted(issued, store.use_code(digest, issued.digests(), now, grace), "code")
 
@@ -85,7 +85,7 @@ def _granted(issued: IssuedTokens, grant: Grant | None, name: str) -> IssuedToke
 
 
 def _narrowed(program: Program, grant: Grant, asked: str) -> str:
-    """Return the scopes that an access token gets: those granted, or fewer if asked to."""
+    """Return the scopes of an access token: those granted, or the subset that was requested."""
     scopes = (asked.replace("+", " ") if program.legacy else asked).split()
     granted = set(grant.scopes.split())
     if not set(scopes) <= granted:
@@ -95,13 +95,13 @@ def _narrowed(program: Program, grant: Grant, asked: str) -> str:
 
 
 def _check_verifier(code: AuthorizationCode, verifier: str) -> None:
-    """Check that whoever began with a code also ends with it (RFC 7636, section 4.6).
+    """Check that the program that started the flow also finishes it (RFC 7636, section 4.6).
 
-    A verifier without a challenge is refused, too: somebody may have removed the challenge from the
-    request (RFC 9700, section 4.8.2).
+    A verifier without a challenge is rejected, too: an attacker may have removed the challenge
+    from the request (RFC 9700, section 4.8.2).
 
     Raises:
-        OAuthRefusal: it is somebody else.
+        OAuthRefusal: the verifier does not match.
     """
     right = not code.challenge
     if code.challenge and _VERIFIER.fullmatch(verifier):
@@ -131,4 +131,4 @@ GRANT_TYPES: Final[Mapping[str, Callable[[Programs, Program, Form, int], IssuedT
     "refresh_token": _for_refresh_token,
     DEVICE_GRANT: _for_device_code,
 }
-"""What programs may exchange for tokens, and how."""
+"""The supported grant types, and their handlers."""

@@ -1,4 +1,4 @@
-"""One-time links: how they are made, and the addresses that people are given."""
+"""One-time links, with which people choose a password or register."""
 
 from typing import Final
 
@@ -7,13 +7,13 @@ from mapshelf.store.contract import Passwords
 from mapshelf.tokens import LINK_PREFIX, is_well_formed, new_token, token_digest
 
 LIFETIMES: Final = {LinkKind.PASSWORD: DAY, LinkKind.INVITATION: 7 * DAY}
-"""How long links are good, in milliseconds."""
+"""Lifetimes of links, in milliseconds."""
 
 
 def new_password_link(
     store: Passwords, user: User, now: int, created_by: User | None = None
 ) -> str:
-    """Return the secret of a new link with which ``user`` chooses a password.
+    """Return the secret of a new link with which ``user`` can choose a password.
 
     Raises:
         NotFound: the user does not exist.
@@ -23,12 +23,12 @@ def new_password_link(
 
 
 def new_invitation(store: Passwords, now: int, created_by: User | None = None) -> str:
-    """Return the secret of a new link with which somebody registers."""
+    """Return the secret of a new link with which one person can register."""
     return _new_link(store, LinkKind.INVITATION, None, created_by, now)
 
 
 def find_link(store: Passwords, secret: str, now: int) -> OneTimeLink | None:
-    """Return the link with this secret if it is good at ``now``; this spends nothing.
+    """Return the link with this secret if it is valid at ``now``; this does not use it up.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -39,7 +39,7 @@ def find_link(store: Passwords, secret: str, now: int) -> OneTimeLink | None:
 
 
 def link_address(base_url: str, secret: str) -> str:
-    """Return the address of a link; ``base_url`` is where clients reach the service."""
+    """Return the address of a link; ``base_url`` is the public address of the service."""
     return f"{base_url}/link/{secret}"
 
 

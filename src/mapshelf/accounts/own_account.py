@@ -1,7 +1,7 @@
-"""What people do with their own accounts: choose another password, or delete the account.
+"""Changing the password of one's own account, and deleting the account.
 
-Being signed in is not enough for either: whoever finds an open browser must not take the account
-over. Who has a password gives it once more. Who has none has signed in just now.
+Both require fresh proof of identity, so that a stranger at an open browser cannot take over the
+account: the password, or, for users without one, a session that began a moment ago.
 """
 
 from collections.abc import Collection
@@ -22,10 +22,10 @@ from mapshelf.model import Access, AuditEvent, MapsOfClosedAccount, PasswordReco
 from mapshelf.store.contract import SignIn, Store
 
 YOUNG: Final = 15 * MINUTE
-"""The age of a session that shows who somebody is."""
+"""Maximum age of a session that counts as proof of identity."""
 
 PIECES_AT_ONCE: Final = 20
-"""Pieces of deleting an account that are done at once; the rest follows."""
+"""Batches of an account deletion that run at once; the others follow in the background."""
 
 
 def change_password(  # noqa: PLR0913, PLR0917 - the facts of one change
@@ -36,21 +36,21 @@ def change_password(  # noqa: PLR0913, PLR0917 - the facts of one change
     client: Client,
     ending: Collection[Access] = (),
 ) -> None:
-    """Change the password of a user who is signed in; all other sessions end.
+    """Change the password of a signed-in user; all other sessions end.
 
     Args:
-        store: keeps passwords, sessions and failures.
-        session: the one in which it is done, which goes on.
-        present: what was given as the present password.
-        new: the new one.
+        store: stores passwords, sessions and failures.
+        session: the current session, which stays valid.
+        present: the current password, as entered.
+        new: the new password.
         client: the browser.
-        ending: what ends besides.
+        ending: which other credentials end.
 
     Raises:
         UnacceptablePassword: the new password breaks a rule.
-        WrongCredentials: the present password is not right.
+        WrongCredentials: the current password is wrong.
         TooManyAttempts: see ``sign_in``.
-        Overloaded: there is not enough memory now.
+        Overloaded: there is not enough memory for the hash.
         StoreUnavailable: the store cannot be reached.
     """
     record = verified(store, session.user, present, client)
@@ -60,27 +60,27 @@ def change_password(  # noqa: PLR0913, PLR0917 - the facts of one change
             store.set_password(
                 user.id, encoded, keep=session.id, checked=record.encoded, ending=ending
             )
-    except (NotFound, Conflict) as error:  # changed or disabled in this moment
+    except (NotFound, Conflict) as error:  # changed or disabled concurrently
         raise WrongCredentials from error
 
 
 def choose_first_password(
     store: SignIn, session: Token, new: str, client: Client, ending: Collection[Access] = ()
 ) -> None:
-    """Give a user a password who is signed in and has none; all other sessions end.
+    """Set the password of a signed-in user who has none; all other sessions end.
 
     Args:
-        store: keeps passwords and sessions.
-        session: the one in which it is done, which goes on.
+        store: stores passwords and sessions.
+        session: the current session, which stays valid.
         new: the password.
         client: the browser.
-        ending: what ends besides.
+        ending: which other credentials end.
 
     Raises:
         UnacceptablePassword: the password breaks a rule.
-        SessionTooOld: the session is not young.
+        SessionTooOld: the session did not begin a moment ago.
         WrongCredentials: the user has a password by now, or is disabled.
-        Overloaded: there is not enough memory now.
+        Overloaded: there is not enough memory for the hash.
         StoreUnavailable: the store cannot be reached.
     """
     record = store.password_of(session.user)
@@ -91,28 +91,28 @@ def choose_first_password(
     try:
         with store.auditing(*changing_password(user, client.address, ending)):
             store.set_first_password(user.id, encoded, keep=session.id, ending=ending)
-    except (NotFound, Conflict) as error:  # chosen or disabled in this moment
+    except (NotFound, Conflict) as error:  # chosen or disabled concurrently
         raise WrongCredentials from error
 
 
 def delete_account(
     store: Store, session: Token, password: str, maps: MapsOfClosedAccount, client: Client
 ) -> None:
-    """Delete the account of a user who is signed in.
+    """Delete the account of a signed-in user.
 
     Args:
-        store: keeps all of it.
-        session: the one in which it is done.
-        password: what was given as the password.
-        maps: what becomes of the maps that the user uploaded.
+        store: the store that has the account.
+        session: the current session.
+        password: the password, as entered.
+        maps: what to do with the maps that the user uploaded.
         client: the browser.
 
     Raises:
-        WrongCredentials: the password is not right.
-        SessionTooOld: there is no password, and the session is not young.
+        WrongCredentials: the password is wrong.
+        SessionTooOld: the user has no password, and the session did not begin a moment ago.
         TooManyAttempts: see ``sign_in``.
-        LastAdministrator: there would be no administrator left.
-        Overloaded: there is not enough memory now.
+        LastAdministrator: the user is the last administrator.
+        Overloaded: there is not enough memory for the hash.
         StoreUnavailable: the store cannot be reached.
     """
     record = _shown_to_be(store, session, password, client)
@@ -122,7 +122,7 @@ def delete_account(
             store.close_account(user.id, maps, record.encoded)
     except LastAdministrator:
         raise
-    except (NotFound, Conflict) as error:  # changed or deleted in this moment
+    except (NotFound, Conflict) as error:  # changed or deleted concurrently
         raise WrongCredentials from error
     for _ in range(PIECES_AT_ONCE):
         if not store.finish_closing():
@@ -130,7 +130,7 @@ def delete_account(
 
 
 def _shown_to_be(store: SignIn, session: Token, password: str, client: Client) -> PasswordRecord:
-    """Return the user of a session who has shown, besides, who it is; see ``delete_account``."""
+    """Return the user of a session after fresh proof of identity; see ``delete_account``."""
     record = store.password_of(session.user)
     if record is None or record.encoded is not None:
         return verified(store, session.user, password, client)
@@ -139,10 +139,10 @@ def _shown_to_be(store: SignIn, session: Token, password: str, client: Client) -
 
 
 def require_young(session: Token, now: int) -> None:
-    """Refuse a session that has not begun just now.
+    """Reject a session that did not begin a moment ago.
 
     Raises:
-        SessionTooOld: it does not show any longer who somebody is.
+        SessionTooOld: the session is too old to prove who is using it.
     """
     if now - session.created > YOUNG:
         raise SessionTooOld("Sign in again first: this needs a session that has just begun.")

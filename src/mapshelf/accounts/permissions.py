@@ -1,11 +1,12 @@
-"""Who may do what: one table, which the API, the pages, the docs and the tests read.
+"""Permissions: one table that says which roles and scopes each operation requires.
 
-Two things decide: what presents the request (the scopes of a token, or a session, which has all of
-them), and the role of its user. What concerns the account itself takes a session: a token that got
-into wrong hands cannot make further ones, or change the password.
+The API, the pages, the documentation and the tests all read it. Two things decide: the credential
+(the scopes of a token, or a session, which has all scopes), and the role of its user. Operations on
+the account itself require a session: a stolen token must not create other tokens or change the
+password.
 
-What concerns one map or one collection also depends on whose it is, and on who sees it
-(``may_see``, ``may_change``). Of the maps in a collection, each reader sees some (``is_shown``).
+Operations on a map or a collection also depend on its owner and its visibility (``may_see``,
+``may_change``). Each reader sees only some of the maps in a collection (``is_shown``).
 """
 
 from dataclasses import dataclass
@@ -28,12 +29,12 @@ from mapshelf.tokens import ACCOUNT, FEEDS, MAPS, MAPS_WRITE, scopes_of
 
 @dataclass(frozen=True, slots=True)
 class Permission:
-    """What an operation asks of those who do it.
+    """The requirements of an operation.
 
     Attributes:
-        scope: what a token must allow; ``None`` if the operation needs no token.
-        session_only: whether it takes a session, and no other token.
-        roles: the roles of users who may do it.
+        scope: the required scope; ``None`` if the operation requires no token.
+        session_only: whether the operation requires a session, and accepts no other token.
+        roles: the roles of users who may use the operation.
     """
 
     scope: str | None
@@ -98,13 +99,13 @@ PERMISSIONS: Final = {
     "export one's own data": _OWN_ACCOUNT,
     "delete one's own account": _OWN_ACCOUNT,
 }
-"""Every operation, with what it asks.
+"""The requirements of every operation.
 
-In a private catalogue, to see a picture is to read a map; its pages are for who is signed in."""
+In a private catalogue, pictures require the scope to read maps, and pages require signing in."""
 
 
 def allows(permission: Permission, credential: Credential | None) -> bool:
-    """Tell whether a valid credential, or none, is enough for ``permission``."""
+    """Return whether a valid credential, or none, satisfies ``permission``."""
     if permission.scope is None:
         return True
     if credential is None:
@@ -118,9 +119,9 @@ def allows(permission: Permission, credential: Credential | None) -> bool:
 
 
 def may_see(found: Map | Collection, user: User | None) -> bool:
-    """Tell whether a user, or nobody, may see a map or a collection whose address they have.
+    """Return whether a user, or an anonymous visitor, may see a map or a collection by its address.
 
-    That they may see the catalogue has been checked before.
+    The caller has checked that they may see the catalogue.
     """
     if found.visibility in (Visibility.PUBLISHED, Visibility.UNLISTED):
         return True
@@ -128,15 +129,16 @@ def may_see(found: Map | Collection, user: User | None) -> bool:
 
 
 def may_change(found: Map | Collection, user: User) -> bool:
-    """Tell whether a user who may see a map or a collection may change and remove it."""
+    """Return whether a user who may see a map or a collection may change and remove it."""
     return owns(found, user) or user.role is Role.ADMINISTRATOR
 
 
 def is_shown(found: Map, collection: Collection, user: User | None) -> bool:
-    """Tell whether a collection that a user, or nobody, may see shows them a map that it has.
+    """Return whether a collection shows one of its maps to a user or an anonymous visitor.
 
-    A collection tells nobody of a map that they could not find otherwise. So only the owner of an
-    unlisted map can pass it on in a collection, and only in one that is unlisted, too.
+    The caller has checked that they may see the collection. A collection must not reveal a map
+    that they could not find otherwise. So only the owner of an unlisted map can share it in a
+    collection, and only in one that is unlisted, too.
     """
     if found.visibility is Visibility.PUBLISHED:
         return True
@@ -147,14 +149,14 @@ def is_shown(found: Map, collection: Collection, user: User | None) -> bool:
 
 
 def may_undo(removed: RemovedMap, user: User, now: int) -> bool:
-    """Tell whether a user may undo a removal: for 30 days, whoever removed their own map.
+    """Return whether a user may undo a removal: for 30 days, if they removed their own map.
 
-    What an administrator removed, only administrators bring back.
+    Only administrators can restore what an administrator removed.
     """
     own = owns(removed.map, user) and name_key(removed.removed_by) == name_key(user.name)
     return removed.removed > now - UNDOABLE and (own or user.role is Role.ADMINISTRATOR)
 
 
 def owns(found: Map | Collection, user: User) -> bool:
-    """Tell whether a map or a collection belongs to a user."""
+    """Return whether a map or a collection belongs to a user."""
     return name_key(found.owner) == name_key(user.name)

@@ -1,4 +1,4 @@
-"""Personal tokens: what people give to programs, made by a command or on the account page."""
+"""Personal access tokens, which users create for programs by command or on the account page."""
 
 from collections.abc import Collection
 from dataclasses import dataclass
@@ -13,26 +13,26 @@ from mapshelf.store.contract import Accounts
 from mapshelf.tokens import SCOPES, new_token, token_digest
 
 DEFAULT_LIFETIME: Final = 90
-"""Days until a token expires unless its owner says otherwise."""
+"""Default lifetime of a token in days."""
 
 MAX_LIFETIME: Final = 36_500
-"""Days until a token expires at most."""
+"""Maximum lifetime of a token in days."""
 
 LABEL_LENGTH: Final = 100
 """Most characters of a label."""
 
 MOST_TOKENS: Final = 100
-"""Tokens that a user may have who makes them on the account page."""
+"""Most tokens that a user can create on the account page."""
 
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """What a new token is to be.
+    """The settings of a new token.
 
     Attributes:
-        label: what it is for.
+        label: its purpose, for the owner.
         scopes: what it allows.
-        days: until it expires.
+        days: its lifetime.
     """
 
     label: str
@@ -51,18 +51,18 @@ def own_tokens(store: Accounts, user: User) -> list[Token]:
 
 
 def add_own_token(store: Store, user: User, new: NewToken, now: int, address: str) -> str:
-    """Return the secret of a new token, which is kept nowhere in clear.
+    """Create a token and return its secret, which is never stored in plain text.
 
     Args:
-        store: keeps it.
-        user: whose it is.
-        new: what it is to be.
+        store: stores the token.
+        user: the owner.
+        new: its settings.
         now: milliseconds since 1970-01-01 UTC.
-        address: of the client.
+        address: the address of the client.
 
     Raises:
-        InvalidParameter: it has no label or no scope, or lasts too long.
-        TooManyTokens: the user has as many as one may make.
+        InvalidParameter: the label or the scopes are missing, or the lifetime is too long.
+        TooManyTokens: the user has the maximum number of tokens.
         StoreUnavailable: the store cannot be reached.
     """
     label = new.label.strip()
@@ -96,7 +96,7 @@ def add_token(store: Accounts, name: str, new: NewToken, now: int) -> str:
 
 
 def revoke_own_token(store: Store, user: User, token_id: int, address: str) -> None:
-    """Revoke a token of a user, who asks for it from ``address``.
+    """Revoke a token of a user; ``address`` is that of the client.
 
     Raises:
         NotFound: the user has no such token.
@@ -111,5 +111,5 @@ def revoke_own_token(store: Store, user: User, token_id: int, address: str) -> N
 
 
 def text_of_scopes(scopes: Collection[str]) -> str:
-    """Return scopes as the store keeps them: each once, always in the same order."""
+    """Return scopes in the form that the store expects: each once, always in the same order."""
     return " ".join(scope for scope in SCOPES if scope in scopes)

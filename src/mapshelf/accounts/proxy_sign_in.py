@@ -1,7 +1,7 @@
-"""Signing in whom a trusted proxy names: it has signed them in, and vouches for the username.
+"""Signs in users whom a trusted reverse proxy has authenticated, by the username that it sends.
 
-The session is good only for requests in which the proxy names the same user. So it ends with that
-at the proxy, and whoever gets hold of its secret cannot use it without the proxy.
+The session is valid only for requests in which the proxy names the same user. So it ends with the
+session at the proxy, and a stolen secret is useless without the proxy.
 """
 
 from contextlib import suppress
@@ -16,19 +16,19 @@ from mapshelf.tokens import PROXY_SESSION_PREFIX
 
 
 class ProxyStore(Accounts, SignIn, Protocol):
-    """What signing in by a proxy takes."""
+    """The parts of the store that signing in by a proxy needs."""
 
 
 def sign_in_by_proxy(
     store: ProxyStore, name: str, client: Client, *, auto_create: bool
 ) -> NewSession:
-    """Begin a session for the user with this name; make the account if that is allowed.
+    """Begin a session for the user with this name; create the account if that is enabled.
 
     Args:
-        store: keeps users and sessions.
-        name: what the proxy says, in any case.
+        store: stores users and sessions.
+        name: the username from the proxy, in any case.
         client: the browser.
-        auto_create: whether an unknown name gets an account.
+        auto_create: whether to create an account for an unknown name.
 
     Raises:
         ProviderRefusal: there is no such user, or the user may not sign in.
@@ -36,7 +36,7 @@ def sign_in_by_proxy(
     """
     user = _user(store, name)
     if user is None and auto_create:
-        # Another request may be faster.
+        # A concurrent request may have created it.
         with suppress(AlreadyExists), store.auditing(registering(name, client.address)):
             store.add_user(name)
         user = _user(store, name)

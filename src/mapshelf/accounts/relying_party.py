@@ -1,4 +1,4 @@
-"""What we are to browsers that use passkeys; to know it takes nothing of ``webauthn``."""
+"""The WebAuthn relying party of this service, usable without importing ``webauthn``."""
 
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -7,11 +7,11 @@ from urllib.parse import urlsplit
 
 @dataclass(frozen=True, slots=True)
 class RelyingParty:
-    """What we are to browsers.
+    """The identity of this service for passkeys.
 
     Attributes:
-        id: the host, for which passkeys are made.
-        origin: of our pages.
+        id: the host for which passkeys are created.
+        origin: the origin of our pages.
     """
 
     id: str
@@ -19,9 +19,9 @@ class RelyingParty:
 
 
 def relying_party(base_url: str) -> RelyingParty | None:
-    """Return what we are at a base URL, ``None`` if browsers offer no passkeys there.
+    """Return the relying party for a base URL, ``None`` if browsers offer no passkeys there.
 
-    They do for names of hosts, and without https only on the same machine.
+    Browsers require a host name, and HTTPS except on the same machine.
     """
     parts = urlsplit(base_url)
     usual = {"http": 80, "https": 443}[parts.scheme.lower()]

@@ -1,4 +1,4 @@
-"""Sessions: how they begin, and what the account page calls them."""
+"""Browser sessions: starting them, and labelling them for the account page."""
 
 import re
 from dataclasses import dataclass
@@ -10,13 +10,13 @@ from mapshelf.store.contract import SignIn
 from mapshelf.tokens import SESSION_PREFIX, new_token, token_digest
 
 LIFETIME: Final = 30 * DAY
-"""How long a session lasts at most, in milliseconds."""
+"""Maximum lifetime of a session, in milliseconds."""
 
 LABEL_LENGTH: Final = 100
 """Most characters of the label of a session."""
 
 AGENT_LENGTH: Final = 1000
-"""Characters of a User-Agent that are looked at."""
+"""Most characters of a User-Agent to examine."""
 
 _BROWSERS: Final = (
     ("Edge", r"\bEdg(?:e|A|iOS)?/"),
@@ -27,7 +27,7 @@ _BROWSERS: Final = (
     ("Chrome", r"\b(?:Chrome|CriOS|Chromium)/"),
     ("Safari", r"\bSafari/"),
 )
-"""Browsers with what their User-Agents contain. Many also contain what those below them do."""
+"""Browsers and their marks in User-Agents. Many also have the marks of those listed below them."""
 
 _SYSTEMS: Final = (
     ("iPad", r"\biPad\b"),
@@ -42,13 +42,13 @@ _SYSTEMS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Client:
-    """The browser of somebody who signs in, and when that is.
+    """The browser of a person who signs in, and the time.
 
     Attributes:
         now: milliseconds since 1970-01-01 UTC.
         address: its address as text, for IPv6 its network; empty if it is unknown.
         agent: its User-Agent.
-        session: digest of the secret of the session that it has, which the new one replaces.
+        session: digest of the secret of its current session, which the new one replaces.
     """
 
     now: int
@@ -59,7 +59,7 @@ class Client:
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A session that has just begun, with its secret, which is kept nowhere in clear."""
+    """A new session and its secret, which is never stored in plain text."""
 
     user: User
     token: Token
@@ -72,10 +72,10 @@ def begin_session(
     """Begin a session.
 
     Args:
-        store: keeps it.
-        record: the user, with the encoded hash with which the password was checked, if it was.
-        client: the browser that it is in.
-        prefix: of the secret; it says who begins the session (``tokens.py``).
+        store: stores the session.
+        record: the user, with the hash against which the password was verified, if it was.
+        client: the browser.
+        prefix: the prefix of the secret, which tells how the session began (``tokens.py``).
 
     Raises:
         NotFound: the user does not exist.
@@ -95,7 +95,7 @@ def begin_session(
 
 
 def session_label(agent: str) -> str:
-    """Return what to call a session: "Firefox on Linux", or else the User-Agent, shortened."""
+    """Return the label of a session: "Firefox on Linux", or else the shortened User-Agent."""
     agent = "".join(letter for letter in agent[:AGENT_LENGTH] if letter.isprintable())
     browser, system = (_first(names, agent) for names in (_BROWSERS, _SYSTEMS))
     if browser and system:

@@ -1,18 +1,17 @@
-"""Signing in with a password, choosing one by a link, and registering.
+"""Signing in with a password, choosing a password by a link, and registering.
 
-Guessing is slowed down by refusing: after some failures, further attempts are refused for a time
-that doubles with each failure. What counts are failures
+Failed attempts are throttled: after some failures, further attempts are refused for a time that
+doubles with each failure. Failures are counted
 
-* of one account from one address;
-* from one address, whatever the account, so that nobody tries one password on all accounts;
-* of one account from anywhere: then addresses that are new to it have fewer tries.
+* for one account from one address;
+* from one address for all accounts, against trying one password on many accounts;
+* for one account from all addresses: addresses new to the account then have fewer attempts.
 
-The last two hold for no address from which the account has been signed in to before, so that nobody
-can lock the owner out from elsewhere. A one-time link works whatever has failed.
+The last two do not apply to addresses from which the account has been signed in to before, so that
+an attacker elsewhere cannot lock the owner out. A one-time link works despite any failures.
 
-A failure is counted before the password is verified, and taken back if it is right: so attempts at
-the same moment do not get more tries than those one after the other. Names that do not exist count
-and take time as others do.
+A failure is counted before the password is verified, and removed if the password is right, so that
+concurrent attempts get no extra tries. Unknown names are treated the same, and take as long.
 """
 
 import logging
@@ -57,22 +56,22 @@ FREE_TRIES: Final = 5
 
 FREE_TRIES_UNDER_ATTACK: Final = 1
 ATTACK: Final = 50
-"""The same for an address that is new to an account with so many failures."""
+"""The limit for an address that is new to an account with this many failures in total."""
 
 FREE_TRIES_OF_ADDRESS: Final = 100
-"""Failures from an address until attempts are refused. Many people may share one."""
+"""Failures from an address before attempts are refused. Many people may share an address."""
 
 FIRST_WAIT: Final = 5 * SECOND
 LONGEST_WAIT: Final = 15 * MINUTE
 LONGEST_WAIT_OF_ADDRESS: Final = MINUTE
-"""How long attempts are refused: the first, doubled with each failure up to the longest."""
+"""How long attempts are refused: the first time doubles with each failure, up to the longest."""
 
 
 REGISTRATIONS: Final = 100
-"""How often an address may register in a day where anybody may. Many people may share one."""
+"""Most open registrations from an address in a day. Many people may share an address."""
 
 REGISTRATION_WAIT: Final = 60 * MINUTE
-"""How long it is told to wait then."""
+"""The ``retry_after`` at that limit."""
 
 
 log = logging.getLogger(__name__)
@@ -80,9 +79,9 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Keys:
-    """The keys of an attempt in the store.
+    """The keys under which the store counts an attempt.
 
-    They are digests, so that the table of failures has no names and addresses to read.
+    They are digests, so that the table of failures reveals no names and addresses.
     """
 
     pair: bytes
@@ -95,24 +94,24 @@ class _Keys:
 
 
 def sign_in(store: SignIn, name: str, password: str, client: Client) -> NewSession:
-    """Begin a session for who knows the password. It takes long: it verifies a hash.
+    """Begin a session for a user with a password. This is slow, because it verifies a hash.
 
     Args:
-        store: keeps passwords, sessions and failures.
-        name: of the user, in any case.
-        password: what was given as the password.
+        store: stores passwords, sessions and failures.
+        name: the username, in any case.
+        password: the password, as entered.
         client: the browser.
 
     Raises:
-        WrongCredentials: the name or the password is not right, or the user may not sign in.
-        TooManyAttempts: it failed too often; this attempt was not looked at.
-        Overloaded: there is not enough memory now.
+        WrongCredentials: the name or the password is wrong, or the user may not sign in.
+        TooManyAttempts: too many attempts failed; this one was not verified.
+        Overloaded: there is not enough memory for the hash.
         StoreUnavailable: the store cannot be reached.
     """
     record = verified(store, name, password, client)
     try:
         return begin_session(store, record, client)
-    except (NotFound, Conflict) as error:  # changed or disabled in this moment
+    except (NotFound, Conflict) as error:  # changed or disabled concurrently
         raise WrongCredentials from error
 
 
@@ -120,9 +119,9 @@ def verified(store: SignIn, name: str, password: str, client: Client) -> Passwor
     """Return the user with this name if the password is right.
 
     Raises:
-        WrongCredentials: the name or the password is not right, or the user may not sign in.
-        TooManyAttempts: it failed too often; this attempt was not looked at.
-        Overloaded: there is not enough memory now.
+        WrongCredentials: the name or the password is wrong, or the user may not sign in.
+        TooManyAttempts: too many attempts failed; this one was not verified.
+        Overloaded: there is not enough memory for the hash.
         StoreUnavailable: the store cannot be reached.
     """
     now, keys = client.now, _keys(name, client)
@@ -143,19 +142,19 @@ def verified(store: SignIn, name: str, password: str, client: Client) -> Passwor
 def choose_password(
     store: SignIn, secret: str, password: str, client: Client, ending: Collection[Access] = ()
 ) -> NewSession:
-    """Use a link to choose a password, and sign in.
+    """Choose a password by a one-time link, and sign in.
 
     Args:
-        store: keeps passwords and sessions.
-        secret: of the link. It stays good if the password is not accepted.
+        store: stores passwords and sessions.
+        secret: the secret of the link, which stays valid if the password is rejected.
         password: the new password.
         client: the browser.
-        ending: what ends besides the sessions of the user.
+        ending: which other credentials end, in addition to the sessions of the user.
 
     Raises:
-        NotFound: the link is not good, or not any longer.
+        NotFound: the link is unknown, used or expired.
         UnacceptablePassword: the password breaks a rule.
-        Overloaded: there is not enough memory now.
+        Overloaded: there is not enough memory for the hash.
         StoreUnavailable: the store cannot be reached.
     """
     digest = _digest_of_link(secret)
@@ -174,20 +173,20 @@ def register(
     """Register a member, and sign in.
 
     Args:
-        store: keeps users and sessions.
-        secret: of the invitation, which stays good if this fails; ``None`` where anybody may
-            register, which the caller has to know.
-        name: of the new user, kept in the Unicode form NFC.
-        password: of the new user.
+        store: stores users and sessions.
+        secret: the secret of the invitation, which stays valid if this fails; ``None`` where
+            registration is open, which the caller must check.
+        name: the new username, stored in the Unicode form NFC.
+        password: the new password.
         client: the browser.
 
     Raises:
-        NotFound: the invitation is not good, or not any longer.
-        InvalidParameter: the name cannot be one.
+        NotFound: the invitation is unknown, used or expired.
+        InvalidParameter: the name is invalid.
         UnacceptablePassword: the password breaks a rule.
         AlreadyExists: the name is taken.
-        TooManyAttempts: too many have registered from this address, without invitations.
-        Overloaded: there is not enough memory now.
+        TooManyAttempts: too many people registered from this address without invitations.
+        Overloaded: there is not enough memory for the hash.
         StoreUnavailable: the store cannot be reached.
     """
     digest = None
@@ -211,10 +210,10 @@ def register(
 
 
 def _refuse_too_many_registrations(before: dict[bytes, Failures], key: bytes) -> None:
-    """Refuse to register if that was done too often ``before``.
+    """Reject a registration if too many came ``before`` it.
 
     Raises:
-        TooManyAttempts: it was.
+        TooManyAttempts: the limit is reached.
     """
     if key in before and before[key].count >= REGISTRATIONS:
         raise TooManyAttempts(REGISTRATION_WAIT // SECOND)
@@ -227,9 +226,9 @@ def _first_session(store: SignIn, user: User, encoded: str, client: Client) -> N
 
 
 def _note_failure(store: SignIn, user: User | None, client: Client) -> None:
-    """Note that signing in failed: to which account, if there is one.
+    """Log a failed attempt to sign in, with the account if it exists.
 
-    Other names are not noted: people type their passwords there.
+    Unknown names are not logged: people type their passwords there by mistake.
     """
     failed = AuditEvent.SIGN_IN_FAILED
     if user is None:
@@ -243,7 +242,7 @@ def _note_failure(store: SignIn, user: User | None, client: Client) -> None:
 
 
 def _record(store: SignIn, name: str) -> PasswordRecord | None:
-    """Return the user with this name. One that a command added may have any Unicode form."""
+    """Return the user with this name. A name added by a command may have any Unicode form."""
     if not is_user_name(name.strip()):
         return None
     found, composed = store.password_of(name), _composed(name)
@@ -253,21 +252,21 @@ def _record(store: SignIn, name: str) -> PasswordRecord | None:
 def _refuse_too_many(
     failures: dict[bytes, Failures], keys: _Keys, now: int, *, known: bool
 ) -> None:
-    """Refuse an attempt for a while if there were too many ``failures``.
+    """Reject an attempt for a while after too many ``failures``.
 
     Args:
-        failures: those before, by key.
-        keys: of the attempt.
+        failures: the earlier failures, by key.
+        keys: the keys of the attempt.
         now: milliseconds since 1970-01-01 UTC.
-        known: whether the account has been signed in to from the address before.
+        known: whether the account has been signed in to from this address before.
 
     Raises:
-        TooManyAttempts: there were.
+        TooManyAttempts: a limit is reached.
     """
     none = Failures(0, 0)
     attacked = not known and failures.get(keys.account, none).count >= ATTACK
     free = FREE_TRIES_UNDER_ATTACK if attacked else FREE_TRIES
-    # Failures from the future show that the clock was wrong then, and prove nothing about now.
+    # Failures in the future mean that the clock was wrong then; ignore them.
     failures = {key: one for key, one in failures.items() if one.last <= now + LONGEST_WAIT}
     until = _refused_until(failures.get(keys.pair, none), free, LONGEST_WAIT)
     if not known:
@@ -282,7 +281,7 @@ def _refuse_too_many(
 def _refused_until(failures: Failures, free: int, longest: int) -> int:
     if failures.count < free:
         return 0
-    # Beyond sixty doublings all are too long.
+    # After sixty doublings, any time exceeds the longest.
     return failures.last + min(FIRST_WAIT << min(failures.count - free, 60), longest)
 
 
@@ -297,7 +296,7 @@ def _keys(name: str, client: Client) -> _Keys:
 
 
 def _composed(name: str) -> str:
-    """Return a name in the one Unicode form of those in which keyboards write it."""
+    """Return a name in the normal form NFC, because keyboards encode letters in several ways."""
     return unicodedata.normalize("NFC", name)
 
 

@@ -1,4 +1,4 @@
-"""The HTTP interface: the operations of ``docs/api.md``, answered from a snapshot."""
+"""The HTTP API: the operations of ``docs/api.md``, answered mostly from a snapshot."""
 
 from collections.abc import Callable
 

@@ -1,7 +1,7 @@
-"""The access log: a line for each request, if the operator asks for it.
+"""The optional access log, with one line for each request.
 
-Query strings are left out, because they have what people search for, and what providers and
-programs exchange. Secrets in paths (of one-time links and of feeds) are replaced.
+Query strings are omitted, because they contain search texts and the data of sign-in protocols.
+Secrets in paths (of one-time links and feeds) are masked.
 """
 
 import logging
@@ -17,26 +17,26 @@ from mapshelf.client_address import Network
 LOGGER: Final = "mapshelf.access"
 
 LONGEST_PATH: Final = 500
-"""Characters of a path that are written."""
+"""Most characters of a path to log."""
 
 _SECRET: Final = re.compile(r"(ms[a-z]_)[0-9A-Za-z]+")
 _UNCHANGED: Final = "/:@!$&'()*+,;=~"
-"""Characters of a path that are not encoded again."""
+"""Characters of a path that are not percent-encoded again."""
 
 log = logging.getLogger(LOGGER)
 
 
 class AccessLog:
-    """Writes the lines of one worker."""
+    """Writes the access log of one worker."""
 
     def __init__(self, trusted: tuple[Network, ...]) -> None:
-        """Take the addresses of clients from proxies in ``trusted``."""
+        """Accept client addresses from the proxies in ``trusted``."""
         self._trusted = trusted
 
     def note(
         self, request: Request | None, response: Response, seconds: float, request_id: str
     ) -> None:
-        """Write the line of a request; ``request`` is ``None`` if it was malformed."""
+        """Log a request; ``request`` is ``None`` if it was malformed."""
         facts = {
             "address": address_of(self._trusted, request.sender) if request else "",
             "method": request.method[:16] if request else "",
@@ -46,12 +46,12 @@ class AccessLog:
             "seconds": round(seconds, 6),
             **facts_of(request_id, request.traceparent if request else b""),
         }
-        # Not 9e-05: people read this, and programs that know nothing of such numbers.
+        # Fixed-point, not 9e-05: people and simple programs read this.
         texts = (f"{fact:.6f}" if isinstance(fact, float) else str(fact) for fact in facts.values())
         log.info(" ".join(text or "-" for text in texts), extra={"facts": facts})
 
 
 def _shown(path: str) -> str:
-    """Return a path as it can be written: without secrets, encoded as in an address."""
+    """Return a path in loggable form: secrets masked, percent-encoded."""
     without = _SECRET.sub(r"\1...", path)
     return quote(without, safe=_UNCHANGED, errors="backslashreplace")[:LONGEST_PATH]

@@ -1,6 +1,6 @@
-"""The application: what a worker is made of, and what starts and stops with it.
+"""The application object: creates the parts of a worker, and starts and stops them.
 
-What happens to a request is in ``request_handler.py``.
+Requests are handled in ``request_handler.py``.
 """
 
 import asyncio
@@ -32,8 +32,8 @@ class Application:
     Attributes:
         context: the objects that operations use.
         handler: answers requests.
-        fixed_headers: the headers of every response, whatever it is.
-        measurements: what this worker counts.
+        fixed_headers: the headers that every response has.
+        measurements: the counters of this worker.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Application:
         """Prepare the service.
 
         Args:
-            settings: how this installation runs.
+            settings: the settings of the installation.
             pages: the pages to serve in addition to the API, if any.
             clock: the clock for counting visits, in milliseconds since 1970-01-01 UTC.
         """
@@ -109,7 +109,7 @@ class Application:
         """Count a large body as being sent to a client while in the context.
 
         Raises:
-            Overloaded: there are too many already.
+            Overloaded: too many are being sent.
         """
         return self._streams.sending(address_of(self._settings.trusted_proxies, sender))
 

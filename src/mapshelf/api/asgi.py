@@ -1,4 +1,4 @@
-"""The application for any ASGI server."""
+"""The ASGI interface of the application, for any ASGI server."""
 
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from contextlib import ExitStack
@@ -34,13 +34,13 @@ class ASGISender:
 
 
 class ASGIApplication:
-    """An application behind ASGI."""
+    """The ASGI interface of an application."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one connection scope of ASGI."""
+        """Serve one ASGI connection scope."""
         if scope["type"] == "http":
             await self._serve(scope, receive, send)
         elif scope["type"] == "lifespan":
@@ -108,11 +108,11 @@ def _read_request(asked: tuple[Scope, Receive]) -> Request:
 
 async def _disconnection(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
-        pass  # a body that nobody reads
+        pass  # discard a body that is not read
 
 
 async def _pieces(receive: Receive) -> AsyncIterator[bytes]:
-    """Yield the body as it arrives, as long as the client is there."""
+    """Yield the body as it arrives, until the client disconnects."""
     more = True
     while more:
         message = await receive()

@@ -1,17 +1,17 @@
 """Authenticate requests: from the Authorization header, or the cookie of a session, to a user.
 
-A worker caches what the store says about a token for as long as the tokens version in the store
-stays the same (``shared_answer.py``). The version is re-read after an interval that the store
-sets, so every worker of every node soon refuses a revoked token. The cache holds the
-digests of valid tokens, and the headers that contained them; nothing else that clients send. The
-secret of a session is a token with another prefix, so all of this holds for sessions, too.
+A worker caches what the store knows about a token until the tokens version in the store changes
+(``shared_answer.py``). The version is re-read after an interval that the store sets, so every
+worker of every node soon rejects a revoked token. The cache contains only the digests of valid
+tokens, and the headers that carried them. A session secret is a token with another prefix, so all
+of this applies to sessions, too.
 
 Anyone can send well-formed invalid tokens, which only the store can recognise. So pending tokens
 are looked up together (``batching.py``), and refusals are delayed when there are many
 (``throttle.py``).
 
 If the store is unreachable, tokens that were valid within the last minute are still accepted, and
-no token is called invalid.
+no token is rejected as invalid.
 """
 
 import asyncio
@@ -57,17 +57,17 @@ MOST_LOOKUPS: Final = 4096
 are rejected."""
 
 RENEWED_AT: Final = 0.75
-"""The share of the age up to which a tokens version holds, after which it is read again while it
-still does: otherwise all requests would wait for it, each time."""
+"""The share of its lifetime after which a tokens version is renewed in advance: otherwise all
+requests would wait each time it expires."""
 
 REFUSALS_PER_SECOND: Final = 200
-"""Wrong tokens a second that are refused without delay; after a pause, as many more at once."""
+"""Invalid tokens a second that are rejected without delay; also the burst after a pause."""
 
 LONGEST_DELAY: Final = 2.0
-"""Maximum delay of the refusal of a wrong token, in seconds."""
+"""Maximum delay of the rejection of an invalid token, in seconds."""
 
 MOST_DELAYED_REFUSALS: Final = 4096
-"""Maximum of delayed refusals; further ones are sent immediately, because waiting takes memory."""
+"""Maximum of delayed rejections; further ones are sent immediately, because waiting uses memory."""
 
 LONGEST_HEADER: Final = 512
 """Maximum of bytes of an Authorization header; every valid one is far shorter."""
@@ -76,18 +76,18 @@ MOST_CACHED_TOKENS: Final = 10_000
 """Maximum of cached tokens."""
 
 USE_NOTED_EVERY: Final = 60.0
-"""Seconds between writes of when tokens were last used to the store."""
+"""Seconds between updates of the last use of tokens in the store."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class _Remembered:
-    """A cached answer of the store, and the tokens version since which it is true.
+    """A cached answer of the store, and the tokens version from which on it is valid.
 
     Attributes:
         scopes: what the token allows.
-        until: when (``time.monotonic``) it is to be renewed.
+        until: when (``time.monotonic``) it must be renewed.
     """
 
     credential: Credential
@@ -107,7 +107,7 @@ def read_token(header: bytes) -> str:
     known desktop client sends it this way.
 
     Raises:
-        InvalidToken: there is none, or it is not well-formed.
+        InvalidToken: the token is missing or malformed.
     """
     text = header.decode("latin-1").strip()
     scheme, _, rest = text.partition(" ")
@@ -126,7 +126,7 @@ class Authenticator:
         self._shared_version = SharedAnswer(store.tokens_version, store.tokens_version_age, note)
         self._version = Answer("", -TRUSTED_FOR)
         self._asking: asyncio.Future[Answer] | None = None
-        self._renewal_begun = -TRUSTED_FOR  # when that was begun last
+        self._renewal_begun = -TRUSTED_FOR  # when the last renewal started
         self._remembered: dict[bytes, _Remembered] = {}
         # Digests of valid tokens by header, which is short: computing a digest takes longer than
         # everything else that is done for a request with a known token.
@@ -141,14 +141,14 @@ class Authenticator:
 
     @property
     def lookups(self) -> TaskCounts:
-        """The queries for tokens so far."""
+        """The counters of token queries."""
         return self._batches.counts
 
     async def credential(self, header: bytes, scope: str) -> Credential:
         """Return the token in the Authorization ``header``, with its user.
 
         Raises:
-            InvalidToken: it contains no valid token.
+            InvalidToken: the header has no valid token.
             InsufficientScope: the token does not have this scope.
             StoreUnavailable: the store cannot be reached.
         """
@@ -173,9 +173,9 @@ class Authenticator:
         return (await self.credential(header, scope)).user
 
     def allows(self, header: bytes, scope: str) -> bool:
-        """Tell whether the token in a header is known to be valid now, and has this scope.
+        """Return whether the token in a header is known to be valid now, and has this scope.
 
-        If not, it may still be so: see ``user``.
+        If this is false, the token may still be valid: see ``user``.
         """
         found = self._remembered.get(self._digests.get(header, b""))
         if found is None or found.until < time.monotonic() or scope not in found.scopes:
@@ -189,10 +189,10 @@ class Authenticator:
         return await self.holder(secret, PROXY_SESSION_PREFIX if by_proxy else SESSION_PREFIX)
 
     async def holder(self, secret: str, prefix: str) -> Credential:
-        """Return whose secret this is, which is not a token of the API.
+        """Return the owner of a secret that is not an API token.
 
         Raises:
-            InvalidToken: it is no secret with this prefix, or it is not valid any longer.
+            InvalidToken: the secret does not have this prefix, or is no longer valid.
             StoreUnavailable: the store cannot be reached.
         """
         try:
@@ -209,7 +209,7 @@ class Authenticator:
         return found.credential
 
     async def note_use(self) -> None:
-        """Record at intervals when tokens were used, until cancelled."""
+        """Record the last use of tokens at intervals, until cancelled."""
         while True:
             await asyncio.sleep(USE_NOTED_EVERY)
             await asyncio.get_running_loop().run_in_executor(None, self.write_use)
@@ -234,7 +234,7 @@ class Authenticator:
         return digest
 
     async def _renewed(self, digest: bytes, known: _Remembered | None) -> _Remembered:
-        """Return what the store says now, or ``known`` if the store is unreachable."""
+        """Return the current answer of the store, or ``known`` if the store is unreachable."""
         now = time.monotonic()
         if known is not None and self._holds(known):
             self._renew_version()
@@ -286,7 +286,7 @@ class Authenticator:
     def _remember(
         self, digest: bytes, credential: Credential | None, version: Answer
     ) -> _Remembered:
-        """Cache what is true since ``version``.
+        """Cache an answer that is valid from ``version`` on.
 
         Raises:
             InvalidToken: the token does not exist, or is no longer valid.
@@ -305,7 +305,7 @@ class Authenticator:
         return found
 
     def _holds(self, known: _Remembered) -> bool:
-        """Return whether a cached answer still holds, by the version known to this worker."""
+        """Return whether a cached answer is valid for the version known to this worker."""
         version = self._version
         fresh = version.asked + self._store.tokens_version_age >= time.monotonic()
         return fresh and known.version.value == version.value
@@ -317,7 +317,7 @@ class Authenticator:
         return await asyncio.shield(self._asking or self._ask(self._store.tokens_version_age))
 
     def _renew_version(self) -> None:
-        """Have the tokens version read in good time; if that fails, not again at once."""
+        """Renew the tokens version in advance; after a failure, wait before trying again."""
         now, after = time.monotonic(), self._renewed_after
         if self._asking is None and max(self._version.asked, self._renewal_begun) + after < now:
             self._renewal_begun = now
@@ -328,7 +328,7 @@ class Authenticator:
         return self._store.tokens_version_age * RENEWED_AT
 
     def _ask(self, age: float) -> "asyncio.Future[Answer]":
-        """Have a thread read a tokens version that is at most so old, in seconds."""
+        """Read a tokens version that is at most ``age`` seconds old, in a thread."""
         loop = asyncio.get_running_loop()
         asking = loop.run_in_executor(self._threads, self._shared_version.current, age)
         self._asking = asking

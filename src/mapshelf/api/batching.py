@@ -14,7 +14,7 @@ from mapshelf.model import Credential
 from mapshelf.store.contract import Credentials
 
 Found = tuple[Credential | None, Answer]
-"""What the store knows about a token, and the tokens version since which that is true."""
+"""The store's record of a token, and the tokens version from which on it is valid."""
 
 
 class CredentialBatches:
@@ -25,7 +25,7 @@ class CredentialBatches:
     """
 
     def __init__(self, store: Credentials, threads: Executor) -> None:
-        """Use ``store``, in one of ``threads``."""
+        """Query ``store`` in one of ``threads``."""
         self.counts = TaskCounts()
         self._store = store
         self._threads = threads
@@ -34,7 +34,7 @@ class CredentialBatches:
         self._asking: asyncio.Task[None] | None = None
 
     async def find(self, digest: bytes, version: Answer) -> Found:
-        """Return what the store knows about the token with this digest, since ``version`` or later.
+        """Return the record of the token with this digest, as of ``version`` or later.
 
         Raises:
             StoreError: the query failed.
@@ -65,7 +65,7 @@ class CredentialBatches:
                 self._threads, self._store.find_credentials, list(batch), version.value
             )
         except Exception as error:
-            # All that wait get the error, whatever it is, because none may be left waiting.
+            # All waiting requests get the error, whatever it is; otherwise they would wait forever.
             for waiting in batch.values():
                 waiting.set_exception(error)
             return

@@ -1,9 +1,9 @@
-"""Bodies of requests, received under limits.
+"""Receives request bodies under limits on size, number and time.
 
-Small bodies are kept in memory, files in the data folder, where they have no name: whatever becomes
-of the client or of this process, nothing is left behind. A worker receives a bounded number of
-both at a time. When there are as many, the slowest client has to make room, if it is slow enough;
-otherwise, the next one is told to try again.
+Small bodies are buffered in memory, files in unnamed files in the data folder, so that nothing is
+left behind if the client or this process dies. A worker receives a bounded number of each at a
+time. At the limit, the slowest client is cut off if it is slow enough; otherwise, the new client
+gets an error and must try again.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ from mapshelf.errors import (
 T = TypeVar("T")
 
 LARGEST_IN_MEMORY: Final = 131_072
-"""Maximum of bytes of a body, or of the fields of a form, that is kept in memory."""
+"""Maximum size of a body, or of the fields of a form, in memory, in bytes."""
 
 MOST_IN_MEMORY: Final = 256
 """Bodies in memory that a worker receives at a time: 32 MiB together."""
@@ -43,16 +43,16 @@ MOST_FILES: Final = 16
 """Bodies on disk that a worker receives at a time."""
 
 SLOW_AFTER: Final = 2.0
-"""Seconds after which a client may have to make room for another."""
+"""Seconds after which a client may be cut off to make room for another."""
 
 SLOW: Final = 16_384
-"""Bytes a second; a client that sends fewer has to make room."""
+"""Bytes a second; slower clients may be cut off."""
 
 LOOK_AGAIN: Final = 0.25
-"""Seconds until slow clients are looked for again if there was none: a flood asks all the time."""
+"""Seconds between searches for slow clients, which a flood of requests would repeat constantly."""
 
 ClientAddress = Callable[[Sender], str]
-"""Returns the address that a client counts as."""
+"""Returns the client address of a request."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -61,7 +61,7 @@ class _Receiving:
     address: str
 
     def is_slow(self) -> bool:
-        """Return whether the client may have to make room."""
+        """Return whether the client may be cut off."""
         body = self.body
         return body is not None and (
             not body.is_read() and body.age() > SLOW_AFTER and body.rate() < SLOW
@@ -72,10 +72,9 @@ class _Receiving:
 
 
 class _Places:
-    """A bounded number of places for bodies; one address gets at most three quarters of them.
+    """A bounded number of slots for bodies; one address gets at most three quarters of them.
 
-    Each kind of place has a thread that takes bodies apart: a slow disk must not delay bodies that
-    are kept in memory.
+    Each kind of slot has its own parsing thread: a slow disk must not delay bodies in memory.
     """
 
     def __init__(self, name: str, most: int) -> None:
@@ -88,10 +87,10 @@ class _Places:
 
     @contextmanager
     def taken(self, body: IncomingBody | None, address: str) -> Iterator[None]:
-        """Take a place while in the context.
+        """Occupy a slot while in the context.
 
         Raises:
-            Overloaded: there is none, and nobody is slow.
+            Overloaded: all slots are occupied, and no client is slow.
         """
         if len(self._taken) >= self._most:
             self._make_room(self._taken)
@@ -106,10 +105,10 @@ class _Places:
             self._leave(receiving)
 
     async def done(self, work: Callable[[], T]) -> T:
-        """Return the result of work that writes to files, or takes time.
+        """Run work that writes to files or is slow in the thread; return its result.
 
         Raises:
-            CannotWrite: it failed to write.
+            CannotWrite: a write failed.
             Ending: the service is shutting down.
         """
         if self._stopped:
@@ -120,7 +119,7 @@ class _Places:
             raise CannotWrite(f"the body of a request was not kept: {error.strerror}") from error
 
     async def close(self, work: Callable[[], None]) -> None:
-        """Do the last work with files, after what may still be going on; it may fail."""
+        """Run the final work with files after any pending work; errors are ignored."""
         if self._stopped:
             with suppress(OSError):
                 work()
@@ -129,13 +128,13 @@ class _Places:
             await self.done(work)
 
     async def stop(self) -> None:
-        """Finish the work that has begun; from now on there is no more."""
+        """Finish running work, and accept no more."""
         self._stopped = True
         await asyncio.to_thread(self._thread.shutdown)
 
     def _leave(self, receiving: _Receiving) -> None:
         if receiving not in self._taken:
-            return  # it had to make room
+            return  # it was cut off
         self._taken.discard(receiving)
         self._by_address[receiving.address] -= 1
         if not self._by_address[receiving.address]:
@@ -145,7 +144,7 @@ class _Places:
         """Cut off the slowest client.
 
         Raises:
-            Overloaded: none is slow.
+            Overloaded: no client is slow.
         """
         now = time.monotonic()
         slow = [] if now < self._nobody_slow_until else [one for one in receiving if one.is_slow()]
@@ -160,10 +159,10 @@ class _Places:
 
 
 class Bodies:
-    """Receives the bodies of requests. For use in the event loop of its worker only."""
+    """Receives request bodies. Use it only in the event loop of its worker."""
 
     def __init__(self, folder: Path, client_address: ClientAddress) -> None:
-        """Keep files in ``folder``."""
+        """Store files in ``folder``."""
         self._folder = folder
         self._client_address = client_address
         self._in_memory = _Places("bodies", MOST_IN_MEMORY)
@@ -171,15 +170,15 @@ class Bodies:
 
     @asynccontextmanager
     async def content(self, request: Request) -> AsyncIterator[bytes]:
-        """Yield the body of a request, kept in memory while in the context.
+        """Yield the body of a request, which stays in memory while in the context.
 
         Raises:
-            LengthRequired: it does not say how long it is.
-            BodyTooLarge: it is larger than the operation takes.
-            UnsupportedMediaType: it is of another kind than the operation takes.
-            BodyTimeout: the client sends nothing.
-            ClientDisconnected: the client hung up.
-            Overloaded: too many are being received.
+            LengthRequired: the request does not declare the length of its body.
+            BodyTooLarge: the body is larger than the operation accepts.
+            UnsupportedMediaType: the operation does not accept its media type or encoding.
+            BodyTimeout: the client sends nothing for too long.
+            ClientDisconnected: the client disconnected.
+            Overloaded: too many bodies are being received.
         """
         rule = check_body(request)
         assert rule.most <= LARGEST_IN_MEMORY
@@ -188,10 +187,10 @@ class Bodies:
 
     @asynccontextmanager
     async def file(self, request: Request) -> AsyncIterator[BinaryIO]:
-        """Yield the body of a request as a file that lasts as long as the context.
+        """Yield the body of a request as a file, which exists while in the context.
 
         Raises:
-            CannotWrite: there is no room for it.
+            CannotWrite: the disk is full.
             MapshelfError: see ``content``.
         """
         check_body(request)
@@ -208,12 +207,12 @@ class Bodies:
 
     @asynccontextmanager
     async def form(self, request: Request, limits: FormLimits) -> AsyncIterator[Form]:
-        """Yield the form in the body of a request; its files last as long as the context.
+        """Yield the form in the body of a request; its files exist while in the context.
 
         Raises:
-            MalformedRequest: the body is no form.
-            InvalidParameter: it has too many fields, or one that is not text.
-            CannotWrite: there is no room for its files.
+            MalformedRequest: the body is not a form.
+            InvalidParameter: the form has too many fields, or a field that is not text.
+            CannotWrite: the disk is full.
             MapshelfError: see ``content``.
         """
         check_body(request)
@@ -233,18 +232,18 @@ class Bodies:
         return TemporaryFile(dir=self._folder)
 
     async def close(self) -> None:
-        """Finish what is being written."""
+        """Finish pending writes."""
         for places in (self._in_memory, self._on_disk):
             await places.stop()
 
 
 def check_body(request: Request) -> BodyRule:
-    """Return the rule for the body of a request, which follows it as far as its headers say.
+    """Return the rule for the body of a request, after checking the headers against it.
 
     Raises:
-        LengthRequired: it does not say how long it is.
-        BodyTooLarge: it is larger than the operation takes.
-        UnsupportedMediaType: it is of another media type than the operation takes, or compressed.
+        LengthRequired: the request does not declare the length of its body.
+        BodyTooLarge: the body is larger than the operation accepts.
+        UnsupportedMediaType: the operation does not accept its media type, or it is compressed.
     """
     rule, body = request.takes, request.body
     assert rule is not None, "a body that the route does not name"

@@ -1,8 +1,8 @@
-"""Who is signed in: sessions of browsers, for pages and for the requests that pages make.
+"""Browser sessions: finds the signed-in user of a page or of an API request by a page.
 
-A session counts as a token that a cookie carries. Browsers send cookies whoever makes them send a
-request, so the API takes one only if no other site did, and takes no order from it without the
-token of our forms (``csrf.py``).
+A session is a token in a cookie. Browsers send cookies also with requests caused by other sites.
+So the API rejects sessions in requests from other sites, and requires our CSRF token for writes
+(``csrf.py``).
 """
 
 import secrets
@@ -22,12 +22,12 @@ from mapshelf.tokens import PROXY_SESSION_PREFIX, scopes_of
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """Somebody who is signed in.
+    """A signed-in user.
 
     Attributes:
-        user: who it is.
-        token: the session, as the store keeps it.
-        secret: what the cookie keeps; it goes nowhere else.
+        user: the user.
+        token: the session, as stored.
+        secret: the value of the cookie, which must not go anywhere else.
     """
 
     user: User
@@ -36,11 +36,11 @@ class Session:
 
     @property
     def by_proxy(self) -> bool:
-        """Whether a proxy began it."""
+        """Whether the session began by a proxy sign-in."""
         return self.secret.startswith(PROXY_SESSION_PREFIX)
 
     def form_token(self) -> str:
-        """Return a token for a form."""
+        """Return a CSRF token for a form."""
         return form_token(self.secret)
 
 
@@ -48,14 +48,14 @@ class BrowserSessions:
     """Finds the sessions of requests.
 
     Attributes:
-        session_cookie: the cookie that keeps the secret of a session.
-        form_cookie: the cookie for forms of those who are not signed in.
-        provider_cookie: the cookie of those who sign in at an OpenID provider.
-        proxy_user: knows whom a proxy names.
+        session_cookie: the cookie with the secret of a session.
+        form_cookie: the cookie with the CSRF secret of browsers without a session.
+        provider_cookie: the cookie with the state of an OpenID sign-in.
+        proxy_user: reads the user that a proxy names.
     """
 
     def __init__(self, base_url: str, store: StoreConnection, proxy_user: ProxyUser) -> None:
-        """Prepare; sessions are known once ``begin`` has been called."""
+        """Create the cookies; sessions are available after ``begin``."""
         self.session_cookie = Cookie(SESSION, base_url)
         self.form_cookie = Cookie(FORM, base_url)
         self.provider_cookie = Cookie(PROVIDER, base_url)
@@ -65,11 +65,11 @@ class BrowserSessions:
         self._authenticator: Authenticator | None = None
 
     def begin(self, authenticator: Authenticator) -> None:
-        """Ask ``authenticator`` from now on: the store is open."""
+        """Use ``authenticator`` from now on: the store is open."""
         self._authenticator = authenticator
 
     async def authenticator(self) -> Authenticator:
-        """Return what knows all tokens and sessions; wait for the store, if necessary.
+        """Return the authenticator; wait for the store if necessary.
 
         Raises:
             StoreUnavailable: the store has not been opened yet.
@@ -81,7 +81,7 @@ class BrowserSessions:
         return self._authenticator
 
     async def session(self, request: Request) -> Session | None:
-        """Return who sends a request to a page, ``None`` if nobody is signed in.
+        """Return the session of a request to a page, ``None`` if there is none.
 
         Raises:
             StoreUnavailable: the store cannot be reached.
@@ -97,12 +97,12 @@ class BrowserSessions:
         return Session(found.user, found.token, secret)
 
     async def credential_of_page(self, request: Request, scope: str) -> Credential:
-        """Return the session of a request to the API from a page of ours, without a token.
+        """Return the session of an API request that one of our pages sent without a token.
 
         Raises:
-            InvalidToken: nobody is signed in, or another site made the browser send it.
+            InvalidToken: there is no session, or another site caused the request.
             InsufficientScope: the session does not have this scope.
-            CrossSiteRequest: it would write, but does not show that a page of ours sends it.
+            CrossSiteRequest: a write does not prove that one of our pages sent it.
             StoreUnavailable: the store cannot be reached.
         """
         authenticator = await self.authenticator()
@@ -120,10 +120,10 @@ class BrowserSessions:
         return found
 
     def _check_proxy(self, sender: Sender, secret: str, user: User) -> None:
-        """Refuse a session that a proxy began, unless the proxy still names its user.
+        """Reject a session of a proxy sign-in, unless the proxy still names its user.
 
         Raises:
-            InvalidToken: it does not.
+            InvalidToken: the proxy does not.
         """
         if secret.startswith(PROXY_SESSION_PREFIX) and (
             name_key(self.proxy_user.name(sender)) != name_key(user.name)
@@ -131,9 +131,9 @@ class BrowserSessions:
             raise InvalidToken(sent=True)
 
     def form_secret(self, request: Request) -> tuple[str, Headers]:
-        """Return what makes the tokens of forms for a browser in which nobody has signed in.
+        """Return the CSRF secret of a browser without a session.
 
-        With it come the headers that make the browser keep it, if it does not have it yet.
+        The headers set its cookie if the browser does not have it yet.
         """
         secret = self.form_cookie.read(request.sender.header(b"cookie"))
         if secret:
@@ -142,21 +142,21 @@ class BrowserSessions:
         return secret, (self.form_cookie.set(secret),)
 
     def check_form(self, request: Request, token: str, secret: str) -> None:
-        """Check that a page of ours sends a form.
+        """Check that one of our pages sent a form.
 
         Args:
             request: the request.
-            token: what the form has in the field ``csrf.FIELD``.
-            secret: of the session, or what ``form_secret`` returns if there is none.
+            token: the value of the form field ``csrf.FIELD``.
+            secret: the secret of the session; without one, the secret from ``form_secret``.
 
         Raises:
-            CrossSiteRequest: no page of ours does.
+            CrossSiteRequest: the check failed.
         """
         check_form(token, secret, provenance(request), self._base_url)
 
 
 def provenance(request: Request) -> Provenance:
-    """Return where a request comes from."""
+    """Return the origin of a request, as far as the browser reports it."""
     sender = request.sender
     return Provenance(
         sender.header(b"origin").decode("latin-1"),

@@ -1,4 +1,4 @@
-"""``GET /folders`` and ``GET /tags``: where maps are, and what they are filed under."""
+"""``GET /folders`` and ``GET /tags``: the folders and tags of maps, with counts."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -14,11 +14,11 @@ from mapshelf.query import read_parameters
 from mapshelf.snapshot.read import Folder, Snapshot, Tag
 
 BELOW: Final = "below"
-"""The parameter with the folder to look into."""
+"""The parameter for the parent folder."""
 
 
 async def show_folders(context: Context, request: Request) -> Response:
-    """Return the folders right below one, with the number of maps in and below each."""
+    """Return the direct subfolders of a folder, with the number of maps in and below each."""
     below = read_parameters(request.query_string, (BELOW,)).get(BELOW, "")
     current = context.snapshot.get()
     make = partial(_folders, current.snapshot, below)
@@ -26,7 +26,7 @@ async def show_folders(context: Context, request: Request) -> Response:
 
 
 async def show_tags(context: Context, request: Request) -> Response:
-    """Return all tags, with the number of maps that have each."""
+    """Return all tags, with the number of maps of each."""
     current = context.snapshot.get()
     make = partial(_tags, current.snapshot)
     return await current.response(request, context.queues.searches, make)

@@ -1,8 +1,8 @@
-"""Making and changing collections: ``POST``, ``PATCH`` and ``DELETE /collections…``.
+"""Creating, changing and deleting collections: ``POST``, ``PATCH`` and ``DELETE /collections…``.
 
-Also the list of maps: ``PUT /collections/{ID}/maps`` gives it whole, ``POST`` adds to it, and
-``DELETE /collections/{ID}/maps/{map}`` takes a map out. So programs that add maps at the same
-moment do not undo what the others do.
+The list of maps can be replaced by ``PUT /collections/{ID}/maps``, extended by ``POST``, and
+shortened by ``DELETE /collections/{ID}/maps/{map}``, so that programs that add maps concurrently do
+not overwrite each other's changes.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -45,7 +45,7 @@ T = TypeVar("T")
 
 COLLECTION: Final = BodyRule(65_536, ("application/json", "application/merge-patch+json"))
 COLLECTED: Final = BodyRule(16_384, ("application/json",))
-"""The bodies of what is said about a collection, and of a list of maps."""
+"""The body rules for the details of a collection, and for a list of maps."""
 
 DETAILS: Final = ("title", "text", "visibility")
 MAPS: Final = "maps"
@@ -55,7 +55,7 @@ Change = Callable[[Store, Collection, User], T]
 
 
 async def make_collection(context: Context, request: Request) -> Response:
-    """Make a collection, of maps if some are given."""
+    """Create a collection, with maps if given."""
     async with context.bodies.content(request) as body:
         said = _read_object(body, (*DETAILS, MAPS))
     details, ids = read_details(said), _read_ids(said.get(MAPS, []))
@@ -72,7 +72,7 @@ async def make_collection(context: Context, request: Request) -> Response:
 
 
 async def edit_collection(context: Context, request: Request) -> Response:
-    """Change what is said of a collection."""
+    """Change the details of a collection."""
     async with context.bodies.content(request) as body:
         details = read_details(_read_object(body, DETAILS))
     return await _changed(
@@ -81,21 +81,21 @@ async def edit_collection(context: Context, request: Request) -> Response:
 
 
 async def arrange_collection(context: Context, request: Request) -> Response:
-    """Give a collection other maps, or another order."""
+    """Replace the list of maps of a collection."""
     async with context.bodies.content(request) as body:
         ids = _read_ids(_parsed(body))
     return await _changed(context, request, partial(arranged, ids))
 
 
 async def collect_maps(context: Context, request: Request) -> Response:
-    """Put maps at the end of a collection."""
+    """Append maps to a collection."""
     async with context.bodies.content(request) as body:
         ids = _read_ids(_parsed(body))
     return await _changed(context, request, partial(collected, ids))
 
 
 async def take_map_out(context: Context, request: Request) -> Response:
-    """Take a map out of a collection."""
+    """Remove a map from a collection."""
     await _changed(context, request, partial(taken_out, request.parts["map"]))
     return Response(204, NOT_KEPT)
 
@@ -110,10 +110,10 @@ async def remove_collection(context: Context, request: Request) -> Response:
 
 
 def read_details(said: Mapping[str, object]) -> CollectionDetails:
-    """Return what somebody says of a collection, in a form or as JSON.
+    """Return the details of a collection from a form or JSON.
 
     Raises:
-        InvalidParameter: a value cannot be taken.
+        InvalidParameter: a value is invalid.
     """
     texts = {name: said[name] for name in DETAILS if name in said}
     for name, value in texts.items():
@@ -132,11 +132,11 @@ def read_details(said: Mapping[str, object]) -> CollectionDetails:
 def added(
     details: CollectionDetails, ids: Sequence[str], user: User, entry: AuditEntry, store: Store
 ) -> Collection:
-    """Make a collection, and return it; ``entry`` is what is noted of it.
+    """Create a collection, and return it; ``entry`` goes to the audit log.
 
     Raises:
-        InvalidParameter: there is no map with one of the ids that the user may see.
-        TooManyCollections: the user has as many as one may have.
+        InvalidParameter: an id belongs to no map that the user may see.
+        TooManyCollections: the user has the maximum number of collections.
     """
     file_ids = _seen_file_ids(store, ids, user)
     with store.auditing(entry):
@@ -144,17 +144,17 @@ def added(
 
 
 def arranged(ids: Sequence[str], store: Store, found: Collection, user: User) -> Collection:
-    """Give a collection these maps in this order, and return it; errors as ``added``."""
+    """Replace the maps of a collection, and return it; raises errors like ``added``."""
     return store.arrange(found.id, _seen_file_ids(store, ids, user))
 
 
 def collected(ids: Sequence[str], store: Store, found: Collection, user: User) -> Collection:
-    """Put maps at the end of a collection, and return it; errors as ``added``."""
+    """Append maps to a collection, and return it; raises errors like ``added``."""
     return store.collect(found.id, _seen_file_ids(store, ids, user))
 
 
 def taken_out(public_id: str, store: Store, found: Collection, user: User) -> Collection:
-    """Take a map out of a collection, and return it.
+    """Remove a map from a collection, and return the collection.
 
     Raises:
         NotFound: the user sees no such map in it.
@@ -172,12 +172,12 @@ def taken_out(public_id: str, store: Store, found: Collection, user: User) -> Co
 def change_collection(
     store: Store, public_id: str, user: User, work: Change[T], entry: AuditEntry
 ) -> T:
-    """Return the result of ``work`` with a collection, in a thread; ``entry`` is noted with it.
+    """Run ``work`` with a collection, in a thread; ``entry`` goes to the audit log.
 
     Raises:
-        NotFound: there is no such collection that the user may see.
+        NotFound: the user may see no such collection.
         Forbidden: the user may see it, but not change it.
-        MapshelfError: what ``work`` raises.
+        MapshelfError: raised by ``work``.
     """
     found = store.find_collection(public_id)
     if found is None or not may_see(found, user):
@@ -194,7 +194,7 @@ def change_collection(
 
 
 def not_owner_of_collection() -> Forbidden:
-    """Return the error for somebody who may see a collection, but not change it."""
+    """Return the error for a user who may see a collection, but not change it."""
     message = "Only its owner and administrators may do this with a collection."
     return Forbidden("collection", message)
 
@@ -203,7 +203,7 @@ def not_owner_of_collection() -> Forbidden:
 
 
 async def _changed(context: Context, request: Request, work: Change[Collection]) -> Response:
-    """Return the response to a change: the collection as it is now."""
+    """Return the response to a change: the updated collection."""
 
     def change(store: Store, found: Collection, user: User) -> bytes:
         return _shown(context.base_url, store, work(store, found, user), user)

@@ -1,9 +1,8 @@
-"""``GET /collections/{ID}/picture.png``: the pictures of the first maps of a collection, as one.
+"""``GET /collections/{ID}/picture.png``: a collage of the first maps of a collection.
 
-What is shown is what nobody in particular sees, so the picture may be kept as thumbnails are. Only
-that of a private collection shows what its reader sees. A collection without maps has the card of a
-map without topics. The pictures are those of ``thumbnails``, and are put together in the same
-confined child.
+It shows only what anonymous visitors see, so it can be cached like thumbnails. Only the picture of
+a private collection depends on its reader. An empty collection has the card of a map without
+topics. The same sandboxed child that draws ``thumbnails`` composes the picture.
 """
 
 from dataclasses import replace
@@ -29,7 +28,7 @@ from mapshelf.render.render_worker import Picture
 from mapshelf.snapshot.read import Record
 
 MOST_PICTURES: Final = 4
-"""Maps in the picture of a collection."""
+"""Number of maps in the picture of a collection."""
 
 
 async def show_collection_picture(context: Context, request: Request) -> Response:
@@ -61,13 +60,13 @@ def _first(found: SeenCollection) -> list[Map]:
 
 
 def _of_part(asked: PictureQuery, records: list[Record]) -> PictureQuery:
-    """Return what is asked of each map: half as wide, if there are several."""
+    """Return the picture query for each map: half the width, if there are several."""
     width = asked.width if len(records) == 1 else max(WIDTHS[0], asked.width // 2)
     return replace(asked, width=width)
 
 
 def _has_large(maker: ThumbnailMaker, records: list[Record], asked: PictureQuery) -> bool:
-    """Tell whether a map is to be drawn first for which that takes long."""
+    """Return whether a map must be drawn first that is slow to draw."""
     part = _of_part(asked, records)
     return any(maker.is_large(one) and maker.cached(one, part) is None for one in records)
 

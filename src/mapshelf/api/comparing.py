@@ -1,8 +1,8 @@
-"""``GET /maps/{ID}/diff/{OTHER}``: what is different between two maps, or two versions of one.
+"""``GET /maps/{ID}/diff/{OTHER}``: the differences between two maps, or two versions of one.
 
-Both maps have to be seen by whoever asks. Former versions are for those who may list them; their
-files are read again, as restoring does. Two large maps are compared by the confined child that
-makes large documents (``documents``).
+The client must be allowed to see both maps. Previous versions are available to those who may list
+them; their files are parsed again, as when restoring. Two large maps are compared in the sandboxed
+child that makes large documents (``documents``).
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ from mapshelf.store.contract import Maps
 from mapshelf.writers.plain import sound
 
 PARAMETERS: Final = ("version", "other_version")
-"""The versions that are compared, of the first map and of the other one."""
+"""The parameters for the versions to compare, of the first map and of the other one."""
 
 _MOST_DIGITS: Final = 9
 _KIND: Final = Kind(b"application/json", CHECKED_EACH_TIME)
@@ -41,28 +41,28 @@ _ORDER: Final = (Visibility.PUBLISHED, Visibility.UNLISTED, Visibility.PRIVATE)
 
 
 class EncodedOutline(bytes):
-    """An outline as stored, as a fact of a document: it is too large to be written out."""
+    """An encoded outline, as a fact of a document, with a short ``repr``: outlines are large."""
 
     __slots__ = ()
 
     def __repr__(self) -> str:
-        """Return what tells it apart."""
+        """Return a representation that identifies it."""
         return f"EncodedOutline({xxhash.xxh3_128_hexdigest(self)})"
 
 
 Make = Callable[..., bytes]
-"""Makes something of the outline before, the ``EncodedOutline`` after, and facts. It is sent to the
-child, so it must be a function of a module."""
+"""Makes a document from the outline before, the ``EncodedOutline`` after, and facts. It is sent to
+the child, so it must be a module-level function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of two maps that are compared.
+    """One of two maps to compare.
 
     Attributes:
         found: the map.
-        version: the number of the version, 0 for the map as it is.
-        outline: of that version, encoded; ``None`` for the one in the store.
+        version: the number of the version, 0 for the current one.
+        outline: the encoded outline of that version; ``None`` for the one in the store.
     """
 
     found: FoundMap
@@ -70,7 +70,7 @@ class Side:
     outline: bytes | None = None
 
     def encoded(self, store: Maps) -> bytes:
-        """Return its outline, encoded.
+        """Return its encoded outline.
 
         Raises:
             NotFound: it has none.
@@ -83,7 +83,7 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Sides:
-    """Two maps that whoever asks may compare."""
+    """Two maps that the client may compare."""
 
     before: Side
     after: Side
@@ -91,13 +91,13 @@ class Sides:
     async def response(
         self, context: Context, request: Request, job: "Job", query_string: bytes = b""
     ) -> Response:
-        """Return what is made of both maps; it is kept no longer than either may be.
+        """Return a document about both maps, with the stricter caching rules of the two.
 
         Args:
             context: the service.
             request: the request.
-            job: what is made.
-            query_string: what it depends on besides the maps and their versions.
+            job: how to make the document.
+            query_string: what it depends on in addition to the maps and their versions.
         """
         before, after = self.before.found, self.after.found
         strictest = max(
@@ -113,7 +113,7 @@ class Sides:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What is made of two maps: by what, of which further facts, and of which kind."""
+    """How to make a document from two maps: the function, further facts, and the kind."""
 
     make: Make
     facts: tuple[object, ...]
@@ -130,9 +130,9 @@ async def find_sides(context: Context, request: Request, base_url: bytes | None 
     """Return the two maps in the path of a request.
 
     Raises:
-        InvalidParameter: a version is no number.
-        NotFound: there is no such map or version that whoever asks may see.
-        UnreadableFile: the file of a version is refused by now.
+        InvalidParameter: a version is not a number.
+        NotFound: the client may see no such map or version.
+        UnreadableFile: the file of a version can no longer be parsed.
     """
     values = read_parameters(request.query_string, PARAMETERS)
     numbers = [_number(name, values.get(name, "")) for name in PARAMETERS]
@@ -157,7 +157,7 @@ def _number(name: str, value: str) -> int:
 async def _version(
     context: Context, request: Request, found: FoundMap, public_id: str, number: int
 ) -> Side:
-    """Return a former version of a map that whoever asks sees."""
+    """Return a previous version of a map that the client may see."""
     user = request.user or await user_if_any(context.sessions, request)
     if user is None:
         raise no_version()
@@ -192,7 +192,7 @@ def _made(store: Maps, documents: Documents, sides: Sides, job: Job) -> Response
 
 
 def _made_large(store: Maps, documents: Documents, sides: Sides, job: Job) -> Response:
-    # Read again, so that they do not take memory while the request waits in the queue.
+    # Read them again: holding them would use memory while the request waits in the queue.
     before, after = sides.before.encoded(store), sides.after.encoded(store)
     return documents.of_outline(job.make, before, (EncodedOutline(after), *job.facts), job.kind)
 
@@ -242,7 +242,7 @@ def _facts(facts: Facts) -> Facts:
 
 
 def _sound(value: Any) -> Any:
-    """Return JSON without what no text may contain."""
+    """Return JSON without characters that are invalid in text."""
     if isinstance(value, str):
         return sound(value)
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
 """Gzip compression of responses, for clients that accept it (RFC 9110, 12.5.3).
 
 A proxy can compress too, but not every installation has one. Compressing takes longer than making a
-list, so it is only for responses that are made once, in threads, and sent often: pages and the
-files they load. Every client accepts gzip, and Python includes it.
+list, so it is only for responses that are made once, in threads, and sent often: pages and their
+assets. Every client accepts gzip, and Python includes it.
 """
 
 import gzip
@@ -15,7 +15,7 @@ LEVEL: Final = 6
 """Higher levels take twice as long and save one per cent."""
 
 SMALLEST_COMPRESSED: Final = 1024
-"""Bytes below which a response fits into a packet or two anyway."""
+"""Bytes below which compression is not worthwhile: the response fits into a packet or two."""
 
 _VARY: Final = (b"vary", b"Accept-Encoding")
 

@@ -27,11 +27,11 @@ from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.visits import VisitCounter
 
 THUMBNAILS_SIZE: Final = 1 << 30
-"""Maximum of bytes of thumbnails, and of pictures and formulas in topics, on disk: about a hundred
-thousand of 320 pixels."""
+"""Maximum disk space for thumbnails, and for pictures and formulas in topics, in bytes: about a
+hundred thousand pictures of 320 pixels."""
 
 DOCUMENTS_SIZE: Final = 1 << 30
-"""Maximum of bytes of large documents on disk: about a hundred."""
+"""Maximum disk space for large documents, in bytes: about a hundred documents."""
 
 DOCUMENTS_FOLDERS: Final = 4
 """Folders that large documents are distributed over: each has room for many of the largest."""
@@ -42,23 +42,23 @@ class Context:
     """The parts of a running service.
 
     Attributes:
-        settings: how this installation runs.
-        base_url: where clients reach the service.
+        settings: the settings of the installation.
+        base_url: the public address of the service.
         snapshot: the current snapshot, with the responses made from it.
         store: the connection to the store.
         map_finder: finds maps that are not in the snapshot.
-        sessions: who is signed in.
-        bodies: receives the bodies of requests.
-        queues: the queues for work that takes too long for the event loop.
+        sessions: finds the signed-in user of a request.
+        bodies: receives request bodies.
+        queues: the queues for work that is too slow for the event loop.
         documents: makes the pages and files of large maps.
         render_worker: draws thumbnails.
-        image_worker: makes the pictures in topics.
-        formula_worker: makes the formulas of small maps.
-        upload_reader: reads uploaded files.
+        image_worker: converts the pictures in topics.
+        formula_worker: renders the formulas of small maps.
+        upload_reader: parses uploaded files.
         visits: counts visits.
         health: the health of this node.
-        preparations: what is done before the first request, because doing it then would delay
-            others.
+        preparations: functions to run before the first request, because running them later would
+            delay other requests.
     """
 
     settings: Settings
@@ -79,7 +79,7 @@ class Context:
     preparations: list[Callable[[], None]] = field(default_factory=list)
 
     def prepare(self) -> None:
-        """Load what most requests do not need, but some all at once."""
+        """Load in advance what would delay the first requests that need it."""
         for prepare in (self.documents.prepare, *self.preparations):
             prepare()
 
@@ -93,9 +93,9 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
     """Return the parts of a service that has not been started.
 
     Args:
-        settings: how this installation runs.
+        settings: the settings of the installation.
         clock: the clock for counting visits, in milliseconds since 1970-01-01 UTC.
-        counting: whether visits are counted.
+        counting: whether to count visits.
     """
     snapshot = CurrentSnapshot(SnapshotDirectory(settings.snapshots))
     store = StoreConnection(settings.database)
@@ -116,7 +116,7 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
         queues=queues,
         documents=Documents(documents, queues.documents),
         # Large documents and drawings of large maps take turns on a node: together they would
-        # take all of a small machine.
+        # occupy a small machine.
         render_worker=RenderWorker(thumbnails, documents.turn),
         image_worker=ImageWorker(thumbnails),
         formula_worker=FormulaWorker(thumbnails),
@@ -127,5 +127,5 @@ def make_context(settings: Settings, clock: Callable[[], int], *, counting: bool
 
 
 def address_of(trusted: Sequence[Network], sender: Sender) -> str:
-    """Return the address that a client counts as, behind these proxies."""
+    """Return the client address of a request behind these proxies."""
     return client_address(sender.address(), sender.header(b"x-forwarded-for"), trusted)

@@ -1,26 +1,26 @@
-"""The cookies of the service (RFC 6265): how they are called, set, cleared and read.
+"""The cookies of the service (RFC 6265): their names, attributes, and parsing.
 
-All keep a secret that only this service may see: scripts cannot read it (``HttpOnly``), and other
-sites cannot have it sent but by a link that somebody follows (``SameSite=Lax``). Behind https they
-are sent over https only, and the prefix ``__Host-`` keeps other hosts of the same domain from
-setting them. Below a path, where that prefix is not allowed, ``__Secure-`` at least keeps those
-from it who can answer for us over http.
+Each has a secret for this service only: scripts cannot read it (``HttpOnly``), and other sites
+cannot cause it to be sent except by a link that the user follows (``SameSite=Lax``). With HTTPS,
+cookies are ``Secure``, and the prefix ``__Host-`` stops other hosts of the same domain from setting
+them. Below a path, where that prefix is not allowed, ``__Secure-`` at least stops attackers who
+can only forge our plain HTTP responses.
 """
 
 from typing import Final
 from urllib.parse import urlsplit
 
 SESSION: Final = "mapshelf_session"
-"""Keeps the secret of a session."""
+"""The cookie with the secret of a session."""
 
 FORM: Final = "mapshelf_form"
-"""Keeps a random value of a browser in which nobody has signed in, for the forms it gets."""
+"""The cookie with the CSRF secret of a browser without a session."""
 
 PROVIDER: Final = "mapshelf_provider"
-"""Keeps what a browser needs while somebody signs in at an OpenID provider."""
+"""The cookie with the state of a sign-in at an OpenID provider."""
 
 LONGEST: Final = 8192
-"""Maximum of bytes of a Cookie header that is read."""
+"""Maximum size of a Cookie header to parse, in bytes."""
 
 
 class Cookie:
@@ -34,7 +34,7 @@ class Cookie:
         """Describe the cookie ``name``."""
         parts = urlsplit(base_url)
         secure = parts.scheme.lower() == "https"
-        # A semicolon would end the attribute, so such a path is not named.
+        # A semicolon would end the attribute, so such a path is omitted.
         path = parts.path if parts.path and ";" not in parts.path else "/"
         prefix = "" if not secure else "__Host-" if path == "/" else "__Secure-"
         self.name = prefix + name
@@ -42,23 +42,23 @@ class Cookie:
         self._attributes = "; ".join(attributes)
 
     def set(self, value: str, seconds: int | None = None) -> tuple[bytes, bytes]:
-        """Return the header that sets it.
+        """Return the header that sets the cookie.
 
         Args:
             value: letters, digits and any of ``!#$%&'*+-.^_`|~``.
-            seconds: how long the browser keeps it; if not given, until the browser is closed.
+            seconds: its lifetime; by default, until the browser is closed.
         """
         age = "" if seconds is None else f"; Max-Age={seconds}"
         return b"set-cookie", f"{self.name}={value}; {self._attributes}{age}".encode("ascii")
 
     def clear(self) -> tuple[bytes, bytes]:
-        """Return the header that makes the browser forget it."""
+        """Return the header that deletes the cookie."""
         return self.set("", 0)
 
     def read(self, header: bytes) -> str:
-        """Return its value in a Cookie header, empty if it is not there.
+        """Return its value in a Cookie header, empty if it is missing.
 
-        Browsers send the cookie of the longest path first, so the first is meant for us.
+        Browsers send the cookie with the longest path first, so the first one is ours.
         """
         if len(header) > LONGEST:
             return ""

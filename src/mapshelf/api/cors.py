@@ -1,7 +1,7 @@
-"""Which origins may call the API, and which headers of responses they may read (CORS).
+"""Cross-origin resource sharing (CORS): which origins may call the API and read its headers.
 
-Pages are for nobody else to read: neither those of the catalogue nor those about people. Programs
-in browsers exchange codes and revoke tokens like all others, so those paths are shared, too.
+Pages are never shared with other origins. OAuth programs that run in browsers exchange codes and
+revoke tokens like all others, so those paths are shared, too.
 """
 
 from collections.abc import Iterable
@@ -17,19 +17,19 @@ EXPOSED_HEADERS: Final = (
 """Headers that scripts of other origins may read."""
 
 LIMIT_HEADERS: Final = b", RateLimit, RateLimit-Policy"
-"""Those that are there only if there is a rate limit."""
+"""Additional ones if there is a rate limit."""
 
 SENT_HEADERS: Final = b"Authorization, If-None-Match"
-"""Headers that scripts of other origins may send, besides those that are always allowed."""
+"""Headers that scripts of other origins may send in addition to the CORS-safelisted ones."""
 
 SENT_WITH_BODY: Final = (
     b"Authorization, Content-Disposition, Content-Type, Idempotency-Key, If-None-Match"
 )
-"""The same, to paths that take bodies."""
+"""The same for paths that accept bodies."""
 
 
 def own_preflight(allowed: Iterable[str]) -> Response:
-    """Return the response to OPTIONS of what is not shared; see ``preflight``."""
+    """Return the response to OPTIONS for a path that is not shared; see ``preflight``."""
     return Response(204, ((b"allow", ", ".join(allowed).encode()),), shared=False)
 
 
@@ -54,13 +54,13 @@ def preflight(allowed: Iterable[str], shared: Iterable[str], *, writing: bool) -
 
 @dataclass(frozen=True, slots=True)
 class FixedHeaders:
-    """The headers of every response that pages of other origins may read, and of every other."""
+    """The fixed headers of shared responses, and of all other responses."""
 
     shared: Headers
     own: Headers
 
     def of(self, response: Response) -> Headers:
-        """Return those of ``response``."""
+        """Return the fixed headers of ``response``."""
         return self.shared if response.shared else self.own
 
 
@@ -69,7 +69,7 @@ def fixed_headers(cors_origin: str, *, limited: bool = False) -> FixedHeaders:
 
     Args:
         cors_origin: origin whose pages may call the API, ``*`` for any, empty for none.
-        limited: whether responses say what is left of a rate limit.
+        limited: whether responses report the state of a rate limit.
     """
     own: Headers = ((b"x-content-type-options", b"nosniff"),)
     if not cors_origin:

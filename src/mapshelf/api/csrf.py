@@ -1,9 +1,8 @@
-"""Whether a request that writes comes from a page of ours (cross-site request forgery).
+"""Protection against cross-site request forgery (CSRF) for requests that write with a cookie.
 
-A browser sends our cookies with requests that pages of other sites make it send. So a request that
-writes for whoever a cookie says must show two things: a token that only our pages know, and an
-origin that is ours, as far as the browser says where the request comes from. Nothing here has
-state: the token follows from a secret in a cookie.
+Browsers send our cookies also with requests caused by other sites. So a write that is authenticated
+by a cookie needs two proofs: a token that only our pages know, and our origin, as far as the
+browser reports one. This is stateless: the token is derived from a secret in a cookie.
 """
 
 import base64
@@ -18,27 +17,27 @@ from urllib.parse import urlsplit
 from mapshelf.errors import CrossSiteRequest
 
 FIELD: Final = "csrf_token"
-"""The field of forms that carries the token."""
+"""The form field with the token."""
 
 HEADER: Final = b"x-csrf-token"
-"""The header in which scripts of our pages send it."""
+"""The header in which scripts of our pages send the token."""
 
 _PURPOSE: Final = b"mapshelf form"
 _SIZE: Final = hashlib.sha256().digest_size
 
 OWN_SITE: Final = ("", "same-origin", "none")
-"""What ``Sec-Fetch-Site`` says of requests that no other site made: nothing in old browsers and
-over plain http, ``none`` if somebody typed the address."""
+"""Values of ``Sec-Fetch-Site`` in requests that no other site caused: missing in old browsers and
+over plain HTTP, ``none`` for an address that the user typed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """Where a browser says that a request comes from, empty where it says nothing.
+    """The origin of a request as reported by the browser; parts that it does not report are empty.
 
     Attributes:
-        origin: the Origin header: of the page that made the request.
-        fetch_site: the Sec-Fetch-Site header: how that page relates to us.
-        host: the Host header: what the browser calls us.
+        origin: the Origin header: the origin of the page that sent the request.
+        fetch_site: the Sec-Fetch-Site header: the relation of that page to us.
+        host: the Host header: our host, as the browser knows it.
     """
 
     origin: str
@@ -47,9 +46,9 @@ class Provenance:
 
 
 def form_token(secret: str) -> str:
-    """Return a token for forms of the browser whose cookie keeps ``secret``.
+    """Return a token for forms of the browser with the cookie ``secret``.
 
-    It looks different each time, so that nobody can find it out from the sizes of compressed pages
+    It is masked differently each time, against attacks that measure the size of compressed pages
     (BREACH).
     """
     mask = secrets.token_bytes(_SIZE)
@@ -57,7 +56,7 @@ def form_token(secret: str) -> str:
 
 
 def is_form_token(token: str, secret: str) -> bool:
-    """Return whether ``token`` is one for the browser whose cookie keeps ``secret``."""
+    """Return whether ``token`` is valid for the browser with the cookie ``secret``."""
     if not secret or len(token) > 4 * _SIZE:
         return False
     try:
@@ -69,11 +68,10 @@ def is_form_token(token: str, secret: str) -> bool:
 
 
 def is_own_page(provenance: Provenance, base_url: str) -> bool:
-    """Return whether a request comes from a page of ours, as far as the browser says.
+    """Return whether a request comes from one of our pages, as far as the browser reports it.
 
-    Browsers withhold the origin (``null``) under a strict referrer policy, so that alone refuses
-    nobody. The host is what the browser sent the request to: a page of another site cannot choose
-    it.
+    Browsers withhold the origin (``null``) under a strict referrer policy, so that is not a reason
+    to reject. The host is the target of the request: a page of another site cannot choose it.
     """
     if provenance.fetch_site not in OWN_SITE:
         return False
@@ -87,16 +85,16 @@ def is_own_page(provenance: Provenance, base_url: str) -> bool:
 
 
 def check_form(token: str, secret: str, provenance: Provenance, base_url: str) -> None:
-    """Check a request that writes for whoever a cookie says.
+    """Check that one of our pages sent a write that is authenticated by a cookie.
 
     Args:
-        token: what the form or the script sends.
-        secret: what the cookie keeps.
-        provenance: where the request comes from.
-        base_url: ours.
+        token: the token in the form or the header.
+        secret: the secret in the cookie.
+        provenance: the origin of the request.
+        base_url: our base URL.
 
     Raises:
-        CrossSiteRequest: it does not come from a page of ours.
+        CrossSiteRequest: the check failed.
     """
     if not (is_form_token(token, secret) and is_own_page(provenance, base_url)):
         raise CrossSiteRequest(
@@ -105,7 +103,7 @@ def check_form(token: str, secret: str, provenance: Provenance, base_url: str) -
 
 
 def _origin(scheme: str, host: str) -> str:
-    """Return an origin as browsers write it, without the usual port (RFC 6454, section 6.2)."""
+    """Return an origin as browsers write it, without the default port (RFC 6454, section 6.2)."""
     usual = {"http": ":80", "https": ":443"}
     scheme = scheme.lower()
     return f"{scheme}://{host.lower().removesuffix(usual[scheme])}"

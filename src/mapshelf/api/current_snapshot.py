@@ -1,10 +1,9 @@
-"""The snapshot that this worker answers from, replaced by the next one without a pause.
+"""The snapshot that this worker answers from, replaced by newer ones without a pause.
 
-A request uses the snapshot that is current when it arrives until it is finished; the next one is
-opened meanwhile. Responses are cached with the snapshot they were made from, so a repeated request
-costs a look-up, and nothing has to be invalidated. Those that were asked for longest ago make room
-for others. A snapshot is verified before it is used
-(``snapshot/format/verification.py``).
+A request uses the snapshot that is current when it arrives; the next one is opened in the
+background. Responses are cached with their snapshot, so a repeated request costs one look-up, and
+nothing has to be invalidated. The least recently requested responses are evicted first. A snapshot
+is verified before it is used (``snapshot/format/verification.py``).
 """
 
 import asyncio
@@ -28,35 +27,35 @@ from mapshelf.snapshot.format.verification import VerifiedSnapshots
 from mapshelf.snapshot.read import Record, Snapshot
 
 POLL_INTERVAL: Final = 0.1
-"""Seconds between checks which snapshot is current."""
+"""Seconds between checks for a new snapshot."""
 
 FIRST_SNAPSHOT_AWAITED: Final = 0.5
-"""Seconds to wait for the first snapshot. If verifying it takes longer, the service answers
+"""Seconds to wait for the first snapshot. If verifying it takes longer, the service reports
 meanwhile that it is not ready."""
 
 LOOK_INTERVAL: Final = 0.05
 """Seconds between checks whether another thread has opened the first snapshot."""
 
 RESPONSES_SIZE: Final = 16 << 20
-"""Bytes of responses to cache."""
+"""Maximum total size of cached responses, in bytes."""
 
 RESPONSE_OVERHEAD: Final = 1024
 """Bytes counted for a response in addition to its body: an empty page is mostly headers."""
 
 LARGEST_CACHED: Final = 1 << 20
-"""Maximum of bytes of a cached response: a larger one would displace hundreds of others."""
+"""Maximum size of a cached response in bytes: a larger one would evict hundreds of others."""
 
 MOST_PROFILES: Final = 256
-"""Users for whom a response is cached."""
+"""Most users for whom a response is cached."""
 
 AHEAD_FOR: Final = 60.0
-"""Seconds after a request in which its response is made anew before each new snapshot is used."""
+"""Seconds after a request during which its response is prepared for each new snapshot."""
 
 MOST_AHEAD: Final = 4
-"""Maximum of responses that are made so."""
+"""Most responses that are prepared this way."""
 
 MOST_DEFERRED: Final = 256
-"""Maximum of requests to remember that belong into another queue."""
+"""Most requests to remember that belong into another queue."""
 
 Key = tuple[str, bytes]
 """The key of a cached response: path and query string, separately, so that no two requests have the
@@ -65,12 +64,12 @@ same key."""
 
 @dataclass(frozen=True, slots=True)
 class Deferred:
-    """The rest of making a response, if it belongs into another queue.
+    """The remaining work of making a response, to be run in another queue.
 
     Attributes:
         queue: where the response is made.
         make: makes it.
-        lasting: whether the same is true of every equal request, until the next snapshot.
+        lasting: whether this applies to every equal request until the next snapshot.
     """
 
     queue: WorkQueue
@@ -90,10 +89,10 @@ class CachedResponse:
 
     Attributes:
         response: the response.
-        size: about how many bytes it takes.
-        counts: counts requests for it, once it is known that it can be sent again as it is to
-            whoever may ``GET`` it (``rsgi.py``).
-        scope: what a token must allow for that, ``None`` if none is needed.
+        size: its approximate size in memory, in bytes.
+        counts: counts requests for it, once it is known that it can be sent unchanged to every
+            client that may ``GET`` it (``rsgi.py``).
+        scope: the scope that a token needs for that, ``None`` if no token is needed.
     """
 
     response: Response
@@ -107,8 +106,8 @@ class CachedSnapshot:
 
     Attributes:
         snapshot: the snapshot.
-        withdrawn: the public ids of maps in it that nobody may find by it any longer.
-        profiles: responses for one user alone, by the user.
+        withdrawn: the public ids of maps in it that must no longer be found.
+        profiles: responses for a single user, by user.
     """
 
     def __init__(self, snapshot: Snapshot, withdrawn: Set[str] = frozenset()) -> None:
@@ -120,13 +119,13 @@ class CachedSnapshot:
         self._size = 0
 
     def find(self, public_id: str, base_url: bytes) -> Record | None:
-        """Return the map with this public id, ``None`` if there is none, or it is withdrawn."""
+        """Return the map with this public id, ``None`` if it is missing or withdrawn."""
         if public_id in self.withdrawn:
             return None
         return self.snapshot.find(public_id, base_url)
 
     def cached_response(self, key: Key) -> CachedResponse | None:
-        """Return what is cached of the response to a request, if it can still be sent."""
+        """Return the cached response to a request, if it can still be sent."""
         cached = self._responses.get(key)
         if cached is None:
             return None
@@ -141,7 +140,7 @@ class CachedSnapshot:
         return cached.response if cached else None
 
     def cache(self, key: Key, response: Response) -> None:
-        """Cache a response; remove those asked for longest ago if there is no room."""
+        """Cache a response; evict the least recently requested ones if the cache is full."""
         size = _size(key, response)
         if size > LARGEST_CACHED:
             return
@@ -155,17 +154,17 @@ class CachedSnapshot:
     async def response(
         self, request: Request, queue: WorkQueue, make: Make, query_string: bytes | None = None
     ) -> Response:
-        """Return the response to a request: cached, or made once for all that wait for it.
+        """Return the response to a request: cached, or made once for all clients that wait for it.
 
         Args:
             request: the request.
-            queue: where it is made.
+            queue: where to make it.
             make: makes it.
             query_string: the part of the query string that it depends on, by default all of it.
 
         Raises:
             Overloaded: the queue is full.
-            ClientDisconnected: nobody waits for it any longer.
+            ClientDisconnected: all waiting clients disconnected.
         """
         key = request.path, request.query_string if query_string is None else query_string
         response = self.cached(*key)
@@ -185,7 +184,7 @@ class CachedSnapshot:
 
 
 def _size(key: Key, response: Response) -> int:
-    """Return about how many bytes caching a response takes."""
+    """Return the approximate size of a cached response in bytes."""
     size = len(key[0]) + len(key[1]) + _size_of(response)
     return size + _size_of(response.smaller) if response.smaller else size
 
@@ -197,7 +196,7 @@ def _size_of(response: Response) -> int:
 
 @dataclass(frozen=True, slots=True)
 class _Ahead:
-    """A response to be made for each new snapshot, ``until`` that time (``time.monotonic``)."""
+    """A response to prepare for each new snapshot, ``until`` that time (``time.monotonic``)."""
 
     key: Key
     make: Callable[[Snapshot], Response]
@@ -227,40 +226,40 @@ class CurrentSnapshot:
             SnapshotMissing: there is none yet.
         """
         if self._snapshot is None:
-            # Another worker may have answered from the first snapshot already, and its client must
-            # not get the response from this one that there is none. So all requests wait here
-            # once, but not while the snapshot is being verified, when no worker answers.
+            # Another worker may already use the first snapshot, and its client must not get a "not
+            # ready" from this one. So all requests wait here once, but not while the snapshot is
+            # being verified, when no worker has it.
             self._take_up_first()
         if self._snapshot is None:
             raise SnapshotMissing("no snapshot has been published yet")
         return self._snapshot
 
     def cached_response(self, path: str, query_string: bytes) -> CachedResponse | None:
-        """Return what is cached of the response to a request, if there is anything."""
+        """Return the cached response to a request, ``None`` if there is none."""
         return self._snapshot.cached_response((path, query_string)) if self._snapshot else None
 
     def make_ahead(self, request: Request, make: Callable[[Snapshot], Response]) -> None:
-        """Have the response to this request ready with each new snapshot, for a while.
+        """Prepare the response to this request with each new snapshot, for a while.
 
-        Many ask for it, so nobody shall wait for it, and the others behind them.
+        Popular responses must not delay the clients that request them, and the others behind them.
         """
         key = request.path, request.query_string
         self._ahead.put(key, _Ahead(key, make, monotonic() + AHEAD_FOR))
 
     @property
     def withdrawals_after(self) -> int | None:
-        """The revision up to which withdrawn maps are known, ``None`` if there is no snapshot."""
+        """The revision up to which withdrawals are known, ``None`` if there is no snapshot."""
         if self._snapshot is None:
             return None
         return max((self._snapshot.snapshot.revision, *self._withdrawn.values()))
 
     def withdraw(self, maps: Mapping[str, int]) -> None:
-        """Let nobody find these maps by a snapshot from before they were withdrawn.
+        """Hide these maps from all snapshots made before they were withdrawn.
 
-        Responses that are cached go, as with a new snapshot: some of them may show these maps.
+        Cached responses are dropped, as with a new snapshot: some of them may show these maps.
 
         Args:
-            maps: the revisions in which they were, by public id.
+            maps: the revisions in which they were withdrawn, by public id.
         """
         with self._exchanging:
             known = self._withdrawn
@@ -268,17 +267,17 @@ class CurrentSnapshot:
             self._withdrawn = {**known, **newer}
             if self._snapshot is not None:
                 present = self._snapshot.snapshot
-                # A map may be published again, and be in a snapshot taken up since they were asked.
+                # A map may have been published again meanwhile, and be in a newer snapshot.
                 later = (one for one, revision in maps.items() if revision > present.revision)
                 shown = {one for one in later if present.find(one, b"") is not None}
                 if shown - self._snapshot.withdrawn:
                     self._snapshot = CachedSnapshot(present, self._snapshot.withdrawn | shown)
 
     def refresh(self) -> None:
-        """Switch to the current snapshot if it is another than the one in use.
+        """Switch to the current snapshot if it is not the one in use.
 
-        A snapshot that cannot be used is reported once, in the log and to the builder. A lack of
-        system resources is logged once, and the switch is tried again.
+        An unusable snapshot is reported once, in the log and to the builder. A lack of system
+        resources is logged once, and the switch is retried.
         """
         with self._refreshing:
             self._refresh()
@@ -304,7 +303,7 @@ class CurrentSnapshot:
         try:
             self._take_up()
         except Exception:
-            # No error may keep this worker on an old snapshot for good.
+            # No error may leave this worker on an old snapshot forever.
             log.exception("looking for a new snapshot failed")
 
     def _take_up(self) -> None:
@@ -324,7 +323,7 @@ class CurrentSnapshot:
                 log.warning("snapshot %s is taken up when it can be: %s", name, error)
             self._lacking = True
         except SnapshotError as error:
-            # Between reading the name and opening, the next one may have taken its place.
+            # It may have been replaced between reading its name and opening it.
             with contextlib.suppress(SnapshotError):
                 if name and self._directory.current() == name:
                     if not self._directory.is_refused(name):  # nor reported by another worker
@@ -334,17 +333,17 @@ class CurrentSnapshot:
                     self._directory.refuse(name)
 
     def _prepare(self, taken: CachedSnapshot) -> None:
-        """Make what many ask for, so that it is there when the snapshot is used."""
+        """Make popular responses before the snapshot is used."""
         now = monotonic()
         for one in self._ahead.values():
             if now < one.until:
                 try:
                     taken.cache(one.key, one.make(taken.snapshot))
-                except (StoreError, SnapshotError) as error:  # then it is made when it is asked for
+                except (StoreError, SnapshotError) as error:  # it is then made on request
                     log.info("%s is not ready with the new snapshot: %s", one.key[0], error)
 
     def _without_withdrawn(self, snapshot: Snapshot) -> CachedSnapshot:
-        """Return a new snapshot with the maps in it that were withdrawn after it was made."""
+        """Return a new snapshot without the maps that were withdrawn after it was made."""
         known = self._withdrawn
         later = (one for one, at in known.items() if at > snapshot.revision)
         return CachedSnapshot(
@@ -352,7 +351,7 @@ class CurrentSnapshot:
         )
 
     def _exchange(self, taken: CachedSnapshot) -> None:
-        """Switch to a snapshot, without what was withdrawn while it was being prepared."""
+        """Switch to a snapshot, without maps that were withdrawn during its preparation."""
         with self._exchanging:
             revision = taken.snapshot.revision
             now = self._without_withdrawn(taken.snapshot)
@@ -367,7 +366,7 @@ class CurrentSnapshot:
             self._verifying = False
 
     async def begin(self) -> None:
-        """Open the current snapshot, and wait for that if it does not take long."""
+        """Open the current snapshot, and wait for it for a short time."""
         looking = asyncio.get_running_loop().run_in_executor(None, self.refresh)
         await asyncio.wait({looking}, timeout=FIRST_SNAPSHOT_AWAITED)
 

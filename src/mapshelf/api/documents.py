@@ -1,7 +1,7 @@
-"""Documents that take long to make: pages, exports and drawings of large maps, and large files.
+"""Documents that are slow to make: pages, exports and drawings of large maps, and large files.
 
-A map may have a hundred thousand topics; its page takes seconds of pure Python. In a thread of a
-worker, that would slow down every other request, so a child process with limits does it
+A map may have a hundred thousand topics; rendering its page takes seconds of pure Python. In a
+thread of a worker, that would slow down every other request, so a child process with limits does it
 (``sandbox.pool``). The result is stored on disk and sent from there, so it is made once, and slow
 clients do not hold it in memory.
 
@@ -33,11 +33,11 @@ LARGE_FILE: Final = 262_144
 """Bytes from which a map file is sent from disk."""
 
 FILE_PIECE: Final = 1 << 20
-"""Bytes of a file to read or unpack at a time: in one piece, it would keep the interpreter from the
-event loop for tens of milliseconds."""
+"""Bytes of a file to read or decompress at a time: a whole file would block the event loop for tens
+of milliseconds."""
 
 _COPYING: Final = "copying"
-"""The turn of those who copy a large file out of the store."""
+"""The name of the lock for copying a large file out of the store."""
 
 MEMORY: Final = 1 << 30
 """Maximum memory of the child, in bytes."""
@@ -49,17 +49,17 @@ WALL_SECONDS: Final = 60.0
 _DESCRIPTORS: Final = 64
 _TOO_LARGE: Final = "This map is too large to be shown so; its file can be downloaded."
 _MOST_REFUSED: Final = 1000
-"""Maximum of remembered documents that could not be made."""
+"""Most failed documents to remember."""
 
 Make = Callable[..., bytes]
-"""Makes a document of an outline and further facts. It is sent to the child, so it must be a
-function of a module."""
+"""Makes a document from an outline and further facts. It is sent to the child, so it must be a
+module-level function."""
 
 Bodies = tuple[bytes, bytes]
 """A document, and its compressed form, empty if there is none."""
 
 Content = Callable[[int, int], bytes]
-"""Reads the compressed content of a file: from where, and how many bytes."""
+"""Reads the compressed content of a file, given an offset and a number of bytes."""
 
 Body = CachedFile | bytes
 """A body on disk, or in memory if it cannot be stored."""
@@ -84,7 +84,7 @@ class Kind:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """What the child needs to know to make a document."""
+    """The input that the child needs to make a document."""
 
     key: str
     make: Make
@@ -94,36 +94,36 @@ class _Task:
 
 
 class Documents:
-    """Makes large documents and stores them. It may be used from several threads."""
+    """Makes large documents and stores them. It is thread-safe."""
 
     def __init__(self, cache: DiskCache, queue: WorkQueue) -> None:
         """Prepare to make documents.
 
         Args:
             cache: where they are stored.
-            queue: where they wait for the child, which makes one at a time.
+            queue: where requests wait for the child, which makes one document at a time.
         """
         self.queue = queue
         self._cache = cache
         self._child = ConfinedChild(MEMORY, _DESCRIPTORS, MEMORY)
-        self._refused: dict[str, str] = {}  # why there is no document, by its key
+        self._refused: dict[str, str] = {}  # why a document could not be made, by key
 
     def of_outline(
         self, make: Make, outline: bytes, facts: tuple[object, ...], kind: Kind
     ) -> Response:
-        """Return the document that ``make`` makes of an outline and of ``facts``.
+        """Return the document that ``make`` creates from an outline and ``facts``.
 
         Args:
             make: called with the ``Outline`` and the facts.
-            outline: as stored, encoded.
-            facts: equal facts have the same ``repr``.
+            outline: the encoded outline.
+            facts: equal facts must have equal ``repr``.
             kind: the kind of document.
 
         Raises:
-            NotFound: it is too large to be made, or ``make`` says that it does not exist.
-            Overloaded: it was removed at once, to make room for others.
+            NotFound: it is too large to be made, or ``make`` raised this error.
+            Overloaded: it was evicted from the cache immediately.
             StoreUnavailable: the service is shutting down.
-            StoreDamaged: the outline cannot be read.
+            StoreDamaged: the outline cannot be decoded.
         """
         name = f"{make.__module__}.{make.__qualname__}"
         digest = xxhash.xxh3_128(repr((_version_of_code(), name, facts)).encode())
@@ -132,15 +132,15 @@ class Documents:
         found = self._found(task.key, kind)
         if found is not None:
             return found
-        with self._cache.turn():  # of all workers, one makes a document, and the others find it
+        with self._cache.turn():  # one worker makes a document, the others find it
             return self._found(task.key, kind) or self._made_by_child(task, kind)
 
     def of_file(self, file: KeptFile, content: Content, kind: Kind) -> Response:
-        """Return a map file, unchanged. Its content is only read if it is not on disk.
+        """Return a map file, unchanged. Its content is only read if it is not cached on disk.
 
         Raises:
             Overloaded: it was replaced meanwhile.
-            StoreDamaged: it cannot be unpacked.
+            StoreDamaged: it cannot be decompressed.
         """
         key = xxhash.xxh3_128_hexdigest(b"file" + file.digest)
         found = self._found(key, kind)
@@ -159,15 +159,15 @@ class Documents:
             found = self._found(key, kind)
             if found is None and self._cache.put_pieces(key, chain((beginning,), pieces)):
                 found = self._found(key, kind)
-        # A full disk keeps nothing: then it is sent from memory.
+        # On a full disk nothing can be cached, so send it from memory.
         return found or document_response(kind, b"".join(_unpacked(file, content)), b"")
 
     def prepare(self) -> None:
-        """Find out the version of the code, which reads many files."""
+        """Compute the version of the code, which reads many files."""
         _version_of_code()
 
     def close(self) -> None:
-        """End the child, even if it is making a document."""
+        """Kill the child, even if it is making a document."""
         self._child.close()
 
     def _found(self, key: str, kind: Kind) -> Response | None:
@@ -191,7 +191,7 @@ class Documents:
             self._refuse(task.key, _TOO_LARGE)
             raise NotFound(_TOO_LARGE) from error
         if whole:
-            self._cache.put(task.key, whole)  # tried again, because only this process can log why
+            self._cache.put(task.key, whole)  # retried, because only this process can log why
             return document_response(kind, whole, smaller)
         found = self._found(task.key, kind)
         if found is None:
@@ -208,7 +208,7 @@ class Documents:
 def _version_of_code() -> str:
     """Return a digest that identifies this version of the code that makes documents.
 
-    It is that of the process, whatever becomes of the files.
+    It identifies the running code, even if the files change later.
     """
     digest = xxhash.xxh3_64()
     package = Path(str(files("mapshelf")))
@@ -221,7 +221,7 @@ def _version_of_code() -> str:
 
 
 def _make(task: _Task, cache: DiskCache) -> Bodies:
-    """Make a document, in the child, and keep it; return it only if it cannot be kept.
+    """Make a document in the child, and store it; return it only if it cannot be stored.
 
     Passing many megabytes to a worker would delay all its other requests.
     """
@@ -282,6 +282,6 @@ def _with_body(body: Body) -> Response:
 
 
 def _described(kind: Kind) -> str:
-    """Return what a document is, for the log."""
+    """Return the description of a document for the log."""
     name = next((value for name, value in kind.headers if name == b"content-disposition"), b"page")
     return name.decode("ascii", "replace")

@@ -1,9 +1,9 @@
-"""``GET /maps/{ID}/drawing.svg``, ``.png`` and ``.pdf``: a map, or a branch of it, drawn whole.
+"""``GET /maps/{ID}/drawing.svg``, ``.png`` and ``.pdf``: a complete drawing of a map or a branch.
 
-A thumbnail shows as much of a map as fits a size; a drawing has every topic. It is made by the
-confined child that makes large documents (``documents``), whatever the size of the map, because a
-small map may take long, too: as PDF, or with pictures. As with thumbnails, no token is needed
-unless the catalogue is private.
+A thumbnail shows the part of a map that fits a given size; a drawing has every topic. It is made by
+the sandboxed child that makes large documents (``documents``) whatever the size of the map, because
+PDFs and pictures are slow even for small maps. As with thumbnails, no token is needed unless the
+catalogue is private.
 """
 
 from functools import partial
@@ -37,14 +37,14 @@ MEDIA_TYPES: Final = {
 PARAMETERS: Final = ("topic", "sheet", "theme")
 
 PICTURE_WIDTH: Final = 640
-"""Pixels across of the pictures in a drawing, at most."""
+"""Maximum width of the pictures in a drawing, in pixels."""
 
 MOST_PICTURES: Final = 200
 MOST_PICTURE_BYTES: Final = 32 << 20
-"""Pictures in a drawing, and their bytes: frames stand for the others."""
+"""Maximum number and total bytes of pictures in a drawing: the others become empty frames."""
 
 PICTURE_SECONDS: Final = 8.0
-"""For making the pictures of one drawing: then frames stand for the others."""
+"""Seconds for the pictures of one drawing: those not made in time become empty frames."""
 
 _MOST_SHEET_DIGITS: Final = 6
 
@@ -66,7 +66,7 @@ def parse_drawing(query_string: bytes, drawing_format: str) -> DrawingRequest:
     """Parse the parameters of a request; the drawing has no title yet.
 
     Raises:
-        InvalidParameter: a value the interface does not offer.
+        InvalidParameter: a value is not supported.
     """
     values = read_parameters(query_string, PARAMETERS)
     theme = values.get("theme", LIGHT.name)
@@ -97,7 +97,7 @@ class DrawingMaker:
         outline = self._store.outline(record.file_id)
         if outline is None:
             raise NotFound("This map has no outline.")
-        # The child would find that out, too, but there are endlessly many wrong values.
+        # The child would also detect this, but there is no end of wrong values.
         if not may_have(outline, parsed.topic, parsed.sheet):
             raise NotFound("This map has no such topic or sheet.")
         drawing = DrawingRequest(
@@ -119,7 +119,7 @@ class DrawingMaker:
 
 
 def draw_map(outline: Outline, drawing: DrawingRequest, pictures: Pictures) -> bytes:
-    """Return a drawing, in the child, which alone loads what that takes."""
+    """Return a drawing, in the child; only the child imports the drawing code."""
     from mapshelf.render.map_drawing import map_drawing  # noqa: PLC0415
 
     return map_drawing(outline, drawing, pictures)

@@ -1,6 +1,6 @@
-"""Changing what is said of a map (``PATCH /maps/{ID}``), removing it, and undoing that.
+"""Editing the details of a map (``PATCH /maps/{ID}``), removing it, and undoing the removal.
 
-A map is removed by ``DELETE /maps/{ID}``; ``POST /maps/{ID}/restore`` undoes it.
+``DELETE /maps/{ID}`` removes a map; ``POST /maps/{ID}/restore`` undoes that.
 """
 
 from functools import partial
@@ -28,11 +28,11 @@ from mapshelf.store import Store
 from mapshelf.store.contract.publishing import unlimited
 
 CHANGES: Final = BodyRule(65_536, ("application/json", "application/merge-patch+json"))
-"""The body of a change."""
+"""The body rule of an edit."""
 
 
 async def edit_map(context: Context, request: Request) -> Response:
-    """Change what is said of a map."""
+    """Change the details of a map."""
     async with context.bodies.content(request) as body:
         said = read_json(body)
     edit, event = partial(_edit, said), AuditEvent.MAP_CHANGED
@@ -61,15 +61,15 @@ def undo_removal(store: Store, public_id: str, user: User, address: str, setting
     """Undo the removal of a map, and return it.
 
     Args:
-        store: has it.
+        store: the store that has the map.
         public_id: the map.
-        user: who asks.
-        address: of the client.
-        settings: what members may have.
+        user: the current user.
+        address: the address of the client.
+        settings: the quotas of members.
 
     Raises:
-        NotFound: no map of the user was removed that has this ID, or longer ago than 30 days.
-        Forbidden: somebody else removed it, or the user has too much without it.
+        NotFound: the user has no removed map with this id, or removed it over 30 days ago.
+        Forbidden: an administrator removed it, or restoring it would exceed the user's quota.
     """
     now = milliseconds()
     found = [one for one in removed_maps(store, user, now) if one.map.id == public_id]
@@ -86,18 +86,18 @@ def undo_removal(store: Store, public_id: str, user: User, address: str, setting
             return store.undo_removal(found[0].map.file_id, check)
     except MapDeleted as error:
         raise Forbidden("deleted", str(error)) from error
-    except NotFound as error:  # it was deleted, or undone, meanwhile
+    except NotFound as error:  # it was deleted or restored meanwhile
         raise no_map() from error
 
 
 def removed_maps(store: Store, user: User, now: int, *, own: bool = False) -> list[RemovedMap]:
-    """Return the removed maps that a user may know of, as long as removals can be undone.
+    """Return the removed maps that a user may see, while removals can be undone.
 
     Args:
         store: the store.
-        user: who asks; administrators know of all removed maps.
+        user: the current user; administrators see all removed maps.
         now: milliseconds since 1970-01-01 UTC.
-        own: whether only one's own are asked for.
+        own: whether to return only the user's own maps.
     """
     own = own or user.role is not Role.ADMINISTRATOR
     found = store.removed_maps(user.id if own else None)

@@ -1,7 +1,7 @@
 """Maps exceptions to the responses that clients see (``docs/api.md``).
 
 Nothing internal leaks: an error without a row is a bug, which is logged and answered with a fixed
-text.
+message.
 """
 
 import logging
@@ -57,19 +57,19 @@ from mapshelf.errors import (
 log = logging.getLogger(__name__)
 
 RETRY_AFTER: Final = 1
-"""Seconds after which a client may try again if the service cannot answer for a moment. Where work
-waits in a queue, its length says how many (``work_queue``)."""
+"""``Retry-After`` in seconds for brief outages. For work in a queue, it depends on the length of
+the queue (``work_queue``)."""
 
 CHALLENGE: Final = b'Bearer realm="mapshelf"'
 """How to authenticate (RFC 6750, section 3)."""
 
 BASIC_CHALLENGE: Final = b'Basic realm="mapshelf", charset="UTF-8"'
-"""How programs authenticate that do it by HTTP (RFC 6749, section 5.2)."""
+"""How programs authenticate with HTTP Basic (RFC 6749, section 5.2)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorRow:
-    """The response to a kind of error; ``message`` replaces that of the error, if given."""
+    """The response to a kind of error; ``message``, if given, replaces that of the error."""
 
     status: int
     code: int
@@ -114,7 +114,7 @@ TABLE: Final[dict[type[Exception], ErrorRow]] = {
     Overloaded: ErrorRow(
         503, 503, "temporarily_unavailable", "The service is overloaded; try again soon."
     ),
-    # Nobody reads this.
+    # The client has gone, so nobody reads this.
     ClientDisconnected: ErrorRow(503, 503, "temporarily_unavailable", "The client hung up."),
     Ending: ErrorRow(
         503, 503, "temporarily_unavailable", "This node is shutting down; ask another."
@@ -122,23 +122,23 @@ TABLE: Final[dict[type[Exception], ErrorRow]] = {
     StoreUnavailable: UNAVAILABLE,
     ProviderUnavailable: UNAVAILABLE,
     PreviewChanged: UNAVAILABLE,
-    CannotWrite: UNAVAILABLE,  # a body that is kept on disk while it arrives
+    CannotWrite: UNAVAILABLE,  # for bodies that are buffered on disk
 }
 FAULT: Final = ErrorRow(500, 500, "server_error", "Something went wrong on our side.")
 
 
 def error_row(error: Exception) -> ErrorRow:
-    """Return the row of ``error``: its own, or that of the closest base class that has one."""
+    """Return the row of ``error``: its own, or that of its closest base class with a row."""
     if isinstance(error, OAuthRefusal):
         status = 401 if error.basic and error.reason == "invalid_client" else 400
         return ErrorRow(status, status, error.reason)
-    # Most have their own, and under overload this is asked for each request.
+    # Most classes have their own row, and under overload this runs for each request.
     own = TABLE.get(type(error))
     return own or next((TABLE[kind] for kind in type(error).__mro__ if kind in TABLE), FAULT)
 
 
 def error_name(error: Exception) -> str:
-    """Return what ``error`` is called where errors are counted: one of few names."""
+    """Return the name of ``error`` for counters: one of a small fixed set."""
     if isinstance(error, OAuthRefusal):
         return OAuthRefusal.__name__
     if type(error) in TABLE:
@@ -156,7 +156,7 @@ def error_response(error: Exception, request_id: str, traceparent: bytes = b"") 
 
 @lru_cache(LONGEST_RETRY + 1)
 def _overloaded(retry_after: int) -> Response:
-    """Return the response to most requests when there is too much to do, made once."""
+    """Return the usual response to overload, which is built once."""
     return _error_object(Overloaded("", retry_after))
 
 
@@ -173,7 +173,7 @@ def _error_object(error: Exception) -> Response:
 
 
 def log_error(error: Exception, request_id: str, traceparent: bytes = b"") -> None:
-    """Log an error, if operators should know of it."""
+    """Log an error if operators should know about it."""
     row, extra = error_row(error), {"facts": facts_of(request_id, traceparent)}
     if isinstance(error, Overloaded | ClientDisconnected):
         pass  # under overload, a line for each would add to the load
@@ -187,7 +187,7 @@ def log_error(error: Exception, request_id: str, traceparent: bytes = b"") -> No
 
 
 def error_headers(error: Exception) -> Headers:
-    """Return the headers of the response to an error, whatever shows it."""
+    """Return the headers of the response to an error, for JSON and for pages."""
     no_store = (b"cache-control", b"no-store")
     if error_row(error).status == 503:
         known = error.retry_after if isinstance(error, Overloaded) else 0

@@ -35,7 +35,7 @@ async def show_software(context: Context, request: Request) -> Response:
 async def _table(
     context: Context, request: Request, name: str, rows: Callable[[], Iterable[Named]]
 ) -> Response:
-    """Return the rows of a small table. They change without a new snapshot: not cached."""
+    """Return the rows of a small table. They can change without a new snapshot: not cached."""
     current = context.snapshot.get()
     make = partial(_counted, current.snapshot, name, rows)
     key = (current, request.path)
@@ -73,7 +73,7 @@ def _counted(snapshot: Snapshot, name: str, rows: Callable[[], Iterable[Named]])
 
 def _with_names(counts: Counts, rows: Iterable[Named]) -> list[dict[str, object]]:
     names = {row.id: row.name for row in rows}
-    # Imported records may have a licence type for which this catalogue has no name.
+    # Imported records may have a licence type that has no name in this catalogue.
     return [{"id": one, "name": names.get(one, ""), "count": count} for one, count in counts]
 
 

@@ -1,7 +1,7 @@
-"""Forms in the bodies of requests: ``application/x-www-form-urlencoded`` and multipart (RFC 7578).
+"""Parses forms in request bodies: ``application/x-www-form-urlencoded`` and multipart (RFC 7578).
 
-python-multipart takes the bytes apart as they arrive; here is what the parts mean, and how many of
-them there may be. Nothing here waits, so the same bytes give the same form however they are cut.
+python-multipart splits the bytes as they arrive; this module interprets the parts and enforces
+limits. Nothing here waits, and the result does not depend on how the body is split.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -24,24 +24,24 @@ MOST_HEADERS: Final = 16
 """Headers of a part of a multipart form."""
 
 LONGEST_HEADER: Final = 4096
-"""Maximum of bytes of one of them."""
+"""Maximum size of one of them in bytes."""
 
 AS_IT_IS: Final = ("", "7bit", "8bit", "binary")
-"""Transfer encodings of parts that change nothing; no browser and no library uses another."""
+"""Transfer encodings that change nothing; no browser or library uses others."""
 
 _QUOTED: Final = (("%22", '"'), ("%0D", "\r"), ("%0A", "\n"))
-"""How browsers write what would end the name of a file (WHATWG, multipart/form-data encoding)."""
+"""Escapes that browsers use in file names (WHATWG, multipart/form-data encoding)."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormLimits:
-    """What a form may have.
+    """Limits on a form.
 
     Attributes:
-        fields: maximum of fields, files among them.
-        text: maximum of bytes of all names and values together, without files.
+        fields: maximum number of fields, including files.
+        text: maximum total size of names and values in bytes, without files.
         files: the names of fields that may be files.
-        file: maximum of bytes of a file.
+        file: maximum size of a file in bytes.
     """
 
     fields: int = 100
@@ -55,9 +55,9 @@ class Upload:
     """A file in a form.
 
     Attributes:
-        name: its name without folders, as the client says; may be empty.
-        size: bytes.
-        content: the file, at its beginning.
+        name: its name without folders, as sent by the client; may be empty.
+        size: its size in bytes.
+        content: the file, positioned at its beginning.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Upload:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The fields of a form by their names, in the order they were sent."""
+    """The fields of a form by name, in the order they were sent."""
 
     fields: Mapping[str, Sequence[str]]
     files: Mapping[str, Sequence[Upload]]
@@ -105,15 +105,15 @@ class FormReader:
     def __init__(
         self, content_type: str, limits: FormLimits, new_file: Callable[[], BinaryIO]
     ) -> None:
-        """Begin.
+        """Prepare to read a form.
 
         Args:
-            content_type: of the body, with its parameters; if empty, the body is, too.
-            limits: what the form may have.
-            new_file: returns a new file for a file in the form.
+            content_type: the Content-Type of the body with its parameters; empty for an empty body.
+            limits: the limits on the form.
+            new_file: creates a file for a file in the form.
 
         Raises:
-            MalformedRequest: it says that there are parts, but not what separates them.
+            MalformedRequest: the type is multipart without a boundary.
         """
         self._parts = _Parts(limits, new_file)
         media_type, options = parse_options_header(content_type)
@@ -129,7 +129,7 @@ class FormReader:
         """Read a piece of the body.
 
         Raises:
-            MalformedRequest: it is not valid.
+            MalformedRequest: it is malformed.
             InvalidParameter: there are too many fields, or one is not text.
             BodyTooLarge: a field or a file is too large.
             OSError: a file cannot be written.
@@ -140,10 +140,10 @@ class FormReader:
             raise MalformedRequest("The form is not valid.") from error
 
     def form(self) -> Form:
-        """Return the form, when all of the body has been read.
+        """Return the form, after the whole body has been read.
 
         Raises:
-            MalformedRequest: it is not complete.
+            MalformedRequest: it is incomplete.
             InvalidParameter: see ``feed``.
         """
         self._parser.finalize()
@@ -152,13 +152,13 @@ class FormReader:
         return self._parts.form()
 
     def close(self) -> None:
-        """Close its files, which removes them."""
+        """Close its files, which deletes them."""
         self._parts.close()
 
 
 @dataclass(slots=True)
 class _Part:
-    """A field that is being read; ``file`` has its content if it is a file."""
+    """A field that is being read; ``file`` holds the content of a file."""
 
     name: bytearray = field(default_factory=bytearray)
     value: bytearray = field(default_factory=bytearray)
@@ -168,7 +168,7 @@ class _Part:
 
 
 class _Parts:
-    """What a form has so far, within its limits."""
+    """The fields read so far, within the limits."""
 
     def __init__(self, limits: FormLimits, new_file: Callable[[], BinaryIO]) -> None:
         self._limits = limits
@@ -188,7 +188,7 @@ class _Parts:
         self._part = _Part()
 
     def begin_file(self, file_name: str) -> None:
-        """Take the field, whose name is known, for a file, if it may be one."""
+        """Treat the current field, whose name is known, as a file, if it may be one."""
         name = _text(bytes(self._part.name))
         if name not in self._limits.files:
             raise InvalidParameter("The form has a file in a field for text.")
@@ -214,7 +214,7 @@ class _Parts:
         part.file.write(data)
 
     def end(self, decoded: Callable[[bytes], bytes] = bytes) -> None:
-        """End the field, whose name and value ``decoded`` decodes."""
+        """End the current field; ``decoded`` decodes its name and value."""
         part = self._part
         name = _text(decoded(bytes(part.name)))
         if part.file is None:
@@ -242,7 +242,7 @@ class _Parts:
 
 
 def _url_encoded(parts: _Parts) -> "QuerystringCallbacks":
-    """Return what the parser calls for a form in one line."""
+    """Return the parser callbacks for a URL-encoded form."""
     return {
         "on_field_start": parts.begin,
         "on_field_name": lambda data, start, end: parts.add_name(data[start:end]),
@@ -252,7 +252,7 @@ def _url_encoded(parts: _Parts) -> "QuerystringCallbacks":
 
 
 class _Multipart:
-    """What the parser calls for a form in parts: their headers say what they are.
+    """The parser callbacks for a multipart form.
 
     Attributes:
         is_complete: whether the last boundary has been read.
@@ -266,10 +266,10 @@ class _Multipart:
         self._headers: dict[str, bytes] = {}
 
     def parser(self, boundary: bytes) -> MultipartParser:
-        """Return a parser of parts that ``boundary`` separates.
+        """Return a parser for parts separated by ``boundary``.
 
         Raises:
-            MalformedRequest: it is none.
+            MalformedRequest: the boundary is invalid.
         """
         if not boundary:
             raise MalformedRequest("The media type of the form has no boundary.")
@@ -310,7 +310,7 @@ class _Multipart:
         self._name = self._value = b""
 
     def _end_headers(self) -> None:
-        # No header but these two means anything; a charset is that of the form, UTF-8.
+        # Only these two headers matter; the charset is always UTF-8.
         encoding = self._headers.get("content-transfer-encoding", b"").decode("latin-1")
         if encoding.strip().lower() not in AS_IT_IS:
             raise MalformedRequest("A part of the form has a transfer encoding.")
@@ -330,7 +330,7 @@ class _Multipart:
 
 
 def _file_name(sent: bytes) -> str:
-    """Return the name of a file without folders, and without what does not belong into a name."""
+    """Return a file name without folders and without characters that are invalid in names."""
     name = _text(sent)
     for written, meant in _QUOTED:
         name = name.replace(written, meant)

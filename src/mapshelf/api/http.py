@@ -26,7 +26,7 @@ MAXIMUM_QUERY_STRING: Final = 8192
 """Maximum of bytes of a query string; every valid one is far shorter."""
 
 MAXIMUM_BODY: Final = 65_536
-"""Maximum of bytes of a body that is ignored, because some clients always send one."""
+"""Maximum size in bytes of an ignored body: some clients always send one."""
 
 CHECKED_EACH_TIME: Final[Headers] = (
     (b"cache-control", b"private, no-cache"),
@@ -37,16 +37,16 @@ CHECKED_EACH_TIME: Final[Headers] = (
 READ: Final = frozenset(
     (b"host", b"authorization", b"if-none-match", b"content-length", b"transfer-encoding")
 )
-"""Headers the service reads of every request."""
+"""Request headers that the service reads."""
 
 
 @dataclass(frozen=True, slots=True)
 class BodyRule:
-    """What body an operation takes.
+    """The body that an operation accepts.
 
     Attributes:
-        most: maximum of bytes.
-        media_types: the media types.
+        most: maximum size in bytes.
+        media_types: the accepted media types.
     """
 
     most: int
@@ -63,18 +63,18 @@ class Request:
         query_string: as sent.
         headers: those the service reads, by name in lower case.
         scope: the request, as the server passed it.
-        told_by: makes a ``Sender`` of ``scope``, for the few requests that need one.
+        told_by: creates a ``Sender`` from ``scope``, for the few requests that need one.
         disconnection: returns an awaitable that ends when the client disconnects.
         pieces: returns the pieces of the body.
         user: the owner of the token, once it is known.
-        token: the number of the token or the session that lets the request in, 0 without.
+        token: the number of the token or session that authenticated the request, 0 without one.
         parts: the values of the variable parts of the path, by name.
-        takes: the body that the operation takes, if it takes one.
+        takes: the rule for the body, if the operation accepts one.
         body: the body, if there is one.
         shared: whether pages of other origins may read the response.
-        counts: counts the requests for this operation, once it is known.
-        traceparent: what a trusted proxy calls it (``tracing``), empty if none does.
-        limited: headers of the response that say what is left of a rate limit.
+        counts: the counters of this operation, once it is known.
+        traceparent: the traceparent from a trusted proxy (``tracing``), empty if there is none.
+        limited: response headers that report the state of a rate limit.
     """
 
     method: str
@@ -97,14 +97,14 @@ class Request:
 
     @property
     def sender(self) -> Sender:
-        """The client that sent the request: its other headers and its address."""
+        """The client that sent the request, with its other headers and its address."""
         return self.told_by(self.scope)
 
     async def leaves_body_unread(self) -> bool:
-        """Tell whether some of the body stays unread; receive it if that is sensible."""
+        """Return whether part of the body stays unread, after receiving it if that is sensible."""
         if self.body is None or self.body.is_read():
             return False
-        # A client that waits to be told to go on has not sent its body yet, and need not.
+        # A client that waits for ``100 Continue`` has not sent its body yet, and need not.
         if self.takes is None or self.sender.header(b"expect"):
             return True
         return not await self.body.drain()
@@ -116,10 +116,10 @@ class Response:
 
     Attributes:
         status: the HTTP status.
-        headers: all headers but those of every response.
+        headers: all headers except the fixed ones.
         body: the body, unless it is in ``file``.
         file: the file with the body of a large response.
-        provisional: whether the next one may be better, so that nobody may keep this one.
+        provisional: whether a later response may be better, so that this one must not be cached.
         smaller: the same response, compressed (``compression``), if there is one.
         shared: whether pages of other origins may read it.
         text_headers: the headers as text, cached by a server interface that needs them.
@@ -136,11 +136,11 @@ class Response:
 
     @property
     def size(self) -> int:
-        """Bytes of the body."""
+        """Size of the body in bytes."""
         return self.file.size if self.file else len(self.body)
 
     def is_complete(self) -> bool:
-        """Return whether the body can be sent: its file may have been removed to make room."""
+        """Return whether the body can be sent: its file may have been evicted."""
         whole = self.file is None or self.file.is_there()
         return whole and (self.smaller is None or self.smaller.is_complete())
 
@@ -150,18 +150,18 @@ class Response:
 
 
 MISSING_PICTURES: Final = b"x-missing-pictures"
-"""A header: how many pictures of the map are not in a file that could have them."""
+"""Header with the number of pictures that are missing in an exported file."""
 
 
 def provisional(response: Response) -> Response:
-    """Return ``response`` as one that nobody may keep, because the next one may be better."""
+    """Return ``response`` marked as not cacheable, because a later one may be better."""
     kept = [one for one in response.headers if one[0] not in (b"cache-control", b"etag")]
     headers = (*kept, (b"cache-control", b"no-store"))
     return replace(response, headers=headers, provisional=True, smaller=None)
 
 
 def with_missing_pictures(response: Response, missing: int) -> Response:
-    """Return ``response`` with a header that says how many pictures are not in it, if any."""
+    """Return ``response`` with a header that counts missing pictures, if there are any."""
     if not missing:
         return response
     told = (MISSING_PICTURES, str(missing).encode())
@@ -188,7 +188,7 @@ def etag(body: bytes) -> tuple[bytes, bytes]:
 
 
 def not_modified(response: Response, if_none_match: bytes) -> Response | None:
-    """Return a 304 in place of ``response`` if the client has it already (RFC 9110, 13.1.2)."""
+    """Return a 304 in place of ``response`` if the client has the same ETag (RFC 9110, 13.1.2)."""
     etag = response.header(b"etag")
     if etag is None:
         return None

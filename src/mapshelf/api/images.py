@@ -1,8 +1,8 @@
 """``GET /maps/{ID}/images/{digest}.png``: a picture in a topic of a map.
 
-The outline of a map has these addresses, and its page shows them: so they are as public as its
-thumbnail, and cached alike. What is sent is never what is in the file (``render.image_worker``).
-The digest names the picture, so the address of another one is another.
+The outline of a map contains these addresses, and its page shows them. So they are as public as its
+thumbnail, and cached alike. The picture is always re-encoded (``render.image_worker``), never sent
+as it is in the file. The address contains its digest, so it never changes.
 """
 
 from functools import partial
@@ -44,10 +44,10 @@ async def show_image(context: Context, request: Request) -> Response:
 
 
 def parse_width(query_string: bytes) -> int:
-    """Return how wide the picture may be.
+    """Return the requested maximum width of the picture.
 
     Raises:
-        InvalidParameter: a value the interface does not offer.
+        InvalidParameter: the value is not supported.
     """
     width = read_parameters(query_string, PARAMETERS).get("w", str(LARGEST_SIDE))
     if width not in map(str, IMAGE_WIDTHS):
@@ -63,10 +63,10 @@ def cached_image(
     Raises:
         NotFound: the map has no such picture, or it cannot be shown.
     """
-    # What is cached may be the picture of another map, or of what this map was before.
+    # The cached picture may belong to another map, or to an earlier version of this one.
     if not store.has_image(record.file_id, asked.digest):
         raise _no_image()
-    # A width that was made is shown although another one was refused since.
+    # A cached width is shown even if another width has failed since.
     cached = worker.cached(asked)
     if cached is not None:
         return _response(cached, caching)
@@ -78,10 +78,10 @@ def cached_image(
 def make_image(
     worker: ImageWorker, store: Maps, record: Record, asked: ImageRequest, caching: Headers
 ) -> Response:
-    """Return a picture, from the cache or made now, with the headers ``caching``.
+    """Return a picture, from the cache or converted now, with the headers ``caching``.
 
     Raises:
-        NotFound: as ``cached_image``.
+        NotFound: see ``cached_image``.
     """
     data = store.image(record.file_id, asked.digest)
     picture = worker.image(asked, data, record.file_id) if data is not None else None

@@ -1,12 +1,12 @@
-"""The body of a request on its way here, and what becomes of one that nobody reads.
+"""Receives a request body on demand, and drains a body that was not read.
 
-A body is received only if its operation asks for it, and no faster than the operation takes it. A
-client that sends nothing for too long is not waited for.
+A body is received only if its operation reads it, and no faster. A client that sends nothing for
+too long times out.
 
-If a body is left unread, the next request on the connection cannot be found, so the connection is
-closed after the response. Closing it while the client still sends may destroy the response on its
-way: then the client does not learn why it was refused, and some send everything again. So what is
-left of a body that its operation could have taken is received first and thrown away.
+If a body is left unread, the start of the next request on the connection is unknown, so the
+connection is closed after the response. Closing it while the client still sends may destroy the
+response in transit: the client does not learn why it was refused, and some send everything again.
+So the remaining body, up to a limit, is received and discarded first.
 """
 
 import asyncio
@@ -17,14 +17,14 @@ from typing import Final
 from mapshelf.errors import BodyTimeout, ClientDisconnected, Overloaded
 
 STALLED_AFTER: Final = 30.0
-"""Seconds a client has to send the next piece of a body."""
+"""Seconds to wait for the next piece of a body."""
 
 DRAINED: Final = 64 << 20
-"""Maximum of bytes of a body that is received to be thrown away; twice the largest that any
-operation takes, because a file that is a little too large is the usual mistake."""
+"""Maximum size of a body to receive and discard, in bytes: twice the largest that any operation
+accepts, because a file that is slightly too large is the usual mistake."""
 
 DRAINING: Final = 60.0
-"""Seconds that a client has for that."""
+"""Seconds within which it must arrive."""
 
 Pieces = Callable[[], AsyncIterator[bytes]]
 """Returns the pieces of a body."""
@@ -34,12 +34,12 @@ class IncomingBody:
     """The body of a request.
 
     Attributes:
-        length: bytes of it, ``None`` if the client does not say.
-        received: bytes that have arrived.
+        length: its declared length in bytes, ``None`` if unknown.
+        received: the bytes received so far.
     """
 
     def __init__(self, length: int | None, pieces: Pieces) -> None:
-        """Take the pieces from ``pieces``, once the first is asked for."""
+        """Read from ``pieces`` once the first piece is requested."""
         self.length = length
         self.received = 0
         self._open = pieces
@@ -54,19 +54,19 @@ class IncomingBody:
         return self.received == self.length
 
     def rate(self) -> float:
-        """Return how many bytes a second have arrived."""
+        """Return the average rate of receipt in bytes a second."""
         return self.received / max(time.monotonic() - self._began, 1e-3)
 
     def age(self) -> float:
-        """Return the seconds since the request came."""
+        """Return the seconds since the request arrived."""
         return time.monotonic() - self._began
 
     async def pieces(self) -> AsyncIterator[bytes]:
         """Yield the pieces as they arrive.
 
         Raises:
-            BodyTimeout: the client sends nothing.
-            ClientDisconnected: it hung up before the end.
+            BodyTimeout: the client sends nothing for too long.
+            ClientDisconnected: the client disconnected before the end.
             Overloaded: it was cut off.
         """
         while not self.is_read():
@@ -77,13 +77,13 @@ class IncomingBody:
             yield piece
 
     def cut_off(self) -> None:
-        """Wait for no more of it."""
+        """Stop receiving the body."""
         self._is_cut_off = True
         if self._waiting is not None:
             self._waiting.reschedule(asyncio.get_running_loop().time())
 
     async def drain(self) -> bool:
-        """Receive what is left, and throw it away; return whether that was all of the body."""
+        """Receive and discard the remaining body; return whether all of it arrived."""
         if self._is_over or self.length is None or self.length > DRAINED:
             return False
         pieces = self._open() if self._pieces is None else self._pieces
@@ -96,7 +96,7 @@ class IncomingBody:
         return self.is_read()
 
     async def _next(self) -> bytes | None:
-        """Return the next piece that has anything in it, ``None`` at the end."""
+        """Return the next piece that is not empty, ``None`` at the end."""
         if self._pieces is None:
             self._pieces = self._open()
         piece = b""
@@ -120,8 +120,8 @@ class IncomingBody:
 def incoming_body(headers: Mapping[bytes, bytes], pieces: Pieces) -> IncomingBody:
     """Return the body of a request.
 
-    A body in chunks (``Transfer-Encoding``) counts as one of unknown length: Granian does not tell
-    the end of such a body from the end of its client.
+    A chunked body (``Transfer-Encoding``) counts as one of unknown length: Granian does not
+    distinguish the end of such a body from a disconnected client.
     """
     length = headers.get(b"content-length", b"")
     known = length.isdigit() and b"transfer-encoding" not in headers

@@ -1,7 +1,7 @@
-"""``GET /maps/{ID}/links``: where the links between maps lead, in both directions.
+"""``GET /maps/{ID}/links``: links between maps, in both directions.
 
-For programs that draw how maps hang together. Other links (to the web, to topics, to other files)
-are in the outline.
+This is for programs that show how maps are connected. Other links (to the web, to topics, to other
+files) are in the outline.
 """
 
 from functools import partial
@@ -18,7 +18,7 @@ from mapshelf.store.contract import Links
 
 
 async def show_links(context: Context, request: Request) -> Response:
-    """Return the links of a map to other maps, and those of other maps to it."""
+    """Return the links from a map to other maps, and from other maps to it."""
     found = await find_map(context, request)
     of_map = (found.record.file_id, request.parts["id"])
     make = partial(map_links_response, context.store.get(), found.snapshot, *of_map)
@@ -34,7 +34,7 @@ def map_links_response(store: Links, snapshot: Snapshot, file_id: int, public_id
     out = [
         {"topic": link.topic, "target": link.target, "map": found.id if found else ""}
         for link, found in links_and_maps(store, snapshot, file_id)
-        # Many a text file is a map only if it is here.
+        # Many text files are maps only if they are in the catalogue.
         if found or link_kind(link.target) is LinkKind.MAP
     ]
     linking = linking_maps(store, snapshot, file_id, public_id)

@@ -1,4 +1,4 @@
-"""``GET /collections`` and ``GET /collections/{ID}``: lists of maps that people put in order."""
+"""``GET /collections`` and ``GET /collections/{ID}``: ordered lists of maps curated by people."""
 
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -19,7 +19,7 @@ from mapshelf.snapshot.format.records import slug
 
 
 async def list_collections(context: Context, request: Request) -> Response:
-    """Return a page of the published collections, and of one's own."""
+    """Return a page of published collections and the user's own."""
     query, user = parse_query(request.query_string), signed(request)
     owner = dict(query.given).get("owner")
     asked = (owner, user.id, query.offset, query.limit)
@@ -31,14 +31,14 @@ async def list_collections(context: Context, request: Request) -> Response:
 
 
 async def show_collection(context: Context, request: Request) -> Response:
-    """Return a collection with the maps in it that the token's owner sees."""
+    """Return a collection with those of its maps that the token's owner may see."""
     found = await find_collection(context, request)
     body = collection_object(found.collection, found.maps, context.base_url)
     return found.guarded(json_response(200, body, [etag(body), *CHECKED_EACH_TIME]))
 
 
 def collection_facts(found: Collection, base_url: bytes) -> Mapping[str, Any]:
-    """Return what is said of a collection."""
+    """Return the fields of a collection."""
     base = base_url.decode()
     return {
         "id": found.id,
@@ -56,7 +56,7 @@ def collection_facts(found: Collection, base_url: bytes) -> Mapping[str, Any]:
 
 
 def collection_object(found: Collection, maps: Sequence[Map], base_url: bytes) -> bytes:
-    """Return the Collection object of a collection with these maps."""
+    """Return the Collection object for a collection with these maps."""
     objects = [orjson.Fragment(map_object(one, base_url)) for one in maps]
     return orjson.dumps({**collection_facts(found, base_url), "maps": objects})
 
@@ -67,6 +67,6 @@ def collection_path(found: Collection) -> str:
 
 
 def new_collection_response(body: bytes, found: Collection, base_url: bytes) -> Response:
-    """Return the response to who has made a collection."""
+    """Return the response to the creation of a collection."""
     location: Headers = ((b"location", base_url + b"/collections/" + found.id.encode()),)
     return json_response(201, body, (*location, (b"cache-control", b"no-store")))

@@ -1,8 +1,8 @@
 """``GET /maps/{ID}`` and the paths below it: a map, its outline in any format, its file.
 
-The map itself comes from the snapshot, like every list, if it is published (``visible_maps``).
-Outlines and files are only in the store; they are read and made in a thread, those of large maps
-and those with pictures as described in ``documents``, because encoding pictures takes time.
+Published maps come from the snapshot, like every list (``visible_maps``). Outlines and files are
+only in the store; they are read and converted in a thread. Large maps, and those with pictures, are
+handled as described in ``documents``, because encoding pictures is slow.
 """
 
 from dataclasses import dataclass
@@ -38,13 +38,13 @@ from mapshelf.writers import WRITERS, Writer
 from mapshelf.writers.pictures import MOST_PICTURE_BYTES
 
 FORMATS: Final = {writer.suffix: writer for writer in WRITERS}
-"""The writers of outlines, by the end of the path."""
+"""The writers of outlines, by path suffix."""
 
 MOST_PICTURES: Final = 200
-"""Pictures in an export. The others are left out."""
+"""Most pictures in an export. The others are left out."""
 
 PICTURE_SECONDS: Final = 8.0
-"""For making the pictures of one export: the others are left out of it."""
+"""Seconds for the pictures of one export: those not made in time are left out."""
 
 
 async def show_map(context: Context, request: Request) -> Response:
@@ -74,19 +74,19 @@ async def show_file(context: Context, request: Request) -> Response:
 
 
 class ReadMaps(Maps, Links, Protocol):
-    """What exporting an outline needs of a store."""
+    """The parts of the store that exporting an outline needs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """How an outline is exported.
+    """How to export an outline.
 
     Attributes:
         writer: writes the file.
         documents: makes the files of large maps.
-        image_worker: makes the pictures in them.
-        base_url: where clients reach the service.
-        snapshot: has the maps that links may lead to.
+        image_worker: converts the pictures in them.
+        base_url: the public address of the service.
+        snapshot: the snapshot with the maps that links may point to.
     """
 
     writer: Writer
@@ -97,11 +97,11 @@ class Export:
 
     @classmethod
     def within(cls, context: Context, writer: Writer, snapshot: Snapshot) -> Self:
-        """Return how ``writer`` exports outlines of the maps in ``snapshot``."""
+        """Return the export settings for ``writer`` and the maps in ``snapshot``."""
         return cls(writer, context.documents, context.image_worker, context.base_url, snapshot)
 
     def facts(self, store: ReadMaps, record: Record) -> tuple[object, ...]:
-        """Return what the writer needs besides the outline."""
+        """Return what the writer needs in addition to the outline."""
         if self.writer.embeds_pictures:
             digests = store.image_digests(record.file_id)
             pictures = TopicPictures(store, self.image_worker)
@@ -125,11 +125,11 @@ class Export:
 def export_outline(store: ReadMaps, record: Record, export: Export) -> Response | Deferred:
     """Return the outline of a map as a file of another format.
 
-    What takes long, because the map is large or has pictures, is deferred.
+    Slow work, for maps that are large or have pictures, is deferred.
 
     Raises:
         NotFound: the map has no outline.
-        StoreDamaged: the outline cannot be read.
+        StoreDamaged: the outline cannot be decoded.
     """
     outline = _outline(store, record)
     illustrated = export.writer.embeds_pictures and store.image_digests(record.file_id)
@@ -147,7 +147,7 @@ def original_file(store: Maps, record: Record, documents: Documents) -> Response
     Raises:
         NotFound: there is none.
         Overloaded: it was replaced meanwhile.
-        StoreDamaged: it cannot be unpacked.
+        StoreDamaged: it cannot be decompressed.
     """
     kept = store.kept_file(record.file_id)
     if kept is None:
@@ -168,12 +168,12 @@ def _outline(store: Maps, record: Record) -> bytes:
 
 
 def _deferred_outline(store: ReadMaps, record: Record, export: Export) -> Response:
-    # Read again, so that it does not take memory while the request waits in the queue.
+    # Read it again: holding it would use memory while the request waits in the queue.
     outline = _outline(store, record)
     writer, facts = export.writer, export.facts(store, record)
     kind = _export_kind(record, writer)
     response = export.documents.of_outline(writer.write, outline, facts, kind)
-    # The next one has the pictures that there was no time for.
+    # A later response includes the pictures that there was no time for.
     for pictures in (fact for fact in facts if isinstance(fact, Pictures)):
         response = with_missing_pictures(response, pictures.missing)
         if not pictures.complete:

@@ -1,7 +1,7 @@
-"""What people say about a map, in a form or as JSON, with the same names and the same meaning.
+"""The editable fields of a map, parsed from forms or JSON with the same names and meaning.
 
-``FIELDS`` has a row for each name. JSON may also have numbers, a truth value and an array where
-that is the natural way to write a value.
+``FIELDS`` has a row for each field. JSON may also use numbers, booleans and arrays where they are
+the natural type of a value.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -26,22 +26,22 @@ from mapshelf.store.contract import Maps
 
 TITLE_LENGTH: Final = 500
 DESCRIPTION_LENGTH: Final = 10_000
-"""Characters of titles and descriptions at most."""
+"""Most characters of titles and descriptions."""
 
 VISIBILITIES: Final = (Visibility.PUBLISHED, Visibility.UNLISTED, Visibility.PRIVATE)
-"""What people may choose."""
+"""The visibilities that people may choose."""
 
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Something that people may say about a map.
+    """An editable field of a map.
 
     Attributes:
-        name: in forms and in JSON.
-        meaning: what its values are, for messages and for the OpenAPI document.
-        read: turns its text into fields of ``MapDetails``; raises ``ValueError`` if it cannot. What
-            it refers to is looked up in a store.
-        blank: whether an empty text says something.
+        name: its name in forms and in JSON.
+        meaning: describes its values, for messages and for the OpenAPI document.
+        read: converts its text into fields of ``MapDetails``; raises ``ValueError`` if the text is
+            invalid. References are looked up in a store.
+        blank: whether an empty text is a value.
         schema: the JSON Schema of its values.
     """
 
@@ -53,10 +53,10 @@ class Field:
 
 
 def read_form(form: Form) -> dict[str, str]:
-    """Return what a form says, by the names of fields. A field that is left empty says nothing.
+    """Return the fields in a form by name. Empty fields are omitted.
 
     Raises:
-        InvalidParameter: a field is given twice.
+        InvalidParameter: a field occurs twice.
     """
     texts = {row.name: form.text(row.name) for row in FIELDS if row.name in form.fields}
     blank = {row.name for row in FIELDS if row.blank}
@@ -64,11 +64,11 @@ def read_form(form: Form) -> dict[str, str]:
 
 
 def read_json(body: bytes) -> dict[str, str]:
-    """Return what a JSON object says, by the names of fields.
+    """Return the fields in a JSON object by name.
 
     Raises:
-        MalformedRequest: it is no JSON object.
-        InvalidParameter: it has a key that there is not, or a value of another type.
+        MalformedRequest: the body is not a JSON object.
+        InvalidParameter: it has an unknown key, or a value of the wrong type.
     """
     try:
         values = orjson.loads(body)
@@ -83,10 +83,10 @@ def read_json(body: bytes) -> dict[str, str]:
 
 
 def details_of(said: Mapping[str, str], store: Maps) -> MapDetails:
-    """Return what ``read_form`` and ``read_json`` return as a store takes it.
+    """Convert the result of ``read_form`` or ``read_json`` for the store.
 
     Raises:
-        InvalidParameter: a value is not one that there is.
+        InvalidParameter: a value is invalid.
         StoreUnavailable: the store cannot be reached.
     """
     details: dict[str, Any] = {}
@@ -162,7 +162,7 @@ def _visibility(text: str, store: Maps) -> dict[str, Any]:
 
 
 def _id_in(rows: Sequence[Named], text: str) -> int:
-    """Return the id of the row that a text names: by its id, or by its name in any case."""
+    """Return the id of the row with this id, or with this name in any case."""
     key = name_key(text)
     for row in rows:
         if key in (str(row.id), name_key(row.name)):

@@ -1,7 +1,7 @@
-"""Looks up single maps in the store, for those that the snapshot does not have.
+"""Looks up single maps in the store that are not in the snapshot.
 
-Equal questions are asked once. That there is no map with an ID is remembered for a moment. So
-invented IDs cost little, however many there are of them.
+Equal look-ups share one query, and missing IDs are cached for a moment, so that requests for
+invented IDs are cheap, however many there are.
 """
 
 import time
@@ -14,37 +14,37 @@ from mapshelf.model import Map, is_public_id
 from mapshelf.store.contract import MapsOfPeople
 
 MISSING_FOR: Final = 1.0
-"""Seconds for which it is remembered that there is no map with an ID."""
+"""Seconds for which a missing ID is cached."""
 
 MOST_MISSING: Final = 10_000
-"""IDs that are remembered so; when there are more, all are forgotten."""
+"""Most missing IDs to cache; when the cache is full, it is cleared."""
 
 
 class MapFinder:
-    """Finds maps in the store. For use in the event loop of its worker only."""
+    """Finds maps in the store. Use it only in the event loop of its worker."""
 
     def __init__(self, store: Callable[[], MapsOfPeople], queue: WorkQueue) -> None:
-        """Prepare.
+        """Create the finder.
 
         Args:
             store: returns the store, once it is open.
-            queue: where the store is asked.
+            queue: the queue for queries.
         """
         self._store = store
         self._queue = queue
         self._missing: dict[str, float] = {}
 
     def forget(self, public_id: str) -> None:
-        """Forget that there was no map with this ID: it has been brought back."""
+        """Forget that no map had this ID: the map has been restored."""
         self._missing.pop(public_id, None)
 
     async def find(self, public_id: str, disconnection: Disconnection) -> Map | None:
-        """Return the map with this public ID, whoever sees it, ``None`` if there is none.
+        """Return the map with this public ID, whatever its visibility, ``None`` if there is none.
 
         Raises:
             StoreUnavailable: the store cannot be reached.
             Overloaded: the queue is full.
-            ClientDisconnected: the client hung up before.
+            ClientDisconnected: the client disconnected.
         """
         if not is_public_id(public_id):
             return None

@@ -1,10 +1,10 @@
-"""Which maps of the catalogue the links of a map lead to, and which maps link to it.
+"""Resolves links between maps of the catalogue, in both directions.
 
-The store knows the links by the names of their files (``store.contract.Links``), and
-``formats.map_links`` decides which file each one means. Maps that the snapshot does not have yet,
-or no longer, count as not there: nobody gets a link to a page that is missing. Where a map is, and
-whether there is another of the same name, changes only with a change of the catalogue, which makes
-a new snapshot; so what is made of this may be cached with the snapshot.
+The store finds links by the names of their target files (``store.contract.Links``), and
+``formats.map_links`` decides which file each link means. Maps that are not in the snapshot are
+ignored, so that no link points to a missing page. The location of a map, and whether another one
+has the same name, only change with the catalogue, which makes a new snapshot; so results may be
+cached with the snapshot.
 """
 
 import os
@@ -24,20 +24,20 @@ from mapshelf.snapshot.read import Snapshot
 from mapshelf.store.contract import Links
 
 MOST_PLACES: Final = 10
-"""Files of one map that its links are tried from. Nearly every map has one."""
+"""Most files of one map from which its links are resolved. Nearly every map has one."""
 
 MOST_ALIKE: Final = 50
-"""Files of one name that are looked through for one that is in another spelling where a link leads
-to. When there are more, a link has to spell the path as it is."""
+"""Most files with one name to search for a different spelling of a link's path. If there are more,
+the link must spell the path exactly."""
 
 
 class LinkedMap(NamedTuple):
-    """A map that a link leads to, or that links to another.
+    """A map that is the target or the source of a link.
 
     Attributes:
         id: its public id.
         title: its title.
-        topic: the topic of it that has the link; empty for a map that a link leads to.
+        topic: the topic that contains the link; empty for a target.
     """
 
     id: str
@@ -46,7 +46,7 @@ class LinkedMap(NamedTuple):
 
 
 def linked_maps(store: Links, snapshot: Snapshot, file_id: int) -> dict[str, LinkedMap]:
-    """Return the maps that the links of a map lead to, by the link.
+    """Return the maps that the links of a map point to, by link.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -57,7 +57,7 @@ def linked_maps(store: Links, snapshot: Snapshot, file_id: int) -> dict[str, Lin
 def links_and_maps(
     store: Links, snapshot: Snapshot, file_id: int
 ) -> list[tuple[MapLink, LinkedMap | None]]:
-    """Return the links of a map to files that may be maps, with the maps they lead to.
+    """Return the links of a map to files that may be maps, with the maps they point to.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -68,9 +68,9 @@ def links_and_maps(
 
 
 def linking_maps(store: Links, snapshot: Snapshot, file_id: int, public_id: str) -> list[LinkedMap]:
-    """Return the maps that link to a map, with the topics that do, in the order of the catalogue.
+    """Return the maps that link to a map, with the linking topics, in the order of the catalogue.
 
-    At most ``MOST_LINKS`` links with the name of its file are looked at.
+    At most ``MOST_LINKS`` links with the name of its file are examined.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -129,14 +129,14 @@ class _NamedFiles:
             named.complete &= len(some) < MOST_ALIKE
 
     def add(self, file: MapFile) -> None:
-        """Add a file that may not be among those found."""
+        """Add a file that may not be among them."""
         path = os.fsdecode(file.path)
         named = self._files.get(name_of_file(os.path.basename(path)))
         if named:
             named.add(path, file.map)
 
     def look_for(self, names: Mapping[str, str], places: list[str]) -> None:
-        """Find what links lead to whose names (by link) too many files have to look at each."""
+        """Search the store by path for links whose names too many files share."""
         paths = {
             os.fsencode(path)
             for link, name in names.items()
@@ -147,13 +147,13 @@ class _NamedFiles:
             self.add(file)
 
     def meant(self, link: str, places: list[str]) -> str:
-        """Return the map that a link leads to in a map whose files are at ``places``, or none."""
+        """Return the map that a link means in a map with files at ``places``, empty if none."""
         named = self._files.get(linked_name(link))
         return named.meant(linked_paths(link, places)) if named else ""
 
 
 class _Titles:
-    """The titles of maps, as the snapshot has them."""
+    """The titles of maps in the snapshot."""
 
     def __init__(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot

@@ -1,6 +1,6 @@
-"""What operations that write to a single map share: who may, and what the answer is.
+"""Shared code of operations that change a single map: permission checks and responses.
 
-Each change is made in a thread, with the map as the store has it at that moment.
+Each change runs in a thread, with the current state of the map in the store.
 """
 
 from collections.abc import Callable
@@ -24,10 +24,10 @@ from mapshelf.store import Store
 T = TypeVar("T")
 
 NOT_KEPT: Final[Headers] = ((b"cache-control", b"no-store"),)
-"""Headers of responses to what changes something."""
+"""Headers of responses to writes."""
 
 Change = Callable[[Store, Map, User], T]
-"""Changes a map that a user may see, or reads what not everybody may see."""
+"""Changes a map that a user may see, or reads its restricted parts."""
 
 
 async def with_map(  # noqa: PLR0913 - who does what, where, and what is noted
@@ -44,29 +44,29 @@ async def with_map(  # noqa: PLR0913 - who does what, where, and what is noted
     Args:
         context: the service.
         request: the request, with a token.
-        queue: where the work is done.
-        work: what is done.
-        own: whether only those may do it who may change the map.
-        event: what is noted in the audit log, if it is to be.
+        queue: the queue in which to run the work.
+        work: the work.
+        own: whether only users who may change the map may do it.
+        event: the event for the audit log, if any.
 
     Raises:
-        NotFound: there is no map that the user may see.
+        NotFound: the user may see no such map.
         Forbidden: the user may see it, but not change it.
         StoreUnavailable: the store cannot be reached.
         Overloaded: the queue is full.
-        MapshelfError: what ``work`` raises.
+        MapshelfError: raised by ``work``.
     """
     user = signed(request)
     store, public_id = context.store.get(), request.parts["id"]
     if event is not None:
         work = noted_change(done_by(user, sender_address(context, request), event), work)
     do = partial(change_map, store, public_id, user, work, own)
-    # A key that nothing else has: two equal changes are two changes.
+    # A unique key: two equal changes are still two changes.
     return await queue.result(object(), do, owner=user.id)
 
 
 def noted_change(entry: AuditEntry, work: Change[T]) -> Change[T]:
-    """Return ``work``, which is noted in the audit log with what it writes."""
+    """Return ``work`` such that ``entry`` goes to the audit log together with its writes."""
 
     def do(store: Store, found: Map, user: User) -> T:
         with store.auditing(replace(entry, target=about_map(found.id))):
@@ -76,12 +76,12 @@ def noted_change(entry: AuditEntry, work: Change[T]) -> Change[T]:
 
 
 def sender_address(context: Context, request: Request) -> str:
-    """Return the address that the client of a request counts as."""
+    """Return the client address of a request."""
     return address_of(context.settings.trusted_proxies, request.sender)
 
 
 def signed(request: Request) -> User:
-    """Return who sends a request that needs a token."""
+    """Return the user of a request that needs a token."""
     assert request.user is not None
     return request.user
 
@@ -97,9 +97,9 @@ def map_response(found: Map, base_url: bytes) -> Response:
 
 
 def published_response(found: Map, base_url: bytes, *, new: bool) -> Response:
-    """Return the response to an upload: the Map object, and where its page is, under two names.
+    """Return the response to an upload: the Map object, and the address of its page.
 
-    Programs for desktops know only these names: ``url``, and older ones ``map``.
+    Desktop clients expect that address under ``url``, older ones under ``map``.
     """
     values = orjson.loads(map_object(found, base_url))
     page = base_url.decode() + page_path(found)
@@ -109,7 +109,7 @@ def published_response(found: Map, base_url: bytes, *, new: bool) -> Response:
 
 
 def only_owner() -> Forbidden:
-    """Return the error for a map that somebody may see, but not change."""
+    """Return the error for a map that a user may see, but not change."""
     return Forbidden("owner", "Only its owner and administrators may do this with a map.")
 
 

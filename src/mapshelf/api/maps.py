@@ -1,4 +1,4 @@
-"""``GET /maps``: a page of the list of maps (``docs/api.md``), and what all lists share."""
+"""``GET /maps``: a page of the list of maps (``docs/api.md``), and helpers for all lists."""
 
 from functools import partial
 from urllib.parse import quote, quote_plus
@@ -53,7 +53,7 @@ def list_response(
 
 
 def list_etag(body: bytes, total: int) -> bytes:
-    """Return an ETag for a page and its total, which is in the headers."""
+    """Return an ETag for a page and for its total, which is sent in a header."""
     return f'"{xxhash.xxh3_128_hexdigest(body, seed=total)}"'.encode()
 
 
@@ -68,8 +68,8 @@ def _links(query: MapQuery, total: int, address: str) -> list[tuple[str, str]]:
     if query.offset + query.limit < total:
         offsets["next"] = query.offset + query.limit
     offsets["last"] = last
-    # Encoding would be most of the work of a page, so the common part of the URLs is encoded once,
-    # and only what needs it.
+    # URL encoding would be most of the work of a page, so the common part is encoded once, and
+    # other values only if they need it.
     given = "".join([f"{name}={_encoded(value)}&" for name, value in query.given])
     start = f"{address}?{given}limit={query.limit}&offset="
     return [(rel, f"{start}{offset}") for rel, offset in offsets.items()]

@@ -1,7 +1,7 @@
-"""What this worker counts, for ``GET /metrics`` and ``mapshelf status``.
+"""The counters of this worker, for ``GET /metrics`` and ``mapshelf status``.
 
-Counting a request is two or three additions in this process. A task adds everything up once a
-second, and writes it to the file of this worker (``metrics/count_files.py``).
+Counting a request takes two or three additions in this process. Once a second, a task writes all
+counters to the file of this worker (``metrics/count_files.py``).
 """
 
 import asyncio
@@ -25,14 +25,14 @@ from mapshelf.metrics.counts import (
 )
 
 OTHER: Final = "other"
-"""The operation of requests for none: unknown paths, methods that are not allowed, OPTIONS."""
+"""The name for requests that match no operation: unknown paths, wrong methods, OPTIONS."""
 
 CLIENT_GONE: Final = 499
-"""Counted as the status of what nobody waited for; no client gets it."""
+"""The status counted for requests whose client disconnected; never sent."""
 
 
 class Measurements:
-    """The counts of one worker.
+    """The counters of one worker.
 
     Attributes:
         other: counts requests for no operation.
@@ -46,13 +46,13 @@ class Measurements:
         queues: Queues,
         refused: Callable[[], Mapping[str, int]],
     ) -> None:
-        """Begin to count.
+        """Create the counters.
 
         Args:
-            folder: where the files of all workers are.
-            routes: the routes, each of which gets the counts of its operations.
+            folder: the folder of the files of all workers.
+            routes: the routes, each of which gets counters for its operations.
             queues: the queues of this worker.
-            refused: returns how many requests were refused for each rate limit.
+            refused: returns the number of refused requests by rate limit.
         """
         self.other = OperationCounts(OTHER)
         self.lookups = TaskCounts()
@@ -60,7 +60,7 @@ class Measurements:
         self._queues = queues
         self._refused = refused
         self._operations = [self.other]
-        # Alerts are about these: an increase from nothing at all would be none.
+        # Alerts use these: without an initial zero, the first error would not be an increase.
         self._errors = {"Fault": 0, "Overloaded": 0}
         self._file: CountFile | None = None
         self._written: tuple[Numbers, Numbers] = {}, {}
@@ -68,26 +68,26 @@ class Measurements:
             self._count(path, route)
 
     def note_error(self, error: Exception) -> None:
-        """Count an error that a client was told of."""
+        """Count an error that was reported to a client."""
         name = error_name(error)
         self._errors[name] = self._errors.get(name, 0) + 1
 
     def start(self) -> None:
-        """Find the file of this worker."""
+        """Open the file of this worker."""
         self._file = CountFile(self._folder)
         self._write(*self._counted())
 
     async def follow(self) -> None:
-        """Write what has been counted at intervals, until cancelled."""
+        """Write the counters at intervals, until cancelled."""
         while True:
             await asyncio.sleep(WRITTEN_EVERY)
             counted = self._counted()
-            # Where nothing happens, nothing is written: disks may sleep.
+            # An idle service writes nothing, so that disks can sleep.
             if counted != self._written:
                 await asyncio.to_thread(self._write, *counted)
 
     def stop(self) -> None:
-        """Write the rest."""
+        """Write the final counters."""
         if self._file:
             self._write(*self._counted())
             self._file.close()
@@ -124,10 +124,10 @@ def _numbers(counts: TaskCounts) -> list[float]:
 
 
 def _memory() -> float:
-    """Return the bytes of memory that this process takes, what it shares with others included."""
+    """Return the resident memory of this process in bytes, including shared memory."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
         return float(pages * resource.getpagesize())
-    # Elsewhere, only the most that it ever took is known.
+    # Other systems only report the peak.
     most = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     return float(most if sys.platform == "darwin" else most * 1024)

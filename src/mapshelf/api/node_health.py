@@ -1,7 +1,7 @@
-"""The health of this node, for load balancers; it is queried often, without a token.
+"""Health checks of this node for load balancers, which query them often, without a token.
 
-A node is alive as long as it responds, and ready once it has a snapshot to answer from. If the
-database is unreachable, the node says so and continues to serve what it has.
+A node is alive while it responds, and ready once it has a snapshot to answer from. If the database
+is unreachable, the node reports that and continues to serve the snapshot.
 """
 
 import asyncio
@@ -19,7 +19,7 @@ from mapshelf.settings import Settings
 from mapshelf.store.contract import ChangeFeed
 
 ASKED_EVERY: Final = 1.0
-"""Seconds between queries to the store, and to wait for an answer."""
+"""Seconds between queries to the store, and the timeout of a query."""
 
 _UNCACHED: Final = ((b"cache-control", b"no-store"),)
 
@@ -40,11 +40,11 @@ class NodeHealth:
         self._current = time.monotonic()
 
     def alive(self) -> Response:
-        """Return that the process responds."""
+        """Report that the process responds."""
         return _answer({"status": "alive"})
 
     async def ready(self) -> Response:
-        """Return which snapshot this node answers from, and the state of the database.
+        """Report the snapshot that this node answers from, and the state of the database.
 
         ``age`` is the number of seconds since the snapshot was last known to be current.
 
@@ -81,7 +81,7 @@ class NodeHealth:
             self._asked = now
             self._asking = loop.run_in_executor(self._thread, _revision, store)
             self._asking.add_done_callback(self._told)
-        # Others may wait for the same answer: all get it from the query that they waited for.
+        # Other requests may wait for the same query: all get its result.
         asking = self._asking
         if asking is None:
             return self._revision
@@ -90,7 +90,7 @@ class NodeHealth:
         return asking.result() if done else None
 
     def _told(self, asking: "asyncio.Future[int | None]") -> None:
-        """Keep the answer for requests within the next moment."""
+        """Cache the result for requests within the next moment."""
         self._asking, self._asked, self._revision = None, time.monotonic(), None
         if not asking.cancelled() and asking.exception() is None:
             self._revision = asking.result()

@@ -1,6 +1,6 @@
-"""The table of the API: every path, the operation that answers it, and who may do it.
+"""The routing table of the API: every path, its operations, and the permissions they need.
 
-What each takes is in ``PERMISSIONS``.
+The requirements of each operation are in ``PERMISSIONS``.
 """
 
 from collections.abc import Mapping
@@ -134,7 +134,7 @@ def api_routes(*, private: bool) -> Mapping[str, Route]:
 
 
 def _route(operation: str, answer: Operation, *, cached: bool = False, **others: Method) -> Route:
-    """Return a route that takes what an operation asks; ``others`` are those of other methods."""
+    """Return a route with the permissions of an operation; ``others`` are its other methods."""
     return Route(
         answer,
         scope=_scope(operation),
@@ -147,17 +147,17 @@ def _route(operation: str, answer: Operation, *, cached: bool = False, **others:
 
 
 def _picture(operation: str, answer: Operation, *, cached: bool = True) -> Route:
-    """Return a route to a picture that takes what an operation asks."""
+    """Return a route to a picture with the permissions of an operation."""
     return Route(answer, scope=_scope(operation), cached=cached, budget=Budget.PICTURES)
 
 
 def _method(operation: str, answer: Operation, body: BodyRule | None = None) -> Method:
-    """Return a method that takes what an operation asks."""
+    """Return a method with the permissions of an operation."""
     return Method(answer, _scope(operation), body=body)
 
 
 def _scope(operation: str) -> str | None:
-    """Return the scope that an operation asks (``PERMISSIONS``)."""
+    """Return the scope that an operation requires (``PERMISSIONS``)."""
     asked = PERMISSIONS[operation]
     assert asked == Permission(asked.scope), "the application checks scopes alone"
     return asked.scope

@@ -1,12 +1,12 @@
-"""``GET /users/me/maps``: the maps of the token's owner, whoever sees them.
+"""``GET /users/me/maps``: the maps of the token's owner, whatever their visibility.
 
-The published ones come from the snapshot, which has them in order. The others are few: they are
-read from the store, and those that the request asks for are inserted. A search by relevance has
-them at the end, because nothing ranks them.
+Published maps come from the snapshot, which has them in order. The others are few: they are read
+from the store, and those that match are inserted. In a search by relevance they come last, because
+nothing ranks them.
 
-The topics of these are looked through for each search. That takes a second and 50 MB for each
-million characters, so it has a limit (``MOST_SEARCHED``), and a queue of its own: nobody can keep
-others from their maps by having many large ones.
+Their topics are searched without an index. That takes a second and 50 MB for each million
+characters, so it has a limit (``MOST_SEARCHED``), and a separate queue: a user with many large maps
+cannot block others.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -43,22 +43,22 @@ from mapshelf.text.normalize import normalize
 VISIBILITY: Final = "visibility"
 
 MOST_SEARCHED: Final = 2 << 20
-"""Bytes of outlines, unpacked, that a search looks through, from the newest map on. The others are
-found by what is said of them."""
+"""Maximum size of the decompressed outlines to search, in bytes, from the newest map on. Of the
+other maps, only the details are searched."""
 
 _KEYS: Final = {row.name: row.keys for row in FILTERS}
 _ORDERS: Final = {row.name: row for row in SORT_ORDERS}
 _COMPARED: Final = (
     *("file_id", "title", "thumbs_up", "thumbs_down", "views", "downloads", "date_added"),
 )
-"""The fields of a map that orders compare."""
+"""The fields by which maps are sorted."""
 
 _OF_FILES: Final = frozenset({"folder", "language", "size", "with_notes", "with_tasks"})
-"""The filters for which the file of a map is looked at."""
+"""The filters that depend on the file of a map."""
 
 
 async def list_own_maps(context: Context, request: Request) -> Response:
-    """Return a page of one's own maps."""
+    """Return a page of the user's own maps."""
     query = parse_query(request.query_string)
     wanted = read_visibility(request.query_string)
     if wanted is not None:
@@ -70,10 +70,10 @@ async def list_own_maps(context: Context, request: Request) -> Response:
 
 
 def read_visibility(query_string: bytes) -> Visibility | None:
-    """Return which maps a request asks for, ``None`` for all.
+    """Return the visibility that a request filters by, ``None`` for all.
 
     Raises:
-        InvalidParameter: it is none that people can choose.
+        InvalidParameter: the value is not a visibility that people can choose.
     """
     value = read_parameters(query_string, (VISIBILITY,)).get(VISIBILITY)
     if value is None:
@@ -93,11 +93,11 @@ class OwnMaps:
         self._base_url = base_url
 
     def page(self, query: MapQuery, wanted: Visibility | None) -> Response:
-        """Return a page of the maps that a query asks for.
+        """Return a page of the maps that match a query.
 
         Args:
-            query: the request.
-            wanted: who sees them, ``None`` for all.
+            query: the query.
+            wanted: the visibility to filter by, ``None`` for all.
         """
         bodies, total, corrected = self.bodies(query, wanted)
         body = b"[%b]" % b",".join(bodies)
@@ -132,14 +132,14 @@ class OwnMaps:
         return replace(query, filters=tuple(dict.fromkeys((*query.filters, own))))
 
     def _others(self, query: MapQuery, wanted: Visibility | None) -> list[ListedMap]:
-        """Return the maps that a query asks for and the snapshot does not have."""
+        """Return the matching maps that are not in the snapshot."""
         if wanted is Visibility.PUBLISHED:
             return []
         maps = [
             one
             for one in self._store.unpublished_maps(self._user.id)
             if wanted in (None, one.visibility)
-            # One that was published a moment ago may still be there; it is not listed twice.
+            # A map that was published a moment ago may still be here; do not list it twice.
             and self._snapshot.find(one.id, self._base_url) is None
         ]
         by_file = query.order == "edited" or any(
@@ -157,7 +157,7 @@ class OwnMaps:
         return [read[place][0] for place in places]
 
     def _read(self, maps: list[Map]) -> Iterator[tuple[ListedMap, Passages]]:
-        """Yield maps with what their outlines say, the newest first, as far as there is room."""
+        """Yield maps with the texts of their outlines, newest first, up to the limit."""
         room = MOST_SEARCHED
         for one in reversed(maps):
             if room > 0:
@@ -171,9 +171,9 @@ class OwnMaps:
         """Return the Map objects of a page.
 
         Args:
-            query: the request.
-            total: how many published maps match.
-            others: the other maps that match.
+            query: the query.
+            total: the number of matching published maps.
+            others: the other matching maps.
         """
         start, end = query.offset, query.offset + query.limit
         order = query.order
@@ -184,7 +184,7 @@ class OwnMaps:
             return [hit.body for hit in hits] + [self._encoded(one) for one in rest]
         if not others:
             return [hit.body for hit in self._published(query, start, end)] if total else []
-        # At most all of the others are before the page, so this is where its first map may be.
+        # At most all other maps precede the page, so its first published map is here or later.
         first = max(0, start - len(others))
         hits = self._published(query, first, end) if first < total else []
         placed: Iterable[tuple[Any, bytes]] = (
@@ -211,7 +211,7 @@ def _passes(one: ListedMap, query: MapQuery) -> bool:
 
 
 def place_in(order: str) -> Callable[[ListedMap], tuple[Any, ...]]:
-    """Return the key by which maps are sorted in an order (``sort_orders``)."""
+    """Return the sort key for an order (``sort_orders``)."""
     row = _ORDERS[order]
     if row.ties_by_title:
         return lambda one: (normalize(one.map.title), one.map.title, one.map.file_id)
@@ -221,7 +221,7 @@ def place_in(order: str) -> Callable[[ListedMap], tuple[Any, ...]]:
 
 
 def _compared(hit: Record, like: ListedMap) -> ListedMap:
-    """Return a map with what orders compare of a record; the rest is that of another map."""
+    """Return a map with the sort fields of a record; its other fields come from ``like``."""
     draft = parse_record(hit.body)[0]
     found = replace(like.map, **{name: getattr(draft, name) for name in _COMPARED})
     return ListedMap(found, hit.details.edited or 0)

@@ -1,11 +1,11 @@
-"""Large bodies through Granian, as fast as the client reads.
+"""Streams large bodies through Granian by a pipe, as fast as the client reads.
 
-RSGI accepts a body whole, in pieces that it buffers without limit, or as the path of a file, which
-it reads as fast as the client. So a large body is written into a pipe, and the server gets the path
-of the other end: while the client accepts nothing, the pipe is full.
+RSGI accepts a body in memory, in pieces that it buffers without limit, or as the path of a file,
+which it reads as fast as the client. So a large body is written into a pipe, and the server gets
+the path of the other end: while the client accepts nothing, the pipe is full.
 
 RSGI cannot close a connection either. If a client accepts nothing for too long, its connection is
-found among the sockets of this process by the address of the client, and shut down.
+found among the sockets of this process by the client's address, and shut down.
 """
 
 import asyncio
@@ -19,11 +19,11 @@ from typing import BinaryIO, Final
 from mapshelf.api.streaming import PIECE, Stream
 
 _DESCRIPTORS: Final = "/dev/fd"
-"""The folder of a process's open files, named by number."""
+"""The folder of a process's open files, by descriptor."""
 
 
 class Pipe:
-    """A pipe that a body is written into and the server reads. Closed after the context."""
+    """A pipe that a body is written into and the server reads; a context manager closes it."""
 
     def __init__(self) -> None:
         """Open the pipe.
@@ -43,13 +43,13 @@ class Pipe:
 
     @property
     def path(self) -> str:
-        """The path under which the server reads."""
+        """The path that the server reads."""
         return f"{_DESCRIPTORS}/{self._reader}"
 
     async def send(self, body: BinaryIO, stream: Stream) -> bool:
-        """Write a body as fast as it is read; return whether sending has ended.
+        """Write a body as fast as it is read; return whether sending is over.
 
-        It has not if ``stream`` was cut off; it has if the reader is gone.
+        This is false if ``stream`` was cut off, and true if the reader closed its end.
         """
         while piece := memoryview(body.read(PIECE)):
             await stream.turn(len(piece))
@@ -64,7 +64,7 @@ class Pipe:
         return True
 
     async def _is_read(self, stream: Stream) -> bool:
-        """Wait until the pipe has room again; return whether it has in time."""
+        """Wait until the pipe has room again; return false if that takes too long."""
         loop = asyncio.get_running_loop()
         room: asyncio.Future[None] = loop.create_future()
         loop.add_writer(self._writer, _set, room)
@@ -73,7 +73,7 @@ class Pipe:
                 return False
         finally:
             loop.remove_writer(self._writer)
-        # The server has opened its end. Close ours, or we would not notice that the reader is gone.
+        # The server has opened its end. Close ours, or we would not notice when the reader closes.
         self._close_reader()
         return True
 
@@ -104,7 +104,7 @@ def _ends(descriptor: int, wanted: tuple[object, int]) -> bool:
     try:
         if not stat.S_ISSOCK(os.fstat(descriptor).st_mode):
             return False
-        # The copy stays the same, even if the server closes its own meanwhile.
+        # The duplicate stays valid, even if the server closes its own descriptor meanwhile.
         copy = os.dup(descriptor)
     except OSError:  # closed meanwhile
         return False

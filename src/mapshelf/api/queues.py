@@ -1,8 +1,8 @@
-"""The queues of a worker, one for each kind of work that takes too long for the event loop.
+"""The work queues of a worker, one for each kind of work that is too slow for the event loop.
 
-Each has its own limit, so that one kind of work never waits for another. A queue holds about as
-much as is done in a second: a client that would wait longer is told to try again. Where a single
-task may take seconds, clients are told so if their own does not begin in time (``WorkQueue``).
+Each has its own limit, so that one kind of work never waits for another. A queue holds about a
+second of work: a client that would wait longer gets an error and must try again. Where one task may
+take seconds, a client also gets this error if its task does not start in time (``WorkQueue``).
 """
 
 from mapshelf.api.work_queue import WorkQueue
@@ -14,19 +14,19 @@ class Queues:
     Attributes:
         searches: searches, facets, suggestions.
         lookups: maps that are not in the snapshot.
-        writing: what people change, apart from files.
-        uploads: files to be read and published, which may take seconds each.
+        writing: changes by people, except of files.
+        uploads: files to parse and publish, which may take seconds each.
         own_maps: lists of people's own maps, which are searched without an index.
         files: outlines and files of the API.
-        pages: pages of the library and of small maps, and what they load.
-        thumbnails: looking up cached thumbnails.
-        drawings: thumbnails to be drawn, of small maps.
-        images: pictures in topics to be made: as many as a map may have wait.
+        pages: pages of the library and of small maps, and their assets.
+        thumbnails: look-ups of cached thumbnails.
+        drawings: thumbnails to draw, of small maps.
+        images: pictures in topics to convert; it holds as many as a map may have.
         documents: pages, files and thumbnails of large maps (``documents.py``).
-        passwords: hashing and verifying passwords: each takes 19 MiB and much time.
-        accounts: what people see and do about their accounts otherwise.
-        providers: asking the OpenID provider, which may take seconds.
-        programs: what programs ask to be let in (``oauth/``).
+        passwords: hashing and verifying passwords: each needs 19 MiB and is slow.
+        accounts: all other requests about accounts.
+        providers: requests to the OpenID provider, which may take seconds.
+        programs: OAuth requests of programs (``oauth/``).
     """
 
     def __init__(self) -> None:
@@ -51,6 +51,6 @@ class Queues:
         return vars(self)
 
     async def close(self) -> None:
-        """Finish the work that has begun, and drop the rest."""
+        """Finish running work, and drop waiting work."""
         for queue in self.by_name().values():
             await queue.close()

@@ -1,10 +1,10 @@
-"""How much a member may upload. Administrators may upload as much as they like.
+"""Upload quotas of members. Administrators have no quotas.
 
-Asked twice: before a file is read, which takes long, and in the transaction that keeps it. Of
-several uploads at the same moment, only as many as are allowed get that far.
+They are checked twice: before a file is parsed, which is slow, and in the transaction that stores
+it. So concurrent uploads cannot exceed them.
 
-What somebody removes is kept for 30 days, so it counts for something, or uploading and removing in
-turns would fill the disk: together with what is there, it may be twice as many maps and bytes.
+Removed maps are stored for 30 days, and count too, or repeated uploads and removals would fill the
+disk: together with existing maps, they may reach twice the quotas.
 """
 
 from typing import Final
@@ -16,22 +16,22 @@ from mapshelf.settings import Settings
 MEGABYTE: Final = 1 << 20
 
 WITH_REMOVED: Final = 2
-"""How many times as much a member may have with what is removed."""
+"""Removed and existing maps together may reach this multiple of the quotas."""
 
 
 def check_quotas(settings: Settings, usage: Usage, size: int, now: int, *, new: bool) -> None:
     """Check that a member may upload a file.
 
     Args:
-        settings: what members may upload.
-        usage: what the member has uploaded.
-        size: bytes that it takes, with its pictures as far as they are known.
+        settings: the quotas.
+        usage: the member's current usage.
+        size: the size of the file in bytes, including its pictures as far as they are known.
         now: milliseconds since 1970-01-01 UTC.
         new: whether the file is a new map.
 
     Raises:
-        Forbidden: the member has as many maps or bytes as a member may have.
-        TooManyUploads: the member uploaded as many files as one may within an hour.
+        Forbidden: the upload would exceed the quota of maps or bytes.
+        TooManyUploads: the member reached the hourly limit on uploads.
     """
     if usage.recent >= settings.uploads_per_hour:
         first = now if usage.first is None else usage.first
@@ -53,10 +53,10 @@ def check_quotas(settings: Settings, usage: Usage, size: int, now: int, *, new: 
 
 
 def check_restored(settings: Settings, usage: Usage) -> None:
-    """Check that a member may have what ``usage`` says, with a map that was removed.
+    """Check that a member may restore a removed map, which ``usage`` includes.
 
     Raises:
-        Forbidden: the member would have more maps or bytes than a member may have.
+        Forbidden: the member would exceed the quota of maps or bytes.
     """
     if usage.maps > settings.quota_maps:
         raise _too_many_maps(settings)
@@ -65,10 +65,10 @@ def check_restored(settings: Settings, usage: Usage) -> None:
 
 
 def check_uploads(settings: Settings) -> None:
-    """Check that files may be uploaded at all.
+    """Check that uploads are enabled.
 
     Raises:
-        Forbidden: they may not.
+        Forbidden: they are disabled.
     """
     if not settings.uploads:
         raise Forbidden("uploads", "Files cannot be uploaded to this catalogue.")

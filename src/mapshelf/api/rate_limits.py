@@ -1,16 +1,15 @@
-"""Rate limits: how many requests a client may send, by what they are for.
+"""Rate limits on the requests of a client, by kind of request.
 
-A client has as many requests as its limit says, and gets them back one after the other: a token
-bucket that needs one moment for each client, which is when it will have all of them again (the
-"generic cell rate algorithm"). So who has used them up waits for the next one, not for the end of
-a minute.
+Each limit is a token bucket, implemented by the "generic cell rate algorithm", which stores one
+timestamp for each client: when its bucket will be full again. So a client that has used up its
+requests waits for the next one, not for the end of a minute.
 
-Requests to the API count for their token, if that is valid. All others count for the address of the
-client, of IPv6 for its network: so do those with tokens that are not valid, whatever else slows
-those down.
+API requests with a valid token are counted by token. All others, including those with invalid
+tokens, are counted by the address of the client, for IPv6 by its network.
 
-Responses of the API say what is left, by https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/
-(version 11). Others do not: browsers do not read it, and caches would give it to others.
+API responses report the remaining requests, as in version 11 of
+https://datatracker.ietf.org/doc/draft-ietf-httpapi-ratelimit-headers/. Pages do not: browsers
+ignore these headers, and caches would send them to other clients.
 """
 
 from time import monotonic_ns
@@ -27,29 +26,29 @@ SECOND: Final = 1_000_000_000
 """In nanoseconds."""
 
 MOST_KEYS: Final = 4096
-"""Clients whose keys a worker remembers for each limit; when there are more, all are forgotten."""
+"""Most client keys that a worker caches for each limit; when the cache is full, it is cleared."""
 
 LONGEST_FORWARDED: Final = 256
-"""Bytes of an ``X-Forwarded-For`` for which a key is remembered: a client behind a proxy can write
-kilobytes into it, each time others."""
+"""Longest ``X-Forwarded-For`` in bytes for which a key is cached: a client behind a proxy can send
+kilobytes, different each time."""
 
 Key = tuple[int, int]
 """The key of a client in the table."""
 
 
 class Limit:
-    """One limit.
+    """One rate limit.
 
     Attributes:
-        budget: what it is of.
-        name: distinguishes its keys from those of others.
-        by_token: whether tokens count; then responses say what is left.
-        header: what they say.
-        interval: nanoseconds in which one more request becomes possible.
-        window: the same for all of them.
-        policy: the header that says what the limit is.
-        keys: those of clients.
-        refused: how many requests were refused.
+        budget: the kind of requests it limits.
+        name: distinguishes its keys from those of other limits.
+        by_token: whether requests are counted by token; then responses report the state.
+        header: the name of the header that reports the state.
+        interval: nanoseconds until one more request is possible.
+        window: nanoseconds until the bucket refills completely.
+        policy: the header that describes the limit.
+        keys: cached keys of clients.
+        refused: the number of refused requests.
     """
 
     __slots__ = (
@@ -66,7 +65,7 @@ class Limit:
 
     def __init__(self, budget: Budget, limit: RateLimit) -> None:
         self.budget = budget.value
-        # With the limit, so that nothing of it counts for another.
+        # The values are part of the name, so that a changed limit starts with empty counts.
         self.name = f"{budget.value} {limit.requests}/{limit.seconds} ".encode()
         self.by_token = budget is Budget.API
         self.interval = max(1, limit.seconds * SECOND // limit.requests)
@@ -82,11 +81,11 @@ class RateLimits:
     """Counts the requests of clients.
 
     Attributes:
-        limits: the limits there are.
+        limits: the configured limits.
     """
 
     def __init__(self, settings: Settings) -> None:
-        """Count by the limits in ``settings``."""
+        """Use the limits in ``settings``."""
         self._trusted = settings.trusted_proxies
         self._table = RateTable(settings.rates) if settings.rate_limits else None
         self.limits = {
@@ -94,14 +93,14 @@ class RateLimits:
         }
 
     def refused(self) -> dict[str, int]:
-        """Return how many requests were refused, by budget."""
+        """Return the number of refused requests by budget."""
         return {limit.budget: limit.refused for limit in self.limits.values()}
 
     def count(self, limit: Limit, request: Request) -> None:
-        """Count a request, and have its response say what is left.
+        """Count a request, and report the limit's state in its response.
 
         Raises:
-            TooManyRequests: there were too many before.
+            TooManyRequests: the client exceeded the limit.
         """
         token = request.token if limit.by_token else 0
         key = limit.keys.get(token) if token else self._by_address(limit, request.sender)
@@ -109,8 +108,8 @@ class RateLimits:
             key = self._remember(limit, token, b"token %d" % token)
         table, now, window = self._table, monotonic_ns(), limit.window
         assert table is not None, "there are limits"
-        # When the client has all of its requests again. What is further away is from another
-        # time: the clock begins anew with the machine.
+        # When the bucket is full again. A time too far in the future is from before a reboot:
+        # the clock restarts with the machine.
         place, full = table.find(key)
         if not now < full <= now + window:
             full = now
@@ -124,7 +123,7 @@ class RateLimits:
             request.limited = (b"ratelimit", told), limit.policy
 
     def close(self) -> None:
-        """Let go of the table."""
+        """Close the table."""
         if self._table is not None:
             self._table.close()
 
@@ -153,7 +152,7 @@ class RateLimits:
 
 
 def _refuse(limit: Limit, missing: int, request: Request) -> None:
-    """Refuse a request that is possible in so many nanoseconds.
+    """Refuse a request that is possible in ``missing`` nanoseconds.
 
     Raises:
         TooManyRequests: always.
@@ -165,7 +164,7 @@ def _refuse(limit: Limit, missing: int, request: Request) -> None:
 
 
 def _without_port(peer: str) -> str:
-    """Return the address of a peer: its port is another for each connection."""
+    """Return the address of a peer without its port, which differs between connections."""
     if peer.count(":") == 1 or peer.startswith("["):
         return peer.rpartition(":")[0]
     return peer

@@ -1,14 +1,14 @@
-"""A table of moments by key, which all workers of a node share, and which never grows.
+"""A table of timestamps by key, of fixed size, that all workers of a node share.
 
-It is a file of places for a quarter of a million keys. A worker reads it as memory and writes it by
-one system call, which takes less than a microsecond each. There is no lock: if two workers write
-the same place in the same moment, one of both is lost, which a limit can bear.
+It is a file with slots for a quarter of a million keys. A worker reads it as mapped memory and
+writes it by a system call, each in less than a microsecond. There is no lock: if two workers write
+the same slot at the same moment, one write is lost, which a rate limit tolerates.
 
-Each key has a few places to choose from. If others have all of them, the one with the earliest
-moment is forgotten: whoever has used most is remembered longest, whatever strangers come by.
+Each key may use a few slots. If other keys occupy all of them, the one with the earliest timestamp
+is evicted, so the clients that have sent most requests are remembered longest.
 
-The table is in a file, because workers are started separately. It is not written through memory: if
-the disk is full, that would end the worker, and a system call fails.
+The table is in a file, because workers are started separately. It is not written through mapped
+memory: on a full disk, that would kill the process, while a system call fails.
 """
 
 import logging
@@ -25,17 +25,17 @@ from tempfile import TemporaryFile
 from typing import Final
 
 BUCKETS: Final = 65_536
-"""Groups of places, if not told otherwise: 4 MiB."""
+"""Default number of buckets: 4 MiB."""
 
 PLACES: Final = 4
-"""Places in a group."""
+"""Slots in a bucket."""
 
 _SECRET: Final = 64
-"""Bytes at the beginning of the file that make the keys of others unpredictable."""
+"""Random bytes at the beginning of the file that make keys unpredictable."""
 
 _WORD: Final = 8
 _ENTRY: Final = struct.Struct("=QQ")
-"""The number of a key, and its moment."""
+"""The number of a key, and its timestamp."""
 
 pack_entry: Final = _ENTRY.pack
 
@@ -43,16 +43,16 @@ log = logging.getLogger(__name__)
 
 
 class RateTable:
-    """Moments in nanoseconds, by key."""
+    """Timestamps in nanoseconds, by key."""
 
     def __init__(self, path: Path, buckets: int = BUCKETS) -> None:
-        """Open the table in a file, which is made if it is not there.
+        """Open the table in a file, which is created if it does not exist.
 
-        If that fails, this worker has a table of its own.
+        If that fails, this worker uses a table of its own.
 
         Args:
             path: the file.
-            buckets: groups of places, ``PLACES`` each; a key can have a place in one of them.
+            buckets: the number of buckets, with ``PLACES`` slots each; a key belongs to one bucket.
         """
         size = _SECRET + buckets * PLACES * _ENTRY.size
         try:
@@ -67,15 +67,15 @@ class RateTable:
         self._words = memoryview(self._map).cast("Q")
 
     def key(self, name: bytes) -> tuple[int, int]:
-        """Return a key for a name: a number, and where its group of places begins."""
+        """Return the key for a name: a number, and the offset of its bucket."""
         digest = blake2b(name, key=self._secret, digest_size=12).digest()
         bucket = int.from_bytes(digest[8:], "big") % self._buckets
         return int.from_bytes(digest[:8], "big") | 1, _SECRET // _WORD + bucket * PLACES * 2
 
     def find(self, key: tuple[int, int]) -> tuple[int, int]:
-        """Return the place of a key, and what was set last for it, 0 if that is not known.
+        """Return the slot of a key and its last timestamp, 0 if that is unknown.
 
-        If it has no place, it is the one that it may take from another.
+        If it has no slot, this is the slot to take over from another key.
         """
         number, first = key
         words = self._words
@@ -88,24 +88,24 @@ class RateTable:
         return min(places, key=lambda one: words[one + 1]), 0
 
     def set(self, key: tuple[int, int], place: int, moment: int) -> None:
-        """Set the moment of a key, for which this place was found; not if the disk is full."""
-        try:  # not "suppress", which takes as long as the rest
+        """Set the timestamp of a key in the slot that ``find`` returned; no-op on a full disk."""
+        try:  # not "suppress", which would double the time
             pwrite(self._file, pack_entry(key[0], moment), place * _WORD)
         except OSError:
             return
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._words.release()
         self._map.close()
         os.close(self._file)
 
 
 def _opened(path: Path, size: int) -> int:
-    """Open the file; make it if need be.
+    """Open the file; create it if it does not exist.
 
     Raises:
-        OSError: that is not possible.
+        OSError: that failed.
     """
     with suppress(FileNotFoundError):
         file = os.open(path, os.O_RDWR | os.O_CLOEXEC)
@@ -120,7 +120,7 @@ def _opened(path: Path, size: int) -> int:
             _fill(file, size)
         finally:
             os.close(file)
-        # Another worker may have been faster; then this does nothing.
+        # Another worker may have done this already; then this does nothing.
         with suppress(FileExistsError):
             os.link(made, path)
     finally:
@@ -129,7 +129,7 @@ def _opened(path: Path, size: int) -> int:
 
 
 def _unnamed() -> int:
-    """Return a file without a name, in memory if the system can do that."""
+    """Return an unnamed file, in memory if the system supports that."""
     if sys.platform == "linux":
         return os.memfd_create("rates")
     with TemporaryFile() as file:
@@ -137,7 +137,7 @@ def _unnamed() -> int:
 
 
 def _fill(file: int, size: int) -> None:
-    """Give a new file its secret and its places."""
+    """Write the secret and the empty slots of a new file."""
     content = secrets.token_bytes(_SECRET) + bytes(size - _SECRET)
     written = 0
     while written < size:

@@ -1,4 +1,4 @@
-"""``POST …/reports``: telling administrators what is wrong with a map or a collection."""
+"""``POST …/reports``: reporting a problem with a map or a collection to the administrators."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -18,7 +18,7 @@ from mapshelf.model import NOTE_LENGTH, AuditEvent, Collection, Map, Reason, Use
 from mapshelf.store import Store
 
 REPORT: Final = BodyRule(16_384, ("application/json",))
-"""The body of a report."""
+"""The body rule of a report."""
 
 
 async def report_map(context: Context, request: Request) -> Response:
@@ -55,7 +55,7 @@ def read_report(said: Mapping[str, Any]) -> tuple[Reason, str]:
     """Return the reason and the note of a report.
 
     Raises:
-        InvalidParameter: one of them cannot be taken.
+        InvalidParameter: one of them is invalid.
     """
     reason, note = said.get("reason"), said.get("note", "")
     if not isinstance(reason, str) or reason not in list(Reason):
@@ -70,7 +70,7 @@ def find_reportable(store: Store, public_id: str, user: User) -> Map:
     """Return a map that a user may report.
 
     Raises:
-        NotFound: there is no map that the user may see.
+        NotFound: the user may see no such map.
         Forbidden: it is the user's own.
     """
     found = store.find_map(public_id)
@@ -81,7 +81,7 @@ def find_reportable(store: Store, public_id: str, user: User) -> Map:
 
 
 def find_reportable_collection(store: Store, public_id: str, user: User) -> Collection:
-    """Return a collection that a user may report; errors as ``find_reportable``."""
+    """Return a collection that a user may report; raises errors like ``find_reportable``."""
     found = store.find_collection(public_id)
     if found is None or not may_see(found, user):
         raise no_collection()
@@ -92,7 +92,7 @@ def find_reportable_collection(store: Store, public_id: str, user: User) -> Coll
 def add_collection_report(
     public_id: str, user: User, reason: Reason, note: str, store: Store
 ) -> None:
-    """Report a collection; errors as ``find_reportable``."""
+    """Report a collection; raises errors like ``find_reportable``."""
     found = find_reportable_collection(store, public_id, user)
     store.report_collection(found.id, user.id, reason, note)
 
@@ -108,7 +108,7 @@ def _refuse_own(found: Map | Collection, user: User) -> None:
 
 
 def _printable(line: str) -> str:
-    """Return a line without control characters, lone surrogates and marks of direction."""
+    """Return a line without control characters, lone surrogates and bidirectional marks."""
     return "".join(letter for letter in line if letter.isprintable() or letter == "\t")
 
 

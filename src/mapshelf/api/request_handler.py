@@ -1,11 +1,11 @@
-"""What happens to a request, from the server's call to the response: the order of the checks.
+"""Handles a request from the server's call to the response, with all checks in a fixed order.
 
-They are: the rules of HTTP, the routes (404, 405), the token (401), its scope (403), the rate limit
-(429), the body and the parameters (400), the map in the path (404). A client without a valid token
-therefore cannot find out whether its parameters are valid or which maps exist.
+The order is: the rules of HTTP, the route (404, 405), the token (401), its scope (403), the rate
+limit (429), the body and the parameters (400), the map in the path (404). So a client without a
+valid token cannot find out whether its parameters are valid or which maps exist.
 
-Admission control is here, too (``Admission``): when there is more to do than the event loop can,
-what is not cached waits for its turn after these checks, or is refused.
+Admission control is here, too (``Admission``): under overload, requests that are not cached wait
+for their turn after these checks, or are refused.
 """
 
 import asyncio
@@ -57,34 +57,33 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 CROWDED_AFTER: Final = 0.01
-"""Seconds that the marker waits when there is too much to do for everybody to be answered at
-once."""
+"""Delay of the marker in seconds that counts as overload."""
 
 CALM_FOR: Final = 0.002
-"""Seconds until the next marker if one did not wait."""
+"""Seconds until the next marker if the last one was not delayed."""
 
 LONGEST_WAIT: Final = 0.2
-"""Seconds that a request may have to wait here."""
+"""Maximum waiting time of a request, in seconds."""
 
 FEWEST: Final = 32
-"""Requests that wait when others are refused, at least: fewer are soon done, unless the machine
+"""Minimum length of the queue before requests are refused: fewer are soon done, unless the machine
 itself pauses, and then they are not too many."""
 
 AT_ONCE: Final = 4
-"""Requests that have their turn before new ones are looked at."""
+"""Turns to give before newly arrived requests are checked."""
 
 MEASURED_FOR: Final = 0.1
-"""Seconds in which is counted how many have their turn. A pause of the machine is shorter, as a
-rule; nobody is to be refused because of one."""
+"""Seconds over which turns are counted. Pauses of the machine are usually shorter; they must not
+cause refusals."""
 
 
 class RequestHandler:
-    """Answers requests."""
+    """Handles requests."""
 
     def __init__(
         self, context: Context, router: Router, limits: RateLimits, measurements: Measurements
     ) -> None:
-        """Answer by the operations of ``router``."""
+        """Use the operations of ``router``."""
         self._context = context
         self._snapshot = context.snapshot
         self.router = router
@@ -101,11 +100,11 @@ class RequestHandler:
         self._authenticator: Authenticator | None = None
 
     def begin(self, authenticator: Authenticator) -> None:
-        """Ask ``authenticator`` from now on: the store is open."""
+        """Use ``authenticator`` from now on: the store is open."""
         self._authenticator = authenticator
 
     def close(self) -> None:
-        """Send the spans that are left."""
+        """Send the remaining spans."""
         if self._spans is not None:
             self._spans.close()
 
@@ -113,8 +112,8 @@ class RequestHandler:
         """Return the response to a request, and the headers of this response only.
 
         Args:
-            read: makes a ``Request`` of ``asked``; its errors are answered like any others.
-            asked: the request, as the interface of the server passes it.
+            read: converts ``asked`` into a ``Request``; its errors are handled like any others.
+            asked: the request in the format of the server interface.
         """
         began = perf_counter()
         request_id = next(self._request_ids)
@@ -130,7 +129,7 @@ class RequestHandler:
                 request.body = incoming_body(request.headers, request.pieces)
             response = await self._respond(request)
         except Exception as error:
-            # The boundary: whatever happened, the client gets a response.
+            # The boundary: whatever happens, the client gets a response.
             response = await self._refusal(error, request, request_id)
             if isinstance(error, ClientDisconnected):
                 status = CLIENT_GONE
@@ -147,21 +146,20 @@ class RequestHandler:
             response = replace(response, shared=False)
         if request is None or request.body is None or not await request.leaves_body_unread():
             return response, own
-        # The next request on this connection could not be found.
+        # The start of the next request on this connection is unknown.
         return response, (*own, (b"connection", b"close"))
 
     def cached_response(self, path: str, query_string: bytes) -> CachedResponse | None:
-        """Return the response to an earlier ``GET`` if it can be sent again as it is.
+        """Return the response to an earlier ``GET`` if it can be sent again unchanged.
 
-        That is so for whoever is admitted (``admits``), if the request has no other header that
-        the service reads but Host. If the result is ``None``, nothing is said about the response:
-        see ``answer``.
+        It can be sent to every client that ``admits`` accepts, if the request has no header that
+        the service reads except Host. ``None`` implies nothing about the response: call ``answer``.
         """
         cached = None if self._looks_closely else self._snapshot.cached_response(path, query_string)
         return cached if cached is not None and cached.counts is not None else None
 
     def admits(self, authorization: bytes, cached: CachedResponse) -> bool:
-        """Tell whether an Authorization header is known to admit to a response; it may be empty."""
+        """Return whether an Authorization header, which may be empty, permits a response."""
         if cached.scope is None:
             return True
         return self._authenticator is not None and self._authenticator.allows(
@@ -169,7 +167,7 @@ class RequestHandler:
         )
 
     def request_id(self) -> str:
-        """Return the name of a new request."""
+        """Return a new request id."""
         return next(self._request_ids)
 
     async def _respond(self, request: Request) -> Response:
@@ -191,8 +189,8 @@ class RequestHandler:
         _check_size(request)
         response = self._cached(request, method, limit) if method.cached else None
         if response is None:
-            # What is cached takes less than to refuse it. Who watches over the service is to know
-            # that it lives.
+            # A cached response is cheaper than a refusal, and monitoring must see that the service
+            # is alive.
             if self._admission.is_crowded() and method.budget is not None:
                 await self._admission.turn()
             response = await method.answer(self._context, request)
@@ -219,7 +217,7 @@ class RequestHandler:
     async def _refusal(
         self, error: Exception, request: Request | None, request_id: str
     ) -> Response:
-        """Return the response to a request that failed: a page where people expect one."""
+        """Return the response to a failed request: an error page for people, JSON for programs."""
         self._measurements.note_error(error)
         show = self._error_page(request) if request else None
         traceparent = request.traceparent if request else b""
@@ -275,7 +273,7 @@ class RequestHandler:
 
 
 def count(counts: OperationCounts, status: int, seconds: float) -> None:
-    """Count a request. This is done for each one, and takes a quarter of a microsecond."""
+    """Count a request. This runs for each request, and takes a quarter of a microsecond."""
     statuses = counts.statuses
     if status in statuses:
         statuses[status] += 1
@@ -286,14 +284,14 @@ def count(counts: OperationCounts, status: int, seconds: float) -> None:
 
 
 class Admission:
-    """Lets requests wait for their turn. For use in one event loop.
+    """Makes requests wait for their turn under overload. Use it in one event loop only.
 
-    Requests wait in the event loop, where nobody sees them: at three times what a worker can do, it
-    answers each in the end, seconds too late, and nobody within any time that matters. So when
-    requests wait noticeably, a request is looked at when it arrives, which takes little, and waits
-    here for what takes more. If it would have to wait for too long, it is told so at once.
+    Requests that wait in the event loop are invisible: at three times its capacity, a worker would
+    answer every request seconds too late. So when requests are noticeably delayed, each new one is
+    checked on arrival, which is cheap, and waits here before the expensive part. A request that
+    would wait too long is refused at once.
 
-    How long requests wait is measured by a marker, which waits among them.
+    A marker that waits among the requests measures their delay.
     """
 
     def __init__(self) -> None:
@@ -305,7 +303,7 @@ class Admission:
         self._since = 0.0
 
     def is_crowded(self) -> bool:
-        """Tell whether a request has to ask for a turn. For most, this is all there is to do."""
+        """Return whether a request must wait for a turn; usually the only call."""
         now = perf_counter()
         if self._waiting:
             return True
@@ -343,7 +341,7 @@ class Admission:
     def _give_turns(self) -> None:
         for _ in range(min(AT_ONCE, len(self._waiting))):
             first = self._waiting.popleft()
-            if not first.done():  # who waited may have been cancelled
+            if not first.done():  # it may have been cancelled
                 first.set_result(None)
             self._turns += 1
         passed = perf_counter() - self._since
@@ -361,14 +359,14 @@ def _spans() -> "Spans":
 
 
 def _is_plain(response: Response) -> bool:
-    """Tell whether a response is the same bytes for every client, and small."""
+    """Return whether a response is small, and the same for every client."""
     return response.smaller is None and response.file is None and len(response.body) < LARGE_BODY
 
 
 def _is_navigation(request: Request) -> bool:
-    """Tell whether a person is to see the response: a page is asked for, and no JSON.
+    """Return whether a person will see the response: the client accepts HTML, but not JSON.
 
-    Programs in Java ask for a page, too, unless they are told otherwise, and for ``*``.
+    Java's default Accept header includes HTML, too, but also ``*``.
     """
     accepted = request.sender.header(b"accept").lower()
     kinds = {kind.partition(b";")[0].strip() for kind in accepted.split(b",")}
@@ -376,11 +374,11 @@ def _is_navigation(request: Request) -> bool:
 
 
 def _check_size(request: Request) -> None:
-    """Refuse a request that is larger than any valid one.
+    """Reject a request that is larger than any valid one.
 
     Raises:
         AddressTooLong: the query string is longer than ``MAXIMUM_QUERY_STRING``.
-        BodyTooLarge: it declares a body larger than ``MAXIMUM_BODY``, for an operation that takes
+        BodyTooLarge: it declares a body larger than ``MAXIMUM_BODY``, for an operation that accepts
             none. For others, see ``bodies.py``.
     """
     if len(request.query_string) > MAXIMUM_QUERY_STRING:

@@ -1,7 +1,7 @@
-"""From the path of a request to the operation that answers it.
+"""Routing: maps the path of a request to the operation that answers it.
 
-Fixed paths need one look-up in a table; paths with variable parts are matched against a few
-patterns. The router of a framework would do more than that for every request.
+Fixed paths need one dictionary look-up; paths with variable parts are matched against a few
+patterns. The router of a framework would do more work for every request.
 """
 
 import re
@@ -24,7 +24,7 @@ Operation = Callable[[Context, Request], Awaitable[Response]]
 """Answers a request."""
 
 ErrorPage = Callable[[Exception], Awaitable[Response]]
-"""Shows an error to people."""
+"""Renders an error page for people."""
 
 VARYING: Final = {
     "id": "[^/]+",
@@ -40,7 +40,7 @@ VARYING: Final = {
 """The variable parts of paths, with the regular expressions of their values."""
 
 READING: Final = ("GET", "HEAD")
-"""The methods of an operation that only reads: HEAD is answered as GET, without the body."""
+"""The methods of a read-only operation: HEAD is answered like GET, without the body."""
 
 WRITING: Final = ("POST", "PUT", "PATCH", "DELETE")
 """The methods of operations that write."""
@@ -48,14 +48,14 @@ WRITING: Final = ("POST", "PUT", "PATCH", "DELETE")
 
 @dataclass(frozen=True, slots=True)
 class Method:
-    """What a path does with a method.
+    """The operation of a path for one method.
 
     Attributes:
         answer: answers a request.
-        scope: what a token must allow; ``None`` if the operation needs no token.
-        cached: whether the same request to the same snapshot gets the same response.
-        body: the body that the operation takes, ``None`` if it takes none.
-        budget: what its requests count as; ``None`` if they are not counted.
+        scope: the scope that a token needs; ``None`` if the operation needs no token.
+        cached: whether equal requests to the same snapshot get the same response.
+        body: the body that the operation accepts, ``None`` if it accepts none.
+        budget: the kind of its requests for rate limits; ``None`` if they are not counted.
     """
 
     answer: Operation
@@ -66,15 +66,15 @@ class Method:
 
 
 class Route:
-    """What is at a path.
+    """The operations of a path.
 
     Attributes:
-        methods: what is done with each method, but for OPTIONS.
-        allowed: the names of the methods, as the Allow header has them.
+        methods: the operation for each method except OPTIONS.
+        allowed: the names of the methods, as in the Allow header.
         preflight: the response to OPTIONS.
-        error_page: shows errors to people, ``None`` for programs.
-        shared: whether pages of other origins may read what is there.
-        counts: counts the requests of each method (``measurements``).
+        error_page: renders error pages for people, ``None`` for programs.
+        shared: whether pages of other origins may read the responses.
+        counts: the counters of each method (``measurements``).
         limits: the rate limit of each method, if it has one (``rate_limits``).
     """
 
@@ -94,13 +94,13 @@ class Route:
         """Describe a path.
 
         Args:
-            answer: answers GET and HEAD, if the path takes them.
-            scope: see ``Method``; of GET.
-            cached: see ``Method``; of GET.
-            error_page: see above.
-            shared: see above.
-            budget: see ``Method``; of GET.
-            writing: what is done with other methods, by their names.
+            answer: answers GET and HEAD, if the path supports them.
+            scope: see ``Method``; for GET.
+            cached: see ``Method``; for GET.
+            error_page: see ``Route``.
+            shared: see ``Route``.
+            budget: see ``Method``; for GET.
+            writing: the other methods by name.
         """
         assert set(writing) <= set(WRITING), writing
         self.error_page = error_page
@@ -113,8 +113,8 @@ class Route:
             **writing,
         }
         self.allowed = (*self.methods, "OPTIONS")
-        # What writes without a token does so for whoever the cookie says: pages of other origins
-        # are not to send it.
+        # A write without a token is authenticated by the cookie, so pages of other origins must not
+        # send it.
         offered = (name for name, one in writing.items() if one.scope is not None)
         self.preflight = (
             preflight(
@@ -127,7 +127,7 @@ class Route:
         )
 
     def set_limits(self, limits: Mapping[Budget, Limit]) -> None:
-        """Give each method the limit of its budget, if there is one."""
+        """Set the rate limit of each method by its budget, if there is one."""
         for name, method in self.methods.items():
             if method.budget is not None and method.budget in limits:
                 self.limits[name] = limits[method.budget]
@@ -152,7 +152,7 @@ class Router:
         ]
 
     def match(self, path: str) -> tuple[Route, dict[str, str]] | None:
-        """Return the route of a path with variable parts, and its parts; ``None`` if none fits."""
+        """Return the route of a path with variable parts, and their values, ``None`` if none."""
         for pattern, route in self._varying:
             found = pattern.fullmatch(path)
             if found:

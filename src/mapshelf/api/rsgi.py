@@ -1,8 +1,8 @@
-"""The application for RSGI, Granian's own interface, which costs less than ASGI.
+"""The RSGI interface of the application: Granian's own interface, which costs less than ASGI.
 
-RSGI passes a request as one object and accepts a response in one call, without messages: a sixth
-more requests for the same processor time (see ``docs/benchmarks.md``). Nothing else differs:
-``application`` decides the responses, and any ASGI server can be used instead.
+RSGI passes a request as one object and accepts a response in one call, without messages: this
+serves a sixth more requests in the same processor time (see ``docs/benchmarks.md``). Responses are
+the same with any ASGI server.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from mapshelf.errors import ClientDisconnected, MalformedRequest, Overloaded
 TextHeaders = list[tuple[str, str]]
 
 _UNUSUAL: Final = ("if-none-match", "content-length", "transfer-encoding")
-"""Headers of requests that are never answered without a closer look."""
+"""Request headers that exclude the fast path."""
 
 _READ: Final = tuple((name.decode(), name) for name in sorted(READ))
 
@@ -52,7 +52,7 @@ class HTTPProtocol(Protocol):
         """Wait until the client disconnects."""
 
     def __aiter__(self) -> AsyncIterator[bytes]:
-        """Return the pieces of the body; they end early, too, if the client disconnects."""
+        """Yield the pieces of the body; they end early if the client disconnects."""
 
 
 class RSGISender:
@@ -74,7 +74,7 @@ class RSGISender:
 
 
 class RSGIApplication:
-    """An application behind RSGI."""
+    """The RSGI interface of an application."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
@@ -103,10 +103,10 @@ class RSGIApplication:
         protocol.response_bytes(response.status, headers, response.body if whole else b"")
 
     def _answer_from_cache(self, scope: HTTPScope, protocol: HTTPProtocol) -> bool:
-        """Answer a request as one before, if that is certain; return whether it was done.
+        """Answer a request from the cache if that is certainly correct; return whether it was done.
 
-        This is all that is done for most requests, so nothing is made of them, not even a
-        ``Request``. Whatever is not as usual goes the usual way.
+        Most requests need nothing else, so this builds no objects, not even a ``Request``. Anything
+        unusual is left to the normal path.
         """
         began = perf_counter()
         cached = self._handler.cached_response(scope.path, scope.query_string.encode())
@@ -152,7 +152,7 @@ class RSGIApplication:
         """Send a response whose body is large."""
         with ExitStack() as opened:
             try:
-                # First, because refusing must cost little.
+                # First, because refusing must be cheap.
                 stream = opened.enter_context(self._application.sending(RSGISender(scope)))
                 await _turn_to_begin(stream, protocol)
                 body = opened.enter_context(open_body(response))
@@ -180,10 +180,10 @@ class RSGIApplication:
 
 
 async def _turn_to_begin(stream: Stream, protocol: HTTPProtocol) -> None:
-    """Wait until a large body may begin.
+    """Wait until sending a large body may start.
 
     Raises:
-        ClientDisconnected: the client did not wait.
+        ClientDisconnected: the client disconnected meanwhile.
     """
     turn = asyncio.ensure_future(stream.turn(BYTES_OF_BEGINNING))
     try:

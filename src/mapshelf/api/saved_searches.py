@@ -1,7 +1,7 @@
 """``/users/me/searches``: the saved searches of the token's owner.
 
-What a saved search asks for are the parameters of ``GET /maps`` that select and order maps. They
-are checked as those are, and kept as a query string.
+A saved search consists of those parameters of ``GET /maps`` that select and order maps. They are
+validated like those, and stored as a query string.
 """
 
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line
 from mapshelf.store import Store
 
 SEARCH: Final = BodyRule(65_536, ("application/json", "application/merge-patch+json"))
-"""The body of what is said about a saved search."""
+"""The body rule for the details of a saved search."""
 
 SELECTING: Final = tuple(sorted(PARAMETERS - {"limit", "offset"}))
 """The parameters that a saved search may have."""
@@ -42,7 +42,7 @@ _KEYS: Final = ("name", "parameters")
 async def list_saved_searches(context: Context, request: Request) -> Response:
     """Return all saved searches of the token's owner."""
     read = partial(context.store.get().saved_searches_of, signed(request).id)
-    # Its own key: who has just saved one must find it.
+    # A unique key: a client that has just saved a search must find it in the list.
     found = await context.queues.lookups.result(object(), read, request.disconnection)
     body = orjson.dumps([search_facts(one, context.base_url.decode()) for one in found])
     return json_response(200, body, [etag(body), *CHECKED_EACH_TIME])
@@ -110,7 +110,7 @@ async def remove_saved_search(context: Context, request: Request) -> Response:
 
 
 def search_facts(found: SavedSearch, base_url: str) -> Mapping[str, Any]:
-    """Return what is said of a saved search."""
+    """Return the fields of a saved search."""
     return {
         "id": found.id,
         "name": found.name,
@@ -123,10 +123,10 @@ def search_facts(found: SavedSearch, base_url: str) -> Mapping[str, Any]:
 
 
 def read_name(value: object) -> str:
-    """Return the name of a saved search as somebody gives it.
+    """Return the validated name of a saved search.
 
     Raises:
-        InvalidParameter: it cannot be taken.
+        InvalidParameter: the name is invalid.
     """
     name = one_line(clean(value)) if isinstance(value, str) and "\0" not in value else ""
     if not is_visible(name) or len(name) > SEARCH_NAME_LENGTH:
@@ -137,10 +137,10 @@ def read_name(value: object) -> str:
 
 
 def read_search(query_string: bytes) -> str:
-    """Return what a saved search asks for, from the query string of a list.
+    """Return the parameters to save, from the query string of a list.
 
     Raises:
-        InvalidParameter: a list does not take it, or it is too long.
+        InvalidParameter: a parameter is not supported, or the query string is too long.
     """
     found = urlencode(parse_query(query_string).given)
     if len(found) > SEARCH_LENGTH:
@@ -149,7 +149,7 @@ def read_search(query_string: bytes) -> str:
 
 
 def no_search() -> NotFound:
-    """Return the error for a saved search that is not there for whoever asks."""
+    """Return the error for a saved search that the client does not have."""
     return NotFound("There is no saved search with this ID.")
 
 
@@ -162,7 +162,7 @@ def _response(context: Context, status: int, found: SavedSearch, headers: Header
 
 
 def _read_details(body: bytes) -> tuple[str | None, str | None]:
-    """Return the name and the parameters that a body gives, ``None`` for one that it lacks."""
+    """Return the name and the parameters in a body, ``None`` for a missing one."""
     try:
         said = orjson.loads(body)
     except orjson.JSONDecodeError as error:

@@ -31,7 +31,7 @@ SUGGEST_TITLES: Final = 6
 SUGGEST_OUTLINE_BYTES: Final = 24_576
 """Bytes of encoded outlines read while a person types: a millisecond or two."""
 
-SUGGEST_TOPICS: Final = 50  # topics matched word by word for one answer: another millisecond
+SUGGEST_TOPICS: Final = 50  # topics matched word by word for one response: another millisecond
 
 LONGEST_SUGGESTION: Final = 120  # characters; a longer topic does not help a person who types
 
@@ -92,7 +92,7 @@ def _snippets(finder: SnippetFinder, store: Maps, record: Record) -> list[Snippe
 
 
 def _topics(snapshot: Snapshot, store: Maps, query: MapQuery) -> Iterator[str]:
-    """Yield texts of topics that match all that was typed, from the maps that match best."""
+    """Yield matching topics from the best matching maps."""
     if query.title_only:
         return
     best = MapQuery(query.text, order=None, filters=query.filters, limit=SUGGEST_MAPS)
@@ -122,5 +122,5 @@ def _texts(encoded: bytes, record: Record) -> list[str]:
 
 
 def _log_damage(record: Record, error: StoreDamaged) -> None:
-    # One damaged outline must not keep all other maps from being found.
+    # One damaged outline must not prevent other maps from being found.
     log.error("the topics of map %s cannot be shown: %s", record.file_id, error)

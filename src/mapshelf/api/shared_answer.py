@@ -1,9 +1,9 @@
-"""An answer of the store that all workers of a node rely on for a moment, asked for once.
+"""Shares a short-lived answer of the store between all workers of a node.
 
-The worker that asks writes the answer to a file for the others. So the store gets one short query
-from time to time, however many workers and requests there are. Two things are asked for like this:
-the version of the tokens (``auth.py``: as long as it stays the same, earlier answers about tokens
-hold), and which change withdrew a map last (``withdrawals.py``).
+The worker that queries the store writes the answer to a file for the others. So the store gets one
+short query at intervals, however many workers and requests there are. This is used for the version
+of the tokens (``auth.py``: while it stays the same, cached tokens stay valid), and for the last
+withdrawal of a map (``withdrawals.py``).
 """
 
 import fcntl
@@ -16,22 +16,22 @@ from pathlib import Path
 from typing import Final
 
 TURN_AWAITED: Final = 1.0
-"""Seconds to wait for another worker that asks: it may have stopped, and the store may hang."""
+"""Seconds to wait for another worker's query: the worker may have died, or the store may hang."""
 
 LOOK_INTERVAL: Final = 0.005
-"""Seconds between looks at whether it is done."""
+"""Seconds between checks whether that query is done."""
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """An answer, and when (``time.monotonic``) the store was asked for it."""
+    """An answer, and when (``time.monotonic``) the query started."""
 
     value: str
     asked: float
 
 
 class SharedAnswer:
-    """Gives what ``ask`` returns; the workers share it in the file ``note`` for ``age`` seconds."""
+    """Caches the result of ``ask`` for ``age`` seconds, shared by workers in the file ``note``."""
 
     def __init__(self, ask: Callable[[], str], age: float, note: Path) -> None:
         self._ask = ask
@@ -40,10 +40,10 @@ class SharedAnswer:
         self._lock = note.with_name(f"{note.name}.lock")
 
     def current(self, age: float | None = None) -> Answer:
-        """Return an answer that still holds, from another worker if one has just asked.
+        """Return an answer that is still valid, from another worker if one has just queried.
 
         Args:
-            age: seconds that it may be old, if that is to be less than usual.
+            age: maximum age in seconds, if shorter than usual.
 
         Raises:
             StoreUnavailable: the store cannot be reached.
@@ -59,19 +59,19 @@ class SharedAnswer:
             time.sleep(LOOK_INTERVAL)
 
     def _asked(self) -> Answer:
-        # Counted from before the question, so that a slow answer is not relied on for longer.
+        # The age counts from before the query, so that a slow answer is not used for longer.
         asked = time.monotonic()
         answer = Answer(self._ask(), asked)
-        with suppress(OSError):  # a full disk: then every worker asks for itself
+        with suppress(OSError):  # a full disk: then every worker queries on its own
             fresh = self._note.with_name(f"{self._note.name}.new")
             fresh.write_text(f"{asked} {answer.value}", "ascii")
             fresh.replace(self._note)
         return answer
 
     def noted(self, age: float | None = None) -> Answer | None:
-        """Return an answer that still holds, ``None`` if the store has to be asked.
+        """Return an answer that is still valid, ``None`` if the store must be queried.
 
-        This reads a file of a few bytes, and may be done in the event loop.
+        This reads a file of a few bytes, so it may run in the event loop.
 
         Args:
             age: see ``current``.
@@ -81,16 +81,16 @@ class SharedAnswer:
             answer = Answer(value, float(asked))
         except (OSError, ValueError):
             return None
-        # The clock begins anew with the machine: a note from the future is one from before.
+        # The clock restarts with the machine: a time in the future is from before a reboot.
         passed = time.monotonic() - answer.asked
         return answer if 0 <= passed < (self._age if age is None else age) else None
 
     @contextmanager
     def _turn(self) -> Iterator[bool]:
-        """Yield whether no other worker is asking; none begins to while in the context."""
+        """Yield true if no other worker is querying; while in the context, none starts to."""
         try:
             lock = os.open(self._lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-        except OSError:  # then every worker asks
+        except OSError:  # then every worker queries
             yield True
             return
         try:

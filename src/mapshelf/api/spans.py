@@ -1,13 +1,13 @@
-"""Spans of requests for OpenTelemetry, if the operator asks for them.
+"""Records OpenTelemetry spans of requests, if the operator enables them.
 
-A span says of one request what ``/metrics`` says of all: method, route, status, and how long it
-took. There is no address, no name and no query in it. It belongs to the trace that a trusted proxy
-began, if there is one.
+A span has the same facts about one request as ``/metrics`` about all: method, route, status and
+duration. It contains no address, name or query. If a trusted proxy started a trace, the span
+belongs to it.
 
-Where spans go, and how many of them, is told by OpenTelemetry's own environment variables
-(``docs/operating.md``). Its packages are an extra: whoever imports this module needs them, and
-nobody does unless spans are wanted. A span is made once the request has been answered, and a thread
-sends it: a collector that is slow or away delays nobody.
+OpenTelemetry's own environment variables configure the exporter and the sampling
+(``docs/operating.md``). Its packages are an optional extra, required only by this module, which is
+imported only if spans are enabled. A span is created after the response, and sent in a thread, so a
+slow or unreachable collector delays no request.
 """
 
 import os
@@ -25,21 +25,21 @@ from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapProp
 METHODS: Final = frozenset(
     {"CONNECT", "DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT", "TRACE"}
 )
-"""Methods that are named. A client may send any other word."""
+"""Methods to record. Clients may send any other word."""
 
 NAME: Final = "mapshelf"
 SECOND: Final = 1_000_000_000
-"""In nanoseconds, as spans have their times."""
+"""In nanoseconds, the unit of times in spans."""
 
 LONGEST_END: Final = 3.0
-"""Seconds to send what is left when the service stops. A collector may be away."""
+"""Seconds to send remaining spans at shutdown. The collector may be unreachable."""
 
 
 class Spans:
-    """Makes the spans of one worker."""
+    """Records the spans of one worker."""
 
     def __init__(self) -> None:
-        """Send spans to where the environment says."""
+        """Set up the exporter from the environment."""
         named = {} if os.environ.get("OTEL_SERVICE_NAME") else {SERVICE_NAME: NAME}
         self._provider = TracerProvider(resource=Resource.create(named), shutdown_on_exit=False)
         self._exporter = OTLPSpanExporter()
@@ -50,14 +50,14 @@ class Spans:
     def note(
         self, method: str, route: str, status: int, seconds: float, traceparent: bytes
     ) -> None:
-        """Make the span of a request that has been answered just now.
+        """Record the span of a request that has just been answered.
 
         Args:
-            method: as the client sent it.
-            route: the pattern of the path, empty if the request is for none.
-            status: of the response.
-            seconds: how long it took.
-            traceparent: the header of that name of a trusted proxy, or nothing.
+            method: as sent by the client.
+            route: the pattern of the path, empty if none matches.
+            status: the status of the response.
+            seconds: the duration.
+            traceparent: the traceparent from a trusted proxy, empty if there is none.
         """
         ended = time_ns()
         known = method in METHODS
@@ -81,7 +81,7 @@ class Spans:
         span.end(ended)
 
     def close(self) -> None:
-        """Send what is left, unless that takes long."""
+        """Send the remaining spans, unless that takes too long."""
         giving_up = Timer(LONGEST_END, self._exporter.shutdown)
         giving_up.start()
         self._provider.shutdown()

@@ -1,4 +1,4 @@
-"""The store of a worker, opened in the background: the service can answer without it."""
+"""Opens the store of a worker in the background, so that the service can start without it."""
 
 import asyncio
 import contextlib
@@ -13,7 +13,7 @@ OPENED_AGAIN_AFTER: Final = 1.0
 """Seconds between attempts to open a store that is unreachable."""
 
 AWAITED_AT_START: Final = 0.5
-"""Seconds to wait for the store at the start; then the service starts without it."""
+"""Seconds to wait for the store at startup before the service starts without it."""
 
 AWAITED_BY_REQUESTS: Final = 3.0
 """Seconds that a request waits for the first attempt to open the store."""
@@ -48,11 +48,11 @@ class StoreConnection:
         return self._store
 
     async def start(self, opened: Opened) -> "asyncio.Task[None]":
-        """Begin to open the store, and wait a moment; return the task that opens it.
+        """Start to open the store, and wait for a moment; return the task that opens it.
 
         Raises:
-            InvalidSetting: the URL is not that of a store.
-            StoreMissing: there is no catalogue.
+            InvalidSetting: the URL is not a valid store URL.
+            StoreMissing: no catalogue exists.
         """
         opening = asyncio.create_task(self._open(opened))
         await self.wait(AWAITED_AT_START)
@@ -73,7 +73,7 @@ class StoreConnection:
             self._store.close()
 
     async def _open(self, opened: Opened) -> None:
-        """Open the store; try until it succeeds."""
+        """Open the store; retry until it succeeds."""
         while not await self._opens(opened):
             await asyncio.sleep(OPENED_AGAIN_AFTER)
 
@@ -91,6 +91,6 @@ class StoreConnection:
 
 
 def _log_failure(opening: "asyncio.Task[None]") -> None:
-    """Log why the store cannot be used, if opening it fails after the start."""
+    """Log why the store cannot be used, if opening it fails after startup."""
     if not opening.cancelled() and (error := opening.exception()):
         log.error("the store cannot be used until the service is started again: %s", error)

@@ -1,8 +1,8 @@
-"""Large bodies, sent in pieces: each only when the client has accepted the one before.
+"""Sends large bodies in pieces, each after the client has accepted the previous one.
 
-A body that is passed to a server whole stays in memory until the client has read it, and a client
-may take as long as it likes. In pieces, a slow client holds a piece or two; one that accepts
-nothing for too long is disconnected; and the number of clients served at a time is bounded.
+A body that is passed to a server in one call stays in memory until the client has read it, however
+long that takes. In pieces, a slow client holds one or two pieces in memory; a client that accepts
+nothing for too long is disconnected; and the number of concurrent downloads is bounded.
 """
 
 import asyncio
@@ -17,50 +17,50 @@ from mapshelf.api.send_rate import SendRate
 from mapshelf.errors import Overloaded
 
 LARGE_BODY: Final = 98_304
-"""Bytes from which a body is sent in pieces; more than fits into a pipe (``pipe.py``)."""
+"""Minimum size in bytes of bodies to send in pieces; larger than a pipe's buffer (``pipe.py``)."""
 
 PIECE: Final = 65_536
-"""Bytes of a piece."""
+"""Size of a piece in bytes."""
 
 STALLED_AFTER: Final = 30.0
-"""Seconds a client has to accept a piece. For smaller bodies the kernel waits as long:
+"""Seconds a client has to accept a piece. For smaller bodies, the kernel's timeout is the same:
 ``USER_TIMEOUT`` in ``service/listening.py``."""
 
 SLOW_AFTER: Final = 2.0
-"""Seconds without accepting anything after which a client has to make room for another."""
+"""Seconds after which a stalled client may be cut off to make room for another."""
 
 MOST_BODIES: Final = 64
-"""Large bodies that a worker sends at a time. Granian needs 256 KiB for each that it has not sent
-completely."""
+"""Most large bodies that a worker sends at a time. Granian needs 256 KiB for each until it
+is sent completely."""
 
 MOST_BODIES_OF_ONE: Final = 48
-"""Large bodies that go to one address at a time, so that no client alone can occupy all of them."""
+"""Most large bodies to one address at a time, so that one client cannot occupy all of them."""
 
 BYTES_OF_BEGINNING: Final = 8 * PIECE
-"""Bytes that beginning to send a body counts as, because opening it takes time, too. Of hundreds
-that are asked for at the same moment, not all begin at once: 256 a second in each worker. With
-1,024, fifty clients that ask and hang up at once slowed lists fourfold."""
+"""Bytes of the allowance that starting a body costs, because opening it takes time. So if hundreds
+are requested at once, each worker starts 256 a second. At 1,024 a second, fifty clients that
+disconnected right after each request slowed lists fourfold."""
 
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 """Sends a message to an ASGI server."""
 
 
 class Stream:
-    """A large body on its way to a client.
+    """A large body that is being sent to a client.
 
     Attributes:
-        address: of the client.
+        address: the address of the client.
     """
 
     def __init__(
         self, address: str, patience: float = STALLED_AFTER, rate: SendRate | None = None
     ) -> None:
-        """Begin; the client has ``patience`` seconds to accept each piece.
+        """Create a stream.
 
         Args:
-            address: of the client.
-            patience: seconds.
-            rate: that of all streams; by default, this one has its own.
+            address: the address of the client.
+            patience: seconds that the client has to accept each piece.
+            rate: the allowance that all streams share; by default, one of its own.
         """
         self.address = address
         self._rate = rate or SendRate()
@@ -73,9 +73,9 @@ class Stream:
         return time.monotonic() - self._since
 
     async def is_taken(self, piece: Awaitable[None]) -> bool:
-        """Wait until ``piece`` ends, when the client has accepted it; return whether it did.
+        """Wait until ``piece`` completes, which means that the client accepted it.
 
-        It did not if that took too long, or the stream was cut off.
+        Return false if that took too long, or the stream was cut off.
         """
         self._since = time.monotonic()
         self._piece = asyncio.ensure_future(piece)
@@ -88,18 +88,18 @@ class Stream:
         return True
 
     async def turn(self, size: int) -> None:
-        """Wait until ``size`` more bytes may be sent. The client is not to blame for that time."""
+        """Wait until ``size`` more bytes may be sent. This wait does not count as stalling."""
         await self._rate.wait(size)
         self._since = time.monotonic()
 
     def cut_off(self) -> None:
-        """Give up sending."""
+        """Stop sending."""
         if self._piece is not None:
             self._piece.cancel()
 
 
 class Streams:
-    """The large bodies that a worker is sending. For use in its event loop only."""
+    """The large bodies that a worker is sending. Use it in its event loop only."""
 
     def __init__(self) -> None:
         self._streams: set[Stream] = set()
@@ -109,10 +109,10 @@ class Streams:
     def sending(self, address: str) -> Iterator[Stream]:
         """Count a large body to this address while in the context.
 
-        If there are too many, the one whose client has accepted nothing for longest is cut off.
+        At the limit, the stream that has been stalled for longest is cut off.
 
         Raises:
-            Overloaded: there are too many already, and their clients accept them.
+            Overloaded: the limit is reached, and no client is stalled.
         """
         self._make_room(self._streams, MOST_BODIES)
         self._make_room(
@@ -159,8 +159,8 @@ def whole_body(response: Response) -> bytes:
 async def send_body(response: Response, send: Send, stream: Stream | None) -> None:
     """Send the body of a response to an ASGI server, which accepts pieces as fast as its client.
 
-    Only a large one has a ``stream``. It stays incomplete if the client takes too long; the server
-    then disconnects.
+    Only a large body has a ``stream``. If the client takes too long, the body stays incomplete, and
+    the server then disconnects.
     """
     if stream is None:
         await send({"type": "http.response.body", "body": whole_body(response)})

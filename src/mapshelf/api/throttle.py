@@ -1,7 +1,7 @@
-"""Rate limiting by delay: beyond a rate, responses are held back.
+"""Rate limiting by delay: callers beyond a rate have to wait.
 
-This slows down clients that wait for a response before they send the next request, however many
-there are. An occasional request is not delayed.
+This slows down clients that wait for each response before the next request, however many there are.
+Occasional requests are not delayed.
 """
 
 import asyncio
@@ -9,22 +9,22 @@ import time
 
 
 class Throttle:
-    """Lets a number of callers a second pass; further ones wait for their turn."""
+    """Lets a number of callers pass per second; further ones wait for their turn."""
 
     def __init__(self, rate: float, longest: float, most: int) -> None:
         """Set the limits.
 
         Args:
-            rate: callers a second, and callers at once after a pause.
-            longest: maximum of seconds to wait.
-            most: maximum of waiting callers; further ones pass at once.
+            rate: callers per second; also the burst after a pause.
+            longest: maximum delay in seconds.
+            most: maximum number of waiting callers; further ones pass at once.
         """
         self._rate = rate
         self._longest = longest
         self._most = most
         self._waiting = 0
-        # When the next may pass at an even rate; up to a second in the past, so that some may pass
-        # at once.
+        # When the next caller may pass at an even rate; up to a second in the past, to permit a
+        # burst.
         self._due = 0.0
 
     async def turn(self) -> None:

@@ -1,12 +1,13 @@
-"""``GET /thumbnails/{ID}.png`` and ``.svg``: the picture of a map.
+"""``GET /thumbnails/{ID}.png`` and ``.svg``: the thumbnail of a map.
 
-Lists of maps contain these addresses, and other sites show them: they need no token, and any cache
-may keep them for a while. In a private catalogue they need a token or a session, and only the
-client may keep them. The ETag is the key of the picture, made from its inputs, so it changes when
-the map does.
+Lists of maps contain these addresses, and other sites embed them: they need no token, and any cache
+may store them for a while. In a private catalogue they need a token or a session, and only the
+client may cache them. The ETag is the cache key of the picture, derived from its inputs, so it
+changes with the map.
 
-By default it is the picture that we draw. With ``source=file`` it is the preview in the map's file,
-if there is one: decoded and encoded again, never the original bytes (``readers.parsing.pictures``).
+By default, the picture is our own drawing. With ``source=file``, it is the preview in the map's
+file, if there is one: decoded and encoded again, never the original bytes
+(``readers.parsing.pictures``).
 """
 
 from dataclasses import dataclass
@@ -49,18 +50,18 @@ PRIVATE: Final[Headers] = (
     (b"cache-control", b"private, no-cache"),
     (b"vary", b"Authorization, Cookie"),
 )
-"""Caching headers of a public catalogue and of a private one, where a browser must not show the
-picture any longer when its reader has signed out."""
+"""Caching headers of a public catalogue, and of a private one, where a browser must not show the
+picture after its reader has signed out."""
 
 LARGEST_PICTURE: Final = 640
 MOST_PICTURE_BYTES: Final = 8 << 20
-"""Pictures in topics: pixels across, and bytes of all in a thumbnail, at most."""
+"""Maximum width in pixels, and total bytes, of pictures in topics of a thumbnail."""
 
 PICTURE_SECONDS: Final = 3.0
-"""For making pictures in topics, of one thumbnail: then frames stand for the others."""
+"""Seconds for the pictures in topics of one thumbnail: the others become empty frames."""
 
 HARMLESS: Final = (b"content-security-policy", b"default-src 'none'; img-src data:; sandbox")
-"""Opened by itself, an SVG is a document: it may show the pictures in it, and nothing else."""
+"""Content Security Policy for an SVG opened as a document: it may only show embedded pictures."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +91,12 @@ async def show_thumbnail(context: Context, request: Request) -> Response:
 
     response = await found.response(request, context.queues.thumbnails, make, _query_string(asked))
     if found.is_cached and not request.query_string and not response.provisional:
-        found.current.cache((request.path, b""), response)  # as lists have it
+        found.current.cache((request.path, b""), response)  # under the address in lists
     return response
 
 
 def _query_string(asked: PictureQuery) -> bytes:
-    """Return the query string that asks for this picture on our pages."""
+    """Return the query string of this picture on our pages."""
     values = {"theme": asked.theme, "source": asked.source}
     defaults = {"theme": LIGHT.name, "source": DRAWN}
     given = {name: value for name, value in values.items() if value != defaults[name]}
@@ -106,7 +107,7 @@ def parse_picture(query_string: bytes, picture_format: str) -> PictureQuery:
     """Parse the parameters of a request.
 
     Raises:
-        InvalidParameter: a value the interface does not offer.
+        InvalidParameter: a value is not supported.
     """
     values = read_parameters(query_string, PARAMETERS)
     width = values.get("w", str(DEFAULT_WIDTH))
@@ -131,12 +132,12 @@ class ThumbnailMaker:
         self._caching = PRIVATE if context.settings.private else PUBLIC
 
     def is_large(self, record: Record) -> bool:
-        """Tell whether drawing the map takes long."""
+        """Return whether drawing the map is slow."""
         outline = self._store.outline(record.file_id)
         try:
             return outline is not None and is_large(outline)
         except StoreDamaged:
-            return False  # the picture says so: it is that of a map without topics
+            return False  # the picture is then that of a map without topics
 
     def cached(self, record: Record, asked: PictureQuery) -> Response | None:
         """Return the picture of a map if it is cached.
@@ -151,18 +152,18 @@ class ThumbnailMaker:
         return None if cached is None else self._response(cached, asked)
 
     def made(self, record: Record, asked: PictureQuery) -> Response:
-        """Return the picture of a map, from the cache or made now.
+        """Return the picture of a map, from the cache or drawn now.
 
         Raises:
-            NotFound: as ``cached``.
+            NotFound: see ``cached``.
         """
         return self._response(self.picture(record, asked), asked)
 
     def picture(self, record: Record, asked: PictureQuery) -> Picture:
-        """Return what ``made`` makes a response of.
+        """Return the picture for ``made``, without response headers.
 
         Raises:
-            NotFound: as ``cached``.
+            NotFound: see ``cached``.
         """
         if asked.source == FROM_FILE:
             return self._preview(record, asked)

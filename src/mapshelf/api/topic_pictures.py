@@ -1,8 +1,8 @@
-"""The pictures in the topics of a map, for whatever is drawn or written with them.
+"""Converts the pictures in the topics of a map, for drawings and exports.
 
-Nobody gets the bytes that are in a file: each picture is encoded again (``render.image_worker``),
-at the size that its use needs. Many pictures take time and memory, so there are bounds. What there
-was no time for is missing once: what was made meanwhile is kept, so the next request gets further.
+Clients never get the original bytes: each picture is encoded again (``render.image_worker``), at
+the size that is needed. Many pictures take time and memory, so there are limits. Finished pictures
+are cached, so a repeated request gets those that were missing for lack of time.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from mapshelf.store.contract import Maps
 
 
 class TopicPictures:
-    """Gets the pictures of maps, from the cache or made now."""
+    """Returns the pictures of maps, from the cache or converted now."""
 
     def __init__(self, store: Maps, worker: ImageWorker) -> None:
         self._store = store
@@ -27,15 +27,15 @@ class TopicPictures:
     ) -> Pictures:
         """Return pictures of a map as PNG, by digest.
 
-        Those that cannot be shown are missing, those after ``most_bytes`` bytes, and those that
-        there is no time for (``Pictures.complete``); ``Pictures.missing`` counts them.
+        Pictures are missing if they cannot be shown, exceed ``most_bytes``, or are not ready in
+        time (``Pictures.complete``); ``Pictures.missing`` counts them.
 
         Args:
-            file_id: of the map.
-            digests: of the pictures; the first ones are the most important.
-            width: pixels across, at most.
-            most_bytes: of all pictures together.
-            seconds: after which no further picture is made.
+            file_id: the map.
+            digests: the pictures, the most important ones first.
+            width: maximum width in pixels.
+            most_bytes: maximum total size of all pictures.
+            seconds: after this time, no further picture is converted.
         """
         pictures, left = Pictures(), most_bytes
         end = monotonic() + seconds
@@ -49,7 +49,7 @@ class TopicPictures:
                 continue
             if picture is None:
                 pictures.missing += 1
-                # A machine that is busy refuses what it makes later.
+                # A busy machine may refuse a picture that it can convert later.
                 if self._worker.may_be_shown_later(asked, file_id):
                     pictures.complete = False
                 continue

@@ -1,10 +1,9 @@
-"""The names that a request already has: ``X-Request-Id`` and ``traceparent`` of a trusted proxy.
+"""Accepts ``X-Request-Id`` and ``traceparent`` from a trusted proxy.
 
-With them, lines in the logs of the proxy, of us and of what else was asked can be found together.
-Only a proxy that the operator trusts is believed: others could have us write what they like into
-the log. Even of such a proxy, only what is well-formed is taken.
+They connect log lines of the proxy, of this service, and of others. Only proxies that the operator
+trusts may set them: other clients could forge log entries. Even then, values must be well-formed.
 
-``traceparent`` is that of https://www.w3.org/TR/trace-context/.
+``traceparent`` is defined by https://www.w3.org/TR/trace-context/.
 """
 
 import re
@@ -19,18 +18,18 @@ _TRACEPARENT: Final = re.compile(
 )
 
 MOST_PEERS: Final = 1024
-"""Peers that are remembered as trusted or not; when there are more, all are forgotten."""
+"""Most peers for which trust is cached; when the cache is full, it is cleared."""
 
 
 class CarriedNames:
-    """Takes the names of requests that come from ``trusted`` networks."""
+    """Reads the request ids of proxies in ``trusted`` networks."""
 
     def __init__(self, trusted: Sequence[Network]) -> None:
         self._trusted = trusted
         self._known: dict[str, bool] = {}
 
     def names(self, sender: Sender) -> tuple[str, bytes]:
-        """Return the request id and the traceparent of a request, empty if it has none."""
+        """Return the request id and the traceparent of a request, empty if missing."""
         if not self._trusts(sender.address()):
             return "", b""
         request_id = sender.header(b"x-request-id")
@@ -41,7 +40,7 @@ class CarriedNames:
         )
 
     def _trusts(self, peer: str) -> bool:
-        # A peer may come with its port, which is another for each connection.
+        # A peer may include its port, which differs between connections.
         if peer.count(":") == 1 or peer.startswith("["):
             peer = peer.rpartition(":")[0]
         known = self._known.get(peer)
@@ -53,7 +52,7 @@ class CarriedNames:
 
 
 def facts_of(request_id: str, traceparent: bytes) -> dict[str, str]:
-    """Return the names of a request as the log has them, those that it lacks left out."""
+    """Return the ids of a request for the log, without missing ones."""
     trace_id = traceparent[3:35].decode("ascii")
     facts = {"request_id": request_id, "trace_id": trace_id}
     return {name: text for name, text in facts.items() if text}

@@ -1,6 +1,6 @@
-"""Reads uploaded map files, in a child process with limits, as an import does.
+"""Parses uploaded map files in a sandboxed child process, like an import does.
 
-The child starts with the first file. What is refused is kept nowhere.
+The child starts with the first file. Refused files are not stored.
 """
 
 import hashlib
@@ -12,22 +12,22 @@ from mapshelf.model import UploadedFile
 from mapshelf.readers.sandboxed_reader import FileAgain, ReadFile, SandboxedReader
 
 LONGEST_NAME = 200
-"""Characters of the name of a file that are kept: the last ones."""
+"""Maximum length of a stored file name: its last characters."""
 
 NAMELESS = "map"
-"""The name of a file without one."""
+"""The name of a file that was sent without one."""
 
 REFUSED = "The file is refused: "
-"""How each message begins that says why."""
+"""The beginning of each message about a refused file."""
 
 
 @dataclass(frozen=True, slots=True)
 class ReadUpload:
-    """An uploaded file that was read.
+    """A parsed upload.
 
     Attributes:
-        file: for the store.
-        title: what it says itself, see ``ReadFile``.
+        file: the file for the store.
+        title: the title in the file, see ``ReadFile``.
         description: likewise.
         template: likewise.
     """
@@ -39,26 +39,26 @@ class ReadUpload:
 
 
 class UploadReader:
-    """Reads one file at a time. It may be closed from another thread."""
+    """Parses one file at a time. It may be closed from another thread."""
 
     def __init__(self) -> None:
         self._reader = SandboxedReader(workers=1)
         self._closed = False
 
     def read(self, name: str, content: bytes) -> ReadUpload:
-        """Read a map file.
+        """Parse a map file.
 
         Args:
-            name: its name without folders, as the client says; may be empty.
+            name: its name without folders, as sent by the client; may be empty.
             content: the file.
 
         Raises:
-            UnreadableFile: it is refused; the message says why, and its class what kind of reason
-                that is.
+            UnreadableFile: it is refused; the message says why, and the subclass is the kind of
+                reason.
             StoreUnavailable: the service is shutting down.
         """
         name = name[-LONGEST_NAME:].strip() or NAMELESS
-        # Packed only because the reader takes what the store keeps.
+        # Compressed only because the reader expects the format of the store.
         again = FileAgain(zlib.compress(content, 1), name, "")
         (result,) = self._reader.read_again([again])
         if isinstance(result, ReadFile):
@@ -68,13 +68,13 @@ class UploadReader:
         raise result.kind(f"{REFUSED}{result.reason}.")
 
     def close(self) -> None:
-        """End the child, even if it is reading a file."""
+        """Kill the child, even if it is parsing a file."""
         self._closed = True
         self._reader.close()
 
 
 def digest_of(content: bytes) -> bytes:
-    """Return what identifies the content of a file, as ``UploadedFile`` has it."""
+    """Return the digest of a file's content, as in ``UploadedFile``."""
     return hashlib.sha256(content).digest()
 
 

@@ -1,8 +1,7 @@
-"""``POST /maps`` and ``PUT /maps/{ID}/file``: map files that people upload.
+"""``POST /maps`` and ``PUT /maps/{ID}/file``: uploading map files.
 
-A file is read as an import reads it (``upload_reader``). Uploading the same again gives the map
-that is there: programs send a request again when a connection breaks, and never learn that it
-arrived.
+A file is parsed as in an import (``upload_reader``). Uploading the same file again returns the
+existing map: programs repeat a request if the connection is lost before they get the response.
 """
 
 import re
@@ -39,31 +38,31 @@ from mapshelf.store import Store
 from mapshelf.store.contract import Uploads
 
 FILE: Final = "map"
-"""The field of a form that has the file."""
+"""The form field with the file."""
 
 LARGEST_FILE: Final = Limits().file
 LONGEST_FIELDS: Final = 65_536
-"""Bytes of an uploaded file, and of all other fields together."""
+"""Maximum size in bytes of an uploaded file, and of all other fields together."""
 
 LIMITS: Final = FormLimits(fields=20, text=LONGEST_FIELDS, files=(FILE,), file=LARGEST_FILE)
 
 PUBLISHING: Final = BodyRule(LARGEST_FILE + 2 * LONGEST_FIELDS, (MULTIPART,))
 REPLACING: Final = BodyRule(PUBLISHING.most, (MULTIPART, "application/octet-stream"))
-"""The bodies of the operations."""
+"""The body rules of the operations."""
 
 _KEY: Final = re.compile("[!-~]{1,255}")
 
 
 @dataclass(frozen=True, slots=True)
 class SentFile:
-    """A file that was sent: its name, which may be empty, and its content."""
+    """An uploaded file: its name, which may be empty, and its content."""
 
     name: str
     content: BinaryIO
 
 
 async def publish_map(context: Context, request: Request) -> Response:
-    """Publish the map of an uploaded file."""
+    """Publish the map in an uploaded file."""
     key = idempotency_key(request)
     check_uploads(context.settings)
     async with context.bodies.form(request, LIMITS) as form:
@@ -76,7 +75,7 @@ async def publish_map(context: Context, request: Request) -> Response:
 
 
 async def replace_map_file(context: Context, request: Request) -> Response:
-    """Give a map another file."""
+    """Replace the file of a map."""
     check_uploads(context.settings)
     async with _sent_file(context, request) as file:
         await until_hidden(context, request)
@@ -88,10 +87,10 @@ async def replace_map_file(context: Context, request: Request) -> Response:
 
 
 def idempotency_key(request: Request) -> bytes | None:
-    """Return the digest of what the client calls its upload, ``None`` if it gives it no name.
+    """Return the digest of the client's Idempotency-Key, ``None`` if there is none.
 
     Raises:
-        InvalidParameter: it is no name.
+        InvalidParameter: the key is invalid.
     """
     sent = request.sender.header(b"idempotency-key").decode("latin-1")
     if not sent:
@@ -104,7 +103,7 @@ def idempotency_key(request: Request) -> bytes | None:
 
 
 class Publisher:
-    """Reads and publishes files, in a thread."""
+    """Parses and publishes files, in a thread."""
 
     def __init__(self, store: Store, settings: Settings, reader: UploadReader) -> None:
         self._store = store
@@ -120,20 +119,20 @@ class Publisher:
         *,
         address: str = "",
     ) -> tuple[Map, bool]:
-        """Publish the map of a file; return it, and whether it is new.
+        """Publish the map in a file; return it, and whether it is new.
 
         Args:
             file: the file.
-            said: what its author says about it, by field.
+            said: the details from its author, by field.
             user: its author.
             key: see ``idempotency_key``.
-            address: of the client, for the audit log.
+            address: the address of the client, for the audit log.
 
         Raises:
-            InvalidParameter: a field is not valid.
+            InvalidParameter: a field is invalid.
             UnreadableFile: the file is refused.
-            Forbidden: the user has uploaded too much.
-            TooManyUploads: the user uploads too fast.
+            Forbidden: the upload would exceed the user's quota.
+            TooManyUploads: the user reached the hourly limit on uploads.
             StoreUnavailable: the store cannot be reached.
         """
         details = details_of(said, self._store)
@@ -148,13 +147,13 @@ class Publisher:
             return self._store.publish(upload.file, details, user.id, key, check)
 
     def replace(self, file: SentFile, store: Store, found: Map, user: User) -> Map:
-        """Give a map another file; return the map.
+        """Replace the file of a map; return the map.
 
         Raises:
-            Conflict: the map was not uploaded.
+            Conflict: the map is not an upload.
             UnreadableFile: the file is refused.
-            Forbidden: the user has uploaded too much.
-            TooManyUploads: the user uploads too fast.
+            Forbidden: the upload would exceed the user's quota.
+            TooManyUploads: the user reached the hourly limit on uploads.
         """
         versions = store.versions(found.file_id)
         if not versions:
@@ -162,17 +161,16 @@ class Publisher:
         return self._replaced(file.name or versions[0].name, file.content.read(), found, user)
 
     def restore(self, number: int, store: Store, found: Map, user: User) -> Map:
-        """Give a map the file of a version that it had, and return the map.
+        """Restore the file of an earlier version of a map, and return the map.
 
-        It is read again, so it counts as an upload: what was read from it then may have been less
-        than is found today.
+        It is parsed again, since newer parsers may find more in it, and so counts as an upload.
 
         Raises:
-            NotFound: it has no such version.
-            UnreadableFile: the file is refused by now.
-            Forbidden: the user has uploaded too much.
-            TooManyUploads: the user uploads too fast.
-            StoreDamaged: it cannot be unpacked.
+            NotFound: the map has no such version.
+            UnreadableFile: the file can no longer be parsed.
+            Forbidden: the upload would exceed the user's quota.
+            TooManyUploads: the user reached the hourly limit on uploads.
+            StoreDamaged: the file cannot be decompressed.
         """
         name, content = version_content(store, found.file_id, number)
         return self._replaced(name, content, found, user)
@@ -186,9 +184,9 @@ class Publisher:
         return self._store.replace_file(found.file_id, upload.file, user.id, check)
 
     def _read(self, name: str, content: bytes, user: User, replacing: int = 0) -> ReadUpload:
-        """Read a file, unless the user has uploaded too much already.
+        """Parse a file, unless the user's quota is used up.
 
-        How much its pictures take is known only after that, and is checked when it is stored.
+        The size of its pictures is known only afterwards, and is checked when the file is stored.
         """
         usage = self._store.usage(user.id, replacing)
         self._quotas(user, len(content), new=not replacing)(usage)
@@ -199,7 +197,7 @@ class Publisher:
             raise
 
     def _quotas(self, user: User, size: int, *, new: bool) -> Callable[[Usage], None]:
-        """Return what refuses a file of this size, given what the user has uploaded already."""
+        """Return a function that checks the quotas for a file of this size, given the usage."""
 
         def check(usage: Usage) -> None:
             if user.role is not Role.ADMINISTRATOR:
@@ -209,11 +207,11 @@ class Publisher:
 
 
 def version_content(store: Uploads, file_id: int, number: int) -> tuple[str, bytes]:
-    """Return name and content of a file that a map had.
+    """Return name and content of the file of a version of a map.
 
     Raises:
-        NotFound: it has no such version.
-        StoreDamaged: it cannot be unpacked.
+        NotFound: the map has no such version.
+        StoreDamaged: the file cannot be decompressed.
     """
     kept = store.version_file(file_id, number)
     if kept is None:
@@ -225,7 +223,7 @@ def version_content(store: Uploads, file_id: int, number: int) -> tuple[str, byt
 
 
 def no_version() -> NotFound:
-    """Return the error for a version that is not there for whoever asks."""
+    """Return the error for a version that does not exist, or that the client may not see."""
     return NotFound("This map has no such version.")
 
 
@@ -237,7 +235,7 @@ def _chosen(upload: Upload | None) -> SentFile:
 
 @asynccontextmanager
 async def _sent_file(context: Context, request: Request) -> AsyncIterator[SentFile]:
-    """Yield the file in a body: in a form, or all of the body."""
+    """Yield the file in a body: a field of a form, or the whole body."""
     check_body(request)
     media_type = request.sender.header(b"content-type").partition(b";")[0].strip().lower()
     if request.body is None or media_type == MULTIPART.encode():
@@ -250,7 +248,7 @@ async def _sent_file(context: Context, request: Request) -> AsyncIterator[SentFi
 
 
 def _with_facts(details: MapDetails, upload: ReadUpload) -> MapDetails:
-    """Return details with what a file says where its author says nothing."""
+    """Return details, with those that the author left out taken from the file."""
     return replace(
         details,
         title=upload.title if details.title is None else details.title,

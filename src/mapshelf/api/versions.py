@@ -1,4 +1,4 @@
-"""``GET /maps/{ID}/versions`` and ``POST /maps/{ID}/versions/{N}/restore``: files a map has had."""
+"""``GET /maps/{ID}/versions`` and ``POST /maps/{ID}/versions/{N}/restore``: the file history."""
 
 from functools import partial
 
@@ -22,7 +22,7 @@ async def list_versions(context: Context, request: Request) -> Response:
 
 
 async def restore_version(context: Context, request: Request) -> Response:
-    """Give a map a file that it had, as a new version."""
+    """Restore the file of an earlier version as a new version."""
     await until_hidden(context, request)
     publisher = Publisher(context.store.get(), context.settings, context.upload_reader)
     restore = partial(publisher.restore, int(request.parts["number"]))

@@ -1,7 +1,7 @@
-"""Finding a collection for whoever asks, with the maps in it that they may see.
+"""Finds a collection for a client, with those of its maps that the client may see.
 
-Collections are not in the snapshot: they are few, and read from the store for each request. So a
-change is seen at once, and nobody sees more than they may.
+Collections are few and not in the snapshot: they are read from the store for each request. So
+changes are visible immediately, and clients never see more than they may.
 """
 
 from dataclasses import dataclass, replace
@@ -18,13 +18,13 @@ from mapshelf.store.contract import ReadCollections
 
 @dataclass(frozen=True, slots=True)
 class SeenCollection:
-    """A collection that whoever asks may see.
+    """A collection that the client may see.
 
     Attributes:
         collection: the collection.
-        maps: those of its maps that they see, in its order.
-        hidden: how many more it has.
-        reader: who asks, ``None`` if nobody says so.
+        maps: those of its maps that the client may see, in order.
+        hidden: the number of its other maps.
+        reader: the user, ``None`` for an anonymous visitor.
     """
 
     collection: Collection
@@ -33,12 +33,12 @@ class SeenCollection:
     reader: User | None
 
     def guarded(self, response: Response) -> Response:
-        """Return a response with the headers that keep it from those who may not see it."""
+        """Return a response with the caching headers for the visibility of this collection."""
         return guarded(response, self.collection.visibility)
 
 
 def guarded(response: Response, visibility: Visibility) -> Response:
-    """Return a response about a collection that these people see, as it may be kept."""
+    """Return a response with the caching headers for this visibility."""
     if visibility is Visibility.PUBLISHED:
         return response
     kept = (one for one in response.headers if one[0] != b"cache-control")
@@ -56,12 +56,12 @@ async def find_collection(
         context: the service.
         request: the request.
         public_id: the collection, if it is not in the path.
-        for_anybody: whether only what nobody in particular sees is wanted.
+        for_anybody: whether to return it as anonymous visitors see it.
 
     Raises:
-        NotFound: there is none that whoever asks may see.
+        NotFound: the client may see no such collection.
         StoreUnavailable: the store cannot be reached.
-        Overloaded: too many ask for collections.
+        Overloaded: there are too many requests for collections.
     """
     public_id = public_id or request.parts["id"]
     user = request.user
@@ -74,10 +74,10 @@ async def find_collection(
 
 
 def seen_collection(store: ReadCollections, public_id: str, user: User | None) -> SeenCollection:
-    """Return a collection as a user, or nobody, sees it.
+    """Return a collection as seen by a user or an anonymous visitor.
 
     Raises:
-        NotFound: there is none that they may see.
+        NotFound: they may see no such collection.
     """
     found = store.find_collection(public_id)
     if found is None or not may_see(found, user):
@@ -88,5 +88,5 @@ def seen_collection(store: ReadCollections, public_id: str, user: User | None) -
 
 
 def no_collection() -> NotFound:
-    """Return the error for a collection that is not there for whoever asks."""
+    """Return the error for a collection that does not exist, or that the client may not see."""
     return NotFound("There is no collection with this ID.")

@@ -1,9 +1,9 @@
-"""Finding a single map for whoever asks: in the snapshot, otherwise in the store.
+"""Finds a single map that the client may see: in the snapshot, otherwise in the store.
 
-The snapshot has what is published, and answers nearly always. The store is asked for other IDs, so
-that a map is at its address at once when it is published, and that unlisted and private maps are
-there for those who may see them. For everybody else, such a map is not there at all. It is asked,
-too, for maps that were withdrawn after the snapshot was made (``withdrawals.py``).
+The snapshot has all published maps, and nearly always suffices. Other IDs are looked up in the
+store, so that a map is available as soon as it is published, and that unlisted and private maps are
+available to those who may see them; for all other clients, they do not exist. Maps withdrawn after
+the snapshot was made are looked up in the store, too (``withdrawals.py``).
 """
 
 import asyncio
@@ -25,29 +25,29 @@ from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.tokens import MAPS, scopes_of
 
 HIDDEN_WITHIN: Final = 5.0
-"""Seconds in which a map disappears from the snapshots of a large catalogue."""
+"""Seconds within which a withdrawn map leaves the snapshots of a large catalogue."""
 
 LOOK_AGAIN_AFTER: Final = 0.05
 
 NO_INDEX: Final = (b"x-robots-tag", b"noindex")
-"""Says to search engines that a map is not theirs to list."""
+"""Header that tells search engines not to index a map."""
 
 CACHING: Final = {
     Visibility.UNLISTED: b"private, no-cache",
     Visibility.PRIVATE: b"private, no-store",
 }
-"""What caches may do with responses about maps that are not published."""
+"""Caching headers of responses about maps that are not published."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundMap:
-    """A map that whoever asks may see.
+    """A map that the client may see.
 
     Attributes:
         record: the map.
-        visibility: who sees it.
+        visibility: its visibility.
         current: the snapshot, which has the map unless ``is_cached`` is false.
-        is_cached: whether responses belong to the snapshot.
+        is_cached: whether responses may be cached with the snapshot.
     """
 
     record: Record
@@ -63,9 +63,9 @@ class FoundMap:
     async def response(
         self, request: Request, queue: WorkQueue, make: Make, query_string: bytes | None = None
     ) -> Response:
-        """Return the response that ``make`` makes, as ``CachedSnapshot.response`` does.
+        """Return the response from ``make``, as ``CachedSnapshot.response`` does.
 
-        Of a map that is not in the snapshot, nothing is cached.
+        Responses about a map that is not in the snapshot are not cached.
         """
         if self.is_cached:
             return await self.current.response(request, queue, make, query_string)
@@ -77,7 +77,7 @@ class FoundMap:
         return self.guarded(made)
 
     def guarded(self, response: Response) -> Response:
-        """Return a response with the headers that keep it from those who may not see the map."""
+        """Return a response with the caching headers for the visibility of the map."""
         if self.visibility is Visibility.PUBLISHED:
             return response
         return _guarded(response, (b"cache-control", CACHING[self.visibility]))
@@ -91,13 +91,13 @@ async def find_map(
     Args:
         context: the service.
         request: the request.
-        base_url: begins our own addresses in the record, by default where clients reach us.
+        base_url: the prefix of our own addresses in the record, by default the public address.
         public_id: the map, if it is not in the path.
 
     Raises:
-        NotFound: there is none that whoever asks may see.
+        NotFound: the client may see no such map.
         StoreUnavailable: it is not in the snapshot, and the store cannot be reached.
-        Overloaded: too many ask for maps that are not in the snapshot.
+        Overloaded: there are too many requests for maps that are not in the snapshot.
     """
     current = context.snapshot.get()
     public_id = public_id or request.parts["id"]
@@ -117,10 +117,10 @@ async def find_map(
 
 
 async def until_hidden(context: Context, request: Request) -> None:
-    """Wait until no snapshot shows the map in a path any longer, unless the map is published.
+    """Wait until no snapshot shows the map in a path, unless the map is published.
 
-    Outlines and files come from the store. So as long as a snapshot shows a map that its owner has
-    just hidden, everybody could read what the owner gives it next.
+    Outlines and files come from the store. So while a snapshot still shows a map that its owner has
+    just hidden, everybody could read what the owner uploads next.
 
     Raises:
         Overloaded: that takes too long now.
@@ -128,7 +128,7 @@ async def until_hidden(context: Context, request: Request) -> None:
     """
     public_id = request.parts["id"]
     ask = partial(context.store.get().find_map, public_id)
-    # Its own key: the answer to somebody who asked before may be older than what was hidden.
+    # A unique key: the result of an earlier request may be from before the map was hidden.
     found = await context.queues.lookups.result(object(), ask, request.disconnection)
     if found is None or found.visibility is Visibility.PUBLISHED:
         return
@@ -140,9 +140,9 @@ async def until_hidden(context: Context, request: Request) -> None:
 
 
 async def user_if_any(sessions: BrowserSessions, request: Request) -> User | None:
-    """Return who asks for something that needs no token, ``None`` if nobody says so.
+    """Return the user of a request that needs no token, ``None`` if it is anonymous.
 
-    A token that is not valid, or does not allow to read maps, says nothing.
+    A token that is invalid, or lacks the scope to read maps, is ignored.
 
     Raises:
         StoreUnavailable: the store cannot be reached.
@@ -158,7 +158,7 @@ async def user_if_any(sessions: BrowserSessions, request: Request) -> User | Non
 
 
 def no_map() -> NotFound:
-    """Return the error for a map that is not there for whoever asks."""
+    """Return the error for a map that does not exist, or that the client may not see."""
     return NotFound("There is no map with this ID.")
 
 

@@ -1,4 +1,4 @@
-"""``PUT /maps/{ID}/vote``: what somebody thinks of a map. One vote of each person counts."""
+"""``PUT /maps/{ID}/vote``: voting for a map. Each user has one vote per map."""
 
 from functools import partial
 from typing import Final
@@ -14,7 +14,7 @@ from mapshelf.model import Map, User, Vote
 from mapshelf.store import Store
 
 VOTE: Final = BodyRule(1024, ("application/json",))
-"""The body of a vote."""
+"""The body rule of a vote."""
 
 VOTES: Final = {vote.name.lower(): vote for vote in Vote}
 
@@ -32,8 +32,8 @@ def read_vote(body: bytes) -> Vote:
     """Return the vote in a JSON object.
 
     Raises:
-        MalformedRequest: it is no JSON object.
-        InvalidParameter: it is no vote.
+        MalformedRequest: the body is not a JSON object.
+        InvalidParameter: it is not a valid vote.
     """
     try:
         values = orjson.loads(body)
@@ -51,7 +51,7 @@ def set_vote(vote: Vote, store: Store, found: Map, user: User) -> Map:
     """Set the vote of a user on a map, and return the map.
 
     Raises:
-        Forbidden: it is their own.
+        Forbidden: it is the user's own map.
     """
     if owns(found, user):
         raise Forbidden("vote", "You cannot rate your own map.")

@@ -1,8 +1,8 @@
-"""Learns which maps were hidden, removed or deleted, before a snapshot without them is there.
+"""Hides maps that were hidden, removed or deleted before a new snapshot without them is ready.
 
-A snapshot of a large catalogue takes seconds. Whoever hides a map, or an administrator who hides
-one of somebody else, must not have to wait for it: the map is gone from its own addresses at once.
-Lists and searches follow with the next snapshot.
+A snapshot of a large catalogue takes seconds. A user or an administrator who withdraws a map must
+not have to wait for it: the map disappears from its own addresses at once. Lists and searches
+follow with the next snapshot.
 """
 
 import asyncio
@@ -16,27 +16,27 @@ from mapshelf.errors import StoreError
 from mapshelf.store.contract import ChangeFeed
 
 MOST_AT_ONCE: Final = 1000
-"""Maps that are asked for at once."""
+"""Maps to query at once."""
 
 LOOK_INTERVAL: Final = 0.2
-"""Seconds between looks. The store is asked less often, once for all workers of the node."""
+"""Seconds between checks. The store is queried less often, once for all workers of the node."""
 
 AFTER_FAILURE: Final = 1.0
-"""Seconds of pause if the store does not answer: meanwhile nobody can withdraw a map either."""
+"""Seconds to pause if the store does not respond: meanwhile no map can be withdrawn either."""
 
 log = logging.getLogger(__name__)
 
 
 class Withdrawals:
-    """Has a worker know which maps are withdrawn."""
+    """Keeps a worker informed of withdrawn maps."""
 
     def __init__(self, snapshot: CurrentSnapshot, note: Path) -> None:
-        """Tell ``snapshot``; ``note`` is a file that all workers of the node share."""
+        """Update ``snapshot``; ``note`` is a file that all workers of the node share."""
         self._snapshot = snapshot
         self._note = note
 
     async def follow(self, store: ChangeFeed) -> None:
-        """Look again and again, until cancelled."""
+        """Check at intervals, until cancelled."""
         last = SharedAnswer(
             lambda: str(store.last_withdrawal()), store.last_withdrawal_age, self._note
         )
@@ -50,13 +50,13 @@ class Withdrawals:
                 log.debug("which maps were hidden cannot be asked now: %s", error)
                 pause = AFTER_FAILURE
             except Exception:
-                # No error may keep this worker from seeing what is hidden later.
+                # No error may stop this worker from learning about later withdrawals.
                 log.exception("looking for hidden maps failed")
                 pause = AFTER_FAILURE
             await asyncio.sleep(pause)
 
     def _is_told(self, last: SharedAnswer) -> bool:
-        """Tell whether the snapshot knows all; this wakes no thread."""
+        """Return whether the snapshot is up to date; this wakes no thread."""
         noted, after = last.noted(), self._snapshot.withdrawals_after
         return after is None or (noted is not None and int(noted.value) <= after)
 
@@ -64,6 +64,6 @@ class Withdrawals:
         newest = int(last.current().value)
         while (after := self._snapshot.withdrawals_after) is not None and after < newest:
             found = store.withdrawn(after, MOST_AT_ONCE)
-            if not found:  # shown again by now
+            if not found:  # visible again by now
                 return
             self._snapshot.withdraw({public_id: revision for revision, public_id in found})

@@ -1,19 +1,18 @@
-"""Bounded queues for work that takes too long for the event loop: done in threads, each task once.
+"""Bounded queues for work that is too slow for the event loop: run in threads, each task once.
 
 Every kind of work has its own queue (searches, pages, pictures, large documents), so that one kind
-never waits for another. A full queue rejects work at once: being told to try again in a second is
-better than waiting for a minute, and memory stays bounded. For the same reason, work that has
-waited too long for its turn is given up: nobody can tell beforehand how long the work before it
-takes.
+never waits for another. A full queue rejects work at once: an error that asks to retry in a second
+is better than a wait of a minute, and memory stays bounded. For the same reason, work that has
+waited too long for its turn is dropped: the duration of the work before it cannot be predicted.
 
-Clients that request the same thing while it is being made wait for the same result. Work that has
-not begun is dropped when its last waiting client disconnects. Work that has begun is finished,
+Clients that request the same thing while it is being made share the result. Work that has not
+started is dropped when its last waiting client disconnects. Work that has started is finished,
 because threads cannot be stopped, and the result is cached for the next client.
 
-Where it is known whose work it is, those who ask for some take turns: what somebody asks for waits
-for one task of each other user, not for all that one of them has asked for before.
+If the owners of work are known, they take turns: each task waits for at most one task of each other
+user, not for all that one user has requested before.
 
-A ``ThreadPoolExecutor`` alone has no limit, and keeps cancelled work until a thread is free.
+A ``ThreadPoolExecutor`` by itself has no limit, and holds cancelled work until a thread is free.
 """
 
 import asyncio
@@ -32,16 +31,16 @@ from mapshelf.metrics.counts import TaskCounts
 T = TypeVar("T")
 
 LONGEST_WAIT: Final = 20.0
-"""Seconds that work waits to begin, unless its queue says otherwise."""
+"""Default maximum seconds that work waits to start."""
 
 LONGEST_RETRY: Final = 60
-"""Most seconds that a client is told to wait before it tries again."""
+"""Maximum ``Retry-After`` in seconds."""
 
 _LATEST_SHARE: Final = 0.25
-"""How much the last task counts in what a task takes."""
+"""The weight of the last task in the moving average of task durations."""
 
 MOST_OWNERS: Final = 1000
-"""Owners of work whose last turn is remembered; when there are more, all are forgotten."""
+"""Most owners whose last turn is remembered; at the limit, all are forgotten."""
 
 Disconnection = Callable[[], Awaitable[None]]
 """Returns an awaitable that ends when the client of a request disconnects."""
@@ -60,10 +59,10 @@ class _Job:
 
 
 class WorkQueue:
-    """The queue of one kind of work in one worker. For use in its event loop only.
+    """The queue of one kind of work in one worker. Use it in its event loop only.
 
     Attributes:
-        counts: what was done and refused so far.
+        counts: the counters of finished and refused tasks.
     """
 
     def __init__(
@@ -73,14 +72,14 @@ class WorkQueue:
 
         Args:
             name: the name of its threads.
-            threads: how many tasks are done at a time.
+            threads: how many tasks run at a time.
             waiting: how many more may wait; further ones are rejected.
-            longest: seconds that work waits to begin, before it is given up.
+            longest: maximum seconds that work waits to start before it is dropped.
         """
         self._executor = ThreadPoolExecutor(threads, name)
         self._free = self._threads = threads
         self.counts = TaskCounts()
-        self._usual = 0.0  # seconds that a task takes
+        self._usual = 0.0  # average seconds of a task
         self._waiting = waiting
         self._longest = longest
         self._closed = False
@@ -92,12 +91,12 @@ class WorkQueue:
 
     @property
     def waiting(self) -> int:
-        """How many tasks wait."""
+        """The number of waiting tasks."""
         return len(self._queue)
 
     @property
     def running(self) -> int:
-        """How many tasks are being done."""
+        """The number of running tasks."""
         return len(self._running)
 
     async def result(
@@ -107,26 +106,26 @@ class WorkQueue:
         disconnection: Disconnection | None = None,
         owner: Hashable = None,
     ) -> T:
-        """Return the result of ``make``, run in a thread, or of a run that others wait for.
+        """Return the result of ``make``, run in a thread, or of an equal task that is pending.
 
         Args:
             key: equal for work that has the same result.
             make: called without arguments in a thread.
             disconnection: reports when the client disconnects, if known.
-            owner: whose work it is; owners take turns. Work without an owner waits for no turn.
+            owner: the owner of the work; owners take turns. Work without an owner takes no turns.
 
         Raises:
-            Overloaded: the queue is full, or the work did not begin in time.
+            Overloaded: the queue is full, or the work did not start in time.
             Ending: the queue is closed.
-            ClientDisconnected: the client hung up while the work waited for its turn, or while
-                somebody else's was done.
+            ClientDisconnected: the client disconnected while it waited for its own task, or for an
+                equal task of another client.
         """
         joined = self._jobs.get(key)
         job = joined or self._add(key, make, owner)
         job.clients += 1
         try:
-            # Clients that have hung up must not wait for the result of another request: when it
-            # is made, all of them would be answered at once.
+            # Disconnected clients must not wait for the result of another request: when it is
+            # ready, all of them would be answered at once.
             if (joined or not job.begun) and disconnection is not None:
                 await until_done(job.result, disconnection)
             # Shielded: others may wait for the same result.
@@ -138,7 +137,7 @@ class WorkQueue:
                 self._drop(key, job)
 
     def check_room(self) -> None:
-        """Refuse what would be refused anyway, before anything is done for it.
+        """Reject work early if the queue is full, before preparing anything for it.
 
         Raises:
             Overloaded: the queue is full.
@@ -148,7 +147,7 @@ class WorkQueue:
             raise Overloaded("there is more to do than can be done soon", self._retry_after())
 
     async def close(self) -> None:
-        """Finish the work that has begun, drop the rest, and take no more."""
+        """Finish running work, drop waiting work, and accept no more."""
         self._closed = True
         for key, job in list(self._queue.items()):
             self._drop(key, job)
@@ -167,7 +166,7 @@ class WorkQueue:
         return job
 
     def _begin(self) -> None:
-        """Begin waiting work while threads are free."""
+        """Start waiting work while threads are free."""
         while self._free and self._queue:
             key = self._next()
             job = self._queue.pop(key)
@@ -181,7 +180,7 @@ class WorkQueue:
             working.add_done_callback(partial(self._end, key, job))
 
     def _next(self) -> Hashable:
-        """Return the key of the work to begin: of who had the last turn longest ago."""
+        """Return the key of the next work: of the owner whose last turn was longest ago."""
         if not self._last_turns:
             return next(iter(self._queue))
         return min(self._queue, key=lambda key: self._last_turns.get(self._queue[key].owner, 0))
@@ -204,20 +203,20 @@ class WorkQueue:
             job.result.cancel()
         elif error := done.exception():
             job.result.set_exception(error)
-            job.result.exception()  # perhaps nobody waits any longer, which is not an error
+            job.result.exception()  # retrieve it, since all clients may have gone
         else:
             job.result.set_result(done.result())
         self._begin()
 
     def _drop(self, key: Hashable, job: _Job) -> None:
-        if self._queue.get(key) is job:  # and no later one with this key
+        if self._queue.get(key) is job:  # not a later job with the same key
             del self._queue[key], self._jobs[key]
             _end_waiting(job)
             job.result.cancel()
 
     def _retry_after(self) -> int:
-        """Return the seconds in which what waits now will have been done, as far as is known."""
-        # What runs may take much longer than usual.
+        """Return the estimated seconds until the waiting work is done."""
+        # Running tasks may take much longer than usual.
         now = monotonic()
         running = [now - job.began for job in self._running]
         usual = max([self._usual, *running])
@@ -229,7 +228,7 @@ class WorkQueue:
         self.counts.late += 1
         late = Overloaded("what is done before takes too long", self._retry_after())
         job.result.set_exception(late)
-        job.result.exception()  # perhaps nobody waits any longer, which is not an error
+        job.result.exception()  # retrieve it, since all clients may have gone
 
 
 def _end_waiting(job: _Job) -> None:
@@ -238,10 +237,10 @@ def _end_waiting(job: _Job) -> None:
 
 
 async def until_done(result: "asyncio.Future[Any]", disconnection: Disconnection) -> None:
-    """Wait until there is a result, as long as the client that wants it is there.
+    """Wait until there is a result, while the client is connected.
 
     Raises:
-        ClientDisconnected: the client disconnected before.
+        ClientDisconnected: the client disconnected first.
     """
     hung_up = asyncio.ensure_future(disconnection())
     try:

@@ -1,13 +1,13 @@
-"""The files in which the workers of a node keep what they have counted.
+"""Shares the counters of the workers of a node by files.
 
-A worker holds a lock on its file, which the system releases when the worker dies. The next worker
-takes the first file that is free, and continues with its numbers: so counts stay when a worker
-dies (but for the last second, if it was killed), and there are never more files than workers. The
-folder is emptied when the service starts, as counters in Prometheus may begin anew with a process.
-Whether a file is locked also tells whether its worker lives, and so whether its gauges are true.
+A worker locks its file, and the system releases the lock when the worker dies. The next worker
+takes the first unlocked file, and continues with its numbers: so counters survive the death of a
+worker (except the last second, if it was killed), and there are never more files than workers. The
+folder is emptied when the service starts, since Prometheus expects counters to restart with it. The
+lock also shows whether a worker is alive, and so whether its gauges are current.
 
-Numbers are written over the old ones, behind a checksum: a reader that sees half of a write tries
-again. Nothing is synced: after a power cut the numbers begin anew anyway.
+Numbers are overwritten in place, with a checksum before them: a reader that sees a partial write
+retries. Nothing is synced: counters restart after a power failure anyway.
 """
 
 import fcntl
@@ -32,21 +32,21 @@ READ_TRIES: Final = 5
 """Attempts to read a file that is being written."""
 
 READ_PAUSE: Final = 0.002
-"""Seconds between these."""
+"""Seconds between these attempts."""
 
 MOST_FILES: Final = 1024
-"""More than there are workers."""
+"""Most files; more than there are workers."""
 
 log = logging.getLogger(__name__)
 
 
 def clear_counts(folder: Path) -> None:
-    """Begin anew: the service starts. Nothing may be counting in this folder."""
+    """Reset all counters when the service starts. No worker may use this folder."""
     shutil.rmtree(folder, ignore_errors=True)
 
 
 class CountFile:
-    """The file of one worker in ``folder``. That it cannot be written is not worth an error."""
+    """The file of one worker in ``folder``. Failures to write it are ignored."""
 
     def __init__(self, folder: Path) -> None:
         self._earlier: Numbers = {}
@@ -61,7 +61,7 @@ class CountFile:
             self._earlier = written["totals"]
 
     def write(self, totals: Numbers, gauges: Numbers) -> None:
-        """Write what this worker has counted since it began, in addition to those before it."""
+        """Write the counts of this worker since it started, added to those it inherited."""
         if self._file is None:
             return
         said = {"totals": add_numbers((self._earlier, totals)), "gauges": gauges}
@@ -69,14 +69,14 @@ class CountFile:
             os.pwrite(self._file, _packed(said), 0)
 
     def close(self) -> None:
-        """Let the next worker have the file."""
+        """Release the file for the next worker."""
         if self._file is not None:
             os.close(self._file)
         self._file = None
 
 
 def read_counts(folder: Path) -> Counts:
-    """Return what all workers of a node have counted."""
+    """Return the counts of all workers of a node."""
     totals, gauges = [], []
     for path in sorted(folder.glob("*.counts")):
         with suppress(OSError), path.open("rb") as file:
@@ -89,10 +89,10 @@ def read_counts(folder: Path) -> Counts:
 
 
 def _is_held(file: int) -> bool:
-    """Tell whether a worker holds a file.
+    """Return whether a worker holds the lock on a file.
 
-    To ask, the file is held for a moment. A worker that looks for one at that moment takes the
-    next, which does no harm.
+    The check takes the lock for a moment. A worker that looks for a file at that moment takes the
+    next one, which does no harm.
     """
     try:
         fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -103,7 +103,7 @@ def _is_held(file: int) -> bool:
 
 
 def _claimed(folder: Path) -> int:
-    """Return the first file in ``folder`` that no worker holds."""
+    """Lock the first unlocked file in ``folder``, and return it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     for number in range(MOST_FILES):
         file = os.open(folder / f"{number:04}.counts", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -120,13 +120,13 @@ def _claimed(folder: Path) -> int:
 
 
 def _packed(said: Mapping[str, Any]) -> bytes:
-    """Return what is written; the end of a longer one may follow it in the file."""
+    """Return the bytes to write; the file may have leftovers of a longer record after them."""
     body = orjson.dumps(said)
     return b"%s %d\n%s" % (xxhash.xxh3_64_hexdigest(body).encode(), len(body), body)
 
 
 def _read(file: int) -> dict[str, Any] | None:
-    """Return what is in a file, ``None`` if it is empty or damaged."""
+    """Return the content of a file, ``None`` if it is empty or damaged."""
     for _ in range(READ_TRIES):
         try:
             content = os.pread(file, os.fstat(file).st_size, 0)

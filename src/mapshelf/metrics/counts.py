@@ -1,7 +1,7 @@
-"""What workers count, and how the counts of several are added up.
+"""The counters of a worker, and how those of several workers are added up.
 
-Names of operations, errors and queues are all from our own tables: nothing that a client sends
-becomes one, so there is a bounded number of them.
+All names of operations, errors and queues come from our own tables, never from clients, so their
+number is bounded.
 """
 
 from collections.abc import Iterable, Mapping
@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from typing import Any, Final
 
 BOUNDS: Final = (0.0001, 0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-"""Upper bounds of the buckets of durations, in seconds: two for each power of ten. A cached list
-takes less than the first; clients are refused before the last."""
+"""Upper bounds of the duration buckets in seconds: two for each power of ten. A cached list takes
+less than the first; requests are refused before the last."""
 
 Numbers = dict[str, dict[str, list[float]]]
-"""Numbers of a kind, by its name and by what they are about."""
+"""Numbers by kind, and by the name of the subject."""
 
 
 class OperationCounts:
@@ -21,10 +21,10 @@ class OperationCounts:
 
     Attributes:
         name: method and route, as ``GET /maps/{id}``.
-        statuses: how many got each status.
-        buckets: how many took at most each of ``BOUNDS``, and longer than the one before; the last
-            is of those that took longer than all.
-        seconds: how long all of them took.
+        statuses: number of responses by status.
+        buckets: number of requests by duration: one bucket for each of ``BOUNDS``, not cumulative,
+            and a last one for longer durations.
+        seconds: total duration.
     """
 
     __slots__ = ("buckets", "name", "seconds", "statuses")
@@ -38,14 +38,14 @@ class OperationCounts:
 
 @dataclass(slots=True)
 class TaskCounts:
-    """The tasks of one queue in one worker, or of whatever else takes time.
+    """The tasks of one queue, or of another source of work, in one worker.
 
     Attributes:
-        done: tasks that were done, or failed.
+        done: tasks that finished or failed.
         refused: tasks that were refused because the queue was full.
-        late: tasks that were given up because they did not begin in time.
-        waited: seconds that the done ones waited for their turn.
-        worked: seconds that these took.
+        late: tasks that were dropped because they did not start in time.
+        waited: seconds that the done tasks waited in the queue.
+        worked: seconds that the done tasks ran.
     """
 
     done: int = 0
@@ -57,12 +57,12 @@ class TaskCounts:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """What a worker, or all of a node, counted.
+    """The counts of a worker, or of all workers of a node.
 
     Attributes:
-        totals: what only grows: of workers that have died, too.
-        gauges: what is so at the moment.
-        workers: how many workers there are.
+        totals: counters that only grow, including those of dead workers.
+        gauges: current values.
+        workers: the number of workers.
     """
 
     totals: Numbers = field(default_factory=dict)
@@ -70,12 +70,12 @@ class Counts:
     workers: int = 0
 
     def total(self, kind: str, about: str = "") -> list[float]:
-        """Return what was counted about something, nothing if that is unknown."""
+        """Return the counter of a subject, empty if it is unknown."""
         return self.totals.get(kind, {}).get(about, [])
 
 
 def add_numbers(summands: Iterable[Mapping[str, Any]]) -> Numbers:
-    """Return the sums of numbers of the same kind about the same."""
+    """Return the sums by kind and subject."""
     sums: Numbers = {}
     for numbers in summands:
         for kind, by_subject in numbers.items():
@@ -87,7 +87,7 @@ def add_numbers(summands: Iterable[Mapping[str, Any]]) -> Numbers:
 
 
 def numbers_of_operations(operations: Iterable[OperationCounts]) -> Numbers:
-    """Return what was counted about operations, those that nobody asked for left out."""
+    """Return the counters of operations that had requests."""
     requests: dict[str, list[float]] = {}
     durations: dict[str, list[float]] = {}
     for one in operations:

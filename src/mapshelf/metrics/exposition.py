@@ -1,6 +1,6 @@
-"""An overview as text for Prometheus (its text format, version 0.0.4).
+"""Renders metrics in the Prometheus text format, version 0.0.4.
 
-Names, units and types follow https://prometheus.io/docs/practices/naming/. The table of them is in
+Names, units and types follow https://prometheus.io/docs/practices/naming/. They are listed in
 ``docs/operating.md``; a test compares both.
 """
 
@@ -25,8 +25,8 @@ class Family:
     Attributes:
         name: its name.
         kind: its type.
-        help: what it is.
-        samples: what is added to the name, the labels, the value.
+        help: its description.
+        samples: suffix of the name, labels, and value of each sample.
     """
 
     name: str
@@ -48,7 +48,7 @@ class Family:
 
 
 def expose(overview: Overview) -> bytes:
-    """Return an overview as text for Prometheus."""
+    """Return an overview in the Prometheus text format."""
     lines = [line for family in families(overview) for line in family.lines()]
     return "\n".join([*lines, ""]).encode()
 
@@ -233,5 +233,5 @@ def _escaped(text: str) -> str:
 
 
 def _number(value: float) -> str:
-    """Return a number as Prometheus reads it, whole ones without a fraction."""
+    """Return a number in the Prometheus format, integers without a fraction."""
     return str(int(value)) if value == int(value) else repr(float(value))

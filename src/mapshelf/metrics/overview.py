@@ -1,6 +1,6 @@
-"""The state of an installation at one moment, as operators see it.
+"""Collects the state of an installation for operators: store, snapshot, disk, and backups.
 
-Nothing here is about a person or a map: no names, no search texts.
+It contains no data about people or maps: no names, no search texts.
 """
 
 import os
@@ -23,11 +23,11 @@ from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.snapshot.format.manifest import read_manifest
 
 PARTS: Final = ("snapshots", "thumbnails", "documents", "exports")
-"""Folders in the data folder whose sizes are told apart."""
+"""Folders in the data folder whose sizes are reported separately."""
 
 
 class WatchedStore(Protocol):
-    """What is asked of a store."""
+    """The parts of the store that an overview needs."""
 
     def revision(self) -> int:
         """See ``contract.ChangeFeed``."""
@@ -41,13 +41,13 @@ class WatchedStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoreState:
-    """What a store answered.
+    """The state of the store.
 
     Attributes:
-        seconds: how long the shortest question took.
-        revision: of the newest change.
-        figures: how much is in it.
-        refusals: files that imports did not take, without those that were dismissed.
+        seconds: the duration of the shortest query.
+        revision: the revision of the newest change.
+        figures: the number of its objects.
+        refusals: files that imports refused, except dismissed ones.
     """
 
     seconds: float
@@ -58,12 +58,12 @@ class StoreState:
 
 @dataclass(frozen=True, slots=True)
 class SnapshotState:
-    """The snapshot that is answered from.
+    """The current snapshot.
 
     Attributes:
         revision: the newest change in it.
-        maps: how many maps it has.
-        size: bytes of its files.
+        maps: the number of its maps.
+        size: the size of its files in bytes.
         published: when it was published, in seconds since 1970-01-01 UTC.
     """
 
@@ -75,12 +75,12 @@ class SnapshotState:
 
 @dataclass(frozen=True, slots=True)
 class DiskUse:
-    """The disk of the data folder.
+    """The disk usage of the data folder.
 
     Attributes:
-        parts: bytes of each of ``PARTS``, and of all other files as ``other``, the database among
-            them if it is SQLite.
-        free: bytes that are free.
+        parts: bytes by folder in ``PARTS``; ``other`` is all other files, including a SQLite
+            database.
+        free: free bytes on the disk.
     """
 
     parts: Mapping[str, int] = field(default_factory=dict)
@@ -92,12 +92,12 @@ class Overview:
     """The state of an installation.
 
     Attributes:
-        counts: what its workers counted.
+        counts: the counters of its workers.
         store: ``None`` if the store cannot be reached.
         snapshot: ``None`` if there is none yet, or it is damaged.
-        disk: its disk.
-        importing: how far an import is, if there is one.
-        backup: how the last backup went.
+        disk: its disk usage.
+        importing: the progress of an import, if one is running.
+        backup: the result of the last backup.
     """
 
     counts: Counts
@@ -109,7 +109,7 @@ class Overview:
 
     @property
     def pending(self) -> int | None:
-        """How many changes are in the store, and not in the snapshot; ``None`` if unknown."""
+        """The number of changes in the store, but not yet in the snapshot; ``None`` if unknown."""
         if self.store is None:
             return None
         shown = self.snapshot.revision if self.snapshot else 0
@@ -121,8 +121,8 @@ def look(data: Path, store: StoreState | None, disk: DiskUse | None = None) -> O
 
     Args:
         data: the data folder.
-        store: what the store answered.
-        disk: what its disk was like a moment ago, for callers that ask often.
+        store: the state of the store.
+        disk: recent disk usage, for callers that need overviews often; measured by default.
     """
     return Overview(
         counts=read_counts(counts_folder(data)),
@@ -135,10 +135,10 @@ def look(data: Path, store: StoreState | None, disk: DiskUse | None = None) -> O
 
 
 def ask(store: WatchedStore) -> StoreState:
-    """Ask a store how it is.
+    """Query the state of a store.
 
     Raises:
-        StoreError: it does not answer.
+        StoreError: the store does not respond.
     """
     began = time.perf_counter()
     revision = store.revision()
@@ -147,7 +147,7 @@ def ask(store: WatchedStore) -> StoreState:
 
 
 def disk_use(data: Path) -> DiskUse:
-    """Return what the disk of a data folder is like. It takes a moment if there are many files."""
+    """Return the disk usage of a data folder. This is slow if there are many files."""
     # Snapshots share files by hard links: each is counted once.
     seen: set[tuple[int, int]] = set()
     parts = {name: _size(data / name, seen) for name in PARTS}
@@ -159,7 +159,7 @@ def disk_use(data: Path) -> DiskUse:
 
 
 def _size(folder: Path, seen: set[tuple[int, int]]) -> int:
-    """Return the bytes that files below a folder take on the disk, but for those ``seen``."""
+    """Return the disk usage in bytes of the files below a folder, except those ``seen``."""
     total = 0
     for parent, _, names in os.walk(folder):
         for name in names:

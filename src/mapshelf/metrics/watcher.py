@@ -1,7 +1,7 @@
-"""Looks at an installation for those who ask often, without being a load itself.
+"""Caches the state of an installation for monitoring systems that poll often.
 
-What takes long is remembered for a while, and a store that does not answer keeps nobody waiting:
-what monitors a service must answer above all when the service does not.
+Slow parts are cached for a while, and a store that does not respond does not block: monitoring
+must work above all when the service does not.
 """
 
 import threading
@@ -23,20 +23,20 @@ from mapshelf.metrics.overview import (
 )
 
 FRESH: Final = 1.0
-"""Seconds for which an overview is given out again."""
+"""Seconds for which an overview is cached."""
 
 DISK_LOOKED_AT_EVERY: Final = 60.0
-"""Seconds between looks at all files in the data folder."""
+"""Seconds between measurements of the disk usage of the data folder."""
 
 PATIENCE: Final = 3.0
-"""Seconds to wait for the store: Prometheus waits for ten at most."""
+"""Seconds to wait for the store: Prometheus waits at most ten."""
 
 
 class Watcher:
-    """Looks at the installation in a data folder. May be used from several threads."""
+    """Watches the installation in a data folder. It is thread-safe."""
 
     def __init__(self, data: Path, store: Callable[[], WatchedStore]) -> None:
-        """Watch ``data``; ``store`` returns the store, and is called again if that failed."""
+        """Watch ``data``; ``store`` opens the store, and is called again after a failure."""
         self._data = data
         self._store = store
         self._lock = threading.Lock()
@@ -61,7 +61,7 @@ class Watcher:
         return self._disk
 
     def _state(self) -> StoreState | None:
-        """Return what the store answers within ``PATIENCE``; a question may go on meanwhile."""
+        """Return the state of the store within ``PATIENCE``; a query may outlast it."""
         asking = self._asking or self._thread.submit(self._ask)
         try:
             state = asking.result(PATIENCE)

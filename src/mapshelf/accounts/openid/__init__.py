@@ -1,5 +1,6 @@
 """Signing in by an OpenID provider (OpenID Connect Core 1.0, authorization code flow).
 
-``attempt.py`` is what a browser carries to the provider and back, ``provider.py`` asks the
-provider, ``id_tokens.py`` verifies what it says, ``sign_in.py`` finds or makes the account.
+``attempt.py`` holds the state that a browser carries to the provider and back, ``provider.py``
+sends requests to the provider, ``id_tokens.py`` verifies ID tokens, and ``sign_in.py`` finds or
+creates the account.
 """

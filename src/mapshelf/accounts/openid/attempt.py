@@ -1,10 +1,10 @@
-"""An attempt to sign in by a provider: what a browser carries there and back.
+"""An attempt to sign in by an OpenID provider: the state that survives the redirects.
 
-The browser keeps one secret in a cookie. All that the protocol asks for follows from it: the state,
-which the provider sends back in the address, the nonce, which it puts into the ID token, and the
-verifier of PKCE. So an answer that was meant for another browser, or for another attempt, fits none
-of the three, and nothing has to be kept here. What the attempt is for, and the session of who links
-an account, go into the state, too.
+The browser has one secret in a cookie. Everything that the protocol needs is derived from it: the
+state, which the provider returns in the address; the nonce, which it puts into the ID token; and
+the PKCE verifier. So a response meant for another browser or another attempt matches none of them,
+and the server stores nothing. The state also covers the purpose of the attempt and the session of
+a user who links an account.
 """
 
 import base64
@@ -17,13 +17,13 @@ from enum import StrEnum
 from typing import Final
 
 LIFETIME: Final = 10 * 60 * 1000
-"""Milliseconds in which somebody has to sign in at the provider."""
+"""Milliseconds within which the user must sign in at the provider."""
 
 _SEPARATOR: Final = "."
 
 
 class Purpose(StrEnum):
-    """What an attempt is for: to sign in, or to link an account to who is signed in."""
+    """The purpose of an attempt: to sign in, or to link an identity to the signed-in user."""
 
     SIGN_IN = "signin"
     LINK = "link"
@@ -31,13 +31,13 @@ class Purpose(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """An attempt, as the cookie keeps it.
+    """An attempt, as stored in the cookie.
 
     Attributes:
         secret: random.
         began: milliseconds since 1970-01-01 UTC.
         purpose: what it is for.
-        returning: one of our addresses, to go to afterwards; not checked.
+        returning: the address of ours to go to afterwards; not validated.
     """
 
     secret: str
@@ -51,9 +51,9 @@ class Attempt:
         return _SEPARATOR.join((self.secret, str(self.began), self.purpose, returning))
 
     def state(self, session: str) -> str:
-        """Return the state; ``session`` is the secret of the session that an account is linked to.
+        """Return the state; ``session`` is the secret of the session that links an account.
 
-        It is empty for who signs in.
+        It is empty for signing in.
         """
         bound = session if self.purpose is Purpose.LINK else ""
         return self._derived("state", f"{self.cookie()}\0{bound}")
@@ -63,15 +63,15 @@ class Attempt:
         return self._derived("nonce", "")
 
     def verifier(self) -> str:
-        """Return the verifier of PKCE (RFC 7636)."""
+        """Return the PKCE verifier (RFC 7636)."""
         return self._derived("verifier", "")
 
     def challenge(self) -> str:
-        """Return the challenge of PKCE, by the method S256."""
+        """Return the PKCE challenge, by the method S256."""
         return _encoded(hashlib.sha256(self.verifier().encode()).digest())
 
     def is_answered_by(self, state: str, session: str, now: int) -> bool:
-        """Tell whether ``state`` is of this attempt, and in time."""
+        """Return whether ``state`` belongs to this attempt and has not expired."""
         right = hmac.compare_digest(self.state(session).encode(), state.encode())
         return right and self.began <= now < self.began + LIFETIME
 
@@ -85,7 +85,7 @@ def new_attempt(purpose: Purpose, returning: str, now: int) -> Attempt:
 
 
 def read_attempt(cookie: str) -> Attempt | None:
-    """Return the attempt that a cookie keeps, ``None`` if it keeps none."""
+    """Return the attempt in a cookie, ``None`` if there is none."""
     pieces = cookie.split(_SEPARATOR)
     if len(pieces) != 4 or not pieces[0]:
         return None

@@ -1,8 +1,8 @@
-"""Requests to the OpenID provider: few, small, and never elsewhere than the operator allows.
+"""HTTP requests to the OpenID provider: few, small, and only to addresses the operator allows.
 
-``http.client`` does what is needed here: it follows no redirects, reads no proxy from the
-environment, and says when it waits. A client library would have to be told all of this. Each
-request is over within ``LONGEST`` seconds, whatever the other side sends.
+``http.client`` suits this better than a full client library: it follows no redirects, reads no
+proxy settings from the environment, and has explicit timeouts. Each request ends within ``LONGEST``
+seconds, whatever the server sends.
 """
 
 import ipaddress
@@ -20,16 +20,16 @@ from urllib.parse import SplitResult, urlsplit
 from mapshelf.errors import InvalidSetting
 
 PATIENCE: Final = 5.0
-"""Seconds to wait for each answer of the network."""
+"""Timeout of each network operation, in seconds."""
 
 LONGEST: Final = 10.0
-"""Seconds that a request may take altogether."""
+"""Timeout of a whole request, in seconds."""
 
 CUT_EVERY: Final = 0.1
-"""Seconds between cutting what takes longer, until it is over."""
+"""Seconds between attempts to cut a connection that is over time."""
 
 LARGEST: Final = 512 * 1024
-"""Maximum of bytes of a response."""
+"""Maximum size of a response in bytes."""
 
 
 class FetchError(Exception):
@@ -45,10 +45,10 @@ class Fetched:
 
 
 def checked_url(url: str) -> SplitResult:
-    """Return the parts of a URL of a provider: https, or http to this machine.
+    """Return the parts of a provider URL: HTTPS, or HTTP to the loopback address.
 
     Raises:
-        InvalidSetting: it is another URL.
+        InvalidSetting: the URL is neither.
     """
     try:
         parts = urlsplit(url)
@@ -68,7 +68,7 @@ def fetch(url: str, body: bytes | None = None, headers: Mapping[str, str] | None
     """Return the response to a GET, or to a POST if there is a ``body``.
 
     Raises:
-        FetchError: there is none, or none that can be used.
+        FetchError: there is no response, or it is unusable.
     """
     try:
         parts = checked_url(url)
@@ -83,7 +83,7 @@ def fetch(url: str, body: bytes | None = None, headers: Mapping[str, str] | None
             connection.request("POST" if body is not None else "GET", target, body, given)
             with connection.getresponse() as response:
                 content = response.read(LARGEST + 1)
-    except (OSError, HTTPException, UnicodeError) as error:  # the last for a name of no host
+    except (OSError, HTTPException, UnicodeError) as error:  # UnicodeError: an invalid host name
         raise FetchError(f"{_place(parts)} does not answer: {error}") from error
     if len(content) > LARGEST:
         raise FetchError(f"{_place(parts)} sends more than {LARGEST} bytes")
@@ -100,7 +100,7 @@ def _json_object(content: bytes) -> Mapping[str, Any]:
 
 @contextmanager
 def _connected(parts: SplitResult) -> Iterator[HTTPConnection]:
-    """Give a connection that is closed at the end, and cut if it takes too long."""
+    """Yield a connection that is closed afterwards, and cut when it takes too long."""
     host = parts.hostname or ""
     connection: HTTPConnection
     if parts.scheme == "https":
@@ -114,7 +114,7 @@ def _connected(parts: SplitResult) -> Iterator[HTTPConnection]:
 
     def cut() -> None:
         late.set()
-        # Again and again: the connection may be there only now.
+        # Repeatedly: the connection may only just have been opened.
         while not done.wait(CUT_EVERY):
             if link is not None:
                 with suppress(OSError):
@@ -125,10 +125,10 @@ def _connected(parts: SplitResult) -> Iterator[HTTPConnection]:
     timer.start()
     try:
         connection.connect()
-        # ``connection`` forgets it as soon as a response begins that ends with the connection.
+        # ``connection`` drops its socket when a response begins that ends with the connection.
         link = connection.sock
         yield connection
-        if late.is_set():  # what has been cut may look whole
+        if late.is_set():  # a cut response may look complete
             raise TimeoutError(f"it takes longer than {LONGEST} seconds")
     finally:
         done.set()

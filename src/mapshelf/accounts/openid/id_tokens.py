@@ -1,7 +1,7 @@
 """Verifies ID tokens (OpenID Connect Core 1.0, section 3.1.3.7). Only this module uses joserfc.
 
-Only signatures by the provider's published keys count: with ``none`` there is no signature, and
-with HMAC the secret of the client would be a key that others may know.
+Only signatures by the provider's published keys are accepted: ``none`` means no signature, and HMAC
+would use the client secret, which others may know, as the key.
 """
 
 import hmac
@@ -19,7 +19,7 @@ ALGORITHMS: Final = (
 )
 
 LEEWAY: Final = 60
-"""Seconds by which the clocks of the provider and of this machine may differ."""
+"""Tolerated difference between the clocks of the provider and this machine, in seconds."""
 
 LONGEST: Final = 20_000
 """Most characters of an ID token."""
@@ -28,27 +28,27 @@ LONGEST_SUBJECT: Final = 255
 """Most characters of a subject (section 2)."""
 
 SMALLEST_RSA_KEY: Final = 2048
-"""Bits (RFC 7518, section 3.3)."""
+"""Minimum size of an RSA key in bits (RFC 7518, section 3.3)."""
 
 Key = RSAKey | ECKey | OKPKey
 
 
 class UnknownKey(Exception):
-    """The provider has no such key, as far as we know."""
+    """The provider has no such key among those that we have loaded."""
 
 
 class WrongToken(Exception):
-    """An ID token is not one for us. The message is for the operator's log."""
+    """An ID token is invalid or not for us. The message is for the operator's log."""
 
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What an ID token must say.
+    """The expected contents of an ID token.
 
     Attributes:
-        issuer: who made it.
-        client_id: for whom.
-        nonce: of the attempt.
+        issuer: the provider.
+        client_id: our client id.
+        nonce: the nonce of the attempt.
         now: seconds since 1970-01-01 UTC.
     """
 
@@ -59,7 +59,7 @@ class Expected:
 
 
 def read_keys(published: Iterable[object]) -> list[Key]:
-    """Return the keys of a JSON Web Key Set that can verify; others are left out."""
+    """Return the keys of a JSON Web Key Set that can verify signatures; skip others."""
     keys = []
     for one in published:
         try:
@@ -75,8 +75,8 @@ def verified_claims(token: str, keys: Iterable[Key], expected: Expected) -> Mapp
     """Return the claims of an ID token.
 
     Raises:
-        UnknownKey: none of ``keys`` is the one that it names.
-        WrongToken: it is not one for us, or not any longer.
+        UnknownKey: the token names none of ``keys``.
+        WrongToken: the token is invalid, expired, or not for us.
     """
     if len(token) > LONGEST:
         raise WrongToken("the ID token is too long")
@@ -108,7 +108,7 @@ def verified_claims(token: str, keys: Iterable[Key], expected: Expected) -> Mapp
 
 
 def is_subject(found: object) -> bool:
-    """Tell whether a value can be a subject (section 2)."""
+    """Return whether a value is a valid subject (section 2)."""
     return (
         isinstance(found, str)
         and 0 < len(found) <= LONGEST_SUBJECT
@@ -118,7 +118,7 @@ def is_subject(found: object) -> bool:
 
 
 def _check_parties(claims: Mapping[str, Any], client_id: str) -> None:
-    """Check for whom else a token is, and who asked for it (rules 3 to 5)."""
+    """Check the audiences and the authorized party of a token (rules 3 to 5)."""
     audience, party = claims["aud"], claims.get("azp")
     if isinstance(audience, list) and len(audience) > 1 and party is None:
         raise WrongToken("the ID token is for several clients, and does not say which asked")
@@ -135,7 +135,7 @@ def _header(token: str) -> tuple[str, str | None]:
 
 
 def _key(keys: Iterable[Key], name: str | None, algorithm: str) -> Key:
-    """Return the key that a token names; without a name, the only one there is."""
+    """Return the key that a token names; without a name, the only key there is."""
     fitting = [key for key in keys if _fits(key, algorithm)]
     if name is not None:
         fitting = [key for key in fitting if key.kid == name]

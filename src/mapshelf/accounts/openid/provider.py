@@ -1,8 +1,8 @@
-"""An OpenID provider: what it publishes about itself, its keys, and what it says of somebody.
+"""Client for an OpenID provider: its metadata, its keys, and the users that it authenticates.
 
-What it publishes is asked when it is first needed, and again after an hour, so that a service
-starts without its provider, and goes on without it. If the provider cannot be reached, that is said
-at once for the next few seconds, so that nobody waits for what others have just waited for.
+The metadata is loaded when first needed, and again after an hour, so that the service starts and
+runs without its provider. After a failure, requests fail at once for a few seconds, so that users
+do not all wait for the same timeout.
 """
 
 import base64
@@ -32,28 +32,28 @@ DISCOVERY: Final = "/.well-known/openid-configuration"
 SCOPES: Final = "openid profile"
 
 KEPT: Final = 3600.0
-"""Seconds for which what the provider publishes is kept."""
+"""Seconds for which the published metadata is cached."""
 
 RETRIED_AFTER: Final = 5.0
-"""Seconds for which a provider that did not answer is not asked again."""
+"""Seconds before a provider that did not respond is tried again."""
 
 KEYS_RELOADED_EVERY: Final = 60.0
-"""Seconds between reloading the keys because of tokens that name an unknown one."""
+"""Minimum seconds between reloads of the keys for tokens that name an unknown key."""
 
 DENIED: Final = "denied"
-"""The reason of a refusal if whoever was to sign in did not want to."""
+"""The reason of a refusal if the user cancelled."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ProviderUser:
-    """Somebody as the provider knows them.
+    """A user as the provider knows them.
 
     Attributes:
         issuer: the provider.
-        subject: who it is, and nobody else ever.
-        name: what to show; empty if the provider does not say.
+        subject: identifies the user at the issuer; never reassigned.
+        name: the name to show; empty if the provider sends none.
     """
 
     issuer: str
@@ -63,7 +63,7 @@ class ProviderUser:
 
 @dataclass(frozen=True, slots=True)
 class _Published:
-    """What a provider publishes about itself, as far as we use it."""
+    """The parts of the provider metadata that we use."""
 
     authorization: str
     token: str
@@ -74,10 +74,10 @@ class _Published:
 
 
 class Provider:
-    """One OpenID provider. It may be used from several threads; every method may wait for it.
+    """One OpenID provider. It is thread-safe; every method may block on a request to it.
 
     Attributes:
-        settings: who it is, and who we are there.
+        settings: the provider, and our client credentials.
         redirect_uri: where it sends browsers back to.
     """
 
@@ -90,14 +90,14 @@ class Provider:
         self._published_until = self._keys_until = self._away_until = self._reload_from = 0.0
 
     def authorization_address(self, attempt: Attempt, session: str) -> str:
-        """Return where to send a browser.
+        """Return the address to redirect a browser to.
 
         Args:
-            attempt: what it begins.
+            attempt: the attempt that begins.
             session: see ``Attempt.state``.
 
         Raises:
-            ProviderUnavailable: the provider does not answer, or not as one.
+            ProviderUnavailable: the provider does not respond, or its response is invalid.
         """
         endpoint = self._metadata().authorization
         asked = {
@@ -113,15 +113,15 @@ class Provider:
         return endpoint + ("&" if urlsplit(endpoint).query else "?") + urlencode(asked)
 
     def identify(self, attempt: Attempt, answer: Mapping[str, str]) -> ProviderUser:
-        """Return whom the provider sends back.
+        """Return the user whom the provider authenticated.
 
         Args:
-            attempt: what the browser began, whose state is that of the answer.
-            answer: the parameters with which the browser came back.
+            attempt: the attempt of the browser; its state matches that of the response.
+            answer: the parameters of the response.
 
         Raises:
-            ProviderRefusal: it does not let them in, or what it says cannot be believed.
-            ProviderUnavailable: the provider does not answer, or not as one.
+            ProviderRefusal: the provider denied access, or its response fails verification.
+            ProviderUnavailable: the provider does not respond, or its response is invalid.
         """
         published = self._metadata()
         self._check_sender(answer, published)
@@ -136,7 +136,7 @@ class Provider:
         return ProviderUser(self.settings.issuer, subject, name)
 
     def _check_sender(self, answer: Mapping[str, str], published: _Published) -> None:
-        """Refuse the answer of another provider (RFC 9207)."""
+        """Reject a response from another provider (RFC 9207)."""
         if ("iss" in answer or published.names_itself) and (
             answer.get("iss") != self.settings.issuer
         ):
@@ -174,7 +174,7 @@ class Provider:
             self._refuse("failed", error)
 
     def _name_of(self, published: _Published, tokens: Mapping[str, Any], subject: str) -> str:
-        """Return what the provider calls somebody, if it does not say so in the ID token."""
+        """Return the user's name from the userinfo endpoint if the ID token has none."""
         access = tokens.get("access_token")
         if not published.user or not isinstance(access, str) or not _is_token(access):
             return ""
@@ -185,7 +185,7 @@ class Provider:
             return ""
         return _name(found) if found.get("sub") == subject else ""
 
-    # -- what it publishes ----------------------------------------------------------------
+    # -- metadata and keys ----------------------------------------------------------------
 
     def _metadata(self) -> _Published:
         with self._lock:
@@ -223,7 +223,7 @@ class Provider:
             parts = checked_url(str(url))
         except InvalidSetting as error:
             self._away(f"its {name} cannot be used: {error}")
-        # What is on this machine is not for a provider elsewhere to name.
+        # A remote provider must not direct our requests to this machine.
         if parts.scheme != "https" == urlsplit(self.settings.issuer).scheme:
             self._away(f"its {name} cannot be used: {url!r} is not https, as the issuer is")
         return str(url)
@@ -236,9 +236,9 @@ class Provider:
             return self._keys
 
     def _reloaded_keys(self) -> list[Key]:
-        """Return the keys, loaded again if that was not done a moment ago: they may have changed.
+        """Return the keys after reloading them, unless that was done a moment ago.
 
-        Anybody who has an account at the provider could make us ask it, so this is done rarely.
+        Any user of the provider could cause reloads, so they are rare.
         """
         published = self._metadata()
         with self._lock:
@@ -252,7 +252,7 @@ class Provider:
         self._keys = read_keys(found if isinstance(found, list) else ())
         self._keys_until = time.monotonic() + KEPT
 
-    # -- asking it ------------------------------------------------------------------------
+    # -- requests ------------------------------------------------------------------------
 
     def _content(self, url: str) -> Mapping[str, Any]:
         found = self._fetch(url)
@@ -279,7 +279,7 @@ class Provider:
         raise ProviderUnavailable(self.settings.name)
 
     def _refuse(self, why: str, reason: object) -> NoReturn:
-        """Refuse an answer; the log says why, but a person is told no more than needs be."""
+        """Reject a response; the log has the details, the user sees no more than necessary."""
         if why != DENIED:
             log.warning("an answer of the OpenID provider was refused: %.300s", reason)
         raise ProviderRefusal(why, self.settings.name)
@@ -291,11 +291,11 @@ def _name(claims: Mapping[str, Any]) -> str:
 
 
 def _error(found: Fetched) -> str:
-    """Return what a token endpoint says was wrong (RFC 6749, section 5.2)."""
+    """Return the error that a token endpoint reports (RFC 6749, section 5.2)."""
     error = found.content.get("error")
     return error[:50] if isinstance(error, str) and error.isascii() and error.isprintable() else ""
 
 
 def _is_token(text: str) -> bool:
-    """Tell whether a text can be in an Authorization header."""
+    """Return whether a text can be in an Authorization header."""
     return text.isascii() and text.isprintable() and " " not in text

@@ -1,7 +1,8 @@
-"""From somebody whom the provider knows to an account here.
+"""Finds, creates or links the account of a user whom an OpenID provider has authenticated.
 
-The issuer and the subject say who it is; names and addresses link nobody, because others may come
-by them. A new account has the name that the provider says, changed until it is free.
+Only the issuer and the subject identify the user. Names and e-mail addresses never link accounts,
+because they can pass to others. A new account gets the name from the provider, changed until it is
+free.
 """
 
 import secrets
@@ -27,7 +28,7 @@ from mapshelf.settings import ProviderSettings
 from mapshelf.store.contract import Identities, SignIn
 
 NUMBERED: Final = 9
-"""A name that is taken is tried with numbers up to this one, and then with one at random."""
+"""For a taken name, numbers up to this one are tried, and then a random one."""
 
 LONGEST_NAME: Final = USER_NAME_LENGTH - len("-1234567")
 """Most characters of a name that leave room for a number."""
@@ -37,27 +38,27 @@ MINUTE: Final = 60 * SECOND
 """In milliseconds."""
 
 NAMELESS: Final = "user"
-"""The name of who has none that can be used."""
+"""The username if the provider sends no usable name."""
 
 
 ANSWERS_OF_ADDRESS: Final = 100
-"""Answers of the provider from an address that turn out to be none, until more are not looked at
-for a minute: looking takes a request to the provider, which all others wait for."""
+"""Invalid responses from an address before further ones are rejected for a minute: each check sends
+a request to the provider, for which all other users wait."""
 
 
 class IdentityStore(Identities, SignIn, Protocol):
-    """What signing in by a provider takes."""
+    """The parts of the store that signing in by a provider needs."""
 
 
 def identified(
     store: SignIn, provider: Provider, attempt: Attempt, answer: Mapping[str, str], client: Client
 ) -> ProviderUser:
-    """Return whom the provider sends back; see ``Provider.identify``.
+    """Return the user whom the provider authenticated; see ``Provider.identify``.
 
     Raises:
-        ProviderRefusal: it does not let them in, or what it says cannot be believed.
-        ProviderUnavailable: the provider does not answer, or not as one.
-        TooManyAttempts: somebody at the address of the client makes answers up.
+        ProviderRefusal: the provider denied access, or its response fails verification.
+        ProviderUnavailable: the provider does not respond, or its response is invalid.
+        TooManyAttempts: too many forged responses came from this client's address.
         StoreUnavailable: the store cannot be reached.
     """
     key = sha256(b"answers from " + client.address.encode()).digest()
@@ -67,7 +68,7 @@ def identified(
     try:
         return provider.identify(attempt, answer)
     except ProviderRefusal as refusal:
-        if refusal.reason != DENIED:  # somebody has thought better of it
+        if refusal.reason != DENIED:  # the user cancelled
             store.note_failure((key,), client.now)
         raise
 
@@ -75,10 +76,10 @@ def identified(
 def sign_in_by_provider(
     store: IdentityStore, settings: ProviderSettings, who: ProviderUser, client: Client
 ) -> NewSession:
-    """Begin a session for whom the provider knows; make an account if that is allowed.
+    """Begin a session for a provider's user; create an account if that is enabled.
 
     Raises:
-        ProviderRefusal: nobody here is linked to them, or they may not sign in here.
+        ProviderRefusal: no account is linked to this user, or it may not sign in.
         StoreUnavailable: the store cannot be reached.
     """
     user = store.user_of_identity(who.issuer, who.subject)
@@ -95,10 +96,10 @@ def sign_in_by_provider(
 def link_to_provider(
     store: Identities, settings: ProviderSettings, who: ProviderUser, user: User
 ) -> None:
-    """Link who is signed in to somebody whom the provider knows.
+    """Link the signed-in user to a provider's user.
 
     Raises:
-        ProviderRefusal: another user is linked to them, or this user cannot be.
+        ProviderRefusal: another account is linked to the provider's user, or this one cannot be.
         StoreUnavailable: the store cannot be reached.
     """
     try:
@@ -110,19 +111,19 @@ def link_to_provider(
 
 
 def shown_name(name: str) -> str:
-    """Return a name as it can be shown: printable, and not too long."""
+    """Return a name in displayable form: printable, and not too long."""
     return "".join(letter for letter in name if letter.isprintable())[:USER_NAME_LENGTH].strip()
 
 
 def user_name_for(name: str) -> str:
-    """Return a username like the name that a provider says.
+    """Return a username derived from the name that a provider sends.
 
-    It has letters that can be seen, digits and a few signs between them, whatever the script. What
-    follows an @ is left out: others see usernames, and need not see an address.
+    It consists of visible letters of any script, digits, and a few signs between them. Everything
+    after an @ is dropped: usernames are public, and must not reveal an address.
     """
     plain = unicodedata.normalize("NFKC", name[: 4 * USER_NAME_LENGTH]).partition("@")[0]
     kept = "".join(letter for letter in without_invisible(plain) if _may_be_in_name(letter))
-    # What is left out may have kept a letter and its accent apart.
+    # Removing characters may have brought a letter and its combining accent together.
     kept = unicodedata.normalize("NFC", kept)
     found = " ".join(kept.split()).strip(" ._-")[:LONGEST_NAME].strip(" ._-")
     return found if is_user_name(found) else NAMELESS

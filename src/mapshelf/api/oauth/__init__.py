@@ -1,4 +1,4 @@
-"""What programs ask to be let in (OAuth 2); the pages that people see meanwhile are in ``site``."""
+"""The OAuth 2 endpoints that programs call; the pages for users are in ``site``."""
 
 from mapshelf.api.oauth.endpoints import oauth_routes
 from mapshelf.api.oauth.metadata import AUTHORIZE, DEVICE_PAGE

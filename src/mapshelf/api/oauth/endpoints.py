@@ -1,7 +1,7 @@
-"""What programs ask themselves, without a browser: tokens, revocation, and to wait for a device.
+"""The OAuth 2 endpoints that programs call without a browser: tokens, revocation, device flow.
 
-Every answer is a JSON object, refusals too, and none is compressed: some programs understand
-nothing else. Nobody keeps a copy of one.
+Every response, including errors, is an uncompressed JSON object, because some programs support
+nothing else. Responses must not be cached.
 """
 
 import base64
@@ -46,16 +46,16 @@ T = TypeVar("T")
 
 LIMITS: Final = FormLimits(fields=50, text=16_384)
 BODY: Final = BodyRule(32_768, (URL_ENCODED,))
-"""What requests of programs may have."""
+"""Limits on the forms that programs send."""
 
 ASKING: Final = PERMISSIONS["ask to be let in as a program"]
-"""What all of this takes: no token, because programs come here to get one."""
+"""The permission for these endpoints: no token, because programs come here to get one."""
 
 NOT_KEPT: Final[Headers] = ((b"cache-control", b"no-store"), (b"pragma", b"no-cache"))
 """RFC 6749, section 5.1."""
 
 REFUSALS_PER_SECOND: Final = 50
-"""Refusals a second that are sent without delay; after a pause, as many more at once."""
+"""Refusals a second that are sent without delay; also the burst after a pause."""
 
 LONGEST_DELAY: Final = 2.0
 """Maximum delay of a refusal, in seconds."""
@@ -64,14 +64,14 @@ DELAYED: Final = 1024
 """Maximum of delayed refusals."""
 
 GUESSES: Final = ("invalid_client", "invalid_grant")
-"""Refusals of what somebody may have guessed."""
+"""Refusals that may be failed guesses."""
 
 Answer = Callable[[Store, Program, Mapping[str, str], str], Mapping[str, object]]
-"""Answers what a program asks in a form that has said who it is, from an address."""
+"""Answers the form of an authenticated program; it gets the address of the client, too."""
 
 
 def oauth_routes(context: Context) -> Mapping[str, Route]:
-    """Return the routes that programs use."""
+    """Return the routes of the OAuth 2 endpoints."""
     endpoints = Endpoints(context)
     base_url = context.settings.base_url
 
@@ -95,7 +95,7 @@ def oauth_routes(context: Context) -> Mapping[str, Route]:
 
 
 class Endpoints:
-    """Answers programs, and slows down those that guess."""
+    """Answers programs, and slows down guessing."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -141,10 +141,10 @@ def _values(form: Form) -> Mapping[str, str]:
 
 
 def _identification(authorization: bytes, form: Mapping[str, str]) -> Identification:
-    """Return who sends a request: by HTTP Basic, or in the form (RFC 6749, section 2.3.1).
+    """Return the client credentials from HTTP Basic or the form (RFC 6749, section 2.3.1).
 
     Raises:
-        OAuthRefusal: nobody says so, or two do.
+        OAuthRefusal: there are none, or both.
     """
     if not authorization:
         if "client_id" not in form:

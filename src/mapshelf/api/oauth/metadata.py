@@ -1,4 +1,4 @@
-"""What programs can find out about letting them in: ``/.well-known/…`` (RFC 8414, RFC 9728)."""
+"""The OAuth 2 discovery documents: ``/.well-known/…`` (RFC 8414, RFC 9728)."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,7 +15,7 @@ REVOKE: Final = "/oauth/revoke"
 DEVICE_AUTHORIZATION: Final = "/oauth/device_authorization"
 REGISTER: Final = "/oauth/register"
 DEVICE_PAGE: Final = "/oauth/device"
-"""Where programs and browsers ask what."""
+"""The paths of the OAuth 2 endpoints and pages."""
 
 SERVER: Final = "/.well-known/oauth-authorization-server"
 RESOURCE: Final = "/.well-known/oauth-protected-resource"
@@ -24,10 +24,10 @@ _AUTHENTICATION: Final = ["client_secret_basic", "client_secret_post", "none"]
 
 
 def server_metadata(base_url: str, *, registration: bool = False) -> Mapping[str, Any]:
-    """Return what RFC 8414 says about a server that lets programs in.
+    """Return the authorization server metadata (RFC 8414).
 
     Args:
-        base_url: its address.
+        base_url: the public address of the service.
         registration: whether programs may register themselves.
     """
     own = {"registration_endpoint": base_url + REGISTER} if registration else {}
@@ -51,7 +51,7 @@ def server_metadata(base_url: str, *, registration: bool = False) -> Mapping[str
 
 
 def resource_metadata(base_url: str) -> Mapping[str, Any]:
-    """Return what RFC 9728 says about an API that takes tokens of programs."""
+    """Return the protected resource metadata of the API (RFC 9728)."""
     return {
         "resource": base_url,
         "authorization_servers": [base_url],
@@ -63,6 +63,6 @@ def resource_metadata(base_url: str) -> Mapping[str, Any]:
 
 
 def metadata_response(metadata: Mapping[str, Any]) -> Response:
-    """Return a response with metadata; it changes with the settings of the service only."""
+    """Return a response with metadata, which only changes with the settings of the service."""
     body = orjson.dumps(metadata)
     return json_response(200, body, [(b"cache-control", b"public, no-cache"), etag(body)])

@@ -1,4 +1,4 @@
-"""``POST /oauth/register``: a program registers itself (RFC 7591), if the operator lets it."""
+"""``POST /oauth/register``: dynamic client registration (RFC 7591), if the operator enables it."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -13,13 +13,13 @@ from mapshelf.clock import milliseconds
 from mapshelf.errors import OAuthRefusal
 
 REGISTRATION: Final = BodyRule(16_384, ("application/json",))
-"""What programs say of themselves."""
+"""The body rule of a registration."""
 
 NOT_KEPT: Final[Headers] = ((b"cache-control", b"no-store"), (b"pragma", b"no-cache"))
 
 
 async def register_program(context: Context, request: Request) -> Response:
-    """Register a program; its secret is in the response and kept nowhere in clear."""
+    """Register a program; the response has its secret, which is never stored in plain text."""
     async with context.bodies.content(request) as body:
         metadata = read_metadata(body)
     await context.sessions.authenticator()  # once the store is open
@@ -34,7 +34,7 @@ def read_metadata(body: bytes) -> Mapping[str, Any]:
     """Return the JSON object in a body.
 
     Raises:
-        OAuthRefusal: there is none.
+        OAuthRefusal: the body is not a JSON object.
     """
     try:
         found = orjson.loads(body)

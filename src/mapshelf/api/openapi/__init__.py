@@ -1,8 +1,8 @@
 """The OpenAPI document, generated from the tables in the code.
 
 Filters, orders, formats, sizes, limits and errors come from the tables that the service uses, so a
-new row appears in the document automatically. What only people need (the meaning of an operation,
-a header or a key) is written here, once:
+new row appears in the document automatically. Descriptions for people (of operations, headers and
+keys) are only written here:
 
 * ``operations``: the operations and their responses.
 * ``parameters``, ``responses``, ``schemas``: the components that operations share.
@@ -60,7 +60,7 @@ SCOPES_TOLD: Final = {
     MAPS: "read maps",
     MAPS_WRITE: "publish maps, change those of the user, and vote",
 }
-"""What each of the scopes allows."""
+"""The meaning of each scope."""
 
 
 def openapi_document(
@@ -70,7 +70,7 @@ def openapi_document(
     writers: Sequence[Writer] = WRITERS,
     errors: Sequence[ErrorRow] = (*TABLE.values(), FAULT),
 ) -> dict[str, Any]:
-    """Return the document, of JSON types; it is the same for the same tables.
+    """Return the document as JSON types.
 
     Args:
         filters: the filters of lists.
@@ -116,7 +116,7 @@ def openapi_document(
 
 
 async def show_openapi(context: Context, request: Request) -> Response:
-    """Return the document. It is made for the first request, so that workers start faster."""
+    """Return the document. It is built on the first request, so that workers start faster."""
     return _response()
 
 

@@ -10,7 +10,7 @@ _TEXT: Final[Json] = {"type": "string"}
 
 
 def comparing_schemas() -> Json:
-    """Return the schemas, by the names that others refer to."""
+    """Return the schemas by name."""
     spot = {
         "topic": {**_TEXT, "description": "Id of the topic; may be empty."},
         "path": {

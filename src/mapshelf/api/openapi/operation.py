@@ -1,4 +1,4 @@
-"""An operation of the OpenAPI document."""
+"""An operation of the OpenAPI document, and its conversion to JSON."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -9,13 +9,13 @@ from mapshelf.tokens import MAPS
 Json = dict[str, Any]
 
 SCHEMES: Final = ("bearer", "oauth")
-"""How a token is got; either way, it is sent alike."""
+"""The security schemes. Tokens are sent the same way, however they were obtained."""
 
 OF_BODIES: Final = {"RequestTimeout", "LengthRequired", "UnsupportedMediaType"}
 """The error responses that only operations with a body have."""
 
 OTHERS_TOO_MANY: Final = {"TooManyUploads", "TooManyReports"}
-"""The error responses with the status of a rate limit that speak of other limits, too."""
+"""The error responses with the status of a rate limit that concern other limits, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +31,10 @@ class Operation:
         not_modified: name of the response with status 304, empty if it has none.
         errors: names of the error responses that not every operation has.
         tag: name of one of ``TAGS``.
-        scope: what a token must allow; ``None`` if it needs no token.
+        scope: the scope that a token needs; ``None`` if it needs no token.
         status: the status of ``answer``.
-        repeated: the response to the same request again, with status 200, if that is another.
-        body: the body that it takes, by media type, if it takes one.
+        repeated: the response to a repeated request, with status 200, if it differs.
+        body: the body that it accepts, by media type, if any.
     """
 
     id: str
@@ -51,7 +51,7 @@ class Operation:
     body: Json | None = None
 
     def as_json(self) -> Json:
-        """Return the operation as the document has it."""
+        """Return the operation as it appears in the document."""
         names = (*self.parameters, *(("If-None-Match",) if self.not_modified else ()))
         return {
             "operationId": self.id,

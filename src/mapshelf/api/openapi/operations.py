@@ -42,7 +42,7 @@ TAGS: Final = [
 
 
 def paths(filters: Sequence[Filter], writers: Sequence[Writer]) -> Json:
-    """Return all operations by their paths, with the filters and formats of these tables."""
+    """Return all operations by path, with the filters and formats in these tables."""
     reading = {**_lists(filters), **_maps(writers), **_others()}
     operations = {path: {"get": operation} for path, operation in reading.items()}
     others = publishing_operations(_of_list(filters)) | collection_operations()

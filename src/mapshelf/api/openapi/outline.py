@@ -1,4 +1,4 @@
-"""The schemas of ``GET /maps/{ID}/outline.json``: sheets, topics, and what belongs to them."""
+"""The schemas of ``GET /maps/{ID}/outline.json``: sheets, topics, and their parts."""
 
 from typing import Final
 

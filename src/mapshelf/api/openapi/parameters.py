@@ -1,4 +1,4 @@
-"""The parameters of the OpenAPI document, by the names that operations refer to."""
+"""The parameters of the OpenAPI document, by name."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -30,7 +30,7 @@ Json = dict[str, Any]
 def parameters(
     filters: Sequence[Filter], orders: Sequence[SortOrder], writers: Sequence[Writer]
 ) -> Json:
-    """Return all parameters, with the filters, orders and formats of these tables."""
+    """Return all parameters, with the filters, orders and formats in these tables."""
     return {
         **_selecting(orders),
         **{row.name: _query(row.name, row.description, dict(row.schema)) for row in filters},

@@ -177,7 +177,7 @@ def publishing_schemas(map_schema: Json) -> Json:
     """Return the schemas that only these operations have.
 
     Args:
-        map_schema: of a Map object.
+        map_schema: the schema of a Map object.
     """
     page = {"type": "string", "pattern": "^https?://", "description": "URL of the map's page."}
     number = {"type": "integer", "minimum": 1}

@@ -47,7 +47,7 @@ ALWAYS: Final[dict[str, tuple[str, Json]]] = {
         {"type": "integer", "minimum": 1},
     ),
 }
-"""Headers that are always in the responses that name them, each with its meaning and values."""
+"""Headers that the responses naming them always have, each with its meaning and values."""
 
 SOMETIMES: Final[dict[str, tuple[str, Json]]] = {
     "Access-Control-Allow-Origin": (
@@ -92,7 +92,7 @@ SOMETIMES: Final[dict[str, tuple[str, Json]]] = {
         TEXT,
     ),
 }
-"""Headers that may be missing in the responses that name them."""
+"""Headers that the responses naming them may lack."""
 
 COMMON: Final = (
     "X-Request-Id",
@@ -105,16 +105,16 @@ COMMON: Final = (
 """Headers of every response."""
 
 KEPT: Final = ("ETag", "Cache-Control")
-"""Headers of what clients and caches may cache."""
+"""Headers of responses that clients and caches may store."""
 
 OF_PICTURE: Final = (*KEPT, "X-Robots-Tag")
-"""The same, of a map."""
+"""The same for a map."""
 
 CHECKED: Final = (*KEPT, "Vary")
-"""Headers of what only the client may cache, and must revalidate each time."""
+"""Headers of responses that only the client may store, and must revalidate each time."""
 
 OF_MAP: Final = (*CHECKED, "X-Robots-Tag")
-"""The same, of a map."""
+"""The same for a map."""
 
 LIST: Final = ("X-Total-Count", "Link", "X-Corrected-Query", *CHECKED)
 """Headers of a page of a list."""
@@ -231,18 +231,18 @@ ERRORS: Final[dict[str, tuple[int, str, tuple[str, ...]]]] = {
         ("Retry-After",),
     ),
 }
-"""The responses with an ``Error`` object: status, reason, and headers that only they have."""
+"""The responses with an ``Error`` object: status, reason, and additional headers."""
 
 NOT_MODIFIED: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
     "ListNotModified": ("The client has this page already.", LIST),
     "DocumentNotModified": ("The client has this document already.", KEPT),
     "MapNotModified": ("The client has this already.", OF_MAP),
 }
-"""The responses with status 304, each with its headers; that for pictures is made below."""
+"""The responses with status 304 and their headers; the one for pictures is built below."""
 
 
 def headers() -> Json:
-    """Return all headers, by the names that responses refer to."""
+    """Return all headers by name."""
     return {
         **{name: _header(*row, required=True) for name, row in ALWAYS.items()},
         **{name: _header(*row) for name, row in SOMETIMES.items()},
@@ -250,7 +250,7 @@ def headers() -> Json:
 
 
 def responses() -> Json:
-    """Return the responses that operations share, by the names that operations refer to."""
+    """Return the responses that operations share, by name."""
     errors = {
         name: response(description, ("Cache-Control", *own), json_content("Error"))
         for name, (_, description, own) in ERRORS.items()
@@ -298,7 +298,7 @@ def or_provisional(found: Json) -> Json:
 
 
 def json_content(schema: str) -> Json:
-    """Return a body of JSON with a schema of the document."""
+    """Return a JSON body with a schema of the document."""
     return {"application/json": {"schema": reference("schemas", schema)}}
 
 

@@ -31,7 +31,7 @@ DATE: Final = r"\d{4}-\d{2}-\d{2}"
 
 
 def schemas(errors: Sequence[ErrorRow]) -> Json:
-    """Return all schemas, by the names that others refer to."""
+    """Return all schemas by name."""
     maps = _maps()
     return {
         **maps,
