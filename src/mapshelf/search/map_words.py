@@ -1,6 +1,6 @@
-"""Finds the words of a map by which a search finds it: as written, and in their other forms.
+"""Extract the searchable words of a map, as written and in their other forms.
 
-The search index is made of them, and maps that are in no index are searched by them.
+The search index is built from them, and unindexed maps are searched by them.
 """
 
 from collections.abc import Iterable

@@ -1,8 +1,8 @@
-"""Searches a few maps without an index: those that are not published, for their owners.
+"""Search a few maps without an index: the unpublished maps of an owner.
 
-The rules are those of ``snapshot.read.text_queries``, which says them in terms of index fields;
-``tests/snapshot/test_matching.py`` checks that both find the same maps. Nothing is ranked, and
-spelling is not corrected.
+The matching rules are those of ``snapshot.read.text_queries``, which expresses them with index
+fields; ``tests/snapshot/test_matching.py`` checks that both find the same maps. Results are not
+ranked, and spelling is not corrected.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class _Searched:
 
 
 class UnindexedMaps:
-    """Some maps that are searched together, as if they were a catalogue of their own."""
+    """A set of maps that is searched like a separate catalogue."""
 
     def __init__(self, maps: Sequence[MapWords]) -> None:
         self._maps = [_searched(one) for one in maps]

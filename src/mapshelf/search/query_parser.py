@@ -67,7 +67,7 @@ def parse_query_text(text: str, title_only: bool = False) -> tuple[QueryTerm, ..
 
     Args:
         text: the text.
-        title_only: whether all of them are meant as if ``title:`` stood before each.
+        title_only: whether to treat every term as if prefixed with ``title:``.
     """
     terms: list[QueryTerm] = []
     text = text if text.isascii() else text.translate(TYPED)

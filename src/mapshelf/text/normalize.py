@@ -53,7 +53,7 @@ def normalize(text: str) -> str:
 
 
 def normalize_keeping_accents(text: str) -> str:
-    """Return ``text`` normalized but for its accents, which stemmers need."""
+    """Return ``text`` normalized except for its accents, which stemmers need."""
     if text.isascii():
         return text.lower()
     casefolded = unicodedata.normalize("NFKC", text).casefold()

@@ -128,10 +128,10 @@ class MapEditing(Protocol):
     """Edits the details of maps, and removes and restores maps."""
 
     def edit_map(self, file_id: int, details: MapDetails) -> Map:
-        """Set what ``details`` give, and return the map.
+        """Update a map with ``details``, and return it.
 
-        What was set is noted (``Map.set_by_people``), even if it is what the map had, and no import
-        MUST change it from then on.
+        The given fields are recorded in ``Map.set_by_people``, even if their values did not change,
+        and imports MUST NOT change them from then on.
 
         Raises:
             NotFound: there is no such map, or it is removed; or there is no such category.
@@ -140,19 +140,19 @@ class MapEditing(Protocol):
         """
 
     def remove_map(self, file_id: int, user_id: int) -> None:
-        """Remove a map, until ``undo_removal``. Nobody finds it, and no import brings it back.
+        """Remove a map until ``undo_removal``. It cannot be found, and imports do not restore it.
 
         Raises:
             NotFound: there is no such map, or it is removed already; or there is no such user.
         """
 
     def undo_removal(self, file_id: int, check: CheckUsage = unlimited) -> Map:
-        """Give a removed map the visibility that it had before, and return it.
+        """Restore the previous visibility of a removed map, and return it.
 
         Args:
             file_id: the map.
-            check: called in the transaction with what its owner has with the map; what it raises is
-                raised, and the map stays removed.
+            check: called in the transaction with the owner's usage including the map. Its
+                exceptions propagate, and the map stays removed.
 
         Raises:
             NotFound: there is no such removed map.
@@ -161,13 +161,13 @@ class MapEditing(Protocol):
     def purge_removed(self, before: int) -> int:
         """Delete the uploaded maps that were removed before this time; return how many.
 
-        It deletes a few hundred at most: call it again as long as there are any. Other maps stay
-        hidden, or the next import would bring them back.
+        Each call deletes at most a few hundred: repeat it until it returns 0. Maps that were not
+        uploaded stay removed, since the next import would otherwise add them again.
         """
 
 
 class Voting(Protocol):
-    """Counts votes: one of each person for each map, as part of what the map shows."""
+    """Counts votes: one per user and map, included in the counts that the map shows."""
 
     def set_vote(self, file_id: int, user_id: int, vote: Vote) -> Map:
         """Set the vote of a user on a map, and return the map with its counts.
