@@ -1,15 +1,14 @@
-"""Finds which topic of one map is which topic of another.
+"""Match the topics of one map to the topics of another.
 
-Programs that give topics ids keep them when a topic is reworded or moved: then the ids say all.
-Other files have none (Markdown, OPML), or a program numbers topics anew each time, or the same map
-was saved in another format. So what ids leave open is decided by what topics say and where they
-are, in this order: equal branches in the same place, equal branches anywhere, equal texts that
-occur once, topics with the same topics below them, and at last topics in the same place whose
-words are alike.
+Programs with stable topic ids keep them when a topic is reworded or moved: then ids are sufficient.
+Other files have no ids (Markdown, OPML), or a program renumbers topics each time, or the same map
+was saved in another format. Topics that ids do not match are matched by text and position, in this
+order: equal branches in the same place, equal branches anywhere, equal texts that occur once,
+topics with the same subtopics, and finally topics in the same place with similar words.
 
-Each step looks at each topic a fixed number of times, so that two maps of 100,000 topics take
-seconds, whatever is in them. Published algorithms (GumTree, Zhang and Shasha) compare many pairs,
-which is quadratic where all topics are alike, and maps are not trusted.
+Each step visits each topic a fixed number of times, so two maps of 100,000 topics take seconds,
+whatever they contain. Published algorithms (GumTree, Zhang and Shasha) compare many pairs, which is
+quadratic when all topics are alike; maps are untrusted input.
 """
 
 import re
@@ -21,22 +20,22 @@ from typing import Final
 from mapshelf.comparison.flat_outline import MAP, FlatOutline
 
 NONE: Final = -1
-"""In place of a row: there is none."""
+"""Stands for a missing row."""
 
 _MADE: Final = re.compile("t[0-9a-f]{12}")
-"""An id made from the texts on the path (``readers.parsing.topic_ids``): it changes with them."""
+"""An id derived from the texts on the path (``readers.parsing.topic_ids``), so not stable."""
 
 _NUMBERED: Final = re.compile(r"\D{0,2}\d{0,5}")
-"""An id that may mean another topic in another map: a program counted."""
+"""A sequential id, which may belong to a different topic in another map."""
 
 _KEPT: Final = 10
-"""If one topic of so many has an id of the other map, the program keeps ids."""
+"""If at least one in this many topics has an id of the other map, ids are considered stable."""
 
 _ALIKE: Final = 0.5
-"""Least share of its letters that a topic has in common with what it said before."""
+"""Minimum share of letters that a reworded topic has in common with its former text."""
 
 _COMPARED: Final = 80
-"""Characters of a topic that are compared for that."""
+"""Maximum number of characters compared for that."""
 
 _MOST_PAIRS: Final = 64
 """Pairs of siblings that are compared with each other; of more, each with the one in its place."""
