@@ -68,8 +68,7 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
 
 
 def attribute(store: ImportStore, folder: bytes, attribution: Attribution) -> int:
-    """Set owner and category of the maps of a folder without reading files; return how many
-    changed.
+    """Set owner and category of a folder's maps without reading files; return how many changed.
 
     Raises:
         StoreError: the store failed; earlier maps are changed.

@@ -1,4 +1,4 @@
-"""Builds snapshots: it follows the store's change feed and publishes what is new.
+"""Build snapshots: follow the store's change feed and publish new changes.
 
 A builder continues from the current snapshot, applies the changes since its revision, and publishes
 the next one. Without a usable snapshot it starts empty and applies all changes: a rebuild and an

@@ -228,10 +228,10 @@ class Connections:
 
     @contextmanager
     def writing(self) -> Iterator[Link]:
-        """Give a transaction that is durable once this returns, and undone if it raises.
+        """Start a transaction that is committed durably on exit, or rolled back on an exception.
 
-        If the connection breaks during the commit, nobody can tell whether the transaction was
-        kept, as a whole or not at all. This raises ``StoreUnavailable`` too.
+        If the connection breaks during the commit, it is unknown whether the transaction was
+        committed. This also raises ``StoreUnavailable``.
         """
         with translated(), self._writing.link() as link, link.transaction():
             yield link
@@ -365,7 +365,7 @@ def _translation(error: psycopg.Error) -> StoreError:
 
 
 def is_dead(error: psycopg.Error) -> bool:
-    """Tell whether the connection on which this was raised is dead."""
+    """Return whether the connection that raised this is dead."""
     if error.sqlstate is None:
         return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
     return error.sqlstate.startswith(_DEAD)

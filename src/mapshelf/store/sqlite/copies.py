@@ -1,4 +1,4 @@
-"""Copies of the database: made while others write, checked, and made fit to take its place."""
+"""Copy a live SQLite database, check the copy, and prepare it to replace the original."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -42,8 +42,8 @@ _SHORT_LIVED: Final = (
     "DELETE FROM device_requests",
     "DELETE FROM passkey_challenges",
 )
-"""What lets somebody in once or for a while. It may have ended, or been used, since the copy was
-made, and must not be good a second time."""
+"""Tables with temporary or single-use credentials. They may have ended, or been used, since the
+copy was made, and must not become valid again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ def _copy_pages(database: apsw.Connection, copy: apsw.Connection, progress: Prog
 
 
 def _forget_visitors(copy: apsw.Connection) -> None:
-    """Erase what tells visitors apart: it is deleted after an hour or a day, and copies stay."""
+    """Erase visitor keys and salts, which must not outlive an hour or a day; copies are kept."""
     copy.pragma("secure_delete", True)
     kept = {name for (name,) in copy.execute("SELECT name FROM sqlite_schema").fetchall()}
     for table in _OF_VISITORS & kept:
@@ -183,9 +183,9 @@ def make_successor(path: Path, replaced: Replaced) -> None:
 
 @contextmanager
 def closed_to_others(path: Path) -> Iterator[Replaced]:
-    """Keep everybody else from using a database, and its log empty, while in the context.
+    """Hold an exclusive lock on a database, with an empty write-ahead log, within the context.
 
-    A database that cannot be used by anybody, because it is damaged or not there, needs no more.
+    A damaged or missing database needs no lock, since no process can use it.
 
     Raises:
         StoreUnavailable: somebody uses it.
@@ -220,7 +220,7 @@ def _taken(path: Path) -> apsw.Connection:
 
 
 def _begins_as_database(path: Path) -> bool:
-    """Tell whether SQLite would take the file for a database: otherwise it deletes its log."""
+    """Return whether SQLite would accept the file as a database; otherwise it deletes its log."""
     try:
         with path.open("rb") as file:
             return file.read(len(HEADER)) == HEADER
