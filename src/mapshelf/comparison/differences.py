@@ -61,7 +61,7 @@ class Move:
     Attributes:
         before: where it was.
         after: where it is.
-        text: what it says now.
+        text: its current text.
         row: of the topic in the map after.
     """
 

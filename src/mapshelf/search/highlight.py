@@ -227,7 +227,7 @@ def highlighted(text: str, highlights: Iterable[Highlight]) -> str:
 
 
 def _is_word_of(term: QueryTerm, forms: set[str]) -> bool:
-    """Tell whether one of ``forms`` is the only word of ``term``, or starts with it."""
+    """Return whether one of ``forms`` is the only word of ``term``, or starts with it."""
     if len(term.words) > 1:
         return False
     if term.prefix:

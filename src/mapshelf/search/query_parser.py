@@ -94,7 +94,7 @@ def _unquoted(chunk: str, words: tuple[str, ...], *, last: bool) -> QueryTerm:
 
 
 def _is_prefix(words: tuple[str, ...], *, last: bool) -> bool:
-    """Tell whether the last of these words also matches as a prefix."""
+    """Return whether the last of these words also matches as a prefix."""
     if is_unspaced(words[-1]):
         # Character pairs are complete. A single character is the start of a pair everywhere.
         return len(words[-1]) == 1

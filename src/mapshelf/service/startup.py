@@ -210,7 +210,7 @@ class _Startup:
             self._check_store()
 
     def is_complete(self) -> bool:
-        """Tell whether the service answers; announce it, and check the store when it is time."""
+        """Return whether the service answers; announce it, and check the store when it is time."""
         if not self._answers and _is_answering(self._address):
             self._answers = True
             self._announce()

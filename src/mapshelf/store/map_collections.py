@@ -317,7 +317,7 @@ def _file_ids(database: Transaction, public_id: str) -> list[int]:
 
 
 def is_hidden(read: Read, public_id: str) -> bool:
-    """Tell whether administrators have hidden a collection."""
+    """Return whether administrators have hidden a collection."""
     return bool(
         read(
             "SELECT 1 FROM collection_decisions WHERE kind = 'hide' AND collection_id = ?",

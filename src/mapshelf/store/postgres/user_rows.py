@@ -13,13 +13,13 @@ CHANGING: Final = "FOR NO KEY UPDATE"
 
 
 def find_user(link: Link, name: str) -> User | None:
-    """Return the user with this name, in any case."""
+    """Return the user with this name, ignoring case."""
     rows = link.rows(f"SELECT {USER} FROM users WHERE name_key = %s", (name_key(name),))
     return user_of_row(rows[0]) if rows else None
 
 
 def require_user(link: Link, name: str) -> User:
-    """Return the user with this name, in any case.
+    """Return the user with this name, ignoring case.
 
     Raises:
         NotFound: there is none.

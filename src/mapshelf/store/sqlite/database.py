@@ -82,7 +82,7 @@ class Database:
 
 
 class DatabaseUser:
-    """What every part of the store has: the database and a clock."""
+    """Base class of all parts of the store: the database and a clock."""
 
     def __init__(self, database: Database, clock: Callable[[], int]) -> None:
         self._database = database

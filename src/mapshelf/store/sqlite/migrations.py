@@ -35,7 +35,7 @@ MIGRATIONS: Final = (
 
 
 def is_up_to_date(database: apsw.Connection) -> bool:
-    """Tell whether the database has had every migration.
+    """Return whether the database has had every migration.
 
     Raises:
         StoreDamaged: see ``migrations_had``.

@@ -10,7 +10,7 @@ from mapshelf.store.tables import Row
 
 
 def find_user(database: apsw.Connection, name: str) -> User | None:
-    """Return the user with this name, in any case."""
+    """Return the user with this name, ignoring case."""
     row = database.execute(
         f"SELECT {USER} FROM users WHERE name_key = ?", (name_key(name),)
     ).fetchone()
@@ -18,7 +18,7 @@ def find_user(database: apsw.Connection, name: str) -> User | None:
 
 
 def require_user(database: apsw.Connection, name: str) -> User:
-    """Return the user with this name, in any case.
+    """Return the user with this name, ignoring case.
 
     Raises:
         NotFound: there is none.
