@@ -14,7 +14,7 @@ from mapshelf.text.normalize import SEPARATOR, is_unspaced
 from mapshelf.text.word_forms import Forms, WordForms
 
 LONGEST_NAME: Final = 1024
-"""Characters after which a title as one word is cut; nobody types a longer title."""
+"""Maximum length of a title joined to one word; longer titles are not searched for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class MapWords:
 
 
 class WordFinder:
-    """Finds the words of maps, and caches the forms of words meanwhile."""
+    """Finds the words of maps, with a cache of word forms."""
 
     def __init__(self) -> None:
         self._forms = WordForms()

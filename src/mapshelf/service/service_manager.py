@@ -20,7 +20,7 @@ class ServiceManager:
 
         The address is the path of a socket, or starts with ``@`` for an abstract socket.
         """
-        # Other kinds (vsock) are of virtual machines, which tell those who run them.
+        # Other address families (vsock) are for virtual machines that notify their host.
         self._address = address if address.startswith(("/", "@")) else ""
 
     @classmethod

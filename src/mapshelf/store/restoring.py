@@ -65,7 +65,7 @@ def restore_database(
     Raises:
         UnusableBackup: the file is no longer what was verified.
         CannotWrite: there is no room for the new catalogue, or the old one cannot be kept.
-        StoreUnavailable: somebody uses the old one.
+        StoreUnavailable: another process is using the old one.
     """
     make_folder(database.parent)
     ready = database.with_name(database.name + READY)

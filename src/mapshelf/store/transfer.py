@@ -143,7 +143,7 @@ def _copy_maps(
         if not changes:
             raise StoreUnavailable("the changes of the catalogue cannot be read now")
         after = changes[-1].revision
-        # The feed does not tell maps that are not published from deleted ones; the rows do.
+        # The feed does not distinguish unpublished maps from deleted ones; the rows do.
         file_ids = [change.file_id for change in changes]
         rows = {DELETED: source.rows_of(DELETED, file_ids), **_rows_of_maps(source, file_ids)}
         target.write_rows(rows, replace(counters, revision=after, mark=""))

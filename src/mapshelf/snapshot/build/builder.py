@@ -73,7 +73,7 @@ class Builder:
     def advance(self, progress: Progress | None = None) -> bool:
         """Publish a snapshot if the store has changed; return whether it had.
 
-        If the store fails meanwhile, the next call continues from there.
+        If the store fails during the call, the next call continues from there.
 
         Raises:
             SnapshotDamaged: the last snapshot is lost, or a worker refused it. Only a new builder

@@ -75,7 +75,7 @@ class Document:
 
 
 class Documents:
-    """Makes documents of maps, and caches the forms of words meanwhile."""
+    """Creates search documents, with a cache of word forms."""
 
     def __init__(self) -> None:
         self._finder = WordFinder()

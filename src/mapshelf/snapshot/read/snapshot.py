@@ -80,7 +80,7 @@ class Record:
     Attributes:
         file_id: its key in the store.
         body: its Map object as JSON in UTF-8.
-        details: what lists show besides.
+        details: additional data for lists.
     """
 
     file_id: int

@@ -6,8 +6,8 @@ standby. The server is asked what it is each time a connection is used: after a 
 connection to the former primary still answers, but every write over it fails.
 
 Each step has a time-out on this side too, because a server that is stopped, or a network that drops
-packets, sends nothing. A read over a dead connection is tried once more elsewhere. A write never
-is, because nobody can tell whether it was kept.
+packets, sends nothing. A read over a dead connection is retried once elsewhere. A write is never
+retried, because it is unknown whether it was committed.
 """
 
 import time
@@ -160,7 +160,7 @@ class Pool:
 
     @contextmanager
     def link(self, wait: float = POOL_WAIT, *, looking: bool = True) -> Iterator[Link]:
-        """Give a connection that works; it is thrown away if it dies meanwhile.
+        """Yield a working connection; it is discarded if it dies while in use.
 
         Args:
             wait: most seconds to wait for one.

@@ -49,10 +49,10 @@ def password_of_user(link: Link, user_id: int) -> str | None:
 
 
 def keep_a_way(link: Link, user_id: int) -> None:
-    """Refuse to go on if a user, whose row is locked, cannot sign in any longer.
+    """Check that a user, whose row is locked, can still sign in.
 
     Raises:
-        LastWay: that is so.
+        LastWay: the user could not.
     """
     ((ways,),) = link.rows(WAYS.format("%s"), (user_id, user_id, user_id))
     if not ways:

@@ -28,7 +28,7 @@ STEPS_AT_ONCE: Final = 500_000
 """Steps of SQLite's machine between two calls of ``progress`` while a copy is checked."""
 
 OTHERS_AWAITED: Final = 2_000
-"""Milliseconds to wait until nobody else uses the database: most commands end sooner."""
+"""Milliseconds to wait for exclusive access to the database: most commands end sooner."""
 
 Progress = Callable[[int, int], None]
 """Called now and then with the bytes that are done and all bytes. What it raises ends the work."""
@@ -51,7 +51,7 @@ class CopyFacts:
     """What a copy holds.
 
     Attributes:
-        maps: how many maps, whoever sees them.
+        maps: the number of maps, of any visibility.
         revision: the revision of its newest change.
     """
 
@@ -66,7 +66,7 @@ class Replaced:
     Attributes:
         file_id: the last ``file_id`` that it gave.
         revoked: the digests of its revoked tokens, and when each was revoked.
-        whole: whether its file alone holds all of it. If it is damaged, nobody knows.
+        whole: whether its file is complete without a log; unknown if it is damaged.
     """
 
     whole: bool = False
@@ -77,9 +77,9 @@ class Replaced:
 def copy_database(source: Path, target: Path, progress: Progress) -> None:
     """Copy a database into the empty file ``target``, while others may write to it.
 
-    The copy shows one moment, after the call, without what tells visitors apart. Writers do not
-    wait, but the log cannot shrink meanwhile. The schema is left as it is, because this may be the
-    copy from before an update.
+    The copy is a consistent view from after the call, without visitor keys. Writers need not wait,
+    but the log cannot shrink during the copy. The schema is left unchanged, because this may be the
+    copy made before an update.
 
     Raises:
         StoreMissing: there is no catalogue at ``source``.
@@ -130,14 +130,14 @@ def _forget_visitors(copy: apsw.Connection) -> None:
 
 
 def check_copy(path: Path, progress: Progress) -> CopyFacts:
-    """Check a copy that nobody writes to, and return what it holds. What follows it is ignored.
+    """Check a copy that has no writers, and return its facts. Trailing data is ignored.
 
     Raises:
         StoreDamaged: it is damaged, not ours, or of a newer or a development version.
         StoreUnavailable: it cannot be read.
     """
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    # Immutable: nothing is written beside it, not even into a folder that is not ours.
+    # Immutable: SQLite then creates no files next to it.
     url = f"file:{quote(str(path.absolute()))}?immutable=1"
     with translated(), closing(apsw.Connection(url, flags)) as database:
 
@@ -188,7 +188,7 @@ def closed_to_others(path: Path) -> Iterator[Replaced]:
     A damaged or missing database needs no lock, since no process can use it.
 
     Raises:
-        StoreUnavailable: somebody uses it.
+        StoreUnavailable: another process is using it.
     """
     with closing(_taken(path)) as database:
         yield _handed_on(database)

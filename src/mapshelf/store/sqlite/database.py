@@ -20,7 +20,7 @@ SAFE_VERSION: Final = (3, 51, 3)
 
 
 class Database:
-    """The database at ``path``, brought up to date; made if need be and ``create`` is set.
+    """The database at ``path``, migrated if outdated; created if missing and ``create`` is set.
 
     Attributes:
         writer: the connection for writing.

@@ -51,10 +51,10 @@ def password_of_user(database: apsw.Connection, user_id: int) -> str | None:
 
 
 def keep_a_way(database: apsw.Connection, user_id: int) -> None:
-    """Refuse to go on if a user cannot sign in any longer.
+    """Check that a user can still sign in.
 
     Raises:
-        LastWay: that is so.
+        LastWay: the user could not.
     """
     rows: list[Row] = database.execute(WAYS.format("?1"), (user_id,)).fetchall()
     if not rows[0][0]:
