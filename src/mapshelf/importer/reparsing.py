@@ -26,7 +26,7 @@ BATCH_SIZE: Final = 20
 """Maps written per transaction, whose files are in memory together."""
 
 _FIRST: Final = 1_000_000
-"""Maximum number of outdated maps to skip at the start."""
+"""Upper bound of the ``file_id`` to start after, if there are that many maps."""
 
 log = logging.getLogger(__name__)
 

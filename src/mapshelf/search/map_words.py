@@ -14,7 +14,7 @@ from mapshelf.text.normalize import SEPARATOR, is_unspaced
 from mapshelf.text.word_forms import Forms, WordForms
 
 LONGEST_NAME: Final = 1024
-"""Maximum length of a title joined to one word; longer titles are not searched for."""
+"""Length to which a title joined to one word is truncated; longer titles are not searched for."""
 
 
 @dataclass(frozen=True, slots=True)

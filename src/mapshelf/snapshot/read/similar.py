@@ -23,8 +23,8 @@ _LOOKED_AT: Final = 64
 
 _FEWEST_MAPS: Final = 20
 _FREQUENT: Final = 50
-"""A word in more than this fraction of all maps, and in more than a minimum number, is too common
-to characterize a map; in a small catalogue, a word in more than half of the maps."""
+"""A word in more than one of this many maps, and in more than ``_FEWEST_MAPS``, is too common to
+characterize a map; in a small catalogue, a word in more than half of the maps."""
 
 _MOST_MAPS: Final = 10_000
 """A word in more maps is never searched for, whatever the size of the catalogue: too slow."""
