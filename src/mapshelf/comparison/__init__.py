@@ -1,4 +1,4 @@
-"""What two maps have in common, and what is different: decided from their outlines alone."""
+"""Compare two maps by their outlines: match topics and list the differences."""
 
 from mapshelf.comparison.differences import Branch, Change, Comparison, Facts, Move, Spot, compare
 

@@ -1,8 +1,8 @@
-"""What is different between two maps: topics added, removed, moved, changed.
+"""List the differences between two maps: topics added, removed, moved or changed.
 
-This is about what maps say. Colours, shapes, places on the canvas and what is folded are no
-differences; nor are arrows and boundaries compared. A branch that was added or removed is one
-difference, however many topics it has; so is a branch that was moved.
+Only content is compared. Colours, shapes, positions on the canvas, folding, arrows and boundaries
+are ignored. A branch that was added, removed or moved is one difference, however many topics it
+has.
 """
 
 from bisect import bisect_left
@@ -15,21 +15,21 @@ from mapshelf.comparison.matching import NONE, Pairs, pair_up
 from mapshelf.model import Outline, Topic
 
 LONGEST_STEP: Final = 80
-"""Characters of each topic in a path: so long texts are not repeated for all that is below them."""
+"""Maximum characters of each topic in a path, so that long texts are not repeated below them."""
 
 LONGEST_PATH: Final = 8
-"""Topics in a path: of a longer one, the central topic and those next to the topic."""
+"""Maximum topics in a path: a longer one keeps the central topic and those nearest the topic."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where a topic is.
+    """The position of a topic.
 
     Attributes:
         topic: its id.
-        path: the texts of the topics above it, from the central topic down; long ones are cut, and
-            an empty text stands for those that are left out.
-        place: which of its siblings it is, from 1.
+        path: the texts of the topics above it, from the central topic down; long texts are
+            truncated, and an empty text stands for omitted topics.
+        place: its position among its siblings, from 1.
     """
 
     topic: str
@@ -43,8 +43,8 @@ class Branch:
 
     Attributes:
         spot: where its first topic is.
-        text: what that says.
-        topics: how many topics were added or removed with it, itself included.
+        text: the text of that topic.
+        topics: how many topics were added or removed with it, including itself.
         row: of the first topic.
     """
 
@@ -56,12 +56,12 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """A topic that is somewhere else, with what is below it.
+    """A topic that was moved, with the topics below it.
 
     Attributes:
         before: where it was.
         after: where it is.
-        text: what it says now.
+        text: its current text.
         row: of the topic in the map after.
     """
 
@@ -72,19 +72,19 @@ class Move:
 
 
 Facts = dict[str, object]
-"""What is attached to a topic, by the names that ``outline.json`` has for it."""
+"""The attachments of a topic, by their names in ``outline.json``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A topic that says something else.
+    """A topic with changed content.
 
     Attributes:
         spot: where it is now.
-        was: its id before.
-        text: what it says now.
-        before: what it had, of all that is different.
-        after: what it has instead.
+        was: its former id.
+        text: its current text.
+        before: the former values of everything that changed.
+        after: the new values.
         row: of the topic in the map after.
     """
 
@@ -98,14 +98,14 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """All differences between two maps, each kind in the order of the map that has the topics.
+    """All differences between two maps, each kind in map order.
 
     Attributes:
         added: branches that only the map after has.
         removed: branches that only the map before had.
         moved: topics below another topic than before, or in another order.
-        changed: topics that say something else.
-        pairs: which topic is which.
+        changed: topics with changed content.
+        pairs: the matched topics.
     """
 
     added: list[Branch]
@@ -132,7 +132,7 @@ def compare(before: Outline, after: Outline) -> Comparison:
 
 
 def _branches(rows: FlatOutline, others: list[int]) -> list[Branch]:
-    """Return the branches of topics that are in no pair."""
+    """Return the branches of unpaired topics."""
     counts = [int(other == NONE) for other in others]
     for row in range(len(others) - 1, MAP, -1):
         above = rows.parents[row]
@@ -168,12 +168,12 @@ def _moves(pairs: Pairs) -> list[Move]:
 
 
 def _longest_rising(numbers: list[int]) -> set[int]:
-    """Return the places of as many numbers as possible that stand in rising order.
+    """Return the positions of a longest increasing subsequence.
 
-    All others have moved: so one topic that was dragged to the end is one move, not one for each
-    of those it has passed.
+    All other topics have moved: a topic dragged to the end thus counts as one move, not as one for
+    each topic that it passed.
     """
-    lasts: list[int] = []  # the least last number of a rising row of each length
+    lasts: list[int] = []  # the smallest last number of a subsequence of each length
     at: list[int] = []  # where these numbers are
     previous = [NONE] * len(numbers)
     for place, number in enumerate(numbers):
@@ -209,7 +209,7 @@ def _changes(pairs: Pairs) -> list[Change]:
 
 
 def _difference(one: Topic, other: Topic, news: dict[str, str]) -> tuple[Facts, Facts]:
-    """Return what is different between two topics, before and after.
+    """Return the differing values of two topics, before and after.
 
     Args:
         one: the topic before.
@@ -254,7 +254,7 @@ def _task(topic: Topic) -> Facts:
 
 
 def _markers(topic: Topic) -> list[str]:
-    # Programs may draw them in any order.
+    # Their order is not significant.
     return sorted({marker.name for marker in topic.markers if marker.name})
 
 
@@ -270,7 +270,7 @@ _FACTS: Final[dict[str, tuple[Callable[[Topic], object], Callable[[object], obje
     "attachments": (lambda topic: [file.name for file in topic.attachments], _as_is),
     "formula": (lambda topic: topic.formula, _words),
 }
-"""What is compared, with what makes two of them equal that only look different."""
+"""The compared attachments, each with a function that normalizes insignificant differences."""
 
 NAMES: Final = tuple(_FACTS)
 

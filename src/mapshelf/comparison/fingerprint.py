@@ -1,14 +1,15 @@
-"""A few numbers by which maps with the same topics are found among a million others.
+"""Fingerprints: a few numbers per map for finding similar maps among a million others.
 
-* The key of an outline is equal for maps with the same topics in the same tree, whatever the
-  format of their files. A topic without text is what its pictures are.
-* Bands are equal for maps that share most topics (MinHash with locality-sensitive hashing): each is
-  made of three minima over the topics, and the more topics two maps share, the more bands they do.
-* Words are those that are likely to tell what a map is about. Which of them are rare enough to mean
-  something is decided when they are looked up.
+* The key of an outline is equal for maps with the same topics in the same tree, whatever their file
+  format. A topic without text is identified by its pictures.
+* Bands are equal for maps that share most topics (MinHash with locality-sensitive hashing). Each
+  band combines three minima over the topics: the more topics two maps share, the more bands they
+  share.
+* Words are likely to describe the subject of a map. Whether they are rare enough to be significant
+  is decided when they are looked up.
 
-``datasketch`` makes such bands, too, but keeps an index of its own in the memory of one process.
-Here they are terms of the search index and a column of the snapshot: they come and go with maps.
+``datasketch`` computes such bands, too, but keeps its own index in the memory of one process. Here
+they are terms of the search index and a column of the snapshot, updated along with the maps.
 """
 
 from collections.abc import Iterable, Sequence
@@ -27,23 +28,23 @@ BANDS: Final = 16
 _ROWS: Final = 3
 
 WORDS: Final = 12
-"""Words of a map by which others about the same are found."""
+"""Number of words per map for finding maps on the same subject."""
 
 FEWEST_TOPICS: Final = 4
-"""Different texts below which a map has no bands: three topics are shared by chance."""
+"""Maps with fewer distinct texts have no bands: a few topics may be shared by chance."""
 
 NEAR: Final = 6
-"""Bands from which two maps are near twins: about seven in ten of their topics are the same."""
+"""Equal bands from which two maps count as near twins: about 70 % of their topics are the same."""
 
 _SHORTEST: Final = 3
 _LONGEST: Final = 9
-"""Letters of words: longer ones tell more, up to a length."""
+"""Range of word lengths in letters: longer words are more specific, up to a point."""
 
 _ONCE: Final = 3
-"""How many times more a word counts that is said at all, so that repeating it is not everything."""
+"""Weight of the presence of a word relative to each repetition."""
 
 _UNSPACED: Final = "\u3040"
-"""From this letter on, words are pairs of characters of a script without spaces."""
+"""From this code point on, words are pairs of characters of a script without spaces."""
 
 _PORTION: Final = 2048
 """Topics hashed at a time, which takes less than a megabyte."""
@@ -54,7 +55,7 @@ _ADDED: Final = _SEEDS.integers(0, 2**63, BANDS * _ROWS, "u8")
 
 
 class Fingerprint(NamedTuple):
-    """What is compared of a map.
+    """The fingerprint of a map.
 
     Attributes:
         outline: the key of its outline, 0 without text in topics.
@@ -70,11 +71,11 @@ class Fingerprint(NamedTuple):
 def fingerprints(
     maps: Sequence[Sequence[tuple[int, str]]], words: Iterable[Iterable[str]]
 ) -> list[Fingerprint]:
-    """Return what is compared of each of some maps.
+    """Return the fingerprints of some maps.
 
     Args:
         maps: for each map the depth and the text of each topic, in order.
-        words: for each map what it is about, the most important first.
+        words: for each map its descriptive words, the most important first.
     """
     rows = [[(depth, spaced(text)) for depth, text in topics] for topics in maps]
     found = _bands([{text.casefold() for _, text in topics} for topics in rows])
@@ -95,7 +96,7 @@ def _key(topics: Iterable[tuple[int, str]]) -> int:
     for depth, text in topics:
         said = said or text != ""
         rows.append(f"{depth} {text}")
-    # Nothing is known of maps that say nothing.
+    # Maps without text cannot be compared.
     return xxhash.xxh3_64_intdigest("\n".join(rows).encode("utf-8", "replace")) if said else 0
 
 
@@ -108,8 +109,8 @@ def bands(texts: Iterable[str]) -> Sequence[int]:
 def _bands(maps: Sequence[set[str]]) -> list[Sequence[int]]:
     """Return the bands of maps with topics of these different texts.
 
-    The topics of all are computed with at once: for the few of one map, calling NumPy would take
-    longer than computing.
+    The topics of all maps are processed together: for the few topics of one map, the overhead of
+    calling NumPy would exceed the computation.
     """
     digest = xxhash.xxh3_64_intdigest
     found: list[Sequence[int]] = [(0,) * BANDS] * len(maps)
@@ -144,7 +145,7 @@ def _minima(keys: Array, starts: Array) -> Array:
     for first in range(0, len(keys), _PORTION):
         hashes = keys[first : first + _PORTION, None] * _FACTORS
         hashes += _ADDED
-        # The maps with keys in this portion; the first may have begun in the one before.
+        # The maps with keys in this chunk; the first may have started in the previous one.
         low = int(np.searchsorted(starts, first, "right")) - 1
         high = int(np.searchsorted(starts, first + len(hashes)))
         within = np.maximum(starts[low:high] - first, 0)
@@ -159,15 +160,15 @@ def _hashes(words: Iterable[str]) -> list[int]:
 
 
 def hashed(word: str) -> int:
-    """Return the number that stands for a word; it is never 0."""
+    """Return a non-zero hash of a word."""
     return xxhash.xxh32_intdigest(word.encode()) or 1
 
 
 def telling(counts: Iterable[tuple[str, int]]) -> list[str]:
-    """Return the words that are likely to tell what a map is about, the best first.
+    """Return the words that best describe a map, best first.
 
     Args:
-        counts: words, and how much each is said.
+        counts: words and their weighted frequencies.
     """
     weighed = [
         (-(count + _ONCE) * (_LONGEST if (size := len(word)) > _LONGEST else size), word)

@@ -1,6 +1,6 @@
-"""An outline as rows, so that two can be compared without recursion and in linear time.
+"""Flatten an outline into rows, so that two can be compared iteratively and in linear time.
 
-Row 0 stands for the map itself; the trees of all sheets hang from it. Parents come before their
+Row 0 is the map itself, the parent of the root topics of all sheets. Parents precede their
 children.
 """
 
@@ -24,9 +24,9 @@ class FlatOutline:
         topics: the topics; that of the map itself is empty.
         parents: the row above each, -1 for the map.
         children: the rows below each, in order.
-        places: which child of its parent each is, from 0.
-        texts: the words of each, with single blanks between them: how a format breaks lines, and
-            how it indents, is no difference between maps.
+        places: the index of each among the children of its parent.
+        texts: the words of each, separated by single spaces: line breaks and indentation depend on
+            the file format and are not differences between maps.
         sizes: the number of topics in each branch.
     """
 
@@ -63,5 +63,5 @@ def flat(outline: Outline) -> FlatOutline:
 
 
 def spaced(text: str) -> str:
-    """Return words with single blanks between them."""
+    """Return a text with white space collapsed to single spaces."""
     return " ".join(text.split())

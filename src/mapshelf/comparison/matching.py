@@ -1,15 +1,14 @@
-"""Finds which topic of one map is which topic of another.
+"""Match the topics of one map to the topics of another.
 
-Programs that give topics ids keep them when a topic is reworded or moved: then the ids say all.
-Other files have none (Markdown, OPML), or a program numbers topics anew each time, or the same map
-was saved in another format. So what ids leave open is decided by what topics say and where they
-are, in this order: equal branches in the same place, equal branches anywhere, equal texts that
-occur once, topics with the same topics below them, and at last topics in the same place whose
-words are alike.
+Programs with stable topic ids keep them when a topic is reworded or moved: then ids are sufficient.
+Other files have no ids (Markdown, OPML), or a program renumbers topics each time, or the same map
+was saved in another format. Topics that ids do not match are matched by text and position, in this
+order: equal branches in the same place, equal branches anywhere, equal texts that occur once,
+topics with the same subtopics, and finally topics in the same place with similar words.
 
-Each step looks at each topic a fixed number of times, so that two maps of 100,000 topics take
-seconds, whatever is in them. Published algorithms (GumTree, Zhang and Shasha) compare many pairs,
-which is quadratic where all topics are alike, and maps are not trusted.
+Each step visits each topic a fixed number of times, so two maps of 100,000 topics take seconds,
+whatever they contain. Published algorithms (GumTree, Zhang and Shasha) compare many pairs, which is
+quadratic when all topics are alike; maps are untrusted input.
 """
 
 import re
@@ -21,29 +20,29 @@ from typing import Final
 from mapshelf.comparison.flat_outline import MAP, FlatOutline
 
 NONE: Final = -1
-"""In place of a row: there is none."""
+"""Stands for a missing row."""
 
 _MADE: Final = re.compile("t[0-9a-f]{12}")
-"""An id made from the texts on the path (``readers.parsing.topic_ids``): it changes with them."""
+"""An id derived from the texts on the path (``readers.parsing.topic_ids``), so not stable."""
 
 _NUMBERED: Final = re.compile(r"\D{0,2}\d{0,5}")
-"""An id that may mean another topic in another map: a program counted."""
+"""A sequential id, which may belong to a different topic in another map."""
 
 _KEPT: Final = 10
-"""If one topic of so many has an id of the other map, the program keeps ids."""
+"""If at least one in this many topics has an id of the other map, ids are considered stable."""
 
 _ALIKE: Final = 0.5
-"""Least share of its letters that a topic has in common with what it said before."""
+"""Minimum share of letters that a reworded topic has in common with its former text."""
 
 _COMPARED: Final = 80
-"""Characters of a topic that are compared for that."""
+"""Maximum number of characters compared for that."""
 
 _MOST_PAIRS: Final = 64
-"""Pairs of siblings that are compared with each other; of more, each with the one in its place."""
+"""Maximum number of sibling pairs to compare; beyond it, siblings are compared by position."""
 
 
 class Pairs:
-    """Which topic is which.
+    """The matched topics of two maps.
 
     Attributes:
         forward: for each row of the map before, its row after, or ``NONE``.
@@ -58,28 +57,28 @@ class Pairs:
         self._fresh: deque[tuple[int, int]] = deque()
 
     def are_free(self, old: int, new: int) -> bool:
-        """Tell whether two topics can still become a pair."""
+        """Return whether two topics can still be paired."""
         return self.forward[old] == NONE and self.back[new] == NONE
 
     def add(self, old: int, new: int) -> None:
-        """Make two topics a pair."""
+        """Pair two topics."""
         self.forward[old], self.back[new] = new, old
         self._fresh.append((old, new))
 
     def fresh(self) -> Iterable[tuple[int, int]]:
-        """Yield each pair once, those too that are added meanwhile."""
+        """Yield each pair once, including pairs added during the iteration."""
         while self._fresh:
             yield self._fresh.popleft()
 
     def free_children(self, old: int, new: int) -> tuple[list[int], list[int]]:
-        """Return the topics below a pair that are in none."""
+        """Return the unpaired topics below a pair."""
         return (
             [child for child in self.before.children[old] if self.forward[child] == NONE],
             [child for child in self.after.children[new] if self.back[child] == NONE],
         )
 
     def free(self) -> tuple[list[int], list[int]]:
-        """Return all topics that are in no pair."""
+        """Return all unpaired topics."""
         return (
             [row for row, other in enumerate(self.forward) if other == NONE],
             [row for row, other in enumerate(self.back) if other == NONE],
@@ -87,7 +86,7 @@ class Pairs:
 
 
 def pair_up(before: FlatOutline, after: FlatOutline) -> Pairs:
-    """Return which topic of the map before is which topic of the map after."""
+    """Match the topics of the map before to those of the map after."""
     pairs = Pairs(before, after)
     pairs.add(MAP, MAP)
     told = _Ids(before, after)
@@ -105,7 +104,7 @@ def pair_up(before: FlatOutline, after: FlatOutline) -> Pairs:
 
 
 class _Ids:
-    """What the ids of topics tell."""
+    """Matches topics by their ids."""
 
     def __init__(self, before: FlatOutline, after: FlatOutline) -> None:
         self._before, self._after = before, after
@@ -113,7 +112,7 @@ class _Ids:
         common = old.keys() & new.keys()
         equal = sum(before.texts[old[one]] == after.texts[new[one]] for one in common)
         counted = sum(_NUMBERED.fullmatch(one) is not None for one in common)
-        # Numbers are believed only if most of them stand for the same words in both maps.
+        # Sequential ids are trusted only if most of them have the same text in both maps.
         self._trusted = 2 * equal >= len(common) or 2 * counted < len(common)
         fewest = min(len(before.topics), len(after.topics))
         self._kept = self._trusted and _KEPT * len(common) >= fewest
@@ -124,13 +123,13 @@ class _Ids:
         return self._same if self._trusted else ()
 
     def deny(self, old: int, new: int) -> bool:
-        """Tell whether two topics with different words are two, because their ids differ."""
+        """Return whether different ids prove that two topics with different texts are distinct."""
         ids = self._before.topics[old].id, self._after.topics[new].id
         return self._kept and all(ids) and not any(map(_MADE.fullmatch, ids))
 
 
 def _by_id(rows: FlatOutline) -> dict[str, int]:
-    """Return the rows of all ids that occur once."""
+    """Return the rows of all ids that occur only once."""
     counts = Counter(topic.id for topic in rows.topics)
     return {
         topic.id: row for row, topic in enumerate(rows.topics) if topic.id and counts[topic.id] == 1
@@ -138,7 +137,7 @@ def _by_id(rows: FlatOutline) -> dict[str, int]:
 
 
 class _Kinds:
-    """Numbers for what branches say: equal if, and only if, the branches are.
+    """Numbers that identify the content of branches: equal if and only if the branches are.
 
     Attributes:
         before: the number of the branch of each row of the map before.
@@ -164,7 +163,7 @@ def _kinds(before: FlatOutline, after: FlatOutline) -> _Kinds:
 
 
 def _in_place(pairs: Pairs, kinds: _Kinds) -> None:
-    """Pair what is below the same topic: equal branches, then equal texts, in their order."""
+    """Pair the children of paired topics: equal branches, then equal texts, in order."""
     before, after = pairs.before, pairs.after
     for old, new in pairs.fresh():
         left, right = pairs.free_children(old, new)
@@ -194,7 +193,7 @@ def _alike(
 def _anywhere(pairs: Pairs, kinds: _Kinds) -> None:
     """Pair equal branches that are in different places, the largest first.
 
-    A topic without any below it, such as "Notes", is the same only if no other says that.
+    A leaf topic, such as "Notes", is only paired if its text is unique.
     """
     before, after = pairs.before, pairs.after
     left, right = pairs.free()
@@ -203,7 +202,7 @@ def _anywhere(pairs: Pairs, kinds: _Kinds) -> None:
     left.sort(key=before.sizes.__getitem__, reverse=True)
     right.sort(key=after.sizes.__getitem__, reverse=True)
     for old, new in _alike(left, right, kinds.before, kinds.after):
-        # Larger ones around it may have been paired meanwhile.
+        # It may have been paired already as part of a larger branch.
         if pairs.are_free(old, new):
             for inner, other in zip(before.branch(old), after.branch(new), strict=True):
                 if pairs.are_free(inner, other):
@@ -222,7 +221,7 @@ def _by_unique_text(pairs: Pairs) -> None:
 
 
 def _by_what_is_below(pairs: Pairs, told: _Ids) -> None:
-    """Pair topics of which at least half of the topics below are the same, from the leaves up."""
+    """Pair topics that share at least half of their subtopics, from the leaves up."""
     before, after = pairs.before, pairs.after
     for old in range(len(before.topics) - 1, MAP, -1):
         if pairs.forward[old] != NONE or not before.children[old]:
@@ -238,12 +237,12 @@ def _by_what_is_below(pairs: Pairs, told: _Ids) -> None:
 
 
 def _reworded(pairs: Pairs, told: _Ids, kinds: _Kinds) -> None:
-    """Pair siblings that say nearly the same, first those between the same neighbours."""
+    """Pair siblings with similar texts, first those between the same neighbours."""
     before, after = pairs.before, pairs.after
     if pairs.are_free(*(first := _centres(before, after))) and not told.deny(*first):
         pairs.add(*first)
         _in_place(pairs, kinds)
-    for new in range(len(after.topics)):  # parents come first, so what is added is met later
+    for new in range(len(after.topics)):  # parents come first, so new pairs are visited later
         old = pairs.back[new]
         if old == NONE:
             continue
@@ -259,7 +258,7 @@ def _centres(before: FlatOutline, after: FlatOutline) -> tuple[int, int]:
 
 
 def _gaps(pairs: Pairs, old: int, new: int) -> Iterable[tuple[list[int], list[int]]]:
-    """Yield the free topics below a pair, those together that have the same one before them."""
+    """Yield the unpaired topics below a pair, grouped by their preceding sibling."""
     left: dict[int, list[int]] = defaultdict(list)
     last = NONE
     for child in pairs.before.children[old]:
@@ -291,7 +290,7 @@ def _pair_most_alike(pairs: Pairs, told: _Ids, left: Sequence[int], right: Seque
 def _most_alike(
     before: FlatOutline, after: FlatOutline, left: Sequence[int], right: Sequence[int]
 ) -> Iterable[tuple[int, int]]:
-    """Return pairs of siblings that say nearly the same, those first that do most."""
+    """Return pairs of siblings with similar texts, most similar first."""
     of_left = [_letters(before.texts[row]) for row in left]
     of_right = [_letters(after.texts[row]) for row in right]
     each: Iterable[tuple[int, int]] = product(range(len(left)), range(len(right)))
@@ -303,11 +302,11 @@ def _most_alike(
 
 
 def _letters(text: str) -> frozenset[str]:
-    """Return the pairs of letters that follow each other in a text."""
+    """Return the pairs of adjacent letters in a text."""
     text = f" {text[:_COMPARED].casefold()} "
     return frozenset(map("".join, pairwise(text)))
 
 
 def _share(one: frozenset[str], other: frozenset[str]) -> float:
-    """Return how much of two texts is the same, from 0 to 1."""
+    """Return the similarity of two texts, from 0 to 1."""
     return 2 * len(one & other) / (len(one) + len(other))

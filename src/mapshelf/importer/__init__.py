@@ -1,4 +1,4 @@
-"""Imports map files and records into the store, and exports records.
+"""Import map files and records into the store, and export records.
 
-Nothing is imported here: to export records, no reader of map files has to be loaded.
+This package imports none of its modules, so that exporting records loads no map readers.
 """

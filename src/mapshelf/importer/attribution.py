@@ -1,6 +1,6 @@
-"""What an operator says of all maps of an import.
+"""Owner and category for all maps of an import.
 
-It is here by itself so that a command can take it without loading what reads files.
+This is a separate module so that commands can use it without loading the map readers.
 """
 
 from dataclasses import dataclass

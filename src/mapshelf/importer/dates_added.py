@@ -1,8 +1,8 @@
-"""Says when maps came into the catalogue (``DateAdded``).
+"""Determine when maps were added to the catalogue (``DateAdded``).
 
-Of what lies in a folder when it is first imported, nobody knows: the date in the file stands for
-it, or else the time of the file. What arrives later arrives now, however old it is, so that it is
-among the newest. A first import that was interrupted goes on as the first one.
+For files found by the first import of a folder, that is unknown: the date in the file is used, or
+else its modification time. Files that arrive later are added now, however old they are, so that
+they are listed among the newest. An interrupted first import continues as the first one.
 """
 
 import os
@@ -26,7 +26,7 @@ class DatesAdded:
 
         Args:
             found: its file.
-            folder: the folder or archive that was named, empty if the file itself was.
+            folder: the folder or archive given by the operator, empty if the file itself was given.
         """
         if not folder or not self._is_first(folder):
             return None
@@ -36,7 +36,7 @@ class DatesAdded:
         return min(dated, time.time_ns() // 1_000_000)
 
     def finish(self, *folders: str) -> None:
-        """Note that the first import of these folders, and of all that were asked about, is over.
+        """Record that the first import of these folders, and of all queried ones, is complete.
 
         Raises:
             StoreError: the store failed.

@@ -1,7 +1,7 @@
-"""Synchronizes the catalogue with folders: maps are added, updated, and deleted with their files.
+"""Synchronize the catalogue with folders: add, update and delete maps along with their files.
 
-Each run compares the folders with the sources in the store, so a process that was stopped or
-killed catches up with one run. Nothing in the folders is ever written.
+Each run compares the folders with the sources in the store, so one run catches up after a process
+was stopped or killed. Nothing is ever written to the folders.
 """
 
 import logging
@@ -24,7 +24,7 @@ from mapshelf.model import Refusal, RefusalKind, Verdict
 from mapshelf.readers.sandboxed_reader import SandboxedReader
 
 MIN_AGE: Final = 1.0
-"""Seconds since the last change of a file before it is read: it may be half copied."""
+"""Seconds without changes before a file is read: it may still be being copied."""
 
 PAGE_SIZE: Final = 1000
 """Sources requested from the store at a time."""
@@ -34,13 +34,13 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SyncOptions:
-    """How folders are synchronized.
+    """Options for synchronizing folders.
 
     Attributes:
         attribution: owner and category of the maps.
-        status: where progress is told.
-        page: the address where people read which files were refused, and why.
-        briefly: whether to log how many files were refused, and not each of them.
+        status: where to report progress.
+        page: the URL of the page that lists refused files.
+        briefly: whether to log only the number of refused files instead of each file.
     """
 
     attribution: Attribution = field(default_factory=Attribution)
@@ -73,7 +73,7 @@ class FolderSync:
         self._remembered: set[Refusal] | None = None
 
     def sync(self) -> bool:
-        """Synchronize once; tell whether a file is still being written.
+        """Synchronize once; return whether a file is still being written.
 
         Raises:
             StoreError: the store failed; the next run catches up.
@@ -98,14 +98,14 @@ class FolderSync:
         return len(complete) < len(present)
 
     def _is_complete(self, candidate: Candidate) -> bool:
-        """Tell whether a file has not changed for a while."""
-        # The clock of a file server may be ahead. So a file that is as the last scan found it is
-        # complete, whatever its time.
+        """Return whether a file has not changed for a while."""
+        # The clock of a file server may be ahead, so a file that is unchanged since the last scan
+        # is complete, whatever its modification time.
         age = time.time() - candidate.modified / 1e9
         return candidate in self._last_scan or age > MIN_AGE
 
     def _import(self, candidates: set[Candidate], progress: ImportProgress) -> Report:
-        """Import files that are new or changed since the last run; return what became of them."""
+        """Import files that are new or changed since the last run; return the report."""
         report = Report()
         if not candidates:
             return report
@@ -129,13 +129,13 @@ class FolderSync:
         return report
 
     def _finish_first_import(self, reachable: list[Path]) -> None:
-        """Note, once for each folder, that every file in it was seen."""
+        """Record, once per folder, that every file in it was seen."""
         if unfinished := self._unfinished.intersection(reachable):
             self._dates_added.finish(*map(str, unfinished))
             self._unfinished -= unfinished
 
     def _attribute(self, reachable: list[Path]) -> None:
-        """Once, give owner and category to maps that were imported without them."""
+        """Set owner and category, once, for maps that were imported without them."""
         if self._remembered is None:
             for folder in reachable:
                 attribute(self._store, os.fsencode(folder), self._options.attribution)
@@ -143,7 +143,7 @@ class FolderSync:
     def _remember(
         self, reachable: list[Path], scanned: Report, complete: set[str]
     ) -> list[Refusal]:
-        """Have the store know what was not taken; return what is new to it."""
+        """Record the refused files in the store; return the new ones."""
         self._refused = {path: one for path, one in self._refused.items() if path in complete}
         now = {*self._refused.values(), *refusals_of(scanned)}
         if now == self._remembered:
@@ -153,7 +153,7 @@ class FolderSync:
         return new
 
     def _tell(self, report: Report, new: list[Refusal], *, first: bool) -> None:
-        """Log what an import did: the first in a line of its own, whatever there was to do."""
+        """Log the result of an import; the first import is always logged."""
         refused = [one for one in new if one.kind is RefusalKind.REFUSED]
         if not self._options.briefly:
             for one in refused:
@@ -171,7 +171,7 @@ class FolderSync:
             log.info("imported: %s%s", report.summary(), where)
 
     def _delete_missing(self, reachable: list[Path], present: set[str]) -> None:
-        """Delete the maps whose files were missing in the scan, and still are.
+        """Delete the maps whose files were missing from the scan and still are.
 
         A file that was renamed since the scan is left to the next run, which knows its new name.
         """
@@ -187,7 +187,7 @@ class FolderSync:
                 log.info("removed %d maps whose files are gone", count)
 
     def _may_be_unmounted(self, folder: Path) -> bool:
-        """Tell whether a folder may be the mount point of a disk that is not mounted.
+        """Return whether a folder may be the mount point of an unmounted disk.
 
         That is an empty folder in which no run of this process has seen a file.
         """
@@ -204,7 +204,7 @@ class FolderSync:
         self._logged.add(note)
 
     def _was_on_unmounted_disk(self, path: bytes) -> bool:
-        """Tell whether a file was seen on another disk than the one that is there now."""
+        """Return whether a file was last seen on a different disk than the one mounted now."""
         device = self._devices.get(os.fsdecode(path))
         folder = os.path.dirname(path)
         while not os.path.isdir(folder):

@@ -1,4 +1,4 @@
-"""Imports map files into the store. A file that is known and unchanged is not even opened."""
+"""Import map files into the store, without opening known files that have not changed."""
 
 import os
 import time
@@ -23,17 +23,17 @@ BATCH_SIZE: Final = 100
 """Maps written in one transaction at most."""
 
 BATCH_BYTES: Final = 32 << 20
-"""Bytes of files and pictures after which a batch is written: they may be large."""
+"""Bytes of files and pictures after which a batch is written, to limit memory use."""
 
 BATCH_SECONDS: Final = 0.5
-"""Seconds after which a batch is written, so that its maps show while the others are read."""
+"""Seconds after which a batch is written, so that its maps appear while others are read."""
 
 UNREAD: Final = -1
 """Modification time of a source whose file must be read again: no file has it."""
 
 
 class ImportStore(Maps, MapWriter, Sources, Imports, Protocol):
-    """What importing files needs of a store."""
+    """The store protocols that importing files needs."""
 
 
 def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of it
@@ -46,19 +46,19 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
     read_unchanged: bool = True,
     dates_added: DatesAdded | None = None,
 ) -> None:
-    """Import ``candidates`` into ``store``, and note the result of each in ``report``.
+    """Import ``candidates`` into ``store``, and record the result of each in ``report``.
 
-    Without a category of its own, a new map gets the one with the name of its folder, if there is
-    one. A file that was renamed or moved remains the same map: its content identifies it.
+    A new map without a category gets the category named like its folder, if there is one. A renamed
+    or moved file remains the same map: its content identifies it.
 
-    An attribution changes a map even if its file is unchanged, so all files are read; without
-    ``read_unchanged``, it is left to the caller (``attribute``).
+    An attribution applies even to maps with unchanged files, so all files are read; without
+    ``read_unchanged``, the caller must apply it (``attribute``).
 
-    Without ``dates_added``, these are all candidates of their folders; with it, the caller says
-    when all have been imported.
+    Without ``dates_added``, ``candidates`` must include all files of their folders; with it, the
+    caller signals when all files have been imported.
 
     Raises:
-        StoreError: the store failed; what was noted as added or changed before is stored.
+        StoreError: the store failed; files reported as added or changed so far are stored.
     """
     read_all = read_unchanged and attribution != Attribution()
     dates = dates_added or DatesAdded(store, store)
@@ -68,10 +68,10 @@ def import_maps(  # noqa: PLR0913 - what is imported, how, and what is said of i
 
 
 def attribute(store: ImportStore, folder: bytes, attribution: Attribution) -> int:
-    """Give the maps of a folder owner and category without reading files; return how many changed.
+    """Set owner and category of a folder's maps without reading files; return how many changed.
 
     Raises:
-        StoreError: the store failed; the maps before are changed.
+        StoreError: the store failed; earlier maps are changed.
     """
     if attribution == Attribution():
         return 0
@@ -126,7 +126,7 @@ class _Import:
         self._write()
 
     def _to_read(self, candidates: Iterable[Candidate]) -> Iterator[str]:
-        """Yield the paths of files to read; note the others as unchanged."""
+        """Yield the paths of files to read; report the others as unchanged."""
         pending = iter(candidates)
         while page := list(islice(pending, LOOKUP_SIZE)):
             sources = self._store.sources([os.fsencode(candidate.path) for candidate in page])
@@ -175,10 +175,10 @@ class _Import:
         )
 
     def _detect_rename(self, source: Source) -> bool:
-        """If ``source`` is a known file under a new name, move its map there; tell whether.
+        """If ``source`` is a known file under a new name, move its map; return whether it is.
 
-        It counts as unread until the draft is written: if this process ends before, the file is
-        read again.
+        It counts as unread until the draft is written: if this process ends first, the file is read
+        again.
         """
         moved = replace(source, modified=UNREAD)
         for known in self._store.sources_of(source.digest):

@@ -1,4 +1,4 @@
-"""The progress of an import, as a bar in the terminal and in the file that pages are made from."""
+"""Show the progress of an import, in the terminal and in the status file that pages read."""
 
 import time
 from types import TracebackType
@@ -13,10 +13,10 @@ WRITTEN_EVERY: Final = 0.3
 
 
 class ImportProgress:
-    """Shows the progress of an import while in the context."""
+    """Context manager that shows the progress of an import."""
 
     def __init__(self, status: StatusFile | None = None) -> None:
-        """Write to ``status``, if that is given."""
+        """Write progress to ``status``, if given."""
         self._status = status
         self._bar = ProgressBar()
         self._done = self._total = 0
@@ -43,7 +43,7 @@ class ImportProgress:
         self._write(ImportStatus())
 
     def follow(self, report: Report, description: str = "", total: int = 0) -> None:
-        """Follow what is noted in ``report``: ``total`` files, if that is known."""
+        """Track ``report``, out of ``total`` files if known."""
         if total:
             self._total = total
             self._bar.expect(description, total)
@@ -54,7 +54,7 @@ class ImportProgress:
         self._done += 1
         self._bar.advance()
         if time.monotonic() - self._written > WRITTEN_EVERY:
-            # The files that could not even be looked at are not among those that were expected.
+            # Files that could not be scanned are not included in the expected total.
             self._write(ImportStatus(min(self._done, self._total), self._total))
 
     def _write(self, status: ImportStatus) -> None:

@@ -1,7 +1,7 @@
-"""The progress bar of commands that take long.
+"""The progress bar of long-running commands.
 
-Where nobody sees it, nothing is drawn, and the library that draws is not even loaded, which would
-take time at the start of every import.
+Outside a terminal nothing is drawn, and the progress bar library is not loaded, which would slow
+down the start of every import.
 """
 
 import sys
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class ProgressBar:
-    """A bar on standard error while in the context, if that is a terminal."""
+    """Context manager for a progress bar on standard error, if that is a terminal."""
 
     def __init__(self) -> None:
         # In a file, a bar would leave an empty line.
@@ -40,12 +40,12 @@ class ProgressBar:
             self._task = self._drawn.add_task(description, total=None)
 
     def expect(self, description: str, total: int) -> None:
-        """Tell how many steps the task takes, and what it does now."""
+        """Set the number of steps of the task and its description."""
         if self._drawn and self._task is not None:
             self._drawn.update(self._task, description=description, total=total)
 
     def advance(self, steps: int = 1) -> None:
-        """Note steps of the task that are done."""
+        """Advance the bar by completed steps."""
         if self._drawn and self._task is not None:
             self._drawn.advance(self._task, steps)
 

@@ -22,12 +22,11 @@ _BYTE_ORDER_MARK: Final = b"\xef\xbb\xbf"
 def import_records(store: MapWriter, path: Path, report: Report) -> None:
     """Import the records in the file at ``path`` into ``store``.
 
-    A bad line is noted in ``report`` with its number, and the others are imported.
+    An invalid line is recorded in ``report`` with its number; the others are imported.
 
     Raises:
-        UnreadableFile: the file cannot be opened or read; what was noted before is stored.
-        StoreError: the store failed; what was noted as added or changed before is
-            stored.
+        UnreadableFile: the file cannot be opened or read; records reported so far are stored.
+        StoreError: the store failed; records reported as added or changed so far are stored.
     """
     try:
         file = path.open("rb")
@@ -48,7 +47,7 @@ def import_records(store: MapWriter, path: Path, report: Report) -> None:
 
 
 def export_records(store: Maps, file: BinaryIO) -> int:
-    """Write every map of ``store`` into ``file``, one per line; return how many there are."""
+    """Write every map of ``store`` to ``file``, one per line; return their number."""
     count, after = 0, 0
     while page := store.maps(after, PAGE_SIZE):
         file.writelines(format_record(found) + b"\n" for found in page)
@@ -63,9 +62,9 @@ def _unreadable(path: Path, done: str, error: OSError) -> UnreadableFile:
 
 
 def _lines(file: BinaryIO, path: Path) -> Iterator[tuple[str, bytes]]:
-    """Yield the lines that are not blank, each with file name and line number.
+    """Yield the non-blank lines, each with file name and line number.
 
-    Of a line that is too long, only the beginning is yielded, which is too long as well.
+    An overlong line is truncated, but stays long enough to be rejected.
 
     Raises:
         UnreadableFile: the file cannot be read further.

@@ -1,6 +1,6 @@
-"""Remembers in the store which files imports did not take, so that each is told once.
+"""Record refused files in the store, so that each refusal is reported only once.
 
-It is forgotten when the file is taken, or gone, or when nobody looks for maps there any longer.
+A refusal is deleted when the file is imported or deleted, or its folder is no longer imported.
 """
 
 import os
@@ -20,11 +20,11 @@ PAGE_SIZE: Final = 500
 """Files read from the store, and written to it, at a time."""
 
 MOST_SKIPPED: Final = 1000
-"""Files remembered that were skipped: a folder may be full of them, and nobody reads more."""
+"""Maximum number of skipped files recorded: a folder may be full of them."""
 
 
 def refusals_of(report: Report) -> list[Refusal]:
-    """Return what an import did not take, each file once."""
+    """Return the files that an import refused or skipped, without duplicates."""
     refused, skipped = dict(report.refusals), dict(report.skipped[:MOST_SKIPPED])
     return [
         *(_refusal(name, reason, RefusalKind.REFUSED) for name, reason in refused.items()),
@@ -37,12 +37,12 @@ def refusals_of(report: Report) -> list[Refusal]:
 
 
 def remember(store: Imports, tops: Iterable[Path], now: Iterable[Refusal]) -> list[Refusal]:
-    """Have the store know exactly these refusals in what was imported; return those that are new.
+    """Replace the stored refusals of the imported folders and files; return the new ones.
 
     Args:
         store: the store.
         tops: the folders and files that were imported.
-        now: what was not taken from there.
+        now: their current refusals.
 
     Raises:
         StoreError: the store failed.
@@ -74,7 +74,7 @@ def _pages(of: list[T]) -> Iterator[list[T]]:
 def _refusal(name: str, reason: str, kind: RefusalKind) -> Refusal:
     try:
         modified = storable_time(os.lstat(name).st_mtime_ns)
-    except (OSError, ValueError):  # in an archive, under a name with escapes, or gone
+    except (OSError, ValueError):  # inside an archive, an escaped name, or deleted
         modified = 0
     line = "".join(one if one.isprintable() else "\N{REPLACEMENT CHARACTER}" for one in reason)
     return Refusal(name, line, kind, modified)

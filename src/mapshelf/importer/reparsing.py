@@ -1,11 +1,11 @@
-"""Reads maps anew whose outlines an older version made, from the files that are kept.
+"""Reparse maps whose outlines were made by an older version, from the stored files.
 
-A new version finds more in the same files: pictures, icons, arrows. Nobody should have to import
-everything again for that. The store knows which maps are left, so this goes on where it was
-stopped, and is over at once if there are none. Only outlines, links and pictures change: what
-people said about a map since (title, description, category) stays.
+A new version extracts more from the same files: pictures, icons, arrows. Reparsing avoids importing
+everything again. The store tracks which maps are outdated, so an interrupted run continues where it
+stopped, and returns at once if there are none. Only outlines, links and pictures change: values
+entered by users since (title, description, category) are preserved.
 
-Several nodes may do this at the same time. Each begins somewhere else, and the store takes the
+Several nodes may do this concurrently. Each starts at a different map, and the store accepts the
 first result for each map.
 """
 
@@ -23,16 +23,16 @@ from mapshelf.store.contract import Maps, ReparsableOutlines, Tags
 from mapshelf.store.merge import current_tags
 
 BATCH_SIZE: Final = 20
-"""Maps written in one transaction; the files of so many are in memory."""
+"""Maps written per transaction, whose files are in memory together."""
 
 _FIRST: Final = 1_000_000
-"""Most of the maps to begin behind, if there are so many."""
+"""Upper bound of the ``file_id`` to start after, if there are that many maps."""
 
 log = logging.getLogger(__name__)
 
 
 class ReparsingStore(Maps, ReparsableOutlines, Tags, Protocol):
-    """What reading maps anew needs of a store."""
+    """The store protocols that reparsing needs."""
 
 
 def reparse_outlines(
@@ -41,17 +41,17 @@ def reparse_outlines(
     folders: Sequence[Path],
     pause: Callable[[], bool],
 ) -> int:
-    """Read anew every map that an older version read; return how many were changed.
+    """Reparse every outdated map; return how many changed.
 
     Args:
-        store: has the maps and their files.
-        reader: reads them.
-        folders: the imported folders. Pictures beside a file in one of them are read, too, if it is
-            still there.
-        pause: called after each batch; tells whether to stop.
+        store: the store with the maps and their files.
+        reader: the reader for the files.
+        folders: the imported folders. Pictures next to a file in one of them are read too, if the
+            file still exists.
+        pause: called after each batch; returns whether to stop.
 
     Raises:
-        StoreError: the store failed; what was written before stays.
+        StoreError: the store failed; earlier batches remain stored.
     """
     tops = [resolve_path(folder) for folder in folders]
     after = random.randrange(_FIRST)  # noqa: S311 - to be elsewhere than other nodes, no secret

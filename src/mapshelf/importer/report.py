@@ -10,7 +10,7 @@ from unicodedata import category
 from mapshelf.model import Outcome, Verdict
 
 _JOINERS: Final = "\u200c\u200d"
-"""They join emoji and separate letters of Persian; nobody sees them."""
+"""Invisible characters that join emoji and separate Persian letters."""
 
 
 @dataclass(slots=True)
@@ -19,8 +19,8 @@ class Report:
 
     Attributes:
         counts: how many files or records got each verdict.
-        refusals: what was refused, and why.
-        skipped: files that might have been maps and are none, and why; they are not counted.
+        refusals: refused files or records, and why.
+        skipped: files that turned out not to be maps, and why; they are not counted.
         ignored: unknown keys of records, and how often they occurred.
         notify: called after each file or record, to show progress.
     """
@@ -39,7 +39,7 @@ class Report:
         self.notify()
 
     def skip(self, name: str, reason: str) -> None:
-        """Note a file that is no map, and need not be one."""
+        """Record a file that is not a map and need not be one."""
         self.skipped.append((name, reason))
 
     @property
@@ -48,7 +48,7 @@ class Report:
         return self.counts.total() - self.counts[Verdict.REFUSED]
 
     def note_all(self, names: Iterable[str], outcomes: Iterable[Outcome]) -> None:
-        """Count a batch that was written."""
+        """Count the outcomes of a written batch."""
         for name, outcome in zip(names, outcomes, strict=True):
             self.note(outcome.verdict, name, outcome.reason)
 

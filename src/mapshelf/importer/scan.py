@@ -1,13 +1,14 @@
-"""Finds the files of an import: those that the operator named, and those in named folders.
+"""Find the files to import: files given by the operator, and map files in given folders.
 
-In folders, only files with the extension of a map format are candidates, because folders hold much
-else. Some extensions are also used for other things (Markdown, PlantUML): such a file must also
-begin like a map, or it is skipped. A file that was named is always a candidate.
-What a candidate really is, a reader decides by its content.
+In folders, only files with the extension of a map format are candidates, because folders contain
+many other files. Some extensions are shared with other formats (Markdown, PlantUML): such a file is
+skipped unless it begins like a map. A file given explicitly is always a candidate. A reader then
+determines the actual format from the content.
 
-Some documents are folders that look like files (on a Mac). Such a document is represented by the
-file in it that holds the map, so that no other module needs to know. Symbolic links in folders are
-not followed, because they may lead to files that the operator did not mean to publish.
+Some documents are folders that look like files (macOS bundles). Such a document is represented by
+the file in it that holds the map, so that no other module needs to handle bundles. Symbolic links
+in folders are not followed, because they may point to files that the operator did not intend to
+publish.
 """
 
 import os
@@ -29,12 +30,12 @@ SUFFIXES: Final = tuple(suffix for reader in READERS for suffix in reader.suffix
 """Extensions of map files, in lower case."""
 
 SHARED_SUFFIXES: Final = tuple(suffix for reader in READERS for suffix in reader.shared)
-"""Extensions that other files use as well: these must begin like a map."""
+"""Extensions shared with other formats: such a file must begin like a map."""
 
 FOLDER_DOCUMENTS: Final = tuple(
     f"{suffix}/{reader.main}" for reader in READERS if reader.main for suffix in reader.suffixes
 )
-"""Ends of paths, in lower case, of files that hold the map of a document that is a folder."""
+"""Path suffixes, in lower case, of the file that holds the map in a bundle."""
 
 _HEAD: Final = 64 * KIB
 """Bytes that decide whether a file with a shared extension begins like a map."""
@@ -52,12 +53,12 @@ class Candidate:
 
     Attributes:
         path: absolute path.
-        name: path below the folder that was named, or the file's name if the file was named.
+        name: path relative to the given folder, or the name of a file that was given itself.
         size: bytes.
         modified: modification time, see ``storable_time``.
         device: number of its file system.
-        folder: the folder or archive that was named, empty if the file itself was. Pictures beside
-            a map are taken from there only (``readers.beside``).
+        folder: the given folder or archive, empty if the file itself was given. Pictures next to a
+            map are only read from there (``readers.beside``).
     """
 
     path: str
@@ -68,7 +69,7 @@ class Candidate:
     folder: str = ""
 
     def is_unchanged(self, source: Source | None) -> bool:
-        """Tell whether size and time are those of ``source``, the file when it was last read."""
+        """Return whether size and time match ``source``, the file when it was last read."""
         return source is not None and (source.size, source.modified) == (self.size, self.modified)
 
 
@@ -81,8 +82,8 @@ def scan(
 ) -> Iterator[Candidate]:
     """Yield the files under ``paths``, each once, in a stable order.
 
-    A zip file that was named is scanned like a folder if ``members`` is given. What cannot be
-    scanned is noted in ``report``.
+    A given zip file is scanned like a folder if ``members`` is given. Paths that cannot be scanned
+    are recorded in ``report``.
     """
     seen: set[str] = set()
     for named in paths:
@@ -132,13 +133,13 @@ def _files(path: Path, report: Report) -> Iterator[str]:
 
 
 def folder_of(path: str) -> str:
-    """Return the name of the folder a map is in, not counting a document that is a folder."""
+    """Return the name of the folder that contains a map, ignoring bundles."""
     place = Path(path).parent
     return place.parent.name if _is_in_document(path) else place.name
 
 
 def resolve_path(named: Path) -> str:
-    """Return the canonical form of a path that was named, with all links resolved."""
+    """Return the canonical form of a given path, with all links resolved."""
     return os.path.realpath(named)
 
 
@@ -174,7 +175,7 @@ def _maps_among(members: list[Member]) -> Iterator[Member]:
 
 
 def is_gone(path: bytes) -> bool:
-    """Tell whether there is certainly nothing at ``path``; in case of an error there may be.
+    """Return whether ``path`` certainly does not exist; on errors it may exist.
 
     A member of an archive exists as long as the archive does.
     """
@@ -190,7 +191,7 @@ def is_gone(path: bytes) -> bool:
 
 
 def _is_in_document(path: str) -> bool:
-    """Tell whether a file holds the map of a document that is a folder."""
+    """Return whether a file holds the map of a bundle."""
     return path.replace(os.sep, "/").lower().endswith(FOLDER_DOCUMENTS)
 
 
@@ -204,14 +205,14 @@ def _looks_like_a_map(name: str, path: Path) -> bool:
 
 
 def _is_shared(name: str) -> bool:
-    """Tell whether a name is like those of maps, and of other files."""
+    """Return whether a name has an extension shared by maps and other files."""
     return not name.startswith(".") and name.lower().endswith(SHARED_SUFFIXES)
 
 
 def _begins_like_a_map(path: Path, name: str) -> bool:
-    """Tell whether a reader that shares the file's extension recognizes its beginning."""
+    """Return whether a reader for the file's extension recognizes its beginning."""
     try:
-        # Do not follow a link that replaced the file, and do not wait for a pipe.
+        # Do not follow a link that replaced the file, and do not block on a pipe.
         descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(descriptor, "rb") as file:
             head = Content(file.read(_HEAD) if _is_regular(descriptor) else b"", Limits())

@@ -1,4 +1,4 @@
-"""What a client asks of ``GET /maps``: parameters, filters and sort orders, as rows of tables."""
+"""Queries of ``GET /maps``: parameters, filters and sort orders, defined as rows of tables."""
 
 from mapshelf.query.filter_words import NOT
 from mapshelf.query.map_query import (

@@ -1,7 +1,7 @@
-"""Filters as words of a search text: ``folder:``, ``tag:``, and both after a minus.
+"""Filters within a search text: ``folder:`` and ``tag:``, each optionally negated with a minus.
 
-Whoever does not know them loses nothing: everything else is searched for as it is typed, and
-nothing is an error.
+Users who do not know them are not affected: any other text is searched as typed, and there are no
+syntax errors.
 """
 
 import re
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 NOT: Final = "-"
-"""Stands before the name of a filter whose maps are left out."""
+"""Prefix of the name of a negated filter."""
 
 TYPED: Final = {
     **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u00ab\u00bb\u300c\u300d\uff02"), '"'),
@@ -29,11 +29,11 @@ _WORDS: Final = re.compile(
 def split_filters(
     text: str, keys: Mapping[str, Callable[[str], int]]
 ) -> tuple[str, str, tuple[tuple[str, int], ...]]:
-    """Return a text without such words, these words, and the filters that they mean.
+    """Return a text without its filter words, these words, and the filters they represent.
 
     Args:
-        text: what somebody searches for.
-        keys: for each name, what makes a key of a value.
+        text: the search text.
+        keys: for each filter name, the function that turns a value into a key.
     """
     found: list[str] = []
     filters: list[tuple[str, int]] = []

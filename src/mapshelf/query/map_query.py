@@ -1,6 +1,6 @@
-"""What a client asks of ``GET /maps``, parsed once into a frozen value.
+"""Parse the query string of ``GET /maps`` into an immutable ``MapQuery``.
 
-The parameters are rows of tables, which the parser, the lists, the tests and the documentation use.
+The parameters are rows of tables, used by the parser, the lists, the tests and the documentation.
 To add a filter or an order, start with a row of ``FILTERS`` or of ``SORT_ORDERS``
 (``sort_orders.py``); ARCHITECTURE.md lists the other files to change.
 """
@@ -40,7 +40,7 @@ class MapQuery:
     Attributes:
         text: what to search for, empty to list; without the ``words``.
         words: the words of the text that are filters (``filter_words.py``).
-        title_only: whether the text is searched for in titles alone.
+        title_only: whether the text is searched only in titles.
         order: a value of ``ORDERS``, ``None`` for relevance.
         filters: name of a row of ``FILTERS`` and the key a map must have there, for each filter;
             with ``NOT`` before the name, must not have.

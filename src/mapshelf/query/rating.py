@@ -1,6 +1,6 @@
-"""The rating of a map, by which few votes cannot outrank many, and its popularity.
+"""The rating of a map, in which few votes cannot outrank many, and its popularity.
 
-Popularity chooses between maps that match a search equally well.
+Popularity breaks ties between maps that match a search equally well.
 
 Source of the rating: E. B. Wilson, "Probable inference, the law of succession, and statistical
 inference", Journal of the American Statistical Association 22 (1927).
@@ -30,7 +30,7 @@ def rating(thumbs_up: int, thumbs_down: int) -> float:
 
 
 def popularity(found: Map) -> int:
-    """Return how popular a map is, from 0 (nobody has opened it) to ``POPULARITIES`` - 1.
+    """Return the popularity of a map, from 0 (never opened) to ``POPULARITIES`` - 1.
 
     Each level takes twice as many views. A download counts as four views, and a rating of 1 as
     three levels.

@@ -75,7 +75,7 @@ class _Match:
 
 @dataclass(frozen=True, slots=True)
 class _Chunk:
-    """What stands between two blanks: its words, if rows are looked for, and its matches."""
+    """The text between two spaces: its words, if phrases are searched, and its matches."""
 
     words: list[_Word]
     matches: list[_Match]
@@ -168,7 +168,7 @@ class Highlighter:
             yield from (_Match(*span, term) for span in _row_spans(words, row, unfinished))
 
     def _chunk(self, text: str) -> _Chunk:
-        """Return what stands between two blanks, analysed once for all texts."""
+        """Return the analysis of the text between two spaces, cached across texts."""
         chunk = self._chunks.get(text)
         if chunk is None:
             chunk = self._chunks[text] = self._analysed(text)
@@ -227,7 +227,7 @@ def highlighted(text: str, highlights: Iterable[Highlight]) -> str:
 
 
 def _is_word_of(term: QueryTerm, forms: set[str]) -> bool:
-    """Tell whether one of ``forms`` is the only word of ``term``, or starts with it."""
+    """Return whether one of ``forms`` is the only word of ``term``, or starts with it."""
     if len(term.words) > 1:
         return False
     if term.prefix:

@@ -1,4 +1,4 @@
-"""Makes listed maps: joins what the store says of a map with what its outline says."""
+"""Create listed maps from the data of a map in the store and the content of its outline."""
 
 from typing import Final
 
@@ -12,9 +12,9 @@ _LATEST: Final = 253_402_300_799_999
 
 
 def passages_of(found: Map, outline: bytes | None, most: int = LONGEST_TEXT) -> Passages:
-    """Return the words of a map and what else its outline says.
+    """Return the passages of a map from its outline.
 
-    Without an outline, all that is known is the language that its title and description are in.
+    Without an outline, only the language of its title and description is known.
 
     Args:
         found: the map.
@@ -30,12 +30,12 @@ def passages_of(found: Map, outline: bytes | None, most: int = LONGEST_TEXT) -> 
 
 
 def listed_map(found: Map, origin: Origin, passages: Passages) -> ListedMap:
-    """Return a map as lists know it.
+    """Return a map as it appears in lists.
 
     Args:
         found: the map.
-        origin: what is known of its file.
-        passages: what its outline says.
+        origin: the origin of its file.
+        passages: the content of its outline.
     """
     dates = (passages.edited, origin.modified, found.date_added)
     edited = next(date for date in dates if date is not None)

@@ -1,6 +1,6 @@
-"""Finds the words of a map by which a search finds it: as written, and in their other forms.
+"""Extract the searchable words of a map, as written and in their other forms.
 
-The search index is made of them, and maps that are in no index are searched by them.
+The search index is built from them, and unindexed maps are searched by them.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ from mapshelf.text.normalize import SEPARATOR, is_unspaced
 from mapshelf.text.word_forms import Forms, WordForms
 
 LONGEST_NAME: Final = 1024
-"""Characters after which a title as one word is cut; nobody types a longer title."""
+"""Length to which a title joined to one word is truncated; longer titles are not searched for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class MapWords:
 
 
 class WordFinder:
-    """Finds the words of maps, and caches the forms of words meanwhile."""
+    """Finds the words of maps, with a cache of word forms."""
 
     def __init__(self) -> None:
         self._forms = WordForms()

@@ -1,8 +1,8 @@
-"""Searches a few maps without an index: those that are not published, for their owners.
+"""Search a few maps without an index: the unpublished maps of an owner.
 
-The rules are those of ``snapshot.read.text_queries``, which says them in terms of index fields;
-``tests/snapshot/test_matching.py`` checks that both find the same maps. Nothing is ranked, and
-spelling is not corrected.
+The matching rules are those of ``snapshot.read.text_queries``, which expresses them with index
+fields; ``tests/snapshot/test_matching.py`` checks that both find the same maps. Results are not
+ranked, and spelling is not corrected.
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class _Searched:
 
 
 class UnindexedMaps:
-    """Some maps that are searched together, as if they were a catalogue of their own."""
+    """A set of maps that is searched like a separate catalogue."""
 
     def __init__(self, maps: Sequence[MapWords]) -> None:
         self._maps = [_searched(one) for one in maps]
@@ -118,7 +118,7 @@ def _matches(one: _Searched, term: QueryTerm, forms: set[str]) -> bool:
 
 
 def _is_written(one: _Searched, term: QueryTerm) -> bool:
-    """Tell whether a map has the words of a term in a row, or its only word as part of another."""
+    """Return whether a map has the words of a term in a row, or its one word within another."""
     if term.is_character:
         return _is_begun(one, term.words)
     if term.exact and len(term.words) == 1 and term.words[0] in one.words:
@@ -127,14 +127,14 @@ def _is_written(one: _Searched, term: QueryTerm) -> bool:
 
 
 def _is_begun(one: _Searched, words: Sequence[str]) -> bool:
-    """Tell whether a map has words in a row, of which the last may go on."""
+    """Return whether a map has words in a row, of which the last may go on."""
     if len(words) > 1:
         return _has_row(one, words, unfinished=True)
     return any(word.startswith(words[0]) for word in one.words)
 
 
 def _has_row(one: _Searched, words: Sequence[str], *, unfinished: bool = False) -> bool:
-    """Tell whether a text of a map has ``words`` in a row; the last may go on if ``unfinished``."""
+    """Return whether a text has ``words`` in a row; the last is a prefix if ``unfinished``."""
     if len(words) == 1:
         return words[0] in one.written
     *whole, last = words

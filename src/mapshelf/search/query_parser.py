@@ -67,7 +67,7 @@ def parse_query_text(text: str, title_only: bool = False) -> tuple[QueryTerm, ..
 
     Args:
         text: the text.
-        title_only: whether all of them are meant as if ``title:`` stood before each.
+        title_only: whether to treat every term as if prefixed with ``title:``.
     """
     terms: list[QueryTerm] = []
     text = text if text.isascii() else text.translate(TYPED)
@@ -94,7 +94,7 @@ def _unquoted(chunk: str, words: tuple[str, ...], *, last: bool) -> QueryTerm:
 
 
 def _is_prefix(words: tuple[str, ...], *, last: bool) -> bool:
-    """Tell whether the last of these words also matches as a prefix."""
+    """Return whether the last of these words also matches as a prefix."""
     if is_unspaced(words[-1]):
         # Character pairs are complete. A single character is the start of a pair everywhere.
         return len(words[-1]) == 1

@@ -1,4 +1,4 @@
-"""The topics of a map that match a query, each with its path from the root."""
+"""Snippets: the topics of a map that match a query, each with its path from the root."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -24,8 +24,8 @@ class SnippetBudget(NamedTuple):
         snippets: the most for one map.
         outline_bytes: bytes of the largest encoded outline that is searched.
         topics_per_map: topics searched in one map.
-        topics_per_answer: topics searched in all maps of an answer together. Maps for which nothing
-            is left are in the answer without snippets.
+        topics_per_answer: topics searched in all maps of a response together. Maps beyond this
+            budget are returned without snippets.
     """
 
     snippets: int
@@ -124,7 +124,7 @@ def best_snippets(
     """Return the ``count`` topics that match the most terms, those near the root first.
 
     A match in the text of a topic ranks before one in its note. A topic with the same text as the
-    map's ``title`` or a better topic is left out, unless its note matches, too. Only the first
+    map's ``title`` or a better topic is left out, unless its note also matches. Only the first
     ``most`` topics are searched.
     """
     best: list[_Found] = []
@@ -141,8 +141,8 @@ def best_snippets(
 def topics_with(outline: Outline, highlighter: Highlighter, count: int, most: int) -> list[Snippet]:
     """Return up to ``count`` topics that match the most terms, in the order of the map.
 
-    Unlike in ``best_snippets``, topics that say the same are all there: they stand in different
-    places. Only the first ``most`` topics are searched.
+    Unlike ``best_snippets``, this includes topics with equal texts, as their positions differ. Only
+    the first ``most`` topics are searched.
     """
     found = list(_found(outline, highlighter, most))
     best = min((one.rank[0] for one in found), default=0)
@@ -173,12 +173,12 @@ def _snippet(path: _Path, highlighter: Highlighter) -> Snippet:
 
 
 def _note(topic: Topic, labels: Mapping[str, Sequence[str]]) -> str:
-    """Return the note of a topic, and the other words at it, by which maps are found as well."""
+    """Return the note of a topic, followed by its other searchable words."""
     return "\n".join(filter(None, (topic.note, *topic.facts(), *labels.get(topic.id, ()))))
 
 
 def _labels(outline: Outline) -> dict[str, list[str]]:
-    """Return the words that are no topic's by the id of the topic that they are shown at."""
+    """Return words outside of topics, by the id of the topic where they are shown."""
     labels: dict[str, list[str]] = {}
     for sheet in outline.sheets:
         named = [(sheet.root.id, sheet.title)]

@@ -1,17 +1,17 @@
-"""Refuses connections that no worker accepts soon.
+"""Load shedding: refuse connections that would wait too long in the accept queue.
 
-Workers take as many connections as they may, and clients keep them for further requests. When
-requests come faster than they are answered, clients open more and more connections. Those that no
-worker accepts any more wait in the kernel, where nobody sees them, for as long as others are kept:
-for many seconds, although each request takes less than a millisecond.
+Workers accept connections up to their limit, and clients keep them alive for further requests.
+Under overload, clients open more and more connections. Those that no worker can accept wait
+unnoticed in the kernel until others are closed: for many seconds, although each request takes less
+than a millisecond.
 
-The web process, which has nothing else to do, looks how many wait. If too many do, or if some do
-for long while workers have no room, it takes the oldest of them and answers with 503, before the
-request is even read. So the others wait for a fraction of a second, and whoever is refused knows at
+The web process, otherwise idle, monitors the length of the queue. If it is too long, or if
+connections keep waiting while all workers are full, it accepts the oldest and answers 503 without
+reading the request. The others then wait for a fraction of a second, and refused clients know at
 once.
 
-While no worker has been there for long, as after a start or when all have died, nobody is refused:
-then connections wait for the next worker (``listening.py``). Only Linux tells how many wait.
+While no worker has settled, as after a start or when all have died, nothing is refused: connections
+wait for the next worker (``listening.py``). Only Linux reports the queue length.
 """
 
 import logging
@@ -27,18 +27,18 @@ from threading import Event, Thread
 from typing import Final
 
 LOOKED_EVERY: Final = 0.05
-"""Seconds between two looks."""
+"""Seconds between two checks of the queue."""
 
 MOST_WAITING: Final = 512
-"""Connections that may wait. A worker accepts as many in some milliseconds, if it can."""
+"""Connections that may wait. A worker with free capacity accepts them in a few milliseconds."""
 
 LONG: Final = 6
-"""Looks in a row that find connections waiting: those that were there at the first have waited for
-a fraction of a second, unless workers accept others before them."""
+"""Consecutive checks with waiting connections before some are refused: the oldest have then waited
+for a fraction of a second."""
 
 KEPT_OPEN: Final = 256
-"""Refused connections that are not closed at once: whoever is still sending a request when its
-connection is closed may not get to read the answer."""
+"""Refused connections that are kept open for a while: a client that is still sending when its
+connection is closed may never read the response."""
 
 CLOSED_AFTER: Final = 0.5
 """Seconds until these are closed, too."""
@@ -56,13 +56,13 @@ READ_AT_MOST: Final = 65_536
 
 _WAITING: Final = struct.Struct("=I")
 _PLACE: Final = 24
-"""Of ``tcpi_unacked`` in ``struct tcp_info`` of Linux: how many wait, for a socket that listens."""
+"""Offset of ``tcpi_unacked`` in Linux's ``struct tcp_info``: the queue length of a listener."""
 
 log = logging.getLogger(__name__)
 
 
 class AcceptQueue:
-    """Watches over the connections that wait on a socket."""
+    """Monitors the accept queue of a socket."""
 
     def __init__(
         self,
@@ -73,27 +73,27 @@ class AcceptQueue:
         """Prepare; see ``watch``.
 
         Args:
-            listener: the socket.
-            have_workers: tells whether there are workers that accept connections if they can.
-            are_full: tells whether each of them has as many as it may have.
+            listener: the listening socket.
+            have_workers: returns whether any workers accept connections.
+            are_full: returns whether all of them have reached their limit.
         """
         self._listener = listener
         self._have_workers = have_workers
         self._are_full = are_full
         self._ended = Event()
-        self._looks = 0  # in a row that found somebody waiting
+        self._looks = 0  # consecutive checks that found connections waiting
         self._crowded = False
         self._thread = Thread(target=self._follow, name="accept queue", daemon=True)
         self._open: deque[tuple[float, socket.socket]] = deque()
 
     def watch(self) -> None:
-        """Begin to look, in a thread of its own, until ``end``."""
+        """Start monitoring in a separate thread, until ``end``."""
         if sys.platform == "linux":
             self._listener.setblocking(False)  # a worker may be faster
             self._thread.start()
 
     def end(self) -> None:
-        """Look no more."""
+        """Stop monitoring."""
         self._ended.set()
         if self._thread.is_alive():
             self._thread.join()
@@ -107,7 +107,7 @@ class AcceptQueue:
     def _look(self) -> None:
         waiting = self._waiting()
         self._looks = self._looks + 1 if waiting else 0
-        # At the second look only: what a pause of the machine has left is soon accepted.
+        # Not at the first check: a backlog after a pause of the machine clears quickly.
         was, self._crowded = self._crowded, waiting > MOST_WAITING
         too_many, long = was and self._crowded, self._looks >= LONG
         if not (too_many or long) or not self._have_workers():
@@ -129,7 +129,7 @@ class AcceptQueue:
         return int(_WAITING.unpack_from(told, _PLACE)[0]) if len(told) == 32 else 0
 
     def _refuse_until(self, most: int) -> int:
-        """Refuse the oldest until at most so many wait; return how many were refused."""
+        """Refuse the oldest until at most ``most`` wait; return how many were refused."""
         refused = 0
         while (too_many := self._waiting() - most) > 0:
             for _ in range(too_many):
@@ -159,5 +159,5 @@ class AcceptQueue:
     def _close_oldest(self) -> None:
         _, connection = self._open.popleft()
         with suppress(OSError):
-            connection.recv(READ_AT_MOST)  # what is unread would take the answer away
+            connection.recv(READ_AT_MOST)  # closing with unread data would reset the connection
         connection.close()

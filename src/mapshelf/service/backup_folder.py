@@ -1,7 +1,7 @@
-"""The folder of daily backups: which there are, when the next is due, which are deleted.
+"""The folder of daily backups: list them, schedule the next one, delete old ones.
 
-Backups are numbered, because a clock may be wrong: which is the newest follows from the numbers
-alone. An old one is deleted only once a new one is complete.
+Backups are numbered because the clock may be wrong: only the numbers decide which is the newest. An
+old backup is deleted only after a new one is complete.
 """
 
 import fcntl
@@ -42,7 +42,7 @@ class KeptBackup:
 
     Attributes:
         number: its number; later backups have higher ones.
-        made: when it was made (seconds since 1970-01-01 UTC), by the clock of then.
+        made: its creation time by the clock at that time (seconds since 1970-01-01 UTC).
         path: the file.
     """
 
@@ -52,7 +52,7 @@ class KeptBackup:
 
 
 def kept_backups(folder: Path) -> list[KeptBackup]:
-    """Return the backups in a folder, the oldest first. Other files in it are left alone.
+    """Return the backups in a folder, oldest first. Other files are ignored.
 
     Raises:
         OSError: the folder cannot be read.
@@ -70,9 +70,9 @@ def kept_backups(folder: Path) -> list[KeptBackup]:
 def seconds_until_due(kept: list[KeptBackup], now: float) -> float:
     """Return how long to wait for the next backup after the start of a service.
 
-    A last backup from a future far away shows that the clock was wrong, and proves nothing. One
-    from a future nearby counts as made now: a clock that is set back a little, or at each start of
-    the machine, must not make backups one after the other, which would replace all older ones.
+    A last backup dated far in the future means that the clock was wrong, so its date is ignored.
+    One dated in the near future counts as made now: a clock set back slightly, or at each boot,
+    must not trigger one backup after another, which would replace all older ones.
     """
     if not kept:
         return 0.0
@@ -89,7 +89,7 @@ def next_path(folder: Path, kept: list[KeptBackup], now: float) -> Path:
 
 
 def delete_old(plan: BackupPlan) -> int:
-    """Delete the oldest backups beyond those to keep; return how many were.
+    """Delete the oldest backups in excess of those to keep; return how many.
 
     Raises:
         OSError: one cannot be deleted.
@@ -101,7 +101,7 @@ def delete_old(plan: BackupPlan) -> int:
 
 
 def delete_unfinished(folder: Path) -> None:
-    """Delete what was left behind when a service was killed. Nobody else may back up to here."""
+    """Delete unfinished backups of a killed service. The caller must hold ``only_one``."""
     for path in folder.glob(f"mapshelf-*.backup{UNFINISHED}*"):
         if _NAME.fullmatch(path.name.partition(UNFINISHED)[0]):
             path.unlink(missing_ok=True)
@@ -122,7 +122,7 @@ def only_one(folder: Path) -> Iterator[bool]:
             alone = True
         except BlockingIOError:
             alone = False
-        except OSError:  # a file system without locks: there is no way to know
+        except OSError:  # the file system does not support locks
             alone = True
         yield alone
     finally:

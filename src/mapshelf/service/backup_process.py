@@ -1,7 +1,7 @@
-"""The process that backs up the catalogue every day, with what others leave of processor and disk.
+"""The backup process: back up the catalogue daily, at low processor and disk priority.
 
-While it runs, only its own clock counts, which nobody can set; the calendar is asked when it
-starts. If a backup fails, it is tried again, at most once an hour in the end.
+While it runs, it uses the monotonic clock, which cannot be set; it reads the calendar time only at
+startup. A failed backup is retried with increasing delays of up to an hour.
 """
 
 import logging
@@ -52,7 +52,7 @@ def run_backup_process(data: Path, database: Path, plan: BackupPlan, log_format:
 def keep_backing_up(
     database: Path, plan: BackupPlan, stop: threading.Event, status: BackupStatusFile
 ) -> None:
-    """Back up a SQLite database every day until ``stop`` is set; note in ``status`` how it went."""
+    """Back up a SQLite database daily until ``stop`` is set; record the results in ``status``."""
     backoff = Backoff(FIRST_RETRY, LONGEST_RETRY)
     while not stop.is_set():
         try:
@@ -87,7 +87,7 @@ def _back_up_daily(
     pause = seconds_until_due(kept, time.time())
     if (
         kept and pause and status.read().made is None
-    ):  # lost in a power cut, or from before an update
+    ):  # lost in a power failure, or made before an update
         status.note_success(kept[-1].path.stat().st_size, kept[-1].made)
     while not stop.wait(pause):
         began = time.monotonic()
@@ -100,7 +100,7 @@ def _back_up_daily(
 
 
 def _back_up(database: Path, plan: BackupPlan, stop: threading.Event) -> int:
-    """Back up once, and delete what is too old; return the size of the backup."""
+    """Back up once, and delete old backups; return the size of the new one."""
     began = time.monotonic()
     path = next_path(plan.folder, kept_backups(plan.folder), time.time())
     facts = write_backup(database, path, _Pauses(stop).pause)
@@ -114,7 +114,7 @@ def _back_up(database: Path, plan: BackupPlan, stop: threading.Event) -> int:
     )
     try:
         deleted = delete_old(plan)
-    except OSError as error:  # the new one is good: no reason to make another
+    except OSError as error:  # the new backup is valid, so do not retry
         log.warning("an old backup in %s cannot be deleted: %s", plan.folder, error.strerror)
     else:
         if deleted:

@@ -26,7 +26,7 @@ MIN_BUILD_INTERVAL: Final = 0.1
 """Seconds between builds at least."""
 
 LISTEN_INTERVAL: Final = 0.5
-"""Seconds of waiting for the store between looks at everything else."""
+"""Seconds of waiting for the store between checks for other work."""
 
 COMPACTION_INTERVAL: Final = 0.2
 """The same while a snapshot is compacted: it pauses for about as long as it works."""
@@ -35,7 +35,7 @@ PAUSE_SHARE: Final = 1.0
 """Seconds of pause for each second of building, which leaves processor time for requests."""
 
 MAX_PAUSE: Final = 0.5
-"""Seconds of pause at most: in a very large catalogue a change takes long enough to show."""
+"""Maximum pause in seconds: in a very large catalogue, changes appear slowly enough as it is."""
 
 NICENESS: Final = 2
 """Priority below the workers' when there is too little processor time for all."""
@@ -67,12 +67,12 @@ def run_build_process(settings: Settings) -> None:
                     _follow_store(settings, directory, stop, backoff)
         except (MapshelfError, OSError) as error:
             pause = backoff.record_failure(_reason(error, settings.data))
-            directory.remove_unfinished()  # others need the room meanwhile
+            directory.remove_unfinished()  # other processes need the space
         stop.wait(pause)
 
 
 def _reason(error: Exception, folder: Path) -> str:
-    """Return in one line why building failed."""
+    """Return a one-line reason why building failed."""
     with suppress(OSError):
         # The search engine's message about a full disk is unclear, and varies.
         if shutil.disk_usage(folder).free < DISK_FULL:
@@ -102,9 +102,9 @@ def _wait_for_work(
     upkeep: Sequence[Callable[[], None]],
     stop: threading.Event,
 ) -> None:
-    """Wait until there may be changes, the snapshot is lost, or this process is to stop.
+    """Wait until there may be changes, the snapshot is lost, or a stop is requested.
 
-    Meanwhile ``upkeep`` is done as far as it is due, and a wasteful snapshot is compacted.
+    While waiting, run ``upkeep`` when due, and compact a wasteful snapshot.
     """
     interval = _keep_up(builder, upkeep)
     while not stop.is_set() and not store.wait(builder.revision, interval):
@@ -135,7 +135,7 @@ def _publish_changes(
     try:
         published = builder.advance(_log_progress)
     except StoreUnavailable as error:
-        # It may return at any moment, and then its changes should show at once.
+        # The store may return at any moment, and its changes should then appear at once.
         return min(RETRY_INTERVAL, backoff.record_failure(str(error)))
     backoff.record_success()
     build_time = time.monotonic() - began

@@ -1,4 +1,4 @@
-"""When what is left of deleted accounts is done, and what was noted is forgotten."""
+"""Schedules cleanup: finish account deletions, and delete expired records."""
 
 import logging
 import time
@@ -11,10 +11,10 @@ from mapshelf.model import UNDOABLE
 from mapshelf.store.contract import Administration
 
 CHECK_INTERVAL: Final = 3600.0
-"""Seconds between looks at whether anything is old enough to be forgotten."""
+"""Seconds between checks for expired records."""
 
 CLOSING_INTERVAL: Final = 10.0
-"""Seconds between looks at whether anything is left of deleted accounts."""
+"""Seconds between checks for unfinished account deletions."""
 
 RETRY_INTERVAL: Final = 60.0
 """The same after the store could not be reached."""
@@ -24,12 +24,12 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class CleanupScheduler:
-    """Finishes deleted accounts, and deletes what was kept for long enough.
+    """Finishes account deletions, and deletes expired records.
 
     Attributes:
         store: the store.
-        next_check: when (``time.monotonic``) to look at what is old.
-        next_closing: when to look at deleted accounts.
+        next_check: when (``time.monotonic``) to check for expired records.
+        next_closing: when to check for unfinished account deletions.
     """
 
     store: Administration
@@ -37,7 +37,7 @@ class CleanupScheduler:
     next_closing: float = 0.0
 
     def do_due(self) -> None:
-        """Do some of what is due, unless the store was looked at a moment ago."""
+        """Do some of the work that is due, unless the store was checked recently."""
         try:
             if time.monotonic() >= self.next_closing and not self.store.finish_closing():
                 self.next_closing = time.monotonic() + CLOSING_INTERVAL
@@ -48,7 +48,7 @@ class CleanupScheduler:
             self.next_check = self.next_closing = time.monotonic() + RETRY_INTERVAL
 
     def _forget(self) -> bool:
-        """Forget some of what is old; return whether there may be more."""
+        """Delete some expired records; return whether there may be more."""
         now = int(time.time() * 1000)
         decisions = self.store.purge_decisions(now - UNDOABLE)
         return bool(self.store.purge_audit(now - KEPT) or decisions)

@@ -1,8 +1,8 @@
-"""A lock on the data folder, so that only one service uses it, and none while it is restored.
+"""Lock the data folder, so that only one service uses it, and none during a restore.
 
-Two services would mark the same folder as draining, and build snapshots in turn. Only the
-supervisor holds the lock, not its children, which may live a little longer if it is killed. The
-system releases the lock at that moment, so the service can be restarted at once.
+Two services would mark the same folder as draining, and compete to build snapshots. Only the
+supervisor holds the lock, not its children, which may briefly outlive it. If the supervisor is
+killed, the system releases the lock, so the service can be restarted at once.
 """
 
 import fcntl
@@ -18,12 +18,12 @@ from mapshelf.errors import CannotWrite, FolderInUse
 from mapshelf.settings import Settings, lock_file
 
 LOOKED_AT: Final = 0.1
-"""Seconds after which nobody who only looked at the lock holds it any longer."""
+"""Seconds to wait for a process that holds the lock only to check it."""
 
 
 @contextmanager
 def lock_data_folder(settings: Settings) -> Iterator[None]:
-    """Hold the lock while in the context. The folder is created if it does not exist.
+    """Hold the lock within the context. The folder is created if it does not exist.
 
     Raises:
         FolderInUse: another service holds the lock.
@@ -44,9 +44,9 @@ def lock_data_folder(settings: Settings) -> Iterator[None]:
 
 
 def is_in_use(data: Path) -> bool:
-    """Tell whether a service uses a data folder.
+    """Return whether a service is using a data folder.
 
-    To ask, the lock is held for a moment, which a service that starts waits for.
+    The check holds the lock for a moment; a service that is starting waits for that.
     """
     try:
         lock = os.open(lock_file(data), os.O_RDONLY | os.O_CLOEXEC)

@@ -1,8 +1,8 @@
-"""File descriptors: how many this process may have, and how many of them may be connections.
+"""File descriptor limits: raise the limit, and derive the number of connections from it.
 
-Many systems allow 1024 by default, and more if a process asks. A worker without free descriptors
-can neither accept connections nor open a snapshot. So some are reserved, and the rest are for
-connections.
+Many systems allow 1024 by default, and more on request. A worker without free descriptors can
+neither accept connections nor open a snapshot, so some are reserved and all others are available
+for connections.
 """
 
 import resource

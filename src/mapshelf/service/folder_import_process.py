@@ -1,4 +1,4 @@
-"""The importer: the process that synchronizes the catalogue with the folders of ``serve``."""
+"""The importer process: synchronize the catalogue with the folders given to ``serve``."""
 
 import logging
 import sys
@@ -45,7 +45,7 @@ def run_folder_import_process(
         attribution,
         StatusFile(settings.data),
         f"{settings.base_url}/account/imports",
-        # There, somebody watches a bar; a log is searched later.
+        # A progress bar is for interactive use; logs are searched later.
         briefly=sys.stderr.isatty(),
     )
     while not stop.is_set():

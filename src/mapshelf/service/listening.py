@@ -1,9 +1,9 @@
-"""The one socket on which the service listens.
+"""The single listening socket of the service.
 
-The supervisor creates it and keeps it open; workers inherit it. While a worker is respawned, or
-all of them are, connections wait in the kernel for the next free worker. So no client is refused
-and nobody else can take the port. With a socket for each worker, many connections at once would be
-spread more evenly, but those of a dead worker would wait for its successor while others are idle.
+The supervisor creates it and keeps it open; workers inherit it. While one or all workers are
+respawned, connections wait in the kernel for the next free worker. No client is refused, and no
+other process can take the port. A socket per worker would spread bursts of connections more evenly,
+but those of a dead worker would wait for its successor while others are idle.
 """
 
 import socket
@@ -89,7 +89,7 @@ def listen(bound: socket.socket) -> None:
     """Let clients connect.
 
     Raises:
-        CannotListen: since the socket was bound, somebody else began to listen there.
+        CannotListen: another process has started to listen there since the socket was bound.
     """
     if sys.platform == "linux":  # where accepted connections inherit the option
         bound.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, USER_TIMEOUT)

@@ -1,7 +1,7 @@
-"""A rate limit for similar log lines: what fails for one client fails for thousands.
+"""Rate limit for similar log records.
 
-A store that cannot be reached, or a bug that every request meets, would otherwise write a line for
-each request, fill the disk, and hide all other lines.
+Otherwise an unreachable store, or a bug that affects every request, would write a line for each
+request, fill the disk, and hide all other lines.
 """
 
 import copy
@@ -19,11 +19,11 @@ PERIOD: Final = 10.0
 """Seconds of a period, which starts with the first line of a kind."""
 
 MOST_KINDS: Final = 1000
-"""Kinds that are counted at a time; when there are more, all counts start again."""
+"""Maximum number of kinds counted at a time; beyond that, all counts are reset."""
 
 UNLIMITED: Final = ("mapshelf.importer.", "mapshelf.access.")
-"""The loggers whose lines are all written, with a dot after the name: each is about another file of
-the operator, or is what the operator asked for."""
+"""Loggers without a limit, with a dot after the name: each of their records is about a different
+file, or was requested by the operator."""
 
 
 @dataclass(slots=True)
@@ -38,8 +38,8 @@ class _Period:
 class LimitedHandler(logging.StreamHandler[TextIO]):
     """Writes records to a stream, but only the first few similar ones of each period.
 
-    At its end it logs how many were left out. Records are similar if the same line of the program
-    wrote them because of the same kind of error.
+    At the end of a period it logs how many were suppressed. Records are similar if the same line of
+    code logged them for the same type of error.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class LimitedHandler(logging.StreamHandler[TextIO]):
         return period
 
     def _log_suppressed(self, period: _Period, first: logging.LogRecord) -> None:
-        """End ``period``; log how many records were left out, of which ``first`` was the first."""
+        """End ``period`` and log how many records like ``first`` were suppressed."""
         summary = copy.copy(first)
         summary.exc_info = summary.exc_text = summary.stack_info = None
         summary.created = time.time()
@@ -92,7 +92,7 @@ class LimitedHandler(logging.StreamHandler[TextIO]):
 
 
 def _kind(record: logging.LogRecord) -> Hashable:
-    """Return what similar records have in common, which is nothing that a client chooses."""
+    """Return the grouping key of a record, which clients cannot influence."""
     if record.exc_info and record.exc_info[0] is not None:
         kind, _, trace = record.exc_info
         while trace is not None and trace.tb_next is not None:

@@ -1,7 +1,7 @@
-"""The metrics process: it answers ``GET /metrics`` on an address of its own.
+"""The metrics process: serve ``GET /metrics`` on a separate address.
 
-It is a process of its own, so that it costs the workers nothing, and answers when they do not. The
-few requests of a monitoring system need no fast server.
+A separate process costs the workers nothing, and still answers when they do not. The few requests
+of a monitoring system need no fast server.
 """
 
 import socket
@@ -39,7 +39,7 @@ def run_metrics_process(settings: Settings, listener: socket.socket) -> None:
 
 
 class _LazyStore:
-    """The store, opened when it can be."""
+    """The store, opened on first use."""
 
     def __init__(self, url: str) -> None:
         self._url = url
@@ -81,7 +81,7 @@ class _Server(ThreadingHTTPServer):
             self._free.release()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Pass over clients that hang up."""
+        """Ignore clients that disconnect."""
 
 
 class _Handler(BaseHTTPRequestHandler):

@@ -1,4 +1,4 @@
-"""What every process of the service sets up: logging, signals, and its end with its parent."""
+"""Common setup of all service processes: logging, signals, and exiting with the parent."""
 
 import logging
 import multiprocessing
@@ -25,14 +25,14 @@ def set_up_logging(log_format: LogFormat = LogFormat.TEXT) -> None:
         handler.setFormatter(logging.Formatter(line_start() + LOG_FORMAT))
     logging.basicConfig(handlers=[handler], level=logging.WARNING)
     logging.getLogger("mapshelf").setLevel(logging.INFO)
-    # It warns of every form that is not valid, which is the client's affair.
+    # It warns about every invalid form, which is the client's fault.
     logging.getLogger("python_multipart").setLevel(logging.ERROR)
 
 
 def line_start() -> str:
-    """Return what begins a line on standard error.
+    """Return the prefix for a line on standard error.
 
-    In a terminal, that replaces the progress bar of the importer, which draws it again below.
+    In a terminal, it clears the importer's progress bar, which is then redrawn below.
     """
     return "\r\x1b[K" if sys.stderr.isatty() else ""
 

@@ -1,4 +1,4 @@
-"""When removed maps are deleted: once nobody can want to undo that any longer."""
+"""Schedules the permanent deletion of removed maps, after the time for undoing has passed."""
 
 import logging
 import time
@@ -10,7 +10,7 @@ from mapshelf.model import UNDOABLE
 from mapshelf.store.contract import MapEditing
 
 CHECK_INTERVAL: Final = 3600.0
-"""Seconds between looks at whether any are due."""
+"""Seconds between checks for maps that are due."""
 
 RETRY_INTERVAL: Final = 60.0
 """The same after the store could not be reached."""
@@ -24,14 +24,14 @@ class RemovalScheduler:
 
     Attributes:
         store: the store.
-        next_check: when (``time.monotonic``) to look at the store again.
+        next_check: when (``time.monotonic``) to check the store again.
     """
 
     store: MapEditing
     next_check: float = 0.0
 
     def purge_due(self) -> None:
-        """Delete some maps that are due, unless the store was looked at a moment ago."""
+        """Delete some maps that are due, unless the store was checked recently."""
         if time.monotonic() < self.next_check:
             return
         try:
@@ -42,5 +42,5 @@ class RemovalScheduler:
             return
         if deleted:
             log.info("deleted %d maps that were removed long ago", deleted)
-        else:  # there are more as long as any were due
+        else:  # if any were due, there may be more
             self.next_check = time.monotonic() + CHECK_INTERVAL

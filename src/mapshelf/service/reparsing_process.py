@@ -1,7 +1,7 @@
-"""The process that reads maps anew which an older version read, and ends when there are none.
+"""The reparsing process: reparse maps that an older version imported, then exit.
 
-It takes what processor time others leave, and pauses for as long as it works: nobody waits for its
-results, but for the disk and the database it shares with everybody.
+It runs at low priority and pauses for as long as it works: its results are not urgent, but it
+shares the disk and the database with all other processes.
 """
 
 import os
@@ -21,11 +21,11 @@ NICENESS: Final = 15
 """Priority below everything else that ``serve`` runs."""
 
 LONGEST_PAUSE: Final = 5.0
-"""Seconds between two batches, at most."""
+"""Maximum pause between two batches, in seconds."""
 
 
 def run_reparsing_process(settings: Settings, folders: list[Path]) -> None:
-    """Read maps anew until none is left, or until asked to stop."""
+    """Reparse maps until none is left or a stop is requested."""
     set_up_logging(settings.log_format)
     exit_with_parent()
     os.nice(NICENESS)
@@ -41,7 +41,7 @@ def run_reparsing_process(settings: Settings, folders: list[Path]) -> None:
 
 
 def _reparse(store: Store, folders: list[Path], stop: threading.Event) -> None:
-    # Most starts find nothing to do, and need not load all readers for that.
+    # Most starts find nothing to do, so the readers are loaded only when needed.
     from mapshelf.importer.reparsing import reparse_outlines  # noqa: PLC0415
     from mapshelf.readers.sandboxed_reader import SandboxedReader  # noqa: PLC0415
 
@@ -57,7 +57,7 @@ class _Pauses:
         self._began = time.monotonic()
 
     def pause(self) -> bool:
-        """Pause; tell whether to stop."""
+        """Pause; return whether to stop."""
         stopped = self._stop.wait(min(time.monotonic() - self._began, LONGEST_PAUSE))
         self._began = time.monotonic()
         return stopped

@@ -1,8 +1,8 @@
-"""Restores a backup into a data folder that no service uses.
+"""Restore a backup into a data folder that no service is using.
 
-A snapshot is made from the store, and a restored store has revisions that the old one had, too, but
-with other changes. So no snapshot of the old store may be left when the new one is there. Pictures
-and pages on disk stay: their names are made from what they show.
+The revisions of a restored store may also exist in the old one, with different changes. So all
+snapshots of the old store must be deleted before the new one is in place. Pictures and pages cached
+on disk can stay, because their names are derived from their content.
 """
 
 import shutil
@@ -24,10 +24,9 @@ def restore(data: Path, database: Path, file: Path, progress: Progress) -> Resto
     """Restore the backup ``file`` as the SQLite database of the catalogue in ``data``.
 
     Raises:
-        UnusableBackup: the file is no backup, damaged, or of a newer version of Mapshelf.
-        FolderInUse: a service uses the data folder.
-        StoreUnavailable: another command uses the database.
-        CannotWrite: the data folder cannot be written, or has no room.
+        UnusableBackup: the file is not a backup, is damaged, or is from a newer version of
+        Mapshelf. FolderInUse: a service is using the data folder. StoreUnavailable: another command
+        is using the database. CannotWrite: the data folder is not writable, or is full.
     """
     facts = verify_backup(file, progress)
     settings = Settings(data=data, database="", base_url="")
@@ -43,7 +42,7 @@ def restore(data: Path, database: Path, file: Path, progress: Progress) -> Resto
 
 
 def _forget_derived(settings: Settings) -> None:
-    """Delete what was made from the store that is replaced, and would be taken for the new one's.
+    """Delete the data derived from the old store, which would be mistaken for the new store's.
 
     Raises:
         OSError: it cannot be deleted.

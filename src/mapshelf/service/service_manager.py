@@ -1,7 +1,7 @@
-"""Tells systemd when the service answers, and when it begins to stop.
+"""Notify systemd when the service is ready, and when it begins to stop.
 
-With ``Type=notify``, systemd waits for the first of these before it starts what needs Mapshelf. The
-protocol of ``sd_notify(3)`` is a datagram with a line for each fact, so it takes no library.
+With ``Type=notify``, systemd waits for readiness before it starts units that depend on Mapshelf.
+The ``sd_notify(3)`` protocol is a datagram with one line per fact, so no library is needed.
 """
 
 import socket
@@ -13,30 +13,30 @@ VARIABLE: Final = "NOTIFY_SOCKET"
 
 
 class ServiceManager:
-    """Whoever started the service, if they want to be told."""
+    """The service manager that started the service, if it accepts notifications."""
 
     def __init__(self, address: str) -> None:
-        """Tell whoever listens at ``address``, nobody if it is empty.
+        """Send notifications to ``address``, or nowhere if it is empty.
 
-        It is the path of a socket, or begins with ``@`` if the socket has no file.
+        The address is the path of a socket, or starts with ``@`` for an abstract socket.
         """
-        # Other kinds (vsock) are of virtual machines, which tell those who run them.
+        # Other address families (vsock) are for virtual machines that notify their host.
         self._address = address if address.startswith(("/", "@")) else ""
 
     @classmethod
     def named_in(cls, environment: MutableMapping[str, str]) -> Self:
-        """Return the one that the environment names, and remove it there.
+        """Return the service manager named in the environment, and remove it from there.
 
-        Children must not find it: systemd takes the word of the first process alone.
+        Children must not use it: systemd only accepts notifications from the main process.
         """
         return cls(environment.pop(VARIABLE, ""))
 
     def ready(self) -> None:
-        """Tell that the service answers."""
+        """Notify that the service is ready."""
         self._tell("READY=1")
 
     def stopping(self) -> None:
-        """Tell that the service was asked to stop, and does."""
+        """Notify that the service is stopping."""
         self._tell("STOPPING=1")
 
     def _tell(self, fact: str) -> None:

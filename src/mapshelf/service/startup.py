@@ -1,9 +1,9 @@
-"""The start of the service: claim port and data folder, then start the processes in order.
+"""Service startup: claim the port and data folder, then start the processes in order.
 
-Without a snapshot, all processes but the importer start at once. With one, the web process starts
-first: it can answer from the snapshot alone, and clients would wait longer if everything started
-together. The store is checked and the other processes start as soon as the service answers, or
-after ``HEAD_START``; old outlines are looked for when the start is over.
+Without a snapshot, all processes except the importer start at once. With one, the web process
+starts first: it can serve from the snapshot, and clients would wait longer if everything started
+together. Once the service answers, or after ``HEAD_START``, the store is checked and the other
+processes start. Reparsing starts last.
 """
 
 import logging
@@ -32,33 +32,33 @@ from mapshelf.snapshot import SnapshotDirectory
 from mapshelf.store import open_store, sqlite_path
 
 HEAD_START: Final = 3.0
-"""Seconds that the web process has to itself if there is a snapshot, unless it answers before."""
+"""Head start of the web process in seconds, if there is a snapshot, unless it answers earlier."""
 
 HEAD_START_OF_IMPORT: Final = 10.0
-"""Seconds before folders are imported, unless the web process answers before."""
+"""Seconds before folders are imported, unless the web process answers earlier."""
 
 REST_BEFORE_REPARSING: Final = 10.0
-"""Seconds before old outlines are looked for: nobody waits for that, and at first all are busy."""
+"""Seconds before reparsing starts: it is not urgent, and startup keeps the machine busy."""
 
 PROBE_TIMEOUT: Final = 0.5
-"""Seconds to wait for the first response before the supervisor looks at its children again."""
+"""Seconds to wait for the first response before the supervisor checks its children again."""
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """What to run.
+    """The options of ``mapshelf serve``.
 
     Attributes:
         settings: the settings of the installation.
-        address: where to listen.
-        workers: how many processes answer requests.
+        address: the address to listen on.
+        workers: the number of worker processes.
         folders: folders to synchronize the catalogue with.
-        drain_seconds: how long to go on answering after the request to stop.
+        drain_seconds: how long to keep serving after a stop request.
         attribution: owner and category of the maps in the folders.
-        metrics: where to answer ``GET /metrics``, ``None`` for nowhere.
-        backups: where to back up to every day, ``None`` for not at all.
+        metrics: the address that serves ``GET /metrics``, ``None`` to disable it.
+        backups: the plan for daily backups, ``None`` to disable them.
     """
 
     settings: Settings
@@ -72,9 +72,9 @@ class ServeOptions:
 
 
 def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
-    """Run the service until it is asked to stop.
+    """Run the service until a stop is requested.
 
-    ``announce`` is called once, when the service answers for the first time. systemd is told, too.
+    ``announce`` is called once, when the service first answers; systemd is notified, too.
 
     Raises:
         TooFewDescriptors: the system allows too few open files.
@@ -97,7 +97,7 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
 
     def begin_to_stop() -> None:
         manager.stopping()
-        # New connections are refused during the shutdown, instead of waiting in vain.
+        # Refuse new connections during shutdown instead of letting them wait in vain.
         listener.close()
 
     with ExitStack() as held:
@@ -128,7 +128,7 @@ def serve(options: ServeOptions, announce: Callable[[], None]) -> None:
 
 
 def _children(options: ServeOptions, listener: socket.socket, others_due: float) -> list[Child]:
-    """Return the processes of the service; all but the web process may start later."""
+    """Return the processes of the service; all except the web process may start later."""
     build = "mapshelf.service.build_process:run_build_process"
     web = "mapshelf.service.web_process:run_web_process"
     folder_import = "mapshelf.service.folder_import_process:run_folder_import_process"
@@ -138,7 +138,7 @@ def _children(options: ServeOptions, listener: socket.socket, others_due: float)
     ]
     if options.folders:
         arguments = (options.settings, options.folders, options.attribution)
-        # Reading files takes all processors; what answers needs one first.
+        # Parsing files uses all processors; the web process needs one first.
         due = max(others_due, time.monotonic() + HEAD_START_OF_IMPORT)
         children.append(Child("importer", folder_import, arguments, due=due))
     reparsing = "mapshelf.service.reparsing_process:run_reparsing_process"
@@ -162,13 +162,13 @@ def _children(options: ServeOptions, listener: socket.socket, others_due: float)
 
 
 def _metrics(settings: Settings, listener: socket.socket, due: float) -> Child:
-    """Return the process that answers ``GET /metrics`` on ``listener``."""
+    """Return the process that serves ``GET /metrics`` on ``listener``."""
     run = "mapshelf.service.metrics_process:run_metrics_process"
     return Child("metrics", run, (settings, listener), due=due)
 
 
 def _mark_importing(options: ServeOptions) -> None:
-    """Have the first page say that its maps are coming, before the importer itself has begun."""
+    """Mark an import as pending, so that the first page shows it before the importer starts."""
     status = StatusFile(options.settings.data)
     if options.folders:
         status.write(ImportStatus())
@@ -177,7 +177,7 @@ def _mark_importing(options: ServeOptions) -> None:
 
 
 def _mark_draining(settings: Settings) -> None:
-    """Create the file by which the workers know that the service is draining."""
+    """Create the file that signals the workers that the service is draining."""
     try:
         settings.draining.touch()
     except OSError as error:
@@ -185,10 +185,9 @@ def _mark_draining(settings: Settings) -> None:
 
 
 class _Startup:
-    """Follows the start: whether the service answers, and whether the store was checked.
+    """Tracks startup: whether the service answers, and whether the store was checked.
 
-    The store is opened once in the supervisor, so that an error is reported once and not by every
-    process.
+    The supervisor opens the store once, so that an error is reported once and not by every process.
     """
 
     def __init__(
@@ -211,7 +210,7 @@ class _Startup:
             self._check_store()
 
     def is_complete(self) -> bool:
-        """Tell whether the service answers; announce it, and check the store when it is time."""
+        """Return whether the service answers; announce it, and check the store when it is time."""
         if not self._answers and _is_answering(self._address):
             self._answers = True
             self._announce()
@@ -235,7 +234,7 @@ class _Startup:
 
 
 def _is_answering(address: tuple[str, int]) -> bool:
-    """Tell whether a worker answers at ``address``, with or without a snapshot."""
+    """Return whether a worker answers at ``address``, with or without a snapshot."""
     connection = HTTPConnection(*address, timeout=PROBE_TIMEOUT)
     try:
         connection.request("GET", "/openapi.json")

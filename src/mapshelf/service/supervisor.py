@@ -1,7 +1,7 @@
-"""The supervisor: the process that starts the others, restarts those that die, and stops them all.
+"""The supervisor: start the other processes, restart those that die, and stop them all.
 
-Besides, it only holds what must outlive its children (the listening socket, the lock on the data
-folder). So there is little in it that could fail.
+It also holds the resources that must outlive its children: the listening socket and the lock on the
+data folder. It does nothing else, so little in it can fail.
 """
 
 import logging
@@ -46,9 +46,9 @@ class Child:
         run: the function it runs, as ``module:function``: the supervisor need not import what
             its children do.
         arguments: those of the function.
-        due: when (``time.monotonic``) to start it, unless the service is ready before.
-        rest: seconds after the service is ready before it is started.
-        ends: whether it is done when it exits with code 0, instead of to be restarted.
+        due: when (``time.monotonic``) to start it, unless the service is ready earlier.
+        rest: seconds between service readiness and its start.
+        ends: whether exit code 0 means that it is done and must not be restarted.
     """
 
     name: str
@@ -72,7 +72,7 @@ class Child:
         self.started = time.monotonic()
 
     def schedule_restart(self) -> None:
-        """Set when to start again a process that died; never, if it is done."""
+        """Schedule the restart of a process that died, unless it is done."""
         assert self.process is not None
         if self.ends and self.process.exitcode == 0:
             self.process, self.due = None, math.inf
@@ -104,10 +104,10 @@ class Supervisor:
 
         Args:
             children: the processes.
-            drain_seconds: how long they continue after the request to stop, so that load balancers
-                can turn to other nodes first.
-            on_drain: called when this time begins.
-            on_stop: called before the children are asked to stop, to release what is held for them.
+            drain_seconds: how long they keep running after a stop request, so that load balancers
+                can switch to other nodes first.
+            on_drain: called when this period begins.
+            on_stop: called before the children are asked to stop, to release their resources.
         """
         self._children = children
         self._drain_seconds = drain_seconds
@@ -120,8 +120,8 @@ class Supervisor:
     def run(self, is_ready: Callable[[], bool]) -> None:
         """Start and supervise the children.
 
-        ``is_ready`` is called every now and then until it returns ``True``. Then the children that
-        are not due yet are started, too.
+        ``is_ready`` is polled until it returns ``True``. Then the remaining children are started,
+        even if they are not due yet.
         """
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._request_stop)
@@ -192,7 +192,7 @@ class Supervisor:
     def _reap_orphans(self) -> None:
         """Collect processes that ended after their parent.
 
-        In a container they become children of its first process. Nobody else would collect them.
+        In a container they become children of its first process, which must reap them.
         """
         own = {child.process.pid for child in self._children if child.process is not None}
         with suppress(ChildProcessError):  # there is none at all

@@ -1,8 +1,8 @@
-"""When pending visit counts are applied to maps: seldom, because each time costs a snapshot.
+"""Schedules when pending visit counts are applied to maps: rarely, as each time costs a snapshot.
 
-A new count is a change of its map. The search index must be updated, because search results can be
-sorted by counts, and a snapshot must be published. So counts stay pending for a while, and then all
-of them are applied together.
+A new count changes its map. The search index must be updated, because search results can be sorted
+by counts, and a snapshot must be published. Counts therefore stay pending for a while, and are then
+applied together.
 """
 
 import logging
@@ -23,7 +23,7 @@ MAX_PENDING_TIME: Final = 600.0
 """Seconds at most, because a full build takes far longer than an incremental one."""
 
 CHECK_INTERVAL: Final = 5.0
-"""Seconds between looks at whether counts are due."""
+"""Seconds between checks whether counts are due."""
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,7 @@ class VisitCountScheduler:
     Attributes:
         store: the store.
         pending_time: seconds for which counts stay pending.
-        next_check: when (``time.monotonic``) to look at the store again.
+        next_check: when (``time.monotonic``) to check the store again.
     """
 
     store: VisitCounts
@@ -48,7 +48,7 @@ class VisitCountScheduler:
         self.pending_time = min(MAX_PENDING_TIME, max(MIN_PENDING_TIME, wanted))
 
     def apply_due(self) -> None:
-        """Apply counts that are old enough, unless the store was looked at a moment ago."""
+        """Apply counts that are old enough, unless the store was checked recently."""
         if time.monotonic() < self.next_check:
             return
         self.next_check = time.monotonic() + CHECK_INTERVAL

@@ -1,4 +1,4 @@
-"""The web process: it runs the HTTP server, whose workers run our application."""
+"""The web process: run the HTTP server and its workers."""
 
 import gc
 import socket
@@ -11,9 +11,9 @@ from mapshelf.service.web_server import serve_http
 from mapshelf.settings import Settings
 
 SWITCH_INTERVAL: Final = 0.0005
-"""Maximum of seconds that a thread runs while others wait for the interpreter.
+"""Thread switch interval in seconds.
 
-The event loop releases the interpreter with each file that it opens. With the default of 5 ms, it
+The event loop releases the interpreter lock whenever it opens a file. With the default of 5 ms, it
 would then wait that long for a busy thread."""
 
 
@@ -26,7 +26,7 @@ def run_web_process(settings: Settings, listener: socket.socket, workers: int) -
 
 def _load_application(settings: Settings, *_: Any, **__: Any) -> Any:
     """Create the application in a worker. The web process itself does not need to import it."""
-    gc.disable()  # nothing of what is imported is garbage: a tenth of the time
+    gc.disable()  # importing creates no garbage; collecting takes a tenth of the time
     from mapshelf.api import Application  # noqa: PLC0415
     from mapshelf.api.rsgi import RSGIApplication  # noqa: PLC0415
     from mapshelf.site import site_routes  # noqa: PLC0415
@@ -40,10 +40,10 @@ def _load_application(settings: Settings, *_: Any, **__: Any) -> Any:
 
 
 def _keep_from_collector() -> None:
-    """Let the garbage collector pass over what stays for as long as the worker.
+    """Exclude long-lived objects from garbage collection.
 
-    That is a hundred thousand objects of the modules alone. Each full collection looks at all of
-    them, and nothing is answered for some 50 ms meanwhile.
+    The modules alone create a hundred thousand objects. A full collection would traverse them all
+    and block the worker for about 50 ms.
     """
     gc.collect()
     gc.freeze()

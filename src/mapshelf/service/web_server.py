@@ -152,13 +152,13 @@ class _Server(MPServer):
         queue.end()
 
     def _have_settled(self) -> bool:
-        """Tell whether there are workers that would accept connections if they had room."""
+        """Return whether there are workers that would accept connections if they had room."""
         settled = time.monotonic() - SETTLED_AFTER
         both = zip(self.wrks, self._respawns, strict=False)  # while stopping, there are fewer
         return any(worker.birth < settled and respawn.due is None for worker, respawn in both)
 
     def _are_full(self) -> bool:
-        """Tell whether each worker has as many connections as it may have, as far as Linux says."""
+        """Return whether all workers are at their connection limit, if Linux reports that."""
         try:
             return all(
                 len(os.listdir(f"/proc/{worker.inner.pid}/fd")) >= self.backpressure

@@ -1,8 +1,8 @@
-"""How many workers a machine bears, when the operator does not say.
+"""The default number of workers.
 
-One for each processor answers most. A small machine with many processors, such as a Raspberry Pi
-with 1 GB, has not the memory for that. In a container, what counts is what the container gets: its
-control group (version 2) says so, and systems without one tell nothing.
+One worker per processor gives the highest throughput, but a small machine with many processors,
+such as a Raspberry Pi with 1 GB, lacks the memory for that. In a container, the limits of its
+control group (version 2) apply, if there is one.
 """
 
 import os
@@ -11,17 +11,17 @@ from pathlib import Path
 from typing import Final
 
 WORKER_MEMORY: Final = 400 << 20
-"""Bytes for each worker: about 80 MB for itself, and the children that draw and pack for it. Files
-of a snapshot are mapped, and count for all workers once."""
+"""Bytes per worker: about 80 MB for itself, plus the child processes that render and pack for it.
+The files of a snapshot are memory-mapped and shared by all workers."""
 
 CONTROL_GROUP: Final = Path("/sys/fs/cgroup")
 
 
 def default_workers(control_group: Path = CONTROL_GROUP) -> int:
-    """Return as many workers as there are processors, or as fit into memory; at least one.
+    """Return one worker per processor, or as many as fit into memory; at least one.
 
     Args:
-        control_group: the folder in which the kernel tells the limits of this process.
+        control_group: the cgroup folder with the limits of this process.
     """
     return max(1, min(_processors(control_group), _memory(control_group) // WORKER_MEMORY))
 
@@ -36,14 +36,14 @@ def _processors(control_group: Path) -> int:
 
 
 def _memory(control_group: Path) -> int:
-    """Return the bytes of memory that there are for this service."""
+    """Return the memory available to this service, in bytes."""
     installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     limit = _limit(control_group / "memory.max")
     return min(installed, int(limit)) if limit.isdigit() else installed
 
 
 def _limit(file: Path) -> str:
-    """Return what ``file`` says: numbers, or "max" where there is no limit."""
+    """Return the content of a limit file: numbers, or "max" for no limit."""
     try:
         return file.read_text("ascii").strip()
     except OSError:

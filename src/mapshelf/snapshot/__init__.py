@@ -1,7 +1,7 @@
-"""Snapshots: immutable files, built from the store, that answer all reads of the catalogue.
+"""Snapshots: immutable files, built from the store, that serve all reads of the catalogue.
 
-``build`` builds them, ``read`` answers from them, and ``format`` has the files that both share.
-Import from these: this package loads none of them, so that each process loads only what it uses.
+``build`` writes them, ``read`` queries them, and ``format`` defines the file formats both share.
+Import from these subpackages: this one imports none of them, so a process loads only what it uses.
 """
 
 from mapshelf.snapshot.format.directory import SnapshotDirectory

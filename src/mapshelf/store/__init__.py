@@ -1,4 +1,7 @@
-"""The store: the source of truth. Callers open it here and use only its contract."""
+"""The store: the catalogue's source of truth, in SQLite or PostgreSQL.
+
+Open it with ``open_store`` and use it only through ``store.contract``.
+"""
 
 from pathlib import Path
 from urllib.parse import SplitResult, unquote_to_bytes, urlsplit
@@ -21,7 +24,8 @@ def open_store(url: str, *, create: bool = True) -> Store:
         InvalidSetting: the URL is not valid, or its scheme is not supported.
         StoreMissing: there is no catalogue, and ``create`` is not set.
         StoreUnavailable: the database cannot be opened now.
-        StoreDamaged: the database is not ours, or of a newer or a development version.
+        StoreDamaged: the database is not a catalogue, or its schema is of a newer or a development
+            version.
     """
     path = sqlite_path(url)
     if path is not None:
@@ -37,7 +41,7 @@ def open_store(url: str, *, create: bool = True) -> Store:
 
 
 def sqlite_path(url: str) -> Path | None:
-    """Return the file of a SQLite database, ``None`` for a URL of another kind.
+    """Return the path of a SQLite database, ``None`` for other kinds of URL.
 
     Raises:
         InvalidSetting: the URL is not valid.

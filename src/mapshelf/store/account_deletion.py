@@ -1,9 +1,10 @@
-"""Deleting accounts: the rules and the statements that both databases share.
+"""Account deletion: the rules and SQL statements that both databases share.
 
-What matters is done at once: nobody can sign in, and no session, token or program goes on. What
-takes long follows in pieces: votes are taken back, maps go or pass to ``system``. Until then the
-name is taken, because maps bear it. At the end the row of the user stays without the name: files of
-other people's maps may refer to it, and its id is never given again.
+Closing an account takes effect at once: sign-in is blocked, and all sessions, tokens and program
+grants are revoked. The slow work follows in batches: votes are withdrawn, and maps are deleted or
+transferred to ``system``. Until then the name stays reserved, because maps still show it. Finally
+the name is cleared, but the user row remains: files of other users' maps may refer to it, and its
+id is never reused.
 """
 
 from dataclasses import replace
@@ -30,7 +31,7 @@ from mapshelf.store.publishing_queries import Read
 from mapshelf.store.sign_in import refuse_system
 
 MAPS_AT_ONCE: Final = 100
-"""Maps and votes taken in one transaction, so that other writers get their turn."""
+"""Maps or votes processed per transaction, so that other writers get their turn."""
 
 _CLOSING: Final = "SELECT id, closing FROM users WHERE closing IS NOT NULL ORDER BY id LIMIT 1"
 
@@ -49,9 +50,9 @@ OF_ACCOUNT: Final = (
     "UPDATE collection_reports SET user_id = NULL WHERE user_id = ?",
     "UPDATE reports SET user_id = NULL WHERE user_id = ?",
 )
-"""What ends at once with an account: with a table that lets people in, a statement comes here.
+"""Statements that run when an account is closed. Every table that grants access needs one here.
 
-Collections go with it: their titles and texts are the words of their owner."""
+Collections are deleted too: their titles and texts were written by their owner."""
 
 
 def close_account(
@@ -59,7 +60,7 @@ def close_account(
 ) -> None:
     """See ``contract.ClosedAccounts``."""
     user = refuse_system(require_user(database, user_id))
-    # Whoever begins a session waits for this, and finds the user disabled.
+    # A concurrent sign-in waits for this row, and then finds the user disabled.
     closed = database.rows(
         "UPDATE users SET disabled = (1 = 1), password = NULL, role = 'member', closed = ?,"
         " closing = ? WHERE id = ? AND closed IS NULL AND password IS NOT DISTINCT FROM ?"
@@ -78,7 +79,7 @@ def close_account(
 
 
 def is_anything_left(read: Read) -> bool:
-    """Return whether a deleted account is not finished."""
+    """Return whether any deleted account still needs ``finish_closing``."""
     return bool(read(_CLOSING, ()))
 
 
@@ -92,7 +93,7 @@ def finish_closing(database: Transaction) -> bool:
         _take_votes_back(database, user_id)
         or _settle_maps(database, user_id, MapsOfClosedAccount(maps))
     ):
-        # No name begins with a blank, so this is nobody's.
+        # No valid name begins with a space, so this one cannot be taken.
         database.execute(
             "UPDATE users SET name = ?, name_key = ?, closing = NULL WHERE id = ?",
             (f"deleted user {user_id}", f" deleted {user_id}", user_id),
@@ -101,7 +102,7 @@ def finish_closing(database: Transaction) -> bool:
 
 
 def _take_votes_back(database: Transaction, user_id: int) -> bool:
-    """Take some votes of a user back; return whether there were any."""
+    """Withdraw some votes of a user; return whether there were any."""
     rows = database.rows(
         "SELECT file_id, value FROM votes WHERE user_id = ? ORDER BY file_id LIMIT ?",
         (user_id, MAPS_AT_ONCE),
@@ -121,7 +122,7 @@ def _take_votes_back(database: Transaction, user_id: int) -> bool:
 
 
 def _settle_maps(database: Transaction, user_id: int, maps: MapsOfClosedAccount) -> bool:
-    """Delete some maps of a user or pass them to ``system``; return whether there were any."""
+    """Delete or transfer to ``system`` some maps of a user; return whether there were any."""
     rows = database.rows(
         "SELECT CASE WHEN EXISTS (SELECT 1 FROM versions AS v WHERE v.file_id = m.file_id)"
         f" THEN 1 ELSE 0 END, {MAP} FROM {FROM_MAPS} WHERE m.owner_id = ?"

@@ -1,4 +1,4 @@
-"""What is read of accounts and of programs: the statements that both databases share."""
+"""Read accounts, sign-in data and programs: the SQL queries that both databases share."""
 
 from mapshelf.model import (
     AuthorizationCode,
@@ -42,7 +42,7 @@ from mapshelf.store.sign_in import ADDRESSES_KEPT, GOOD_LINKS
 
 
 class AccountQueries(SharedMethods):
-    """The methods of ``contract.SignIn`` and ``contract.Programs`` that only read."""
+    """The read-only methods of ``contract.SignIn`` and ``contract.Programs``."""
 
     def password_of(self, name: str) -> PasswordRecord | None:
         """See ``Store``."""

@@ -1,8 +1,8 @@
-"""The audit log: the statements that both databases share.
+"""The audit log: the SQL statements that both databases share.
 
-The log is bounded, whoever writes to it: what anybody can repeat at will is counted in one row for
-an hour, of failures of signing in and of what one user does only the newest are kept, and all of it
-only for a time. So nobody can drive out of it what others did.
+The size of the log is bounded. Events that anyone can repeat at will are counted in one row per
+hour; only the newest failed sign-ins and the newest actions of each user are kept; and all records
+expire. No user can therefore displace the records of others.
 """
 
 from typing import Final
@@ -27,16 +27,16 @@ REPEATED: Final = frozenset(
         AuditEvent.DATA_EXPORTED,
     }
 )
-"""What is counted in one row as long as it is the same within an hour."""
+"""Events that are counted in one row if they repeat within an hour."""
 
 MOST_FAILURES: Final = 10_000
-"""Rows of failures of signing in that are kept, and up to a hundred more."""
+"""Rows of failed sign-ins that are kept, and up to a hundred more."""
 
 MOST_OF_USER: Final = 50_000
-"""Rows of what one user does that are kept, and up to a hundred more."""
+"""Rows of the actions of one user that are kept, and up to a hundred more."""
 
 MOST_RECORDS: Final = 1_000_000
-"""Rows that are kept of all."""
+"""Maximum number of rows in the log."""
 
 ROWS_AT_ONCE: Final = 10_000
 """Rows deleted in one transaction, so that other writers get their turn."""
@@ -48,7 +48,7 @@ _COLUMNS: Final = "id, at, last, count, event, target, user_id, user_name, addre
 
 
 def write_entry(read: Read, at: int, entry: AuditEntry) -> None:
-    """Note what is done; ``read`` runs a statement of a transaction that writes."""
+    """Write an entry; ``read`` runs a statement of a write transaction."""
     facts = (entry.event.value, entry.address, entry.target, entry.user_id)
     if entry.event in REPEATED and read(
         "UPDATE audit SET count = count + 1, last = ? WHERE id = (SELECT max(id) FROM audit"

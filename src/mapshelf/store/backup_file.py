@@ -1,7 +1,7 @@
-"""A backup: a copy of the SQLite database, followed by a line with its checksum.
+"""Backup files: a copy of the SQLite database, followed by a line with its checksum.
 
-One file, so that the checksum cannot get lost. SQLite ignores the line, so any program that reads
-SQLite databases reads a backup.
+The checksum is in the same file so that it cannot get lost. SQLite ignores the extra line, so any
+program that reads SQLite databases can read a backup.
 """
 
 import errno
@@ -21,7 +21,7 @@ from mapshelf.errors import CannotWrite, StoreDamaged, UnusableBackup
 from mapshelf.store.sqlite.copies import HEADER, CopyFacts, Progress, check_copy, copy_database
 
 UNFINISHED: Final = ".unfinished"
-"""What follows the name of a backup that is being written."""
+"""The suffix of a backup that is still being written."""
 
 _MARK: Final = b"\nmapshelf backup 1, SHA-256 "
 _LINE_SIZE: Final = len(_MARK) + 64 + 1
@@ -30,12 +30,12 @@ _PIECE: Final = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class BackupFacts:
-    """What is in a backup.
+    """A verified backup.
 
     Attributes:
-        held: what it holds.
-        size: bytes of the file.
-        digest: SHA-256 of the whole file, in hexadecimal digits.
+        held: a summary of its contents.
+        size: size of the file in bytes.
+        digest: SHA-256 of the whole file, in hexadecimal.
     """
 
     held: CopyFacts
@@ -44,10 +44,10 @@ class BackupFacts:
 
 
 def write_backup(database: Path, file: Path, progress: Progress) -> BackupFacts:
-    """Back up a SQLite database into the new file ``file``, and verify that.
+    """Back up a SQLite database to the new file ``file``, and verify the result.
 
-    Others may write meanwhile; what they had written before the call is in the backup. The file has
-    its name only once it is complete, verified and on the disk.
+    Other connections may write during the backup, which contains everything committed before the
+    call. The file gets its final name only after it is complete, verified and synced to disk.
 
     Raises:
         CannotWrite: the file exists, or cannot be written.
@@ -71,10 +71,10 @@ def write_backup(database: Path, file: Path, progress: Progress) -> BackupFacts:
 
 
 def verify_backup(file: Path, progress: Progress) -> BackupFacts:
-    """Read a backup from the disk, and return what is in it.
+    """Read a backup from disk, check it, and return its facts.
 
     Raises:
-        UnusableBackup: it is not one, damaged, or of a newer version of Mapshelf.
+        UnusableBackup: it is not a backup, is damaged, or comes from a newer version of Mapshelf.
     """
     digest = sha256()
     try:
@@ -94,10 +94,10 @@ def verify_backup(file: Path, progress: Progress) -> BackupFacts:
 
 @contextmanager
 def opened_backup(file: Path) -> Iterator[tuple[BinaryIO, int]]:
-    """Open a backup; give it with the size of the copy in it.
+    """Open a backup; yield the file and the size of the database copy in it.
 
     Raises:
-        UnusableBackup: it cannot be read, or does not look like a whole backup.
+        UnusableBackup: it cannot be read, or is not a complete backup.
     """
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
@@ -122,7 +122,7 @@ def _size_of_copy(source: BinaryIO, file: Path) -> int:
 
 
 def pieces_of_copy(source: BinaryIO, size: int, progress: Progress) -> Iterator[bytes]:
-    """Yield the copy in a backup, piece by piece."""
+    """Yield the database copy in a backup in chunks."""
     source.seek(0)
     done = 0
     while done < size and (piece := source.read(min(_PIECE, size - done))):
@@ -132,17 +132,17 @@ def pieces_of_copy(source: BinaryIO, size: int, progress: Progress) -> Iterator[
 
 
 def check_line(source: BinaryIO, digest: str, file: Path) -> None:
-    """Compare the checksum of a copy, which has been read, with the line that follows it.
+    """Compare the checksum of a database copy with the line that follows it in the file.
 
     Raises:
-        UnusableBackup: it is another.
+        UnusableBackup: the checksums differ.
     """
     if source.read() != _line(digest):
         raise UnusableBackup(f"{file} cannot be restored: it is damaged, its checksum is wrong")
 
 
 def database_size(database: Path) -> int:
-    """Return the bytes that a database takes with its log."""
+    """Return the size of a database and its write-ahead log in bytes."""
     size = 0
     for path in (database, database.with_name(database.name + "-wal")):
         with suppress(OSError):
@@ -151,7 +151,7 @@ def database_size(database: Path) -> int:
 
 
 def require_room(folder: Path, needed: int) -> None:
-    """Refuse to fill a disk, on which the catalogue may be, too.
+    """Check for free space: a full disk could also stop the catalogue.
 
     Raises:
         CannotWrite: there are fewer free bytes than needed.
@@ -163,7 +163,7 @@ def require_room(folder: Path, needed: int) -> None:
 
 
 def _forget_what_is_in_memory(file: BinaryIO) -> None:
-    """Have a file read from the disk: what the system still has in memory proves nothing."""
+    """Drop a file from the page cache, so that verification reads what is on disk."""
     if hasattr(os, "posix_fadvise"):  # not on macOS
         with suppress(OSError):
             os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
@@ -180,9 +180,9 @@ def _refuse_existing(file: Path) -> None:
 
 @contextmanager
 def _unfinished(file: Path) -> Iterator[Path]:
-    """Give an empty file beside ``file`` for its owner alone; remove it at the end.
+    """Yield an empty file next to ``file``, readable only by its owner; delete it on exit.
 
-    One that somebody left behind who was killed is used again.
+    A file left behind by a killed process is reused.
     """
     path = file.with_name(file.name + UNFINISHED)
     flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -195,20 +195,20 @@ def _unfinished(file: Path) -> Iterator[Path]:
         try:
             yield path
         finally:
-            for suffix in ("", "-wal", "-journal", "-shm"):  # SQLite makes these beside it
+            for suffix in ("", "-wal", "-journal", "-shm"):  # created by SQLite
                 path.with_name(path.name + suffix).unlink(missing_ok=True)
     finally:
         os.close(descriptor)
 
 
 def _claim(descriptor: int, path: Path) -> None:
-    """Lock and empty the file, unless another process has it, or had and finished it."""
+    """Lock and truncate the file, unless another process holds it or has just finished it."""
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         mine = os.path.samestat(os.fstat(descriptor), os.lstat(path))
     except (BlockingIOError, FileNotFoundError):
         mine = False
-    except OSError:  # a file system without locks: there is no way to know
+    except OSError:  # the file system does not support locks
         mine = True
     if not mine:
         raise CannotWrite(f"another backup is being written to {path}")
@@ -217,7 +217,7 @@ def _claim(descriptor: int, path: Path) -> None:
 
 
 def _add_line(path: Path, progress: Progress) -> None:
-    """Add the line with the checksum, and have everything on the disk."""
+    """Append the checksum line and sync the file to disk."""
     with path.open("r+b") as file:
         digest, size = sha256(), file.seek(0, os.SEEK_END)
         for piece in pieces_of_copy(file, size, progress):
@@ -228,7 +228,7 @@ def _add_line(path: Path, progress: Progress) -> None:
 
 
 def _publish(unfinished: Path, file: Path) -> None:
-    """Give a file its name, which nobody else may have taken meanwhile."""
+    """Give a file its final name; fail if that name now exists."""
     try:
         os.link(unfinished, file)
     except FileExistsError:
@@ -236,6 +236,6 @@ def _publish(unfinished: Path, file: Path) -> None:
     except OSError as error:
         if error.errno not in (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS):
             raise
-        _refuse_existing(file)  # a file system without links, as on USB sticks
+        _refuse_existing(file)  # the file system has no hard links (USB sticks)
         unfinished.rename(file)
     sync_folder(file.parent)

@@ -1,8 +1,8 @@
-"""What happens to a batch of drafts: the rules that every store follows.
+"""Apply a batch of map drafts: the import rules that every store follows.
 
-A store passes its ``BatchRows``: look-ups and writes inside one transaction that no other writer
-shares. The batch decides which map a draft means, which ids a new map gets, and what is refused. So
-an import does the same in both databases.
+A store passes its ``BatchRows``: look-ups and writes inside one exclusive write transaction. The
+batch decides which map a draft refers to, which ids a new map gets, and which drafts are refused,
+so an import behaves the same in both databases.
 """
 
 from collections.abc import Mapping, Sequence, Set
@@ -39,7 +39,7 @@ from mapshelf.store.tables import Row
 
 
 class BatchRows(Protocol):
-    """What a batch needs from a database. Look-ups MUST see what the batch has written before."""
+    """The database operations of a batch. Look-ups MUST see earlier writes of the batch."""
 
     def read(self, sql: str, values: Row) -> list[Row]:
         """Return the rows of a statement with ``?`` for each value."""
@@ -69,31 +69,31 @@ class BatchRows(Protocol):
         """Record that ``file_id`` is used."""
 
     def user(self, name: str, now: int) -> User:
-        """Return the user with this name, in any case; register a new one if there is none."""
+        """Return the user with this name, ignoring case; register one if missing."""
 
     def has_outline(self, file_id: int, outline: bytes) -> bool:
-        """Tell whether this is the outline of the map."""
+        """Return whether the map has this outline."""
 
     def has_content(self, file_id: int, digest: bytes) -> bool:
-        """Tell whether a file with this digest is kept for the map."""
+        """Return whether the stored file of the map has this digest."""
 
     def image_digests(self, file_id: int) -> Set[str]:
         """Return the digests of the pictures of the map."""
 
     def votes(self, file_id: int) -> Votes:
-        """Return the votes for the map and against it."""
+        """Return the votes for and against the map."""
 
     def write_map(self, new: Map, owner: User) -> None:
-        """Write a map as one change; rows that refer to it stay as they are."""
+        """Write a map as one change, leaving rows that refer to it unchanged."""
 
     def write_outline(self, file_id: int, outline: bytes, links: Sequence[MapLink]) -> None:
-        """Write the outline of a map and its links, replacing what it had, even if outdated."""
+        """Write the outline and links of a map, replacing any earlier ones."""
 
     def write_content(self, file_id: int, digest: bytes, content: bytes) -> None:
         """Write the file of a map, replacing the one it had."""
 
     def write_images(self, file_id: int, images: Mapping[str, bytes]) -> None:
-        """Make these the pictures of the map, by digest; those it has are not written again."""
+        """Replace the pictures of the map, keyed by digest; unchanged ones are not rewritten."""
 
     def write_source(self, file_id: int, source: Source) -> None:
         """Record that a map was read from ``source``; a known path keeps its name."""
@@ -171,7 +171,7 @@ class Batch:
         return Outcome(Verdict.ADDED, public_id)
 
     def _identity(self, draft: MapDraft) -> tuple[int, str]:
-        """Return the ``file_id`` and ``id`` of a new map; both are used from then on."""
+        """Allocate the ``file_id`` and ``id`` of a new map."""
         public_id = draft.id or self._rows.unused_id()
         former = self._rows.deleted_file_id(public_id)
         file_id = draft.file_id
@@ -193,7 +193,7 @@ class Batch:
         return following
 
     def _references(self, draft: MapDraft, existing: Map | None) -> References:
-        """Find or add the rows that ``draft`` refers to, or ``existing`` if the draft is silent."""
+        """Find or add the rows that ``draft`` refers to, with defaults from ``existing``."""
         owner = draft.owner or (existing.owner if existing else SYSTEM_USER)
         software = draft.software
         if software is None and existing is not None:
@@ -206,7 +206,7 @@ class Batch:
         )
 
     def _votes(self, draft: MapDraft, existing: Map | None) -> Votes:
-        """Return the votes for a map if the draft gives other counts than it has."""
+        """Return the votes of a map if the counts in the draft differ from its own."""
         if existing is None:
             return NO_VOTES
         shown = (existing.thumbs_up, existing.thumbs_down)
@@ -255,11 +255,11 @@ class Batch:
 
     def _keep_source(self, file_id: int, draft: MapDraft) -> None:
         if draft.source is not None:
-            # A known source keeps its name: it may be relative to another folder this time.
+            # A known source keeps its name: the new one may be relative to another folder.
             self._rows.write_source(file_id, draft.source)
 
     def _keep_content(self, file_id: int, draft: MapDraft) -> bool:
-        """Keep the file of a draft; tell whether it differs from the one that was kept."""
+        """Store the file of a draft; return whether it differs from the stored one."""
         if draft.content is None or draft.source is None:
             return False
         if self._rows.has_content(file_id, draft.source.digest):
@@ -268,7 +268,7 @@ class Batch:
         return True
 
     def _keep_images(self, file_id: int, images: Mapping[str, bytes] | None) -> bool:
-        """Keep the pictures of a draft; tell whether they differ from those that were kept."""
+        """Store the pictures of a draft; return whether they differ from the stored ones."""
         if images is None or images.keys() == self._rows.image_digests(file_id):
             return False
         self._rows.write_images(file_id, images)

@@ -1,8 +1,8 @@
-"""Reports of collections and what is decided about them: what both databases share.
+"""Moderation of collections: the rules and SQL statements that both databases share.
 
-A hidden collection is a private one with a decision, as a hidden map is; ``map_collections`` looks
-for it before anybody changes who sees the collection. Whoever reports or decides first writes the
-row of the collection, so two that do so at once take turns.
+Like a hidden map, a hidden collection is private and has a decision; ``map_collections`` checks for
+one before it changes the visibility. Reports and decisions first write the row of the collection,
+which serializes concurrent ones.
 """
 
 from typing import Final
@@ -35,7 +35,7 @@ from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import Row
 
 _OF_COLLECTION: Final = len(Collection.__dataclass_fields__)
-"""Columns of a collection in a row."""
+"""The columns of a collection in a query result."""
 
 
 class CollectionModerationMethods(SharedMethods):
@@ -181,7 +181,7 @@ def _undo(database: Transaction, decision_id: str) -> Collection:
         raise NotFound("there is no such decision")
     ((public_id, kind, visibility),) = rows
     lock_collection(database, public_id)
-    # Of somebody who reported again meanwhile, the newer words stay.
+    # If a user has reported again since, the newer report is kept.
     database.execute(
         "UPDATE collection_reports SET decision_id = NULL WHERE decision_id = ? AND NOT EXISTS"
         " (SELECT 1 FROM collection_reports AS r"

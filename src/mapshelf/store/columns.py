@@ -1,7 +1,7 @@
-"""The columns that make values of the model, for both databases: each list is written once.
+"""Map database rows to model objects and back, with column lists shared by both databases.
 
-What is selected follows the fields of a class in ``model``, so that a row makes a value as it is.
-What is written follows the columns of a table in ``tables``.
+Selected columns follow the fields of a class in ``model``, so that a row can be unpacked into an
+object. Written columns follow a table in ``tables``.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 
 def _columns(kind: type[Any], alias: str = "", others: Mapping[str, str] = _NONE) -> str:
-    """Return what to select for the fields of a class.
+    """Return the SELECT list for the fields of a class.
 
     Args:
         kind: a dataclass of the model.
@@ -73,13 +73,13 @@ COUNTERS: Final = (
 COUNT_PUBLISHED: Final = (
     "SELECT count(*) - (SELECT count(*) FROM maps WHERE visibility <> 'published') FROM maps"
 )
-"""The number of published maps, counted in indexes alone."""
+"""The number of published maps, counted from indexes only."""
 
 COUNT_VOTES: Final = (
     "SELECT file_id, sum(CASE WHEN value > 0 THEN 1 ELSE 0 END),"
     " sum(CASE WHEN value < 0 THEN 1 ELSE 0 END) FROM votes WHERE file_id {} GROUP BY file_id"
 )
-"""The votes for each map and against it; ``{}`` is the condition for the maps."""
+"""The votes for and against each map; ``{}`` is the condition for the maps."""
 
 ORIGIN: Final = (
     "(SELECT coalesce(min(f.name), '') FROM sources AS f WHERE f.file_id = m.file_id),"
@@ -102,7 +102,7 @@ FROM_ONE_TIME_LINKS: Final = "one_time_links AS l LEFT JOIN users AS a ON a.id =
 """What ``link_of_row`` needs, and the tables that it is selected from."""
 
 MADE_BY_SOMEBODY: Final = "a.disabled IS NOT TRUE"
-"""That who made a link has not been disabled since; a command may have made it."""
+"""Condition: the creator of a link, unless it was a command, has not been disabled since."""
 
 
 RENEWED_TAGS: Final = (

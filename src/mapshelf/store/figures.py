@@ -1,4 +1,4 @@
-"""How much there is of what operators watch: the statements that both databases share."""
+"""Statistics for monitoring: the SQL statements that both databases share."""
 
 from mapshelf.model import Figures
 from mapshelf.store.shared_methods import SharedMethods

@@ -1,4 +1,4 @@
-"""What imports did not take: the rules and the statements that both databases share."""
+"""Refused files and first imports: the rules and SQL that both databases share."""
 
 from collections.abc import Iterator, Sequence
 from hashlib import sha256

@@ -1,7 +1,7 @@
-"""Collections: the rules and the statements that both databases share.
+"""Collections of maps: the rules and SQL statements that both databases share.
 
-Whoever changes the maps of a collection first writes its row, and whoever makes one the row of its
-owner: so two that do so at once take turns, in PostgreSQL too, and no bound is passed.
+Changing the maps of a collection first writes the row of the collection; creating one first writes
+the row of its owner. That serializes concurrent changes, in PostgreSQL too, so all limits hold.
 """
 
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ COLLECTION: Final = (
     " WHERE l.collection_id = c.id AND p.visibility = 'published')"
 )
 FROM_COLLECTIONS: Final = "collections AS c JOIN users AS o ON o.id = c.owner_id"
-"""The columns of a collection, and where they come from."""
+"""The columns of a collection, and the tables they come from."""
 
 _IDS_AT_ONCE: Final = 500
 
@@ -42,7 +42,7 @@ class CollectionMethods(SharedMethods):
 
     def find_collection(self, public_id: str) -> Collection | None:
         """See ``Store``."""
-        if not is_public_id(public_id):  # PostgreSQL does not take a NUL
+        if not is_public_id(public_id):  # PostgreSQL rejects NULs
             return None
         return _find(self._read_even_if_away, public_id)
 
@@ -317,7 +317,7 @@ def _file_ids(database: Transaction, public_id: str) -> list[int]:
 
 
 def is_hidden(read: Read, public_id: str) -> bool:
-    """Tell whether administrators have hidden a collection."""
+    """Return whether administrators have hidden a collection."""
     return bool(
         read(
             "SELECT 1 FROM collection_decisions WHERE kind = 'hide' AND collection_id = ?",

@@ -1,7 +1,7 @@
-"""What a draft makes of a map: the same decision in every store, without I/O.
+"""Merge a draft into a map, without I/O, so that every store applies the same rules.
 
-A store looks up what a draft refers to (owner, category, software), passes it as ``References``,
-and writes the map that is returned.
+A store looks up the rows that a draft refers to (owner, category, software), passes them as
+``References``, and writes the returned map.
 """
 
 import secrets
@@ -32,8 +32,7 @@ NO_VOTES: Final = Votes()
 class References:
     """The rows that a map refers to, found or added for a draft.
 
-    ``category`` is a pair as the map shows it, see ``Map.category``. ``votes`` are those that the
-    map has in this catalogue.
+    ``category`` is a pair as in ``Map.category``. ``votes`` are the votes cast in this catalogue.
     """
 
     owner: str
@@ -43,14 +42,14 @@ class References:
 
 
 def new_id() -> str:
-    """Return a random public id; the store makes sure that no map ever had it."""
+    """Return a random public id; the store ensures that it was never used."""
     return "".join(secrets.choice(ALPHABET) for _ in range(ID_LENGTH))
 
 
 def created(
     draft: MapDraft, *, file_id: int, public_id: str, now: int, references: References
 ) -> Map:
-    """Return the map that ``draft`` describes, with defaults for the fields it leaves open."""
+    """Return the map that ``draft`` describes, with defaults for missing fields."""
     blank = Map(
         file_id=file_id,
         id=public_id,
@@ -77,10 +76,10 @@ def created(
 
 
 def without_settled(draft: MapDraft, existing: Map) -> MapDraft:
-    """Return ``draft`` without what it must not change of ``existing``.
+    """Return ``draft`` without the fields that it must not change in ``existing``.
 
-    What people set is theirs: neither a file nor a record knows better. A removed map stays removed
-    until somebody undoes that.
+    Values set by users take precedence over files and records. A removed map stays removed until
+    a user undoes the removal.
     """
     settled = [name for key in existing.set_by_people for name in SETTABLE.get(key, ())]
     if existing.visibility is Visibility.REMOVED:
@@ -90,10 +89,10 @@ def without_settled(draft: MapDraft, existing: Map) -> MapDraft:
 
 
 def updated(existing: Map, draft: MapDraft, references: References) -> Map:
-    """Return ``existing`` with everything that ``draft`` gives.
+    """Return ``existing`` updated with the fields of ``draft``.
 
-    A draft can only raise views and downloads: if an export is imported again, visits counted since
-    must not be lost.
+    A draft can only raise views and downloads: re-importing an export must not lose visits counted
+    since.
     """
     software = references.software
     return replace(
@@ -122,7 +121,7 @@ def updated(existing: Map, draft: MapDraft, references: References) -> Map:
 
 
 def current_tags(tags: Sequence[str], renamed: Mapping[str, str]) -> tuple[str, ...]:
-    """Return tags as they are called now, each once."""
+    """Return the current names of tags, without duplicates."""
     if not renamed:
         return tuple(tags)
     names: dict[str, str] = {}
@@ -133,7 +132,7 @@ def current_tags(tags: Sequence[str], renamed: Mapping[str, str]) -> tuple[str, 
 
 
 def _thumbs(new: int | None, shown: int, votes: int) -> int:
-    """Return the count to show. One that was exported has the votes in it already."""
+    """Return the count to show. An exported count already includes the votes."""
     return shown if new is None or new == shown else min(LARGEST_COUNT, new + votes)
 
 

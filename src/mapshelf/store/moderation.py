@@ -1,7 +1,7 @@
-"""Moderation: the rules and the statements that both databases share.
+"""Moderation of maps: the rules and SQL statements that both databases share.
 
-A map that is hidden is private, and its owner cannot change that: ``publishing.edit_map`` looks for
-the decision. So what follows the feed loses it as it loses every map that becomes private.
+A hidden map is private, and its owner cannot change that: ``publishing.edit_map`` checks for the
+decision. Consumers of the change feed drop it like any map that becomes private.
 """
 
 from dataclasses import replace
@@ -37,11 +37,11 @@ REPORTS_A_DAY: Final = 20
 """Maps that a user may report within a day."""
 
 REPORTS_SHOWN: Final = 20
-"""Reports of a map that are told at once."""
+"""Reports of a map returned at once."""
 
 DECISIONS_KEPT: Final = 30 * DAY
-"""How long a decision can be undone at least, in milliseconds. One that is in force for a map can
-be undone for longer: as long as the map is hidden, or removed and not purged yet."""
+"""Minimum time in milliseconds during which a decision can be undone. A decision in force can be
+undone for longer: while the map is hidden, or removed but not yet purged."""
 
 _HIDDEN: Final = "SELECT 1 FROM decisions AS d WHERE d.kind = 'hide' AND d.file_id = "
 
@@ -122,7 +122,7 @@ def _reported(read: Read, row: Row) -> ReportedMap:
 def decide(database: Transaction, file_id: int, kind: DecisionKind, user_id: int) -> Decision:
     """See ``contract.Moderation``."""
     found, administrator = require_map(database, file_id), require_user(database, user_id)
-    if administrator.disabled:  # of two who disable each other, one stays
+    if administrator.disabled:  # if two administrators disable each other, one remains
         raise Conflict(f"the user {administrator.name} is disabled")
     noted = int("visibility" in found.set_by_people)
     disabled = None
@@ -158,8 +158,8 @@ def undo_decision(database: Transaction, decision_id: int) -> Map:
     if not rows:
         raise NotFound("there is no such decision")
     ((file_id, kind, user_id, visibility, noted),) = rows
-    # Of somebody who reported the map again meanwhile, the newer words stay; the older ones go with
-    # the decision.
+    # If a user has reported the map again since, the newer report is kept; the older one is deleted
+    # with the decision.
     database.execute(
         "UPDATE reports SET decision_id = NULL WHERE decision_id = ? AND NOT EXISTS (SELECT 1"
         " FROM reports AS r WHERE r.file_id = reports.file_id AND r.user_id = reports.user_id"
@@ -213,7 +213,7 @@ def _disable_owner(database: Transaction, file_id: int, administrator: int) -> i
     """Disable the owner of a map; return the id.
 
     Raises:
-        Conflict: it is the administrator or ``system``, or the owner is disabled already.
+        Conflict: the owner is the administrator, ``system``, or already disabled.
     """
     ((owner, name, disabled),) = database.rows(
         "SELECT u.id, u.name, u.disabled FROM users AS u JOIN maps AS m ON m.owner_id = u.id"
@@ -229,7 +229,7 @@ def _disable_owner(database: Transaction, file_id: int, administrator: int) -> i
 
 
 def _show_to(database: Transaction, found: Map, visibility: Visibility, *, noted: bool) -> Map:
-    """Change who sees a map, and whether imports leave that alone."""
+    """Change the visibility of a map, and whether imports must preserve it."""
     key = frozenset({"visibility"})
     people = found.set_by_people | key if noted else found.set_by_people - key
     changed = replace(found, visibility=visibility, set_by_people=people)

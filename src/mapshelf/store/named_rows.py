@@ -1,4 +1,4 @@
-"""Programs and categories, to which maps refer by name: the statements of both databases."""
+"""Look up and add programs and categories, which maps refer to by name, in both databases."""
 
 from mapshelf.model import LARGEST_ID, Named, name_key
 from mapshelf.store.columns import NAMED
@@ -6,14 +6,14 @@ from mapshelf.store.publishing_queries import Read
 
 
 class NamedRows:
-    """The programs and categories that a transaction sees and adds."""
+    """The programs and categories of one transaction."""
 
     def __init__(self, read: Read) -> None:
-        """Run statements by ``read``."""
+        """Run statements with ``read``."""
         self._read = read
 
     def software(self, name: str) -> Named:
-        """Return the program with this name, in any case; add one with the next id if need be."""
+        """Return the program with this name, ignoring case; add it with the next id if missing."""
         query = f"SELECT {NAMED} FROM software WHERE name_key = ?"
         return self._find(query, name_key(name)) or self._add(
             "INSERT INTO software (id, name, name_key)"
@@ -27,7 +27,7 @@ class NamedRows:
         return self._find(f"SELECT {NAMED} FROM categories WHERE id = ?", category_id)
 
     def category_named(self, name: str) -> Named | None:
-        """Return the first category with this name, in any case."""
+        """Return the first category with this name, ignoring case."""
         return self._find(
             f"SELECT {NAMED} FROM categories WHERE name_key = ? ORDER BY id LIMIT 1",
             name_key(name),
@@ -35,7 +35,7 @@ class NamedRows:
 
     def add_category(self, category_id: int | None, name: str) -> Named:
         """Add a category; without an id it gets the next one below ``LARGEST_ID``."""
-        # An imported category with the largest id of all must not use up those for others.
+        # An imported category with the largest possible id must not exhaust the id range.
         following = "(SELECT max(id) + 1 FROM categories WHERE id < ?)"
         return self._add(
             "INSERT INTO categories (id, name, name_key)"

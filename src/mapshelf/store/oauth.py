@@ -1,4 +1,4 @@
-"""What both databases keep of programs, and for how long."""
+"""OAuth programs and grants: limits, retention times and SQL that both databases share."""
 
 from dataclasses import fields
 from typing import Final
@@ -20,21 +20,21 @@ UNUSED: Final = (
     "SELECT p.id FROM programs AS p WHERE p.created < {before}"
     " AND NOT EXISTS (SELECT 1 FROM grants AS g WHERE g.program_id = p.id) ORDER BY p.id"
 )
-"""The ids of programs that nobody lets in."""
+"""The ids of programs without grants."""
 
 GRANTS_OF_USER: Final = 200
-"""Grants kept for each user: who lets programs in more often loses the oldest."""
+"""Maximum grants per user: further ones replace the oldest."""
 
 REFRESH_TOKENS_OF_GRANT: Final = 5000
-"""Refresh tokens of a grant, used ones included, until they expire: more than one in half an hour.
-A program that asks for more is let in no longer. None is forgotten sooner, because the second use
-of each shows that somebody else has it (RFC 9700, section 4.14.2)."""
+"""Maximum unexpired refresh tokens per grant, including used ones: more than one per half hour. A
+program that requests more loses its grant. Used tokens are not deleted before they expire, because
+their reuse reveals a stolen token (RFC 9700, section 4.14.2)."""
 
 ACCESS_TOKENS_OF_GRANT: Final = 100
 """Access tokens kept for each grant."""
 
 USED_CODES_KEPT: Final = HOUR
-"""How long used codes are kept after they expire: so a second use is noticed."""
+"""How long used codes are kept after they expire, to detect reuse."""
 
 FRESH: Final = "SELECT count(*) < 2 FROM refresh_tokens WHERE grant_id = {grant}"
 """Tells whether a code that was used may be used again: what it gave has not been refreshed, and it
@@ -109,7 +109,7 @@ def scopes_of_tokens(tokens: NewTokens, granted: str) -> str:
 
 
 def is_repeated(used: int, now: int, grace: int) -> bool:
-    """Tell whether what was used already is used by the same request, sent once more."""
+    """Return whether a second use is within the grace period of a repeated request."""
     return bool(grace) and now <= used + grace
 
 

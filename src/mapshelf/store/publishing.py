@@ -1,7 +1,7 @@
-"""What publishing does: the rules and the statements that both databases share.
+"""Publish, edit and remove maps, and vote: the rules and SQL that both databases share.
 
-People write one map at a time, so a statement for each step is fast enough, even over a network.
-So all of it is written once, in SQL that both databases understand. A store passes its
+Users write one map at a time, so one statement per step is fast enough, even over a network. All
+of it can therefore be written once, in SQL that both databases understand. A store passes its
 ``Transaction``.
 """
 
@@ -41,27 +41,27 @@ from mapshelf.store.publishing_queries import REPEATED, find_map, uploaded, usag
 from mapshelf.store.tables import REMOVED, VOTES, Row
 
 VERSIONS_KEPT: Final = 10
-"""Versions kept of each map, with the one it has."""
+"""Versions stored of each map, including the current one."""
 
 MAPS_AT_ONCE: Final = 100
 """Maps purged in one transaction, so that other writers get their turn."""
 
 FROM_FILES: Final = frozenset({"title", "template"})
-"""What the file says of a map in a folder."""
+"""The fields of a map in a folder that come from its file."""
 
 _NO_MAP: Final = 0
-"""What stands for the map of a file that was refused; no map has this id."""
+"""Stands for the map of a refused file; no map has this id."""
 
 _WRITE_VOTE: Final = VOTES.upsert("?")
 _WRITE_REMOVED: Final = REMOVED.upsert("?")
 
 
 class Transaction(Protocol):
-    """A transaction that no other writer shares.
+    """An exclusive write transaction.
 
     Attributes:
-        now: when it is, in milliseconds since 1970-01-01 UTC.
-        audit_entries: what the thread is about to note of it.
+        now: its time, in milliseconds since 1970-01-01 UTC.
+        audit_entries: the audit entries that the thread will write with it.
     """
 
     now: int
@@ -71,10 +71,10 @@ class Transaction(Protocol):
         """Return the rows of a statement with ``?`` for each parameter."""
 
     def execute(self, sql: str, parameters: Row = ()) -> None:
-        """Run a statement with ``?`` for each parameter that gives no rows."""
+        """Run a statement that returns no rows, with ``?`` for each parameter."""
 
     def batch(self, draft: MapDraft) -> AbstractContextManager[BatchRows]:
-        """Give the rows that ``draft`` refers to; what is written to them is there at the end."""
+        """Yield the rows that ``draft`` refers to; changes to them are written on exit."""
 
     def next_revision(self) -> int:
         """Return the revision of the next change."""
@@ -152,12 +152,12 @@ def replace_file(
 def note_refused_upload(database: Transaction, user_id: int) -> None:
     """See ``contract.Uploads``."""
     require_user(database, user_id)
-    database.audit_entries.drop()  # what was to be done with the file is not done
+    database.audit_entries.drop()  # they describe an upload that did not happen
     _note_upload(database, _NO_MAP, user_id, None)
 
 
 def _draft(file: UploadedFile) -> MapDraft:
-    """Return what a file says of its map: no more than what people cannot say better."""
+    """Return the draft for an uploaded file, leaving out what users describe better."""
     return MapDraft(
         size=size_of(file.size),
         software=file.software,
@@ -266,7 +266,7 @@ def purge_removed(database: Transaction, before: int) -> int:
 
 
 def delete_map(database: Transaction, file_id: int, public_id: str) -> None:
-    """Delete a map for good. Its ids are never given again."""
+    """Delete a map permanently. Its ids are never reused."""
     database.execute("DELETE FROM maps WHERE file_id = ?", (file_id,))
     database.execute(
         "INSERT INTO deleted (file_id, id, revision) VALUES (?, ?, ?)",
@@ -275,10 +275,10 @@ def delete_map(database: Transaction, file_id: int, public_id: str) -> None:
 
 
 def _refuse_hidden(database: Transaction, file_id: int) -> None:
-    """Refuse to show a map to others that administrators have hidden.
+    """Check that administrators have not hidden a map before it is shown to others.
 
     Raises:
-        MapHidden: they have.
+        MapHidden: it is hidden.
     """
     if database.rows(
         "SELECT 1 FROM decisions WHERE file_id = ? AND kind = 'hide' LIMIT 1", (file_id,)
@@ -292,7 +292,7 @@ def _refuse_removal(details: MapDetails) -> None:
 
 
 def _said(details: MapDetails) -> dict[str, Any]:
-    """Return what ``details`` give, by the fields of ``Map``."""
+    """Return the given ``details`` as fields of ``Map``."""
     given = {one.name: getattr(details, one.name) for one in fields(MapDetails)}
     del given["no_licence"]
     return {name: value for name, value in given.items() if value is not None}
@@ -307,7 +307,7 @@ def _is_in_folder(database: Transaction, file_id: int) -> bool:
 
 
 def _require_category(rows: BatchRows, details: MapDetails) -> str | None:
-    """Return the name of the category that ``details`` give, if they give one."""
+    """Return the name of the category in ``details``, if there is one."""
     if details.category_id is None:
         return None
     found = NamedRows(rows.read).category_with_id(details.category_id)
@@ -350,7 +350,7 @@ def set_vote(database: Transaction, file_id: int, user_id: int, vote: Vote) -> M
 
 
 def within_limits(count: int) -> int:
-    """Return a count of votes as a map can show it."""
+    """Clamp a vote count to the range that a map can show."""
     return max(0, min(LARGEST_COUNT, count))
 
 
@@ -358,7 +358,7 @@ def require_map(database: Transaction, file_id: int) -> Map:
     """Return the map with this ``file_id``.
 
     Raises:
-        NotFound: there is none, or it is removed.
+        NotFound: there is no such map, or it is removed.
     """
     found = find_map(database.rows, "m.file_id", file_id)
     if found is None:
@@ -367,7 +367,7 @@ def require_map(database: Transaction, file_id: int) -> Map:
 
 
 def find_removed_too(database: Transaction, file_id: int) -> Map:
-    """Return the map with this ``file_id``, which is there, even if it is removed."""
+    """Return the map with this ``file_id``, which must exist, even if it is removed."""
     condition = f"SELECT {MAP} FROM {FROM_MAPS} WHERE m.file_id = ?"
     return map_of_row(database.rows(condition, (file_id,))[0])
 

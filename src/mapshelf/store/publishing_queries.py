@@ -1,4 +1,4 @@
-"""What is read for publishing: the statements that both databases share, as in ``publishing``."""
+"""Queries for publishing: the SQL that both databases share, as in ``publishing``."""
 
 from collections.abc import Callable
 from typing import Final
@@ -18,14 +18,14 @@ from mapshelf.store.columns import FROM_MAPS, MAP, ORIGIN, map_of_row
 from mapshelf.store.tables import Row
 
 REPEATED: Final = DAY
-"""How long the same upload gives the map that is there, in milliseconds."""
+"""How long a repeated upload returns the existing map, in milliseconds."""
 
 _USED: Final = (
     "SELECT CASE WHEN m.visibility = 'removed' THEN 1 ELSE 0 END AS gone,"
     " count(DISTINCT v.file_id), sum(v.size) FROM maps AS m"
     " JOIN versions AS v ON v.file_id = m.file_id WHERE m.owner_id = ? GROUP BY gone"
 )
-"""How many uploaded maps a user has, and their bytes: those that are there, and those removed."""
+"""The number and bytes of a user's uploaded maps, both existing and removed."""
 
 _PICTURES: Final = (
     "SELECT CASE WHEN m.visibility = 'removed' THEN 1 ELSE 0 END AS gone,"
@@ -33,7 +33,7 @@ _PICTURES: Final = (
     " WHERE m.owner_id = ? AND m.file_id <> ?"
     " AND EXISTS (SELECT 1 FROM versions AS v WHERE v.file_id = m.file_id) GROUP BY gone"
 )
-"""The bytes of pictures in the same maps. Neither database reads a picture to tell its length."""
+"""The bytes of pictures in these maps. Neither database reads a picture to get its length."""
 
 Read = Callable[[str, Row], list[Row]]
 """Returns the rows of a statement with ``?`` for each parameter."""
@@ -82,7 +82,7 @@ def usage(read: Read, user_id: int, now: int, replacing: int = 0) -> Usage:
     pictures = {bool(gone): int(some) for gone, some in read(_PICTURES, (user_id, replacing))}
     size, removed = size + pictures.get(False, 0), removed + pictures.get(True, 0)
     ((recent, first),) = read(
-        # Those from the future are from when the clock was wrong; clocks of nodes differ a little.
+        # Dates in the future come from a wrong clock; the clocks of nodes differ slightly.
         "SELECT count(*), min(created) FROM uploads WHERE user_id = ? AND created BETWEEN ? AND ?",
         (user_id, now - HOUR + 1, now + HOUR),
     )

@@ -1,8 +1,7 @@
-"""Puts the catalogue of a backup in the place of another, which is kept aside.
+"""Replace the SQLite database with a backup, keeping the old database aside.
 
-At every moment the catalogue is the old one, or the new one: the new one is made ready beside it,
-and takes its name by a rename. No log of the old one may lie beside the new one, which SQLite would
-take for its own.
+The replacement is atomic: the new database is prepared next to the old one and renamed into place.
+No write-ahead log of the old one may remain, because SQLite would apply it to the new one.
 """
 
 import os
@@ -36,11 +35,11 @@ _BESIDE: Final = ("-wal", "-journal", "-shm")
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What a restore did.
+    """The result of a restore.
 
     Attributes:
-        facts: what was in the backup.
-        aside: the data folder that now has the old catalogue, ``None`` if there was none.
+        facts: the facts of the backup.
+        aside: the data folder that now holds the old catalogue, ``None`` if there was none.
     """
 
     facts: BackupFacts
@@ -60,13 +59,13 @@ def restore_database(
         file: the backup.
         facts: what is in it.
         database: the database; it need not exist.
-        forget_derived: called just before, to delete what was made from the old catalogue.
+        forget_derived: called just before the replacement, to delete data derived from the old one.
         progress: see ``Progress``.
 
     Raises:
         UnusableBackup: the file is no longer what was verified.
         CannotWrite: there is no room for the new catalogue, or the old one cannot be kept.
-        StoreUnavailable: somebody uses the old one.
+        StoreUnavailable: another process is using the old one.
     """
     make_folder(database.parent)
     ready = database.with_name(database.name + READY)

@@ -1,7 +1,7 @@
-"""Saved searches: the rules and the statements that both databases share.
+"""Saved searches: the rules and SQL statements that both databases share.
 
-Whoever saves one first writes the row of its owner: so two that do so at once take turns, in
-PostgreSQL too, and the bound is not passed.
+Saving a search first writes the row of its owner. That serializes concurrent saves, in PostgreSQL
+too, so the limit per user holds.
 """
 
 from typing import Final
@@ -24,7 +24,7 @@ class SavedSearchMethods(SharedMethods):
 
     def find_saved_search(self, public_id: str) -> SavedSearch | None:
         """See ``Store``."""
-        if not is_public_id(public_id):  # PostgreSQL does not take a NUL
+        if not is_public_id(public_id):  # PostgreSQL rejects NULs
             return None
         rows = self._read_even_if_away(f"{_SEARCHES} WHERE s.id = ?", (public_id,))
         return _of_row(rows[0]) if rows else None

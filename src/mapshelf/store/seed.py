@@ -1,7 +1,7 @@
 """The rows that every new catalogue starts with, in both databases.
 
-Ids are part of the interface (``category=`` and ``software=`` take them): never renumber a row, and
-add new ones at the end.
+Ids are part of the interface (``category=`` and ``software=`` accept them): never renumber a row;
+add new rows at the end.
 """
 
 from typing import Final

@@ -1,4 +1,4 @@
-"""What methods need that are written once for both databases: transactions, a clock, reading."""
+"""Base class of store methods shared by both databases: transactions, clock, reading."""
 
 from abc import ABC, abstractmethod
 from contextlib import AbstractContextManager
@@ -9,7 +9,7 @@ from mapshelf.store.tables import Row
 
 
 class SharedMethods(ABC):
-    """What a database gives."""
+    """The operations that each database provides."""
 
     @abstractmethod
     def _now(self) -> int:
@@ -17,11 +17,11 @@ class SharedMethods(ABC):
 
     @abstractmethod
     def _changing(self) -> AbstractContextManager[Transaction]:
-        """Give a transaction that is durable at the end, and undone if anything is raised."""
+        """Start a transaction that is committed durably on exit, or rolled back on an exception."""
 
     @abstractmethod
     def _adding(self) -> AbstractContextManager[Transaction]:
-        """Give one that changes no map: no other writer waits for it."""
+        """Start a transaction that changes no maps, so that other writers need not wait."""
 
     @abstractmethod
     def _read(self, sql: str, parameters: Row) -> list[Row]:
@@ -29,8 +29,8 @@ class SharedMethods(ABC):
 
     @abstractmethod
     def _audit_entries(self) -> PendingAuditEntries:
-        """Return what threads are about to note."""
+        """Return the pending audit entries of all threads."""
 
     def _read_even_if_away(self, sql: str, parameters: Row) -> list[Row]:
-        """Do as ``_read``; if the database that is written to is away, ask a copy."""
+        """Like ``_read``, but fall back to a replica if the primary is down."""
         return self._read(sql, parameters)

@@ -1,4 +1,4 @@
-"""What both databases keep of people who sign in, and for how long."""
+"""Sign-in: limits, retention times, SQL and checks that both databases share."""
 
 from typing import Final
 
@@ -8,10 +8,10 @@ from mapshelf.store.columns import FROM_ONE_TIME_LINKS, MADE_BY_SOMEBODY, ONE_TI
 from mapshelf.tokens import SCOPES
 
 SESSIONS_OF_USER: Final = 100
-"""Sessions kept for each user: who signs in more often loses the oldest."""
+"""Maximum sessions per user: further ones replace the oldest."""
 
 MOST_KEYS: Final = 50_000
-"""Keys of failures kept, and as many of known addresses."""
+"""Maximum number of stored failure keys, and of known addresses."""
 
 FAILURES_KEPT: Final = DAY
 ADDRESSES_KEPT: Final = 90 * DAY
@@ -33,17 +33,17 @@ WAYS: Final = (
 GOOD_LINKS: Final = (
     f"SELECT {ONE_TIME_LINK} FROM {FROM_ONE_TIME_LINKS} WHERE l.expires > ? AND {MADE_BY_SOMEBODY}"
 )
-"""The one-time links that are good at a time."""
+"""The one-time links that are valid at a time."""
 
 SESSION_SCOPES: Final = " ".join(SCOPES)
-"""A session may do whatever its user may."""
+"""A session has all scopes of its user."""
 
 
 def refuse_system(user: User) -> User:
     """Return the user unless it is ``system``.
 
     Raises:
-        Conflict: it is.
+        Conflict: the user is ``system``.
     """
     if name_key(user.name) == SYSTEM_USER:
         raise Conflict(f"nobody can sign in as {SYSTEM_USER}")
@@ -51,12 +51,12 @@ def refuse_system(user: User) -> User:
 
 
 def refuse_changed(user: User, password: str | None, checked: str | None) -> None:
-    """Refuse what takes the password of a user.
+    """Check that a user is enabled and the password has not changed since it was checked.
 
     Args:
-        user: whose password it is.
-        password: the encoded hash that the user has now.
-        checked: the one with which the password was checked, if it was.
+        user: the user.
+        password: the current encoded hash of the user.
+        checked: the encoded hash that the password was checked against, if any.
 
     Raises:
         Conflict: the user is disabled, or the password has changed.
@@ -68,7 +68,7 @@ def refuse_changed(user: User, password: str | None, checked: str | None) -> Non
 
 
 def refuse_second(user: User, password: str | None) -> None:
-    """Refuse to give a user a first password who has one, whose encoded hash is ``password``.
+    """Refuse to set a first password if the user has one, with the encoded hash ``password``.
 
     Raises:
         Conflict: the user is disabled, or has a password.
@@ -80,7 +80,7 @@ def refuse_second(user: User, password: str | None) -> None:
 
 
 def refuse_another(user: User, count: int, most: int) -> None:
-    """Refuse to give a user who has ``count`` identities, or passkeys, another one.
+    """Check that a user with ``count`` identities or passkeys may add another one.
 
     Raises:
         Conflict: the user is disabled, or has ``most`` already.

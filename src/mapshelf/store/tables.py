@@ -1,6 +1,6 @@
-"""The tables of a catalogue: both databases have the same ones, with the same columns.
+"""The tables of a catalogue, identical in both databases.
 
-So rows that are read from one database can be written into the other as they are.
+Rows read from one database can be written to the other unchanged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,9 +15,9 @@ _NONE: Final[Mapping[str, str]] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table with the columns of its key, and whether its rows are deleted with their map.
+    """A table with its primary key, and whether its rows are deleted with their map.
 
-    ``transferred`` is the condition of the rows that a transfer takes along.
+    ``transferred`` is the SQL condition for rows that a transfer copies.
     """
 
     name: str
@@ -28,7 +28,7 @@ class Table:
 
     @property
     def keys(self) -> str:
-        """The columns of the key, as statements list them."""
+        """The key columns as a comma-separated list for SQL."""
         return ", ".join(self.key)
 
     def key_of(self, row: Row) -> Row:
@@ -43,13 +43,13 @@ class Table:
         unique: str = "",
         fixed: Sequence[str] = (),
     ) -> str:
-        """Return the statement that writes a row, whether its key is there or not.
+        """Return the statement that inserts or updates a row.
 
         Args:
-            placeholder: stands for the value of a column.
-            others: what stands for the values of these columns instead.
-            unique: what is unique about a row, by default its key.
-            fixed: columns that keep their values in a row that is there.
+            placeholder: the placeholder for the value of a column.
+            others: SQL expressions for columns without a plain placeholder.
+            unique: the conflict target, by default the key.
+            fixed: columns that an update leaves unchanged.
         """
         values = (others.get(name, placeholder) for name in self.columns)
         written = [name for name in self.columns if name not in (*self.key, *fixed)]
@@ -207,7 +207,7 @@ COLLECTED_MAPS: Final = Table(
 )
 
 OF_PEOPLE: Final = (COLLECTIONS, COLLECTION_DECISIONS, COLLECTION_REPORTS, SAVED_SEARCHES)
-"""Tables whose rows people add and delete, with no map changed."""
+"""Tables whose rows users add and delete without changing a map."""
 
 SMALL_TABLES: Final = (
     *(CATEGORIES, SOFTWARE, LICENCE_TYPES, RENAMED_TAGS),
@@ -221,7 +221,7 @@ TABLES_OF_MAPS: Final = (
     COLLECTED_MAPS,
 )
 TABLES: Final = (*SMALL_TABLES, MAPS, *TABLES_OF_MAPS, DELETED)
-"""Ordered so that no row refers to a row of a later table."""
+"""All tables, ordered so that rows only refer to earlier tables."""
 
 NOT_TRANSFERRED: Final = (
     "visits",
@@ -242,11 +242,11 @@ NOT_TRANSFERRED: Final = (
     "imported_folders",
     "marks",
 )
-"""Tables that a transfer leaves out: pending counts are applied before, visits, salts, failures and
-uploads are forgotten soon, and every catalogue has its own version of the tokens. Links are good
-for one catalogue only, like sessions and refresh tokens: in two, each could be used twice. The
-audit log stays where things happened, and so does what was said of files and folders. Of the marks
-of revisions the last one goes along, with the counters."""
+"""Tables that a transfer leaves out. Pending counts are applied beforehand; visits, salts, failures
+and uploads are short-lived; every catalogue has its own token version. Links, sessions and refresh
+tokens are valid in one catalogue only: in two, each could be used twice. The audit log and the
+notes on files and folders stay with the catalogue they describe. Only the last revision mark is
+transferred, with the counters."""
 
 BOOLEANS: Final = ("disabled", "template", "legacy")
-"""Columns of booleans, which SQLite keeps as integers."""
+"""Boolean columns, which SQLite stores as integers."""

@@ -1,4 +1,4 @@
-"""Renaming tags: the rules and the statements that both databases share."""
+"""Tag renames: the rules and SQL statements that both databases share."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
@@ -12,7 +12,7 @@ from mapshelf.store.shared_methods import SharedMethods
 from mapshelf.store.tables import RENAMED_TAGS, Row
 
 LOOKED_AT: Final = 5000
-"""Maps with tags that are looked at in one call."""
+"""Maps with tags that are checked in one call."""
 
 MAPS_AT_ONCE: Final = 200
 """Maps changed in one transaction, so that other writers get their turn."""

@@ -1,9 +1,9 @@
-"""Transfers a whole catalogue from one store to another.
+"""Transfer a whole catalogue from one store to another.
 
-Maps are copied in the order of their last changes, some in each transaction, and the revision of
-the target is that of the last map copied. So an interrupted transfer continues where it stopped,
-and a complete one can be repeated to copy what has changed since. Revisions and identity are copied
-too: the snapshot of a node stays valid.
+Maps are copied in batches, in the order of their last changes, and the revision of the target is
+that of the last map copied. An interrupted transfer therefore continues where it stopped, and a
+complete one can be repeated to copy later changes. Revisions and identity are copied too, so that
+existing snapshots stay valid.
 """
 
 import heapq
@@ -56,8 +56,8 @@ LEAVING: Final = (
     *(TOKENS, IDENTITIES, PASSKEYS, PROGRAMS),
     *(*OF_PEOPLE, RENAMED_TAGS),
 )
-"""Tables of small rows that can be deleted. Most of these let somebody in, so a repeated copy must
-not keep what was taken back meanwhile."""
+"""Tables of small rows that can be deleted. Most of them grant access, so a repeated transfer must
+not keep rows that have been revoked since."""
 
 LATER: Final = 2**62
 """A time after every other."""
@@ -67,7 +67,7 @@ Progress = Callable[[int], None]
 
 
 def transfer_catalogue(source: Store, target: Store, progress: Progress) -> None:
-    """Make ``target`` a copy of ``source``. Nobody should write to either meanwhile.
+    """Make ``target`` a copy of ``source``. There should be no other writers to either.
 
     Raises:
         Conflict: the target holds something other than an earlier state of the source, or the
@@ -120,9 +120,9 @@ def _check_target(counters: CatalogueCounters, target: Store) -> None:
 
 
 def _delete_gone(source: Store, target: Store, table: Table) -> None:
-    """Delete the rows of the target that the source has no longer.
+    """Delete the rows of the target that the source no longer has.
 
-    It is done before others are written: these may have what has to be unique of the former.
+    This happens before new rows are written, which may reuse unique values of deleted ones.
     """
     there = {table.key_of(row) for row in _all(source, table)}
     gone = [key for key in map(table.key_of, _all(target, table)) if key not in there]
@@ -143,7 +143,7 @@ def _copy_maps(
         if not changes:
             raise StoreUnavailable("the changes of the catalogue cannot be read now")
         after = changes[-1].revision
-        # The feed does not tell maps that are not published from deleted ones; the rows do.
+        # The feed does not distinguish unpublished maps from deleted ones; the rows do.
         file_ids = [change.file_id for change in changes]
         rows = {DELETED: source.rows_of(DELETED, file_ids), **_rows_of_maps(source, file_ids)}
         target.write_rows(rows, replace(counters, revision=after, mark=""))

@@ -1,4 +1,4 @@
-"""What belongs to a user: the statements that both databases share."""
+"""Export of a user's data: the SQL statements that both databases share."""
 
 from mapshelf.model import Map, Reason, Report, Vote
 from mapshelf.store.columns import FROM_MAPS, MAP, map_of_row

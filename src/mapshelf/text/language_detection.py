@@ -1,8 +1,8 @@
-"""Detect the language of a text, or find that it cannot be told.
+"""Detect the language of a text, if that is possible with near certainty.
 
-A wrong language is worse than none: a filter or a stemmer that goes by it misses the map. Topics
+A wrong language is worse than none: a filter or a stemmer that relies on it misses the map. Topics
 are short, often in capitals, and full of addresses, commands and names, for which every detector
-returns some language. So such words are removed first, the rest must be long enough, and the
+returns some language. Such words are removed first, the remaining text must be long enough, and the
 detector must be nearly certain.
 
 The detector is CLD3, the small neural network that Chromium used. It works offline and adds three

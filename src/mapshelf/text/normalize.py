@@ -53,7 +53,7 @@ def normalize(text: str) -> str:
 
 
 def normalize_keeping_accents(text: str) -> str:
-    """Return ``text`` normalized but for its accents, which stemmers need."""
+    """Return ``text`` normalized except for its accents, which stemmers need."""
     if text.isascii():
         return text.lower()
     casefolded = unicodedata.normalize("NFKC", text).casefold()
@@ -98,12 +98,12 @@ def word_spans(normalized: str) -> Iterator[tuple[int, int, str]]:
 
 
 def has_unspaced(text: str) -> bool:
-    """Tell whether any character of ``text`` belongs to a script without spaces."""
+    """Return whether any character of ``text`` belongs to a script without spaces."""
     return not text.isascii() and _UNSPACED_CHARACTER.search(text) is not None
 
 
 def is_unspaced(word: str) -> bool:
-    """Tell whether ``word`` is one character, or a pair, of a script without spaces."""
+    """Return whether ``word`` is one character, or a pair, of a script without spaces."""
     return _UNSPACED_CHARACTER.match(word) is not None
 
 

@@ -1,4 +1,4 @@
-"""Count views and downloads of maps without identifying anybody."""
+"""Count views and downloads of maps without identifying visitors."""
 
 from mapshelf.visits.counter import VisitCounter
 

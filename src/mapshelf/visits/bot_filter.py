@@ -1,7 +1,7 @@
 """Decide which requests count as visits.
 
-These do not count: declared bots, prefetching, ranges of a file, subresources of other pages, and
-people who ask not to be tracked. This does not stop a determined cheater; the counts are meant for
+Not counted are declared bots, prefetching, ranges of a file, subresources of other pages, and users
+who opt out of tracking. This does not stop deliberate manipulation; the counts are meant for
 comparing maps.
 """
 
@@ -24,17 +24,17 @@ _AHEAD: Final = (b"sec-purpose", b"purpose", b"x-purpose", b"x-moz")
 """Headers of prefetch requests."""
 
 _REFUSALS: Final = (b"sec-gpc", b"dnt")
-"""Headers of people who do not want to be tracked."""
+"""Headers by which users opt out of tracking."""
 
 _DESTINATIONS: Final = {
     VisitKind.VIEW: (b"", b"document"),
-    VisitKind.DOWNLOAD: (b"", b"document", b"empty"),  # a link to download leads to no document
+    VisitKind.DOWNLOAD: (b"", b"document", b"empty"),  # a download link opens no document
 }
 """Values of Sec-Fetch-Dest that count; empty if the header is missing."""
 
 
 def may_count(sender: Sender, kind: VisitKind) -> bool:
-    """Tell whether a request may be a visit of this kind, unless ``is_bot``."""
+    """Return whether a request may be a visit of this kind, unless ``is_bot``."""
     header = sender.header
     if header(b"range") or any(header(name) for name in _AHEAD):
         return False
@@ -46,7 +46,7 @@ def may_count(sender: Sender, kind: VisitKind) -> bool:
 
 @lru_cache(CACHED_AGENTS)
 def is_bot(agent: bytes) -> bool:
-    """Tell whether a User-Agent is that of a known bot.
+    """Return whether a User-Agent belongs to a known bot.
 
     This takes a quarter of a millisecond the first time (``docs/dependencies.md``).
     """

@@ -1,9 +1,9 @@
-"""Collect the visits that a worker sees, and write them to the store.
+"""Collect the visits of a worker in memory, and write them to the store in batches.
 
-To note a visit takes a look at headers and a hash in memory. So no page waits for it, and none
-fails because of it. Every few seconds, the collected visits are written in one transaction. The
-store decides what counts, because it sees all workers: a visit that is written twice counts once,
-so after a failure the same visits are simply sent again.
+Recording a visit only checks headers and computes a hash, so it never delays a page or makes it
+fail. Every few seconds, the collected visits are written in one transaction. The store decides
+which visits count, because it sees all workers: a visit written twice counts once, so after a
+failure the same visits are simply sent again.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ WRITTEN_EVERY: Final = 2.0  # seconds between writes: what a crash may lose
 MOST_WAITING_VISITS: Final = 5000  # visits that may wait in a worker; more do not count
 
 MOST_KNOWN_VISITS: Final = 50_000
-"""Visits that a worker knows to be in the store, and does not send again."""
+"""Number of stored visits that a worker remembers, so as not to send them again."""
 
 MOST_STORED_VISITS: Final = 250_000
 """Visits the store remembers for two hours, a few dozen bytes each; more do not count."""
@@ -43,14 +43,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class _Noted:
-    """A visit, and its User-Agent, until that is known to be no bot's."""
+    """A visit with its User-Agent, until the check for bots is done."""
 
     visit: Visit
     agent: bytes
 
 
 class VisitCounter:
-    """Notes visits and writes them to the store; used from one event loop."""
+    """Records visits and writes them to the store; used from one event loop."""
 
     def __init__(
         self,
@@ -66,7 +66,8 @@ class VisitCounter:
             store: returns the store, or raises ``StoreUnavailable``.
             trusted: networks of trusted proxies.
             clock: returns the time in milliseconds since 1970-01-01 UTC.
-            counting: whether to count. If not, this only makes the store forget earlier visits.
+            counting: whether to count. If not, only expired visitor keys are deleted from the
+            store.
         """
         self._store = store
         self._trusted = trusted
@@ -81,16 +82,16 @@ class VisitCounter:
         self._logged = 0
         self._behind = False
         self._ended = False
-        # A thread of its own: waiting for the store must not delay anything else.
+        # A dedicated thread: waiting for the store must not delay anything else.
         self._thread = ThreadPoolExecutor(1, "visits")
 
     def note(self, sender: Sender, file_id: int, kind: VisitKind) -> None:
-        """Note a visit if the request of ``sender`` counts."""
+        """Record a visit if the request of ``sender`` counts."""
         try:
             if self._counting and may_count(sender, kind):
                 self._note(sender, file_id, kind)
         except Exception:
-            # Whatever it is, the page must be sent.
+            # A failure here must not prevent the page from being sent.
             log.exception("a visit could not be noted")
 
     def _note(self, sender: Sender, file_id: int, kind: VisitKind) -> None:
@@ -111,7 +112,7 @@ class VisitCounter:
         self._waiting[key] = _Noted(Visit(key, file_id, kind, hour), agent)
 
     async def follow(self) -> None:
-        """Write what was noted every few seconds, until cancelled."""
+        """Write the recorded visits every few seconds, until cancelled."""
         while True:
             try:
                 await self.write()
@@ -121,12 +122,12 @@ class VisitCounter:
             await asyncio.sleep(WRITTEN_EVERY)
 
     async def begun(self) -> None:
-        """Wait until visits can be noted, for ``PATIENCE`` seconds at most."""
+        """Wait until visits can be recorded, at most ``PATIENCE`` seconds."""
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(self._begun.wait(), PATIENCE)
 
     async def write(self) -> None:
-        """Write what was noted; if the store fails, it waits for the next time."""
+        """Write the recorded visits; if the store fails, keep them for the next time."""
         now = self._clock()
         self._drop_late(now // HOUR)
         noted = dict(self._waiting)
@@ -146,7 +147,7 @@ class VisitCounter:
         self._log_dropped(now)
 
     async def stop(self) -> None:
-        """Write what is left, and end. May be called again."""
+        """Write the remaining visits and stop. May be called again."""
         if self._ended:
             return
         self._ended = True
@@ -157,7 +158,7 @@ class VisitCounter:
         self._thread.shutdown(wait=True)
 
     def _hand_over(self, noted: Sequence[_Noted], days: set[int], now: int) -> int:
-        """Write visits to the store, in a thread; return how many it had no room for."""
+        """Write visits to the store, in a thread; return how many it dropped for lack of room."""
         store = self._store()
         visits = [one.visit for one in noted if not is_bot(one.agent)]
         self._salts = {day: self._salts.get(day) or store.visitor_salt(day) for day in days}

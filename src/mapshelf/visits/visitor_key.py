@@ -1,4 +1,4 @@
-"""Keys that count each visitor once, without telling who they are."""
+"""Anonymous keys for counting each visitor once."""
 
 from hashlib import blake2b
 from typing import Final
@@ -16,8 +16,8 @@ def visitor_of(address: str, agent: bytes) -> bytes:
 def visit_key(salt: bytes, visitor: bytes, file_id: int, kind: VisitKind, hour: int) -> bytes:
     """Return the key of a visit; visits with the same key count once.
 
-    It includes the map and the hour, so that no two keys show that they are of the same visitor.
-    Without the salt, nobody can find out who it was.
+    The key includes the map and the hour, so that keys of the same visitor cannot be linked.
+    Without the salt, the visitor cannot be identified.
     """
     facts = f"{kind.value}\n{file_id}\n{hour}\n".encode() + visitor
     return blake2b(facts, key=salt, digest_size=KEY_LENGTH).digest()

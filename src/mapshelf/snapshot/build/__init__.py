@@ -1,4 +1,4 @@
-"""Building snapshots from the store."""
+"""Build snapshots from the store."""
 
 from mapshelf.snapshot.build.builder import Builder
 

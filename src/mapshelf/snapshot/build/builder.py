@@ -1,4 +1,4 @@
-"""Builds snapshots: it follows the store's change feed and publishes what is new.
+"""Build snapshots: follow the store's change feed and publish new changes.
 
 A builder continues from the current snapshot, applies the changes since its revision, and publishes
 the next one. Without a usable snapshot it starts empty and applies all changes: a rebuild and an
@@ -73,7 +73,7 @@ class Builder:
     def advance(self, progress: Progress | None = None) -> bool:
         """Publish a snapshot if the store has changed; return whether it had.
 
-        If the store fails meanwhile, the next call continues from there.
+        If the store fails during the call, the next call continues from there.
 
         Raises:
             SnapshotDamaged: the last snapshot is lost, or a worker refused it. Only a new builder

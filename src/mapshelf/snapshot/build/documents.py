@@ -1,4 +1,4 @@
-"""Makes search documents of maps: which text goes into which field, and in which form."""
+"""Create search documents from maps: which text goes into which field, and in which form."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ COUNTED_TITLE: Final = 12
 """Words of a title that count as its length; longer titles count as this long."""
 
 MOST_COUNTED: Final = 1000
-"""Words of the topics that are looked at to tell what a map is about."""
+"""Words of the topics that are examined to determine the subject of a map."""
 
 TITLE: Final = 3
 """How much more a word of the title counts than one of a topic."""
@@ -75,7 +75,7 @@ class Document:
 
 
 class Documents:
-    """Makes documents of maps, and caches the forms of words meanwhile."""
+    """Creates search documents, with a cache of word forms."""
 
     def __init__(self) -> None:
         self._finder = WordFinder()
@@ -117,7 +117,7 @@ def _document(indexed: Indexed, said: MapWords, alike: Fingerprint) -> Document:
 
 
 def _about(listed: ListedMap, said: MapWords) -> list[str]:
-    """Return words that are likely to tell what a map is about, the best first."""
+    """Return the words that are likely to describe the subject of a map, best first."""
     found = listed.map
     # Beside the main topics stand the words of these, and two separators.
     beside = _length(found.owner) + _length(found.category) + _length(listed.source) + 2

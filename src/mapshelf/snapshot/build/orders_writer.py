@@ -1,4 +1,4 @@
-"""Maintains the stored orders while maps come and go.
+"""Maintain the stored orders as maps are added and removed.
 
 Writing an order of a million maps with its posting lists takes about a tenth of a second, and a
 snapshot has six. So a stored order is kept as it was written, in files that snapshots share. The

@@ -1,4 +1,4 @@
-"""A snapshot that is being built: it applies changes to all parts of a snapshot and writes them."""
+"""A snapshot under construction: apply changes to all of its parts and write them."""
 
 import logging
 from collections.abc import Sequence

@@ -1,1 +1,1 @@
-"""The files of a snapshot, which the builder writes and the workers read."""
+"""The file formats of a snapshot, which the builder writes and the workers read."""

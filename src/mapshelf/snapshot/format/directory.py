@@ -66,9 +66,9 @@ class SnapshotDirectory:
         return name.decode("ascii")
 
     def stamp(self) -> tuple[int, int] | None:
-        """Return what is another value once another snapshot is current, ``None`` if there is none.
+        """Return a value that changes with the current snapshot, ``None`` if there is none.
 
-        Asking costs much less than reading the name, and may be done ten times a second.
+        This is much cheaper than reading the name, and may be called ten times a second.
         """
         try:
             status = self._current.stat()
@@ -77,7 +77,7 @@ class SnapshotDirectory:
         return status.st_ino, status.st_mtime_ns
 
     def forget(self) -> None:
-        """Have no current snapshot: it is that of another store.
+        """Unset the current snapshot, because it belongs to another store.
 
         Raises:
             OSError: its name cannot be deleted.

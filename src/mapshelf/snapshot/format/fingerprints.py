@@ -1,6 +1,7 @@
-"""What a snapshot keeps of each map to find those that are like it: a column, and terms.
+"""Store fingerprints, by which similar maps are found, as a column and as index terms.
 
-The column says what a map has; the terms, in a field of the search index, say which maps have it.
+The column gives the fingerprint of a map; the terms, in a field of the search index, give the maps
+that have a certain key, band or word.
 """
 
 from collections.abc import Iterable

@@ -1,6 +1,6 @@
 """The keys of a map: the numbers by which it is sorted and filtered.
 
-Columns, facets and the search index need them; they are made once.
+They are computed once for columns, facets and the search index.
 """
 
 from dataclasses import dataclass

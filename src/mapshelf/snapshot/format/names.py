@@ -1,4 +1,4 @@
-"""Names that maps have several of: the folders they are in, their tags.
+"""Multi-valued names of maps: the folders they are in, and their tags.
 
 A name gets the next code when the first map with it is added, and keeps it. All codes of all slots
 are in one append-only file (``append_file.py``), one slot after the other; a column says where

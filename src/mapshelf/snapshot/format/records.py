@@ -71,7 +71,7 @@ def encode_details(listed: ListedMap) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What lists show of a map besides its Map object; see ``ListedMap``."""
+    """Data of a map for lists, in addition to its Map object; see ``ListedMap``."""
 
     source: str = ""
     edited: int | None = None

@@ -1,4 +1,4 @@
-"""Tells a damaged snapshot from one that cannot be read at the moment.
+"""Distinguish a damaged snapshot from one that is temporarily unreadable.
 
 If no file descriptor or memory is left, opening a sound snapshot fails. It must not be rebuilt
 then: that would need even more of both.

@@ -1,4 +1,4 @@
-"""Reading a snapshot: lists, searches, facets, folders and tags, single maps."""
+"""Read a snapshot: lists, searches, facets, folders, tags and single maps."""
 
 from mapshelf.snapshot.format.records import Details
 from mapshelf.snapshot.read.browsing import Folder, Tag

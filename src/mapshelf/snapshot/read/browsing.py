@@ -1,7 +1,7 @@
-"""Folders level by level, and tags, each with the number of its maps.
+"""Browse folders level by level, and tags, each with its number of maps.
 
-A level is found by one comparison over all folders and counted from the posting lists, so a tree of
-a hundred thousand folders costs a few milliseconds, and a worker keeps a number for each folder.
+One comparison over all folders finds a level, and the posting lists give the counts. A tree of a
+hundred thousand folders thus costs a few milliseconds; a worker caches one number per folder.
 """
 
 from collections.abc import Iterable
@@ -44,7 +44,7 @@ class Browsing:
         return self._folders.code(folder_key(path)) if path else NO_NAME
 
     def folders(self, below: str) -> list[Folder]:
-        """Return the folders right below one by name, those at the top if it is empty."""
+        """Return the direct subfolders of ``below`` by name, top-level folders if it is empty."""
         code = self.folder_code(below)
         if below and code == NO_NAME:
             return []
@@ -55,7 +55,7 @@ class Browsing:
         return sorted(level, key=lambda one: (one.name.casefold(), one.name))
 
     def tags(self) -> list[Tag]:
-        """Return all tags, the most frequent first, equally frequent ones by name."""
+        """Return all tags, most frequent first, then by name."""
         counts = self._listing.name_counts("tag", self._tags)
         found = _counted(self._tags, counts.nonzero()[0], counts)
         tags = [Tag(name, count) for name, count in found]
@@ -63,7 +63,7 @@ class Browsing:
 
 
 def _counted(names: Names, codes: Array, counts: Array) -> Iterable[tuple[str, int]]:
-    """Yield name and count of those codes that a map has."""
+    """Yield the name and count of each code that at least one map has."""
     for code, count in zip(codes.tolist(), counts[codes].tolist(), strict=True):
         if count > 0:
             yield names.name(code), count

@@ -1,9 +1,9 @@
-"""Counts maps by category, software, owner, year and so on.
+"""Facets: count maps by category, software, owner, year and so on.
 
-Of some maps, it counts columns of codes (``facet_codes.py``), which takes a nanosecond or two a
-map. Of all maps, the posting lists know how many have each value. Category, software and licence
-are returned as ids. The name of an owner is read from the record of the first of their maps; those
-of folders and tags are known (``names.py``).
+For a selection of maps, facets are counted from columns of codes (``facet_codes.py``), at one or
+two nanoseconds per map. For all maps, the posting lists hold the counts. Category, software and
+licence are returned as ids. The name of an owner is read from the record of their first map;
+``names.py`` holds the names of folders and tags.
 """
 
 from collections.abc import Callable, Collection
@@ -20,21 +20,21 @@ from mapshelf.snapshot.format.records import record_owner
 from mapshelf.snapshot.read.listing import Listing
 
 MOST_VALUES: Final = 50
-"""Most values returned of a facet, the most frequent ones."""
+"""Maximum number of values returned per facet; the most frequent ones are."""
 
 SMALL: Final = 8
-"""If a selection has less than one map for this many codes, its codes are sorted. That is faster
-than an array of counts for all codes."""
+"""With fewer than one selected map per this many codes, sorting the codes of the selection is
+faster than an array of counts for all codes."""
 
 FIRST_PIECE: Final = 1024
-"""Maps searched first for one map of each owner; then twice as many, and so on."""
+"""Maps examined at first to find one map of each owner; the number doubles each time."""
 
 _SIZES: Final = tuple(SIZES)
 
 _GROUP_OF: Final = {
     facet: (name, place) for name, facets in GROUPS.items() for place, facet in enumerate(facets)
 }
-"""The column that counts a facet, and the place of its code in a group."""
+"""The column that holds a facet, and the position of its code in a group."""
 
 _NONE: Final = {
     "software": NO_ID,
@@ -58,8 +58,8 @@ NamedCounts = list[tuple[str, int]]
 class Facets:
     """The facets of a selection of ``total`` maps.
 
-    The most frequent values come first, and for years the latest. Folders are given by their paths,
-    sizes and truths as parameters say them.
+    The most frequent values come first; years are sorted from the latest. Folders are paths; sizes
+    and booleans are spelled as in query parameters.
     """
 
     total: int
@@ -141,7 +141,7 @@ class SelectedMaps:
 
 
 class AllMaps:
-    """All maps of a snapshot: nothing is counted that its posting lists know."""
+    """All maps of a snapshot, with the counts that its posting lists hold."""
 
     def __init__(self, codes: Codes, listing: Listing) -> None:
         self._codes = codes
@@ -152,7 +152,7 @@ class AllMaps:
 
     def values(self, facet: str) -> tuple[Array, Array]:
         """See ``Counted``."""
-        if facet == "licence":  # no list can be asked for by it
+        if facet == "licence":  # not a filter, so it has no posting lists
             every = self._listing.all_matching(MapQuery())
             return SelectedMaps(self._codes, every).values(facet)
         return self._listing.value_counts(facet)
@@ -180,8 +180,8 @@ def count_facets(
         maps: the maps.
         codes: the codes of their snapshot.
         record: returns the record of a slot.
-        folder: the code of a folder; folders right in it are counted.
-        names: the facets to count; the others are empty.
+        folder: the code of a folder whose direct subfolders are counted.
+        names: the facets to count; all others stay empty.
     """
     found = {
         name: _facet(name, maps, codes, record, folder) if name in names else [] for name in FACETS
@@ -227,11 +227,11 @@ _SAID: Final[dict[str, Callable[[Counts], Any]]] = {
     "size": _sizes,
     **dict.fromkeys(("with_notes", "with_tasks"), _truths),
 }
-"""How the values of a facet are said."""
+"""How the values of a facet are spelled."""
 
 
 def _names(names: Names, counts: Array, within: int) -> NamedCounts:
-    """Return the most frequent names right within one; equally frequent ones by name."""
+    """Return the most frequent names directly within ``within``, ties sorted by name."""
     found = names.within(within)
     found = found[counts[found] > 0]
     found = found[_most_frequent(names.parts["keys"][found], counts[found])]
@@ -240,7 +240,7 @@ def _names(names: Names, counts: Array, within: int) -> NamedCounts:
 
 
 def _owners(codes: Codes, maps: Counted, keys: Array, counts: Array, record: Record) -> NamedCounts:
-    """Return the names of owners, each as one of their maps has it."""
+    """Return the names of owners, each as spelled in one of their maps."""
     known = codes.values["owner"]
     by_key = np.sort(keys)
     places = np.minimum(np.searchsorted(by_key, known), max(0, len(keys) - 1))
@@ -252,7 +252,7 @@ def _owners(codes: Codes, maps: Counted, keys: Array, counts: Array, record: Rec
 
 def _count_codes(column: Array, slots: Array, size: int) -> tuple[Array, Array]:
     """Return the distinct codes of slots, ascending and below ``size``, and their counts."""
-    # If all slots are selected, none has to be picked out.
+    # If all slots are selected, the whole column can be counted without indexing.
     codes = column if len(slots) == len(column) else column.take(slots)
     if len(codes) < size // SMALL:
         return np.unique(codes, return_counts=True)
@@ -262,7 +262,7 @@ def _count_codes(column: Array, slots: Array, size: int) -> tuple[Array, Array]:
 
 
 def _most_frequent(values: Array, counts: Array) -> Array:
-    """Return the indexes of the most frequent values; of equal ones, the lowest first."""
+    """Return the indexes of the most frequent values, ties sorted by value."""
     places = np.arange(len(values))
     if len(values) > MOST_VALUES:
         least = np.partition(counts, -MOST_VALUES)[-MOST_VALUES]
@@ -273,7 +273,7 @@ def _most_frequent(values: Array, counts: Array) -> Array:
 
 
 def _first_slots(column: Array, maps: Counted, wanted: Array, size: int) -> dict[int, int]:
-    """Return the first of the maps with each wanted code, which all occur."""
+    """Return the first map with each wanted code; all of them must occur."""
     missing = np.zeros(size, "?")
     missing[wanted] = True
     found: dict[int, int] = {}

@@ -1,8 +1,8 @@
-"""Finds the slot of a map by its public id, without the store.
+"""Find the slot of a map by its public id, without the store.
 
-A stored order sorts the slots by hash of the public id. A binary search takes twenty steps for a
-million maps, over arrays that all workers share. Two ids may have the same hash, so the caller
-compares the id in the record.
+A stored order sorts the slots by the hash of the public id. A binary search takes twenty steps for
+a million maps, over arrays that all workers share. Hashes may collide, so the caller must compare
+the id in the record.
 """
 
 from bisect import bisect_left
@@ -43,7 +43,7 @@ class IdIndex:
                 yield self._slots[rank]
 
     def _places(self, slots: memoryview, wanted: int) -> Iterator[int]:
-        """Yield the indexes in the sorted ``slots`` of those with the wanted hash."""
+        """Yield the indexes in the sorted ``slots`` that have the wanted hash."""
         place = bisect_left(slots, wanted, key=self._keys.__getitem__)
         while place < len(slots) and self._keys[slots[place]] == wanted:
             yield place

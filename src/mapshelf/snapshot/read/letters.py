@@ -1,8 +1,8 @@
-"""Where each first letter begins in a list of maps from A to Z.
+"""Find the offset of each first letter in an alphabetical list of maps.
 
-The beginnings of titles are a column, so a letter is found by bisection: some twenty looks at the
-list, however long it is. Alphabets go letter by letter. Scripts with thousands of signs are one
-group each, and so is what is neither letter nor digit.
+A column holds the first bytes of each title, so bisection finds a letter in about twenty steps.
+Alphabets are grouped by letter. Each script with thousands of signs is one group, and so are all
+characters that are neither letters nor digits.
 """
 
 import sys
@@ -13,10 +13,10 @@ from typing import Final, Protocol
 from mapshelf.snapshot.format.columns import Array
 
 MOST_STEPS: Final = 150
-"""Letters that are looked for in a list. What follows has none; it is reached page by page."""
+"""Maximum number of letters found in a list. Later titles are reached page by page."""
 
 OTHERS: Final = "#"
-"""The group of what is neither letter nor digit."""
+"""The group of characters that are neither letters nor digits."""
 
 _DIGITS: Final = "0-9"
 
@@ -45,8 +45,8 @@ class Letter:
     """A group of titles in a list.
 
     Attributes:
-        name: what they begin with.
-        offset: how many maps come before.
+        name: the letter, digit or script that the titles begin with.
+        offset: the number of maps before the group.
     """
 
     name: str
@@ -57,14 +57,14 @@ class Pages(Protocol):
     """A list of slots, from which pages are read."""
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the length of the list."""
 
     def page(self, start: int, end: int) -> list[int]:
         """Return the slots from ``start`` to ``end``."""
 
 
 def letters(found: Pages, title_starts: Array) -> list[Letter]:
-    """Return the groups of a list from A to Z, in its order.
+    """Return the groups of an alphabetical list, in its order.
 
     Args:
         found: the list.
@@ -87,7 +87,7 @@ def letters(found: Pages, title_starts: Array) -> list[Letter]:
 
 
 def _group(start: int) -> tuple[str, int]:
-    """Return the group of a title by its beginning, and the first beginning after the group."""
+    """Return the group of a title start, and the first title start after the group."""
     first = _first_letter(start.to_bytes(_KEY_BYTES))
     name, last = first.upper() if first.isalpha() else OTHERS, ord(first)
     for low, high, group in _GROUPS:
@@ -97,14 +97,14 @@ def _group(start: int) -> tuple[str, int]:
 
 
 def _first_letter(start: bytes) -> str:
-    # A character of four bytes at most is whole; what follows it may be cut off.
+    # The first character has at most four bytes, so it is complete; later ones may be cut off.
     return start.decode(errors="ignore")[:1] or "\0"
 
 
 def _beginning(code_point: int) -> int:
-    """Return the lowest beginning of a title with this first character."""
+    """Return the lowest title start with this first character."""
     if code_point > sys.maxunicode:
         return 1 << 8 * _KEY_BYTES
-    if 0xD800 <= code_point <= 0xDFFF:  # no characters
+    if 0xD800 <= code_point <= 0xDFFF:  # surrogates are not characters
         code_point = 0xE000
     return int.from_bytes(chr(code_point).encode().ljust(_KEY_BYTES, b"\0"))

@@ -1,10 +1,10 @@
-"""Lists maps in any order, with any combination of filters, at any offset, at the same cost.
+"""List maps in any order, with any combination of filters, at any offset, at the same cost.
 
-A stored order is a permutation of slots; a map's index in it is its rank. For each order and filter
-value there is a posting list of ranks (``posting_lists.py``). To combine filters is to intersect
-posting lists: the size of the result is the total, and a page is a slice of it. Each order also has
-a few changes since it was written (``stored_order.py``): removed ranks are taken out of every
-posting list, and added slots are inserted one by one, each before a known rank.
+A stored order is a permutation of slots; the index of a map in it is its rank. Each order has a
+posting list of ranks for each filter value (``posting_lists.py``). Filters are combined by
+intersecting posting lists: the size of the result is the total, and a page is a slice of it. An
+order also records changes since it was written (``stored_order.py``): removed ranks are deleted
+from every posting list, and each added slot is inserted before a known rank.
 """
 
 from array import array
@@ -30,7 +30,7 @@ from mapshelf.snapshot.format.stored_order import OrderChanges, StoredOrder, ord
 from mapshelf.snapshot.read.letters import Letter, letters
 
 LISTS_IN_MEMORY: Final = 256
-"""Posting lists that a worker caches for each order; the largest of a million maps takes 125 kB."""
+"""Posting lists that a worker caches per order; at most 125 kB each for a million maps."""
 
 _FILTER_NUMBERS: Final = {row.name: number for number, row in enumerate(FILTERS)}
 _NAMED: Final = frozenset(row.name for row in NAMED)
@@ -57,7 +57,7 @@ class Listing:
     def __init__(self, folder: Path, columns: Mapping[str, Array]) -> None:
         self._columns = columns
         self._lists = {order: _OrderedMaps(folder, order, columns) for order in ORDERS}
-        # Cached for every category, and every user who asks for their own maps.
+        # Cached for each category, and for each user who lists their own maps.
         self._counts: dict[tuple[str, int], int] = {}
         if len({len(found) for found in self._lists.values()}) > 1:
             raise SnapshotDamaged("the orders hold different numbers of maps")
@@ -78,7 +78,7 @@ class Listing:
         return self._lists[DEFAULT_ORDER].counts(name, names.parts["keys"], names)
 
     def value_counts(self, name: str) -> tuple[Array, Array]:
-        """Return the keys in a filter that maps have, and how many maps have each."""
+        """Return the keys that occur in a filter, and the number of maps with each."""
         return self._lists[DEFAULT_ORDER].value_counts(name)
 
     def select(self, query: MapQuery) -> Selection:
@@ -90,7 +90,7 @@ class Listing:
         return Selection(len(found), found.page(query.offset, end))
 
     def letters(self, query: MapQuery) -> list[Letter]:
-        """Return where first letters begin in the list from A to Z, ignoring the query text."""
+        """Return the offsets of first letters in the alphabetical list, ignoring the query text."""
         return letters(self._lists["alpha"].matching(query.filters), self._columns["alpha"])
 
     def all_matching(self, query: MapQuery) -> Array:
@@ -118,7 +118,7 @@ class _OrderedMaps:
         self._posting_lists = _PostingLists(order_folder(folder, order), self._removed)
         self._columns = columns
         self._added: dict[str, dict[int, list[int]]] = {}
-        # A memoryview of an array gives Python numbers, several times faster than NumPy's scalars.
+        # A memoryview yields Python integers, several times faster than NumPy's scalars.
         self.rank_after_added: Any = self._changes.ranks.data
 
     def __len__(self) -> int:
@@ -138,7 +138,7 @@ class _OrderedMaps:
         return found
 
     def value_counts(self, name: str) -> tuple[Array, Array]:
-        """Return the keys in a filter that maps have, each map one, and how many have each."""
+        """Return the keys of a single-valued filter, and the number of maps with each."""
         keys, counts = self._posting_lists.counts(name)
         if len(self._changes):
             column = self._columns[f"filter-{name}"]
@@ -168,7 +168,7 @@ class _OrderedMaps:
         return _Matching(self, self._posting_lists.matching(filters), min(added, key=len))
 
     def _without(self, found: "_Matching", unwanted: Filters) -> "_Matching":
-        """Return matches without those that have a key in a filter."""
+        """Return ``found`` without the maps that match any ``unwanted`` filter."""
         for name, key in unwanted:
             found = found.without(self.matching([(name.removeprefix(NOT), key)]))
         return found
@@ -218,7 +218,7 @@ class _OrderedMaps:
 
 
 class _Matching:
-    """Matches in one order: those with these ranks, and some of the added slots."""
+    """Matches in one order: ranks of the stored order, and some of the added slots."""
 
     def __init__(self, all_maps: _OrderedMaps, ranks: BitMap, added: Sequence[int]) -> None:
         self._list = all_maps
@@ -229,7 +229,7 @@ class _Matching:
         return len(self._ranks) + len(self._added)
 
     def without(self, others: "_Matching") -> "_Matching":
-        """Return those of these matches that are not among others in the same order."""
+        """Return these matches without those in ``others``, which has the same order."""
         left_out = set(others._added)
         added = [number for number in self._added if number not in left_out]
         return _Matching(self._list, self._ranks - others._ranks, added)
@@ -249,7 +249,7 @@ class _Matching:
         return slots
 
     def _place(self, number: int) -> int:
-        """Return the index among the matches of one of their added slots."""
+        """Return the index of an added slot among the matches."""
         rank = self._list.rank_after_added[self._added[number]]
         return number + int(self._ranks.range_cardinality(0, rank))
 
@@ -262,7 +262,7 @@ class _Matching:
 
 @dataclass(frozen=True, slots=True)
 class _PostingList:
-    """Where a posting list is: its number among all lists, and the count of its ranks."""
+    """The number of a posting list among all lists, and the count of its ranks."""
 
     number: int
     count: int
@@ -283,14 +283,14 @@ class _PostingLists:
             raise SnapshotDamaged(f"the keys in {folder.name} do not fit their counts")
         if int(filters[-1]) != len(keys) or int(ends[-1]) != len(self._data):
             raise SnapshotDamaged(f"the sets in {folder.name} do not fit their file")
-        # Memoryviews of arrays give Python numbers, several times faster than NumPy's scalars.
+        # Memoryviews yield Python integers, several times faster than NumPy's scalars.
         self._keys, self._counts, self._ends = keys.data, counts.data, ends.data
         self._filters: list[int] = filters.tolist()
         self._removed = removed
         self._recent: OrderedDict[int, BitMap] = OrderedDict()
 
     def matching(self, filters: Sequence[tuple[str, int]]) -> BitMap:
-        """Return the ranks of the maps that pass all filters. Callers must not change it."""
+        """Return the ranks of the maps that pass all filters. Callers must not modify it."""
         lists = [self._find(name, key) for name, key in filters]
         shortest_first = sorted((each for each in lists if each), key=lambda each: each.count)
         if len(shortest_first) < len(lists):
@@ -301,7 +301,7 @@ class _PostingLists:
         return ranks
 
     def counts(self, name: str) -> tuple[Array, Array]:
-        """Return the keys of a filter, ascending, and how many ranks each has, removed ones too."""
+        """Return the keys of a filter, ascending, and their counts, including removed ranks."""
         number = _FILTER_NUMBERS[name]
         part = slice(self._filters[number], self._filters[number + 1])
         return np.asarray(self._keys[part]), np.asarray(self._counts[part])
@@ -326,7 +326,7 @@ class _PostingLists:
             if len(self._recent) > LISTS_IN_MEMORY:
                 self._recent.popitem(last=False)
         else:
-            # Another thread may have evicted it meanwhile.
+            # Another thread may have evicted it in the meantime.
             with suppress(KeyError):
                 self._recent.move_to_end(found.number)
         return ranks

@@ -1,8 +1,8 @@
-"""Searches by text in any order, with the search index and the listing.
+"""Full-text search in any sort order, with the search index and the listing.
 
-A page by relevance comes from the search index alone. In any other order, the first pages come from
-the index too, and the listing decides where search keys are equal. Further pages sort all matches,
-and the result is cached for the next page. A search without matches is tried again with corrected
+Pages by relevance come from the search index only. In any other order, the first pages also come
+from the index, and the listing breaks ties between equal search keys. Later pages sort all matches,
+and the result is cached for the next page. A search without matches is retried with corrected
 spelling.
 """
 
@@ -23,17 +23,17 @@ from mapshelf.snapshot.read.text_index import TextIndex
 from mapshelf.text.word_forms import LONGEST_BEGINNING
 
 MOST_ORDERED_SLOTS: Final = 1 << 23
-"""Most slots cached, over all recent searches in another order than relevance."""
+"""Maximum number of slots cached, over all recent searches not sorted by relevance."""
 
 MOST_ORDERED_SEARCHES: Final = 256
-"""Most such searches cached: those without matches have no slots to count."""
+"""Maximum number of such searches cached: searches without matches have no slots to count."""
 
 FIRST_PAGES: Final = 200
-"""Last map of the pages that count as first pages."""
+"""Pages that end at or before this map count as first pages."""
 
 LIGHT_MATCHES: Final = 40_000
-"""Matches up to which a search for one word takes about a millisecond, so that the event loop may
-run it. A thread would add a tenth to that, and help other requests little."""
+"""Up to this many matches, a search for one word takes about a millisecond, so the event loop may
+run it. A thread would add a tenth to that, with little benefit to other requests."""
 
 LIGHT_MATCHES_IN_ORDER: Final = 4_000
 """The same for first pages in an order in which many search keys may be equal."""
@@ -51,7 +51,7 @@ class SearchResult:
     Attributes:
         total: the number of all matches.
         slots: the maps of the page.
-        terms: what was searched for, after any correction.
+        terms: the terms of the search, after any correction.
         corrected: whether the spelling was corrected, because nothing matched.
     """
 
@@ -62,7 +62,7 @@ class SearchResult:
 
 
 class SearchEngine:
-    """The searches of one snapshot; they may run in several threads."""
+    """Searches one snapshot. Thread-safe."""
 
     def __init__(self, listing: Listing, text: TextIndex, dictionary: TermDictionary) -> None:
         self._listing = listing
@@ -75,14 +75,14 @@ class SearchEngine:
         self._lock = threading.Lock()
 
     def is_light(self, query: MapQuery) -> bool:
-        """Return whether ``query`` takes hardly longer than a list without a text."""
+        """Return whether ``query`` costs little more than a list without a search text."""
         terms = _terms(query)
-        # Several words may match nothing together, and then have to be corrected.
+        # Several words together may match nothing, and then need correction.
         if len(terms) != 1 or (query.order and query.offset + query.limit > FIRST_PAGES):
             return False
         (term,) = terms
-        # Phrases and exclusions cost more than the number of matches tells. So do long prefixes,
-        # as all words with them are looked up.
+        # Phrases and exclusions cost more than the number of matches suggests. So do prefixes,
+        # because every word that starts with one is looked up.
         if len(term.words) > 1 or term.subwords or term.excluded:
             return False
         if term.prefix and len(term.words[0]) > LONGEST_BEGINNING:
@@ -129,7 +129,7 @@ class SearchEngine:
     def _corrected(self, terms: tuple[QueryTerm, ...], query: MapQuery) -> SearchResult | None:
         """Return the page for the correction of a search without matches, if there is one."""
         with self._lock:
-            # The key is the text, which takes far less memory than hundreds of terms.
+            # Keyed by the text, which takes far less memory than hundreds of terms.
             key = (query.text, query.title_only)
             cached = key in self._corrections
             correction = self._corrections.get(key)
@@ -147,7 +147,7 @@ class SearchEngine:
     ) -> SearchResult | None:
         """Return the page for the first correction that matches any map."""
         if query.filters and self._text.count(terms, ()):
-            return None  # it has matches, which do not pass the filters
+            return None  # it has matches, but the filters exclude them
         for candidate in self._spelling.candidates(terms):
             found = replace(self._select(candidate, query), corrected=True)
             if found.total or (query.filters and self._text.count(candidate, ())):
@@ -157,7 +157,7 @@ class SearchEngine:
     def _in_order(
         self, terms: tuple[QueryTerm, ...], filters: tuple[tuple[str, int], ...], order: str
     ) -> Array:
-        """Return the slots of all matches in order; recent results are cached for paging."""
+        """Return the sorted slots of all matches; recent results are cached for paging."""
         key = (terms, filters, order)
         with self._lock:
             slots = self._ordered.pop(key, None)

@@ -1,7 +1,7 @@
-"""Finds maps that are like another: twins, which have the same topics, and maps about the same.
+"""Find similar maps: near-duplicates ("twins") with the same topics, and maps on the same subject.
 
-Twins come from equal terms in the search index; how near they are is how many bands of the column
-are equal. Both are read for the map asked about and for what is found, never for all maps.
+Twins share fingerprint terms in the search index; their similarity is the number of equal bands in
+the fingerprint column. Both are read only for the given map and its candidates, never for all maps.
 """
 
 from collections.abc import Callable
@@ -16,34 +16,34 @@ from mapshelf.snapshot.format.fingerprints import LOOKED_UP, band_terms, outline
 from mapshelf.snapshot.read.text_index import TextIndex
 
 MOST_TWINS: Final = 50
-"""Twins of a map that are found."""
+"""Maximum number of twins returned for a map."""
 
 _LOOKED_AT: Final = 64
-"""Maps that share words which are looked at, to leave out twins."""
+"""Maps with shared words that are examined, so that twins can be left out."""
 
 _FEWEST_MAPS: Final = 20
 _FREQUENT: Final = 50
-"""A word in more maps than one of so many, and more than the fewest, says nothing about a map; in a
-small catalogue, one in more than half of the maps."""
+"""A word in more than one of this many maps, and in more than ``_FEWEST_MAPS``, is too common to
+characterize a map; in a small catalogue, a word in more than half of the maps."""
 
 _MOST_MAPS: Final = 10_000
-"""A word in more maps is not searched for, however many there are: it takes too long."""
+"""A word in more maps is never searched for, whatever the size of the catalogue: too slow."""
 
 _TELLING: Final = 12
-"""Words of a map that are searched for, the rarest."""
+"""The number of words of a map that are searched for: the rarest ones."""
 
 _COMMON: Final = 2
-"""Words that two maps must share to be about the same."""
+"""Words that two maps must share to count as being on the same subject."""
 
 
 @dataclass(frozen=True, slots=True)
 class Twin:
-    """A map with the same topics as another, or nearly.
+    """A map with the same, or nearly the same, topics as another.
 
     Attributes:
         slot: its slot.
-        same: whether its outline is the same.
-        share: about how many of the topics of both are in both, from 0 to 1.
+        same: whether its outline is identical.
+        share: the approximate share of topics that both maps have in common, from 0 to 1.
     """
 
     slot: int
@@ -52,14 +52,14 @@ class Twin:
 
 
 class SimilarMaps:
-    """The maps of one snapshot, by what they have in common."""
+    """Finds similar maps in one snapshot."""
 
     def __init__(self, column: Array, text: TextIndex) -> None:
         self._column = column
         self._text = text
 
     def twins(self, slot: int, limit: int = MOST_TWINS) -> list[Twin]:
-        """Return the maps with the same topics, or nearly: the nearest first."""
+        """Return the maps with the same or nearly the same topics, most similar first."""
         own = self._column[slot]
         key = int(own["outline"])
         if not key:
@@ -74,7 +74,7 @@ class SimilarMaps:
         return found[:limit]
 
     def about_the_same(self, slot: int, limit: int) -> list[int]:
-        """Return the slots of maps that share rare words, without twins of each other."""
+        """Return the slots of maps that share rare words, leaving out twins of each other."""
         own = self._column[slot]
         known = [(self._text.alike(term), term) for term in word_terms(own["words"].tolist())]
         maps = len(self._text)
@@ -95,16 +95,16 @@ class SimilarMaps:
         return kept
 
     def may_be_twins(self, slots: Array) -> bool:
-        """Tell whether any of a few maps may be twins: for most pages of a list, none are."""
+        """Return whether any of a few maps may be twins; on most pages of a list, none are."""
         rows = self._column[slots]
         outlines, bands = np.sort(rows["outline"]), np.sort(rows["bands"], axis=0)
         return _has_equal(outlines) or _has_equal(bands)
 
     def groups(self, slots: Array) -> list[list[int]]:
-        """Return twins among these maps, largest groups first.
+        """Return groups of twins among these maps, largest first.
 
-        Equal keys and bands are brought together by sorting, so no pair is compared that has
-        nothing in common.
+        Sorting brings equal keys and bands together, so pairs with nothing in common are never
+        compared.
         """
         rows = self._column[slots]
         groups = _Groups(len(slots))
@@ -128,13 +128,13 @@ class SimilarMaps:
 
 
 class _Groups:
-    """Numbers that are joined to groups (disjoint sets)."""
+    """Disjoint sets (union-find) of numbers."""
 
     def __init__(self, count: int) -> None:
         self._above = np.arange(count)
 
     def join_equal(self, keys: Array, are_joined: Callable[[Array, Array], Array]) -> None:
-        """Join neighbours in the order of ``keys`` that have the same one, if they pass."""
+        """Sort by ``keys`` and join neighbours with equal keys, if ``are_joined`` accepts them."""
         order = np.argsort(keys, kind="stable")
         ranked = keys[order]
         equal = np.flatnonzero((ranked[1:] == ranked[:-1]) & (ranked[1:] > 0))
@@ -164,16 +164,16 @@ class _Groups:
 
 
 def _has_equal(ranked: Array) -> bool:
-    """Tell whether neighbours are equal, and not 0, in any column of sorted numbers."""
+    """Return whether any column of sorted numbers has equal, non-zero neighbours."""
     return bool(((ranked[1:] == ranked[:-1]) & (ranked[1:] > 0)).any())
 
 
 def _twins_of(one: Array, rows: Array) -> Array:
-    """Return for each row whether it is that of a twin."""
+    """Return for each row whether it belongs to a twin."""
     same = (rows["outline"] == one["outline"]) & (one["outline"] > 0)
     return np.asarray(same | (_equal_bands(one, rows) >= NEAR))
 
 
 def _equal_bands(one: Array, others: Array) -> Array:
-    """Return how many bands of one row, and of another or of each of several, are equal."""
+    """Return how many bands of ``one`` equal those of ``others``, a row or an array of rows."""
     return np.asarray(((one["bands"] == others["bands"]) & (one["bands"] > 0)).sum(axis=-1))

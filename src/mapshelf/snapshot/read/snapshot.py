@@ -80,7 +80,7 @@ class Record:
     Attributes:
         file_id: its key in the store.
         body: its Map object as JSON in UTF-8.
-        details: what lists show besides.
+        details: additional data for lists.
     """
 
     file_id: int
@@ -153,7 +153,7 @@ class Snapshot:
             self._columns[name].data for name in ("start", "length", "details")
         )
         self._records = memoryview(map_file(folder / RECORDS, published_length(manifest, RECORDS)))
-        # The same for every order and page of a list, and asked for with each.
+        # The same for every order and page of a list, and needed for each.
         self._facets: LRUCache[Hashable, Facets] = LRUCache(FACETS_IN_MEMORY)
         self._letters: LRUCache[Hashable, list[Letter]] = LRUCache(FACETS_IN_MEMORY)
         sizes = {len(self._listing), len(self._text), len(self._id_index)}
@@ -193,7 +193,7 @@ class Snapshot:
         return Hits(found.total, records, highlighter, _correction(found, query))
 
     def highlighter(self, text: str) -> Highlighter:
-        """Return what highlights the words of a search text, wherever they stand."""
+        """Return a highlighter for the words of a search text."""
         return Highlighter(parse_query_text(text), self._text.languages)
 
     def titled(self, query: MapQuery, limit: int) -> list[str]:
@@ -213,7 +213,7 @@ class Snapshot:
         return facets
 
     def folders(self, below: str) -> list[Folder]:
-        """Return the folders right below one by name, those at the top if it is empty."""
+        """Return the direct subfolders of ``below`` by name, top-level folders if it is empty."""
         return self._browsing.folders(below)
 
     def tags(self) -> list[Tag]:
@@ -242,13 +242,13 @@ class Snapshot:
         return None
 
     def twins(self, public_id: str, base_url: bytes) -> list[Alike]:
-        """Return the maps with the same topics as a map, or nearly; the nearest first."""
+        """Return the maps with the same or nearly the same topics, most similar first."""
         slot = self._slot(public_id)
         found = self._similar.twins(slot) if slot is not None else []
         return [Alike(self._full(twin.slot, base_url), twin.same, twin.share) for twin in found]
 
     def about_the_same(self, public_id: str, limit: int, base_url: bytes) -> list[Record]:
-        """Return maps that say something about the same as a map, without its twins."""
+        """Return maps on the same subject as a map, without its twins."""
         slot = self._slot(public_id)
         found = self._similar.about_the_same(slot, limit) if slot is not None else []
         return [self._full(other, base_url) for other in found]

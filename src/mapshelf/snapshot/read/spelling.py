@@ -1,8 +1,8 @@
-"""Corrects the spelling of searches without matches.
+"""Correct the spelling of searches without matches.
 
-A word that no map has is replaced by the nearest known word, of equally near ones by the most
-frequent, or by its root if none is near. If every word is known, one of them may be a typo that
-somebody else made, too. Then each in turn is replaced by a word that is far more frequent.
+An unknown word is replaced by the nearest known word (the most frequent in case of ties), or by its
+root if none is near. If every word is known, one of them may be a typo that also occurs in a map.
+Then each in turn is replaced by a word that is far more frequent.
 """
 
 from collections.abc import Iterator

@@ -45,7 +45,7 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class First:
-    """The first matches in an order other than relevance, as far as search keys decide.
+    """The first matches in an order other than relevance, sorted by search key only.
 
     Attributes:
         total: the number of all matches.
@@ -98,7 +98,7 @@ class TextIndex:
         return self._alike(self._query_builder.having_any(terms), limit)
 
     def about(self, terms: Sequence[str], limit: int) -> list[int]:
-        """Return slots of maps with any of these terms, those first that have more and rarer."""
+        """Return slots of maps with any of these terms; more and rarer terms rank first."""
         return self._alike(self._query_builder.about(terms), limit)
 
     def _alike(self, query: Query, limit: int) -> list[int]:
@@ -124,9 +124,9 @@ class TextIndex:
     def best(self, terms: Sequence[QueryTerm], filters: Filters, offset: int, limit: int) -> Found:
         """Return a page of the maps that match, the most relevant first.
 
-        The engine ranks by score alone. Hits are taken in blocks, always the same ones whatever
-        the page, and inside a block near ties go to the more popular map, then to the newer
-        (see ``text_fields.precedence``).
+        The engine ranks only by score. Hits are read in fixed blocks that do not depend on the
+        page. Within a block, near ties go to the more popular map, then to the newer one (see
+        ``text_fields.precedence``).
         """
         if limit == 0 or offset >= len(self):
             return Found(self.count(terms, filters), [])
@@ -138,7 +138,7 @@ class TextIndex:
         return Found(_count(result), self._ranked(result.hits, start, start + limit))
 
     def first(self, terms: Sequence[QueryTerm], filters: Filters, order: str, count: int) -> First:
-        """Return at least the first ``count`` matches, as far as search keys decide."""
+        """Return at least the first ``count`` matches, sorted by search key only."""
         query, field = self._query_builder.matching(terms, filters), order_field(order)
         direction = Order.Asc if order in _ASCENDING else Order.Desc
         result = self._searcher.search(

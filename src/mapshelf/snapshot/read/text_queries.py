@@ -40,7 +40,7 @@ FEW_ENDINGS: Final = 16
 """Words up to which one clause each is faster than one clause for all."""
 
 TERMS_IN_MEMORY: Final = 512
-"""Terms whose clauses are kept, a few kilobytes each."""
+"""Terms whose clauses are cached, a few kilobytes each."""
 
 Clauses = list[tuple[Occur, Query]]
 
@@ -51,7 +51,7 @@ class QueryBuilder:
     def __init__(self, schema: tantivy.Schema, searcher: tantivy.Searcher) -> None:
         self._schema = schema
         self._searcher = searcher
-        # Most searches are for the same few words, and each word is asked about several times.
+        # Most searches use the same few words, and each word is looked up several times.
         self._parts: LRUCache[QueryTerm, Clauses] = LRUCache(TERMS_IN_MEMORY)
         self._known_forms: LRUCache[str, list[str]] = LRUCache(TERMS_IN_MEMORY)
         self.languages = [code for code in LANGUAGES if searcher.doc_freq(LANGUAGE, code)]
@@ -61,7 +61,7 @@ class QueryBuilder:
         return self._query(terms, filters, self._part, ranked=True)
 
     def matching(self, terms: Sequence[QueryTerm], filters: tuple[tuple[str, int], ...]) -> Query:
-        """Return a faster query for the same maps as ``scored``, whose scores mean nothing."""
+        """Return a faster query for the same maps as ``scored``, without meaningful scores."""
         return self._query(terms, filters, self._matching, ranked=False)
 
     def _query(

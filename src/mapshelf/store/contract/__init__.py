@@ -1,15 +1,15 @@
-"""What every store promises: the one place of truth about maps, users and tokens.
+"""The store contract: the protocols that every database backend implements.
 
-Two databases implement this: SQLite for one machine, PostgreSQL for several. Both pass the same
-suite in ``tests/store/contract``. MUST is meant as in RFC 2119: the layers above rely on it.
+There are two implementations: SQLite for one machine, PostgreSQL for several. Both pass the same
+test suite in ``tests/store/contract``. MUST is used as in RFC 2119: the layers above rely on it.
 
-Each protocol here is one subject, for the code that needs only that. ``Store`` is all of them, for
-whoever opens and closes one.
+Each protocol covers one subject, for code that needs only that. ``Store`` combines all of them, for
+code that opens and closes a store.
 
 All times are milliseconds since 1970-01-01 UTC. Any method may raise ``StoreUnavailable`` (busy,
-unreachable, disk full: the call may work later) or ``StoreDamaged``; then no part of a write MUST
-be left behind. A write that has returned MUST survive the death of the process, and on sound
-hardware the loss of power. A store may be used from several threads at once.
+unreachable, disk full: a later call may succeed) or ``StoreDamaged``; a failed write MUST NOT leave
+anything behind. A completed write MUST survive a crash of the process and, on sound hardware, a
+power failure. Stores are thread-safe.
 """
 
 from typing import Protocol
@@ -121,10 +121,10 @@ class Store(
     CatalogueRows,
     Protocol,
 ):
-    """The store of one catalogue. ``open_store`` makes it, and migrates the database."""
+    """The store of one catalogue. ``open_store`` creates it and migrates the database."""
 
     def close(self) -> None:
         """Release the database. MUST be callable twice."""
 
     def check(self) -> list[str]:
-        """Return a line for every fault found in the database, none if it is sound."""
+        """Check the database; return one line for each fault found."""

@@ -1,4 +1,4 @@
-"""Users and their tokens: managing them, and checking the tokens of requests."""
+"""User accounts and tokens: manage them, and look up the tokens of requests."""
 
 from collections.abc import Mapping, Sequence
 from typing import Protocol
@@ -7,7 +7,7 @@ from mapshelf.model import Credential, Role, Token, User
 
 
 class Accounts(Protocol):
-    """Manages users and tokens. Names of users are compared without regard to case."""
+    """Manages users and tokens. User names are case-insensitive."""
 
     def add_user(self, name: str, role: Role = Role.MEMBER) -> User:
         """Register a user without a password.
@@ -27,7 +27,7 @@ class Accounts(Protocol):
         """
 
     def enable_user(self, name: str) -> User:
-        """Undo ``disable_user``: what has not expired meanwhile is good again.
+        """Undo ``disable_user``: whatever has not expired since is valid again.
 
         Raises:
             NotFound: no user has this name.
@@ -43,7 +43,7 @@ class Accounts(Protocol):
     def add_token(
         self, user: str, digest: bytes, *, label: str, scopes: str, expires: int | None
     ) -> Token:
-        """Add a personal token for ``user``. Only its digest is kept.
+        """Add a personal token for ``user``. Only its digest is stored.
 
         Raises:
             NotFound: no user has this name.
@@ -65,34 +65,34 @@ class Accounts(Protocol):
 
 
 class Credentials(Protocol):
-    """Checks the tokens of requests.
+    """Looks up the tokens of requests.
 
     Attributes:
-        tokens_version_age: seconds for which a caller may rely on a ``tokens_version``. It is
-            shorter in a store where asking is cheap.
+        tokens_version_age: seconds for which a caller may cache a ``tokens_version``, shorter in a
+            store where the call is cheap.
     """
 
     tokens_version_age: float
 
     def tokens_version(self) -> str:
-        """Return the version of all tokens. It changes if a token or its user may lose rights.
+        """Return the version of all tokens, which changes when a token or its user may lose rights.
 
-        So it does if a session ends, or a user gets another role.
+        This includes the end of a session and a change of role. Adding or using a token may or may
+        not change it.
 
-        MUST be the present one, even if there are copies of the database, and MUST NOT be one from
-        before; a store that cannot tell raises ``StoreUnavailable``. A new token, or the use of
-        one, may change it or not. MUST be cheap: callers ask all the time.
+        MUST be current, even if the database has replicas; a store that cannot guarantee that
+        raises ``StoreUnavailable``. MUST be cheap: callers poll it constantly.
         """
 
     def find_credentials(
         self, digests: Sequence[bytes], version: str = ""
     ) -> dict[bytes, Credential]:
-        """Return, by digest, the tokens known among ``digests`` with their users, valid or not.
+        """Return, by digest, the known tokens among ``digests`` with their users, valid or not.
 
-        The answer MUST be as new as the ``tokens_version`` given as ``version``; without one, it
-        MUST be up to date. An answer that a token is unknown MUST always be up to date. MUST be
-        cheap for many unknown digests, because anybody can invent tokens.
+        The answer MUST be at least as recent as the given ``tokens_version``; without one, it MUST
+        be up to date. An unknown token MUST be checked against current data. MUST be cheap for many
+        unknown digests, because anyone can invent tokens.
         """
 
     def touch_tokens(self, used: Mapping[int, int]) -> None:
-        """Record when each token was last used, by token id. Times before the known are ignored."""
+        """Record when each token was last used, by token id. Older times are ignored."""

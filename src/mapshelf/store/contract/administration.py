@@ -1,6 +1,6 @@
-"""Administration: reports, decisions about them, the audit log, accounts that are deleted.
+"""Administration: reports, moderation decisions, the audit log, and account deletion.
 
-Every method is one transaction. A change of a map is one change in the feed.
+Every method is one transaction. A change to a map is one change in the feed.
 """
 
 from contextlib import AbstractContextManager
@@ -25,10 +25,10 @@ from mapshelf.model import (
 
 
 class Moderation(Protocol):
-    """Keeps what people report, and what administrators decide about that."""
+    """Stores reports of maps, and the decisions of administrators about them."""
 
     def report_map(self, file_id: int, user_id: int, reason: Reason, note: str) -> None:
-        """Report a map. Of each user and map, one report is open: another replaces its words.
+        """Report a map. A user has one open report per map; another report replaces it.
 
         Raises:
             NotFound: there is no such map, or it is removed; or there is no such user.
@@ -37,52 +37,52 @@ class Moderation(Protocol):
         """
 
     def reported_maps(self, limit: int) -> list[ReportedMap]:
-        """Return up to ``limit`` maps with open reports, those first that wait longest.
+        """Return up to ``limit`` maps with open reports, longest waiting first.
 
-        Removed maps are not among them.
+        Removed maps are left out.
         """
 
     def count_reported_maps(self) -> int:
         """Return how many maps have open reports."""
 
     def decide(self, file_id: int, kind: DecisionKind, user_id: int) -> Decision:
-        """Do something about a map, which closes all its open reports.
+        """Apply a decision to a map and close all its open reports.
 
-        A hidden map is private: MUST be so for whatever follows the feed, and no import and no
-        ``edit_map`` MUST change who sees it. A deleted one is removed, and no ``undo_removal`` MUST
-        bring it back.
+        A hidden map is private. Consumers of the feed MUST see it as such, and imports and
+        ``edit_map`` MUST NOT change its visibility. A deleted map is removed, and ``undo_removal``
+        MUST NOT restore it.
 
         Raises:
             NotFound: there is no such map, or it is removed; or there is no such user.
-            Conflict: who decides is disabled, or would disable themselves, or ``system``.
-            AlreadyDecided: somebody has done this already, or there is no report to dismiss.
+            Conflict: the administrator is disabled, or would disable themselves or ``system``.
+            AlreadyDecided: this decision is already in force, or there is no report to dismiss.
         """
 
     def undo_decision(self, decision_id: int) -> Map:
-        """Undo a decision; return its map. Its reports are open again.
+        """Undo a decision and reopen its reports; return its map.
 
         Raises:
-            NotFound: there is no such decision (any longer).
+            NotFound: the decision does not exist or was purged.
         """
 
     def decisions(self, limit: int, before: int = LARGEST_ID) -> list[Decision]:
-        """Return up to ``limit`` decisions that can be undone with ids below ``before``.
+        """Return up to ``limit`` decisions that can be undone, with ids below ``before``.
 
-        The last comes first.
+        The newest comes first.
         """
 
     def purge_decisions(self, before: int) -> int:
-        """Forget dismissals, and users that were disabled, from before this time; return how many.
+        """Delete dismissals and user bans from before this time; return how many were deleted.
 
-        Users stay disabled. What is in force for a map is kept as long as the map.
+        Users stay disabled. A decision in force for a map is kept as long as the map exists.
         """
 
 
 class CollectionModeration(Protocol):
-    """Keeps what people report of collections, and what administrators decide about that."""
+    """Stores reports of collections, and the decisions of administrators about them."""
 
     def report_collection(self, public_id: str, user_id: int, reason: Reason, note: str) -> None:
-        """Report a collection. Of each user and collection, one report is open, as of a map.
+        """Report a collection. As for maps, a user has one open report per collection.
 
         Raises:
             NotFound: there is no such collection, or no such user.
@@ -91,7 +91,7 @@ class CollectionModeration(Protocol):
         """
 
     def reported_collections(self, limit: int) -> list[ReportedCollection]:
-        """Return up to ``limit`` collections with open reports, those first that wait longest."""
+        """Return up to ``limit`` collections with open reports, longest waiting first."""
 
     def count_reported_collections(self) -> int:
         """Return how many collections have open reports."""
@@ -99,63 +99,63 @@ class CollectionModeration(Protocol):
     def decide_about_collection(
         self, public_id: str, kind: DecisionKind, user_id: int
     ) -> CollectionDecision:
-        """Hide a collection, or dismiss what was reported of it; this closes all open reports.
+        """Hide a collection or dismiss its reports; either closes all its open reports.
 
-        A hidden collection is private, and no ``edit_collection`` MUST change who sees it.
+        A hidden collection is private, and ``edit_collection`` MUST NOT change its visibility.
 
         Raises:
             NotFound: there is no such collection, or no such user.
-            Conflict: who decides is disabled, or the kind is for maps alone.
-            AlreadyDecided: it is hidden already, or there is no report to dismiss.
+            Conflict: the administrator is disabled, or the kind applies only to maps.
+            AlreadyDecided: it is already hidden, or there is no report to dismiss.
         """
 
     def undo_collection_decision(self, decision_id: str) -> Collection:
-        """Undo a decision; return its collection. Its reports are open again.
+        """Undo a decision and reopen its reports; return its collection.
 
         Raises:
-            NotFound: there is no such decision (any longer).
+            NotFound: the decision does not exist or was purged.
         """
 
     def collection_decisions(self, limit: int) -> list[CollectionDecision]:
-        """Return up to ``limit`` decisions that can be undone, the last first.
+        """Return up to ``limit`` decisions that can be undone, newest first.
 
-        ``purge_decisions`` forgets dismissals here, too.
+        ``purge_decisions`` deletes dismissals of collection reports, too.
         """
 
     def collection_reports_of(self, user_id: int) -> list[tuple[str, Report]]:
-        """Return the reports of a user in order, each with the id of its collection."""
+        """Return the reports by a user in order, each with the id of its collection."""
 
 
 class AuditLog(Protocol):
-    """Notes who did what to what, and from where."""
+    """Records who did what, to what, and from where."""
 
     def auditing(self, *entries: AuditEntry) -> AbstractContextManager[None]:
-        """Have the calling thread note ``entries`` with what it writes in the context.
+        """Record ``entries`` with every transaction of the calling thread in this context.
 
-        They MUST be part of each transaction that the thread commits in the context, unless
-        that changed nothing: either all is kept or nothing.
+        They MUST be part of each transaction that the thread commits in the context, unless it
+        changed nothing: either all of it is stored or nothing.
         """
 
     def add_audit_entry(self, entry: AuditEntry) -> None:
-        """Note something that changes nothing else.
+        """Record an event that changes nothing else.
 
-        Failures of signing in are bounded: the same ones within an hour count as one row, and only
-        the newest rows are kept.
+        Failed sign-ins are bounded: identical ones within an hour share one row, and only the
+        newest rows are kept.
         """
 
     def audit_records(self, since: int, after: int, limit: int) -> list[AuditRecord]:
-        """Return up to ``limit`` records from ``since`` on with an id above ``after``, ascending.
+        """Return up to ``limit`` records since ``since`` with an id above ``after``, ascending.
 
         ``since`` is in milliseconds since 1970-01-01 UTC.
         """
 
     def audit_records_of(self, user_id: int, after: int, limit: int) -> list[AuditRecord]:
-        """Return up to ``limit`` records of what a user did with an id above ``after``."""
+        """Return up to ``limit`` records of a user's actions, with an id above ``after``."""
 
     def purge_audit(self, before: int) -> int:
-        """Delete records from before this time, and those that are too many; return how many.
+        """Delete records from before this time and those over the limit; return how many.
 
-        It deletes some thousands at most: call it again as long as there are any.
+        Each call deletes at most a few thousand: repeat it until it returns 0.
         """
 
 
@@ -163,50 +163,50 @@ class ClosedAccounts(Protocol):
     """Deletes accounts."""
 
     def close_account(self, user_id: int, maps: MapsOfClosedAccount, checked: str | None) -> None:
-        """Delete an account: nobody can sign in to it any longer.
+        """Close an account, so that sign-in is no longer possible.
 
-        In the same transaction all its sessions, tokens, grants and links end. ``finish_closing``
-        does the rest. Until then the name is taken.
+        The same transaction ends all its sessions, tokens, grants and links. ``finish_closing``
+        completes the deletion. Until then the name stays reserved.
 
         Args:
             user_id: id of the user.
-            maps: what becomes of the maps that the user uploaded. Maps of folders and records pass
-                to ``system`` always.
-            checked: the encoded hash with which the password was checked, ``None`` if the user has
-                none.
+            maps: what to do with the maps that the user uploaded. Maps from folders and records are
+                always transferred to ``system``.
+            checked: the encoded hash that the password was checked against, ``None`` if the user
+                has no password.
 
         Raises:
             NotFound: there is no such user, or the account is deleted.
-            Conflict: it is the user ``system``, or the password has changed.
-            LastAdministrator: there would be no administrator left who is not disabled.
+            Conflict: the user is ``system``, or the password has changed.
+            LastAdministrator: no enabled administrator would remain.
         """
 
     def finish_closing(self) -> bool:
-        """Do some of what is left to do of deleted accounts; tell whether there was anything.
+        """Process part of the remaining work for closed accounts; return whether there was any.
 
-        Votes are taken back, and counts with them. Maps are deleted, or pass to ``system`` and stay
-        as they are. At the end, the user is forgotten and the name is free. MUST be cheap if there
-        is nothing to do.
+        Votes are withdrawn and the counts adjusted. Maps are deleted, or transferred to ``system``
+        unchanged. Finally the user is erased and the name released. MUST be cheap if there is
+        nothing to do.
         """
 
 
 class UserData(Protocol):
-    """Finds what belongs to a user, piece by piece, for the user to take along."""
+    """Reads the data of a user in pages, for an export."""
 
     def maps_of(self, user_id: int, after: int, limit: int) -> list[Map]:
         """Return up to ``limit`` maps of a user with a ``file_id`` above ``after``, ascending.
 
-        Whoever sees them, and removed ones too.
+        Includes maps of any visibility and removed maps.
         """
 
     def votes_of(self, user_id: int, after: int, limit: int) -> list[tuple[int, str, Vote]]:
-        """Return votes of a user in the same way, each with ``file_id`` and id of its map."""
+        """Return votes of a user, paged like ``maps_of``, with ``file_id`` and id of each map."""
 
     def reports_of(self, user_id: int, after: int, limit: int) -> list[tuple[int, str, Report]]:
-        """Return reports of a user by their own number, each with the id of its map."""
+        """Return reports by a user, paged by report number, each with the id of its map."""
 
 
 class Administration(
     Moderation, CollectionModeration, AuditLog, ClosedAccounts, UserData, Protocol
 ):
-    """All that moderators and administrators need."""
+    """All administration protocols."""

@@ -1,4 +1,4 @@
-"""Figures: how much there is of what operators watch."""
+"""Statistics of a catalogue, for monitoring."""
 
 from typing import Protocol
 
@@ -6,11 +6,11 @@ from mapshelf.model import Figures
 
 
 class StoreFigures(Protocol):
-    """Counts what is there."""
+    """Reads statistics."""
 
     def figures(self) -> Figures:
-        """Return how much there is.
+        """Return the current statistics.
 
-        MUST take well below a second with a million maps: a monitoring system asks every few
-        seconds. The figures need not be of exactly the same moment.
+        MUST take well under a second with a million maps, because monitoring systems poll every few
+        seconds. The figures need not be from the same instant.
         """

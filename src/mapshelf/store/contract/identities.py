@@ -1,4 +1,4 @@
-"""Identities: who signs in by an OpenID provider, and as which user."""
+"""Identities: links between users and their accounts at OpenID providers."""
 
 from typing import Protocol
 
@@ -6,13 +6,14 @@ from mapshelf.model import Identity, User
 
 
 class Identities(Protocol):
-    """Keeps which subjects of which issuers are which users.
+    """Maps subjects of OpenID issuers to users.
 
-    A subject of an issuer is one user at most. Names and addresses link nobody.
+    A subject of an issuer belongs to at most one user. Names and addresses are never used to link
+    users.
     """
 
     def user_of_identity(self, issuer: str, subject: str) -> User | None:
-        """Return the user who is linked to a subject; ``None`` if nobody is.
+        """Return the user linked to a subject, ``None`` if there is none.
 
         MUST be up to date.
         """
@@ -21,20 +22,20 @@ class Identities(Protocol):
         """Return the identities of a user, oldest first."""
 
     def link_identity(self, user_id: int, issuer: str, subject: str, name: str) -> Identity:
-        """Link a user to a subject, and return the identity; it may be linked to them already.
+        """Link a user to a subject, unless they are linked already; return the identity.
 
         Args:
             user_id: the user.
             issuer: the provider.
-            subject: what it calls the user.
-            name: what to show.
+            subject: the provider's identifier of the user.
+            name: the name to display.
 
         Raises:
             NotFound: there is no such user.
-            AlreadyExists: another user is linked to the subject. If two link it at the same moment,
-                exactly one MUST succeed.
-            Conflict: it is the user ``system``, or the user is disabled, or has
-                ``IDENTITIES_OF_USER`` already.
+            AlreadyExists: another user is linked to the subject. Of concurrent attempts, exactly
+                one MUST succeed.
+            Conflict: the user is ``system``, is disabled, or already has ``IDENTITIES_OF_USER``
+                identities.
         """
 
     def unlink_identity(self, user_id: int, issuer: str, subject: str) -> None:
@@ -42,19 +43,19 @@ class Identities(Protocol):
 
         Raises:
             NotFound: the user has no such identity.
-            LastWay: it is the last one of a user without a password and without passkeys.
+            LastWay: it is the last identity of a user without a password or passkeys.
         """
 
     def register_by_identity(self, name: str, issuer: str, subject: str, shown: str) -> User:
-        """Register a member without a password who is linked to a subject.
+        """Register a member without a password and link them to a subject, in one transaction.
 
-        It is one transaction. If somebody is linked to the subject by now, that user is returned.
+        If a user is already linked to the subject, that user is returned.
 
         Args:
-            name: of the new user.
+            name: the name of the new user.
             issuer: the provider.
-            subject: what it calls the user.
-            shown: the name of the identity.
+            subject: the provider's identifier of the user.
+            shown: the display name of the identity.
 
         Raises:
             AlreadyExists: the name is taken.

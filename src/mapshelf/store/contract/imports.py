@@ -1,4 +1,4 @@
-"""Imports: the files that they refused or skipped, and whose maps they are said to be."""
+"""Imports: refused and skipped files, first imports, and the attribution of maps."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,54 +7,54 @@ from mapshelf.model import Map, NotedRefusal, Refusal, RefusalKind
 
 
 class Imports(Protocol):
-    """Remembers what imports did not take, until it is taken or gone.
+    """Records files that imports refused, until they are imported or deleted.
 
-    Paths are as they are shown (``importer.report.printable``), and in the order of their bytes.
+    Paths are in printable form (``importer.report.printable``) and sorted bytewise.
     """
 
     def note_refusals(self, refusals: Sequence[Refusal]) -> list[Refusal]:
-        """Remember these, in one transaction; return those that are new.
+        """Record refusals in one transaction; return the new ones.
 
-        A file that was refused before is new if its time or the reason differs: then it is no
-        longer dismissed.
+        A file refused before counts as new if its time or the reason differs; this also undoes a
+        dismissal.
         """
 
     def refusals_below(self, folder: str, after: str, limit: int) -> list[Refusal]:
-        """Return up to ``limit`` refusals of ``folder`` or below it with a path above ``after``.
+        """Return up to ``limit`` refusals in or below ``folder`` with a path above ``after``.
 
-        Dismissed ones too, in ascending order of the path. ``folder`` ends with no slash.
+        Includes dismissed ones, in ascending order of path. ``folder`` has no trailing slash.
         """
 
     def forget_refusals(self, paths: Sequence[str]) -> None:
-        """Forget these files: they are taken now, or gone."""
+        """Delete the refusals of files that have been imported or deleted since."""
 
     def open_refusals(self, kind: RefusalKind, limit: int) -> list[NotedRefusal]:
-        """Return up to ``limit`` refusals that nobody has dismissed, the latest first."""
+        """Return up to ``limit`` refusals that have not been dismissed, newest first."""
 
     def count_open_refusals(self) -> dict[RefusalKind, int]:
-        """Return how many there are of each kind that nobody has dismissed."""
+        """Return the number of refusals of each kind that have not been dismissed."""
 
     def dismiss_refusal(self, digest: bytes) -> None:
-        """Dismiss one (``NotedRefusal.digest``), if it is there."""
+        """Dismiss a refusal by ``NotedRefusal.digest``, if it exists."""
 
     def dismiss_refusals(self, kind: RefusalKind, until: int) -> int:
-        """Dismiss all of a kind that were noted by this time; return how many there were."""
+        """Dismiss all refusals of a kind recorded up to this time; return how many."""
 
     def begin_import(self, folder: bytes, *, has_maps: bool) -> bool:
-        """Note that a folder is imported; tell whether that is its first import.
+        """Record the start of a folder import; return whether it is the folder's first.
 
-        It is not if an import of it, or of a folder above it, has been finished; nor if it
-        ``has_maps`` already and nothing was noted: then an older version imported it.
+        It is not the first if an import of the folder, or of a parent folder, has finished, or if
+        the folder ``has_maps`` but no import was recorded: then an older version imported it.
         """
 
     def finish_import(self, folder: bytes) -> None:
-        """Note that an import of a folder has seen every file in it: the next is not the first."""
+        """Record that an import has seen every file of a folder, so the next is not the first."""
 
     def maps_attributed_otherwise(
         self, folder: bytes, owner: str | None, category: str | None, after: int, limit: int
     ) -> list[Map]:
-        """Return maps read from files below ``folder`` that have another owner or category.
+        """Return maps read from files below ``folder`` whose owner or category differs.
 
-        ``None`` stands for any. They are up to ``limit`` with a ``file_id`` above ``after``,
-        ascending. Removed maps are left out, and categories that people have set.
+        ``None`` matches any. Returns at most ``limit`` maps with a ``file_id`` above ``after``,
+        ascending. Removed maps and categories set by users are left out.
         """

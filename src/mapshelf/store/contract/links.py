@@ -1,4 +1,4 @@
-"""Links between maps: what is known of them, and of the files they may mean."""
+"""Links between maps: look up links, and the files they may refer to."""
 
 from collections.abc import Collection
 from typing import Protocol
@@ -7,29 +7,29 @@ from mapshelf.model import LinkOfMap, MapFile, MapLink
 
 
 class Links(Protocol):
-    """Finds links by the map they are in or the name they lead to, and files by name and path.
+    """Finds links by source map or target name, and files by name and path.
 
-    Maps that are not published count as not there, but for the links that are in them.
+    Unpublished maps are treated as missing, except that their own links can be read.
 
-    The answers are as new as every snapshot of the catalogue, as long as the database can be
-    written to: what is made of them may be kept until the next snapshot.
+    While the database is writable, results are at least as recent as every snapshot of the
+    catalogue, so data derived from them may be cached until the next snapshot.
     """
 
     def links_from(self, file_id: int) -> list[MapLink]:
         """Return the links of a map to files that may be maps, in the order of its topics."""
 
     def links_to(self, names: Collection[str], limit: int) -> list[LinkOfMap]:
-        """Return up to ``limit`` links with one of these names, map by map as ``file_id`` goes."""
+        """Return up to ``limit`` links with one of these names, in order of ``file_id``."""
 
     def paths_of(self, file_ids: Collection[int]) -> dict[int, list[bytes]]:
-        """Return the paths of the files that maps were read from, of those that have any."""
+        """Return the source paths of maps, leaving out maps that have none."""
 
     def files_at(self, paths: Collection[bytes]) -> list[MapFile]:
-        """Return those of the files at ``paths`` that maps were read from."""
+        """Return the files at ``paths`` that maps were read from."""
 
     def files_named(self, names: Collection[str], limit: int) -> dict[str, list[MapFile]]:
-        """Return, for each of ``names``, up to ``limit`` files with it; none if there are none.
+        """Return up to ``limit`` files for each of ``names`` that has any.
 
-        A file has a name if it is the end of ``Source.name`` (the last 255 characters of it) after
-        the last slash, in any case of ASCII letters. ``names`` are in lower case.
+        The name of a file is the part of ``Source.name`` (its last 255 characters) after the last
+        slash, ignoring the case of ASCII letters. ``names`` are in lower case.
         """

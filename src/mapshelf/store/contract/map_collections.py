@@ -1,6 +1,6 @@
-"""Collections: lists of maps that people put in order.
+"""Collections: ordered lists of maps that users curate.
 
-Every method is one transaction. No collection is part of the change feed, and none changes a map.
+Every method is one transaction. Collections are not part of the change feed and never change maps.
 """
 
 from collections.abc import Sequence
@@ -13,46 +13,46 @@ class ReadCollections(Protocol):
     """Finds collections and their maps."""
 
     def find_collection(self, public_id: str) -> Collection | None:
-        """Return the collection with this public id, whoever sees it; ``None`` if there is none."""
+        """Return the collection with this public id, of any visibility, or ``None``."""
 
     def collected_maps(self, public_id: str) -> list[Map]:
-        """Return the maps of a collection in their order, whoever sees them.
+        """Return the maps of a collection in order, of any visibility.
 
-        Removed maps are left out, and at their place again when the removal is undone.
+        Removed maps are left out; they return to their position when the removal is undone.
         """
 
     def collections(
         self, owner: str | None, reader_id: int | None, offset: int, limit: int
     ) -> tuple[list[Collection], int]:
-        """Return some of the published collections, the last changed first, and how many there are.
+        """Return a page of published collections, last changed first, and the total.
 
         Args:
-            owner: only those of this user, in any case; ``None`` for those of everybody.
-            reader_id: id of a user whose own are among them, whoever sees them.
-            offset: how many to leave out at the beginning.
-            limit: how many at most.
+            owner: return only collections of this user, ignoring case; ``None`` for all users.
+            reader_id: id of a user whose own collections are included, whatever their visibility.
+            offset: number of collections to skip.
+            limit: maximum number of collections.
         """
 
     def collections_of(self, user_id: int) -> list[Collection]:
         """Return all collections of a user, the last changed first."""
 
     def pinned_collections(self) -> list[Collection]:
-        """Return the published ones of those that are pinned, the first pinned first."""
+        """Return the pinned collections that are published, in the order they were pinned."""
 
     def maps_with_ids(self, public_ids: Sequence[str]) -> list[Map]:
-        """Return the maps with these public ids in this order, without those that are not there.
+        """Return the maps with these public ids in this order, leaving out missing ones.
 
-        Whoever sees them; removed ones are not there, and a map that is given twice comes once.
+        Includes maps of any visibility but no removed ones. Duplicate ids count once.
         """
 
 
 class CollectionEditing(Protocol):
-    """Changes collections. The list of maps is given by their ``file_id``."""
+    """Changes collections. Maps are given by ``file_id``."""
 
     def add_collection(
         self, owner_id: int, details: CollectionDetails, file_ids: Sequence[int]
     ) -> Collection:
-        """Make a collection of these maps.
+        """Create a collection of these maps.
 
         Raises:
             NotFound: there is no such user, or no such map.
@@ -61,7 +61,7 @@ class CollectionEditing(Protocol):
         """
 
     def edit_collection(self, public_id: str, details: CollectionDetails) -> Collection:
-        """Change what is said of a collection.
+        """Change the details of a collection.
 
         Raises:
             NotFound: there is no such collection.
@@ -69,7 +69,7 @@ class CollectionEditing(Protocol):
         """
 
     def collect(self, public_id: str, file_ids: Sequence[int]) -> Collection:
-        """Put maps at the end of a collection. Those that it has stay where they are.
+        """Append maps to a collection. Maps already in it keep their position.
 
         Raises:
             NotFound: there is no such collection, or no such map.
@@ -77,7 +77,7 @@ class CollectionEditing(Protocol):
         """
 
     def arrange(self, public_id: str, file_ids: Sequence[int]) -> Collection:
-        """Give a collection exactly these maps, in this order. Of a map given twice, one counts.
+        """Replace the maps of a collection with these, in this order. Duplicates count once.
 
         Raises:
             NotFound: as ``collect``.
@@ -85,37 +85,37 @@ class CollectionEditing(Protocol):
         """
 
     def move_collected(self, public_id: str, file_id: int, places: int) -> Collection:
-        """Move a map of a collection by so many places, back if negative, as far as there are any.
+        """Move a map within a collection by ``places``, towards the front if negative.
 
-        Places are counted among the maps that are not removed. If the collection does not have the
-        map, nothing happens.
+        The move stops at either end. Removed maps are not counted. If the map is not in the
+        collection, nothing happens.
 
         Raises:
             NotFound: there is no such collection.
         """
 
     def take_out(self, public_id: str, file_ids: Sequence[int]) -> Collection:
-        """Take maps out of a collection, those that it has.
+        """Remove maps from a collection, ignoring maps that are not in it.
 
         Raises:
             NotFound: there is no such collection.
         """
 
     def remove_collection(self, public_id: str) -> None:
-        """Delete a collection; nothing happens to its maps.
+        """Delete a collection but not its maps.
 
         Raises:
             NotFound: there is no such collection.
         """
 
     def pin_collection(self, public_id: str, *, pinned: bool) -> Collection:
-        """Pin a collection to the first page, or take it from there.
+        """Pin a collection to the first page, or unpin it.
 
         Raises:
             NotFound: there is no such collection.
-            TooManyCollections: ``MOST_PINNED`` are pinned.
+            TooManyCollections: ``MOST_PINNED`` are already pinned.
         """
 
 
 class Collections(ReadCollections, CollectionEditing, Protocol):
-    """All about collections."""
+    """All collection protocols."""

@@ -1,7 +1,7 @@
-"""Programs that people let in (OAuth 2): their registration, and what they were granted.
+"""OAuth 2: registered client programs, and the authorizations granted to them.
 
-The store knows secrets, codes and tokens by digests only; what makes and checks them is in
-``accounts/``. Access tokens are tokens of the kind ``access``, which ``find_credentials`` finds.
+The store holds only digests of secrets, codes and tokens; ``accounts/`` creates and checks them.
+Access tokens are tokens of the kind ``access``, which ``find_credentials`` finds.
 """
 
 from typing import Protocol
@@ -10,7 +10,7 @@ from mapshelf.model import AuthorizationCode, DeviceRequest, Grant, NewTokens, P
 
 
 class RegisteredPrograms(Protocol):
-    """Keeps the programs that may ask to be let in."""
+    """Stores the programs that may request authorization."""
 
     def add_program(self, program: Program) -> None:
         """Register a program.
@@ -26,10 +26,10 @@ class RegisteredPrograms(Protocol):
         """Return the program with this id, ``None`` if there is none. MUST be up to date."""
 
     def unused_programs(self, before: int) -> list[str]:
-        """Return the ids of programs that were registered before, and that nobody lets in."""
+        """Return the ids of programs registered before this time that have no grants."""
 
     def remove_program(self, program_id: str) -> None:
-        """Delete a program with everything that it was granted; its tokens are refused.
+        """Delete a program with all its grants; its tokens become invalid.
 
         Raises:
             NotFound: there is no such program.
@@ -37,16 +37,16 @@ class RegisteredPrograms(Protocol):
 
 
 class Grants(Protocol):
-    """Keeps what users allow programs: codes, grants, refresh tokens, access tokens.
+    """Stores authorization codes, grants, refresh tokens and access tokens.
 
-    What is exchanged for tokens MUST be good once, even if several try at the same moment. All
-    methods that give tokens refuse a user who is disabled.
+    Anything exchanged for tokens MUST be valid only once, even under concurrent use. All methods
+    that issue tokens refuse disabled users.
     """
 
     def add_code(self, code: AuthorizationCode) -> None:
-        """Keep an authorization code.
+        """Store an authorization code.
 
-        Expired ones MAY be deleted at any time, but those that were used stay for an hour.
+        Expired codes MAY be deleted at any time, but used ones are kept for an hour.
 
         Raises:
             NotFound: there is no such user or program.
@@ -59,14 +59,14 @@ class Grants(Protocol):
     def use_code(self, digest: bytes, tokens: NewTokens, now: int, grace: int = 0) -> Grant | None:
         """Exchange a code for tokens.
 
-        The grant, its refresh token and its access token are added in the same transaction. Of each
-        user the newest ``GRANTS_OF_USER`` grants are kept. For ``grace`` milliseconds after that,
-        the code may be used once more, and gives further tokens of the same grant, unless those it
-        gave have been refreshed: then the program has got them.
+        The grant, its refresh token and its access token are added in the same transaction. Only
+        the newest ``GRANTS_OF_USER`` grants of a user are kept. For ``grace`` milliseconds, the
+        code may be used once more and yields further tokens of the same grant, unless the first
+        tokens have been refreshed, which proves that the program received them.
 
         Returns:
-            The grant; ``None`` if the code is not good at ``now``. If it was used too often, the
-            grant that it gave is deleted, with all its tokens (RFC 6749, section 4.1.2).
+            The grant; ``None`` if the code is not valid at ``now``. If the code was used too often,
+            its grant is deleted, with all tokens (RFC 6749, section 4.1.2).
         """
 
     def refreshed_grant(self, digest: bytes) -> Grant | None:
@@ -77,30 +77,30 @@ class Grants(Protocol):
     ) -> Grant | None:
         """Exchange a refresh token for tokens.
 
-        The first use counts as the use of every refresh token of the grant that was not used yet.
-        For ``grace`` milliseconds after that, a token may be used again: programs send a request
-        twice if its connection is lost.
+        The first use marks every unused refresh token of the grant as used. For ``grace``
+        milliseconds after that, a token may be used again, because programs repeat a request when
+        the connection is lost.
 
         Returns:
-            The grant; ``None`` if the token is not good at ``now``. If it was used too long ago,
-            somebody has copied it: the grant is deleted, with all its tokens (RFC 9700, section
-            4.14.2). It is, too, if it has ``REFRESH_TOKENS_OF_GRANT`` that have not expired.
+            The grant; ``None`` if the token is not valid at ``now``. Reuse after the grace period
+            means that the token was copied: the grant is deleted, with all its tokens (RFC 9700,
+            section 4.14.2). So is a grant with ``REFRESH_TOKENS_OF_GRANT`` unexpired tokens.
         """
 
     def grants(self, user_id: int, now: int) -> list[Grant]:
-        """Return the grants of a user that are good at ``now``, newest first."""
+        """Return the grants of a user that are valid at ``now``, newest first."""
 
     def withdraw_grants(self, user_id: int, program_id: str) -> None:
         """Delete all grants of a user to a program, with all their tokens.
 
-        What it has not exchanged yet goes, too: codes, and requests of devices.
+        Codes and device requests that have not been exchanged yet are deleted, too.
 
         Raises:
-            NotFound: there are none.
+            NotFound: there are no such grants.
         """
 
     def revoke_program_token(self, digest: bytes, program_id: str) -> bool:
-        """Revoke a token that this program got (RFC 7009): a refresh token with its whole grant.
+        """Revoke a token of this program (RFC 7009); a refresh token ends its whole grant.
 
         Returns:
             Whether there was such a token.
@@ -108,12 +108,12 @@ class Grants(Protocol):
 
 
 class DeviceRequests(Protocol):
-    """Keeps the requests of programs on devices without a browser (RFC 8628)."""
+    """Stores authorization requests of devices without a browser (RFC 8628)."""
 
     def add_device_request(self, request: DeviceRequest, now: int) -> None:
-        """Keep a request.
+        """Store a request.
 
-        Expired ones are deleted, and of the others the newest ``MOST_DEVICES`` are kept.
+        Expired requests are deleted, and only the newest ``MOST_DEVICES`` others are kept.
 
         Raises:
             NotFound: there is no such program.
@@ -121,32 +121,32 @@ class DeviceRequests(Protocol):
         """
 
     def device_request(self, user_code: str, now: int) -> DeviceRequest | None:
-        """Return the request that is good at ``now`` and that nobody has decided on."""
+        """Return the undecided request with this user code that is valid at ``now``."""
 
     def decide_device_request(self, user_code: str, user_id: int, now: int, *, allow: bool) -> None:
-        """Let a program in, or refuse it. MUST be possible once only.
+        """Allow or deny a request. MUST be possible only once.
 
         Raises:
-            NotFound: there is no such request that waits at ``now``, or no such user.
+            NotFound: no such request is pending at ``now``, or there is no such user.
             Conflict: the user is disabled, or is ``system``.
         """
 
     def poll_device_request(
         self, digest: bytes, now: int, interval: int
     ) -> tuple[DeviceRequest, bool] | None:
-        """Return a request, and whether this comes within ``interval`` after the last poll.
+        """Return a request, and whether this poll is within ``interval`` of the last one.
 
         Returns:
             ``None`` if the request is unknown. An expired one MAY be unknown.
         """
 
     def use_device_request(self, digest: bytes, tokens: NewTokens, now: int) -> Grant | None:
-        """Exchange a request that was allowed for tokens, as ``use_code`` does; it is deleted.
+        """Exchange an allowed request for tokens, like ``use_code``, and delete the request.
 
         Returns:
-            The grant; ``None`` if the request is not good at ``now``, or not allowed.
+            The grant; ``None`` if the request is not valid at ``now``, or not allowed.
         """
 
 
 class Programs(RegisteredPrograms, Grants, DeviceRequests, Protocol):
-    """All that programs take."""
+    """All OAuth protocols."""

@@ -1,4 +1,4 @@
-"""Passkeys, and the challenges that authenticators sign."""
+"""Passkeys (WebAuthn), and the challenges that authenticators sign."""
 
 from typing import Protocol
 
@@ -6,15 +6,15 @@ from mapshelf.model import Passkey, User
 
 
 class Passkeys(Protocol):
-    """Keeps passkeys, and challenges that are good once."""
+    """Stores passkeys and single-use challenges."""
 
     def add_challenge(self, digest: bytes, now: int, expires: int) -> None:
-        """Add a challenge, and delete expired ones. Of all, the newest ``MOST_KEYS`` are kept."""
+        """Add a challenge and delete expired ones. Only the newest ``MOST_KEYS`` are kept."""
 
     def use_challenge(self, digest: bytes, now: int) -> bool:
-        """Delete a challenge; tell whether it was there, and good at ``now``.
+        """Delete a challenge; return whether it existed and was valid at ``now``.
 
-        If several use one challenge at the same moment, exactly one MUST be told so.
+        Of concurrent calls with the same challenge, exactly one MUST return ``True``.
         """
 
     def add_passkey(self, user_id: int, passkey: Passkey) -> None:
@@ -22,9 +22,9 @@ class Passkeys(Protocol):
 
         Raises:
             NotFound: there is no such user.
-            AlreadyExists: there is a passkey with this id, whoever's it is.
-            Conflict: it is the user ``system``, or the user is disabled, or has
-                ``PASSKEYS_OF_USER`` already.
+            AlreadyExists: this or another user has a passkey with this id.
+            Conflict: the user is ``system``, is disabled, or already has ``PASSKEYS_OF_USER``
+                passkeys.
         """
 
     def passkeys(self, user_id: int) -> list[Passkey]:
@@ -34,10 +34,10 @@ class Passkeys(Protocol):
         """Return a passkey with its user; ``None`` if there is none. MUST be up to date."""
 
     def note_passkey_use(self, passkey_id: bytes, sign_count: int, now: int) -> bool:
-        """Note that a passkey has signed; tell whether it may have.
+        """Record a signature by a passkey; return whether it is acceptable.
 
-        It may not if it is not there any longer, or if ``sign_count`` is not more than what it was
-        before: then there is a copy of it. Only authenticators that do not count say 0 each time.
+        It is not if the passkey has been deleted, or if ``sign_count`` has not increased: then a
+        clone of it exists. Authenticators that do not count always send 0, which is accepted.
         """
 
     def remove_passkey(self, user_id: int, passkey_id: bytes) -> None:
@@ -45,5 +45,5 @@ class Passkeys(Protocol):
 
         Raises:
             NotFound: the user has no such passkey.
-            LastWay: it is the last one of a user without a password and without identities.
+            LastWay: it is the last passkey of a user without a password or identities.
         """

@@ -1,7 +1,7 @@
-"""Publishing: what people do with single maps, on pages and by programs.
+"""Publishing: what users do with single maps, on web pages and through programs.
 
-Who may do what is decided above: the store keeps only the rules that two requests at the same
-moment could break. Every method is one transaction. A change of a map is one change in the feed.
+Permissions are checked in the layers above: the store enforces only the rules that concurrent
+requests could break. Every method is one transaction. A change to a map is one change in the feed.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from mapshelf.model import (
 )
 
 CheckUsage = Callable[[Usage], None]
-"""Raises what refuses an upload, given what the user has uploaded before it."""
+"""Raises an error to refuse an upload, given the user's previous usage."""
 
 
 def unlimited(usage: Usage) -> None:
@@ -28,39 +28,39 @@ def unlimited(usage: Usage) -> None:
 
 
 class MapsOfPeople(Protocol):
-    """Finds maps that are not published, of which the feed does not tell."""
+    """Finds unpublished maps, which are not in the change feed."""
 
     def find_map(self, public_id: str) -> Map | None:
         """Return the map with this public id, ``None`` if there is none or it is removed.
 
-        MUST be up to date, but for a store whose primary is away: that MAY give what a copy knows.
+        MUST be up to date, except that a store whose primary is down MAY answer from a replica.
         """
 
     def unpublished_maps(self, owner_id: int) -> list[Map]:
-        """Return the unlisted and the private maps of a user, in ascending order of ``file_id``."""
+        """Return the unlisted and private maps of a user, in ascending order of ``file_id``."""
 
     def origin(self, file_id: int) -> Origin:
-        """Return what is known of the file of a map, nothing of one that has none."""
+        """Return the origin of a map, an empty one if it has no file."""
 
     def removed_maps(self, owner_id: int | None) -> list[RemovedMap]:
-        """Return the removed maps, those removed last first; with ``owner_id``, of this user."""
+        """Return the removed maps, of ``owner_id`` if given, last removed first."""
 
     def usage(self, user_id: int, replacing: int = 0) -> Usage:
-        """Return what a user has uploaded.
+        """Return how much a user has uploaded.
 
-        With ``replacing``, the ``file_id`` of a map whose file is about to be replaced, without the
-        pictures of that map: those go with its file, which stays as a version.
+        ``replacing`` is the ``file_id`` of a map whose file is about to be replaced. The pictures
+        of that map are not counted: they go with its file, which stays as a version.
         """
 
 
 class Uploads(Protocol):
-    """Takes uploaded files. A map that was uploaded keeps its ten newest files as versions."""
+    """Accepts uploaded files. An uploaded map keeps its ten newest files as versions."""
 
     def uploaded(self, digest: bytes, owner_id: int, key: bytes | None) -> Map | None:
         """Return the map that ``publish`` would return without a change, ``None`` if it is new.
 
         Args:
-            digest: of the file.
+            digest: the digest of the file.
             owner_id: id of the author.
             key: see ``publish``.
         """
@@ -75,17 +75,17 @@ class Uploads(Protocol):
     ) -> tuple[Map, bool]:
         """Add the map of an uploaded file; return it, and whether it is new.
 
-        It is not new if the same user has a map with the same file that was uploaded within a day,
-        or has sent the same ``key`` within a day, and the map is still there: then nothing changes,
-        whatever ``details`` say. Of two equal uploads at the same moment, exactly one MUST be new.
+        It is not new if the same user uploaded the same file, or sent the same ``key``, within a
+        day and that map still exists: then nothing changes, whatever the ``details``. Of concurrent
+        identical uploads, exactly one MUST be new.
 
         Args:
             file: the file.
-            details: what its author says about it; it needs a title.
+            details: the author's description; a title is required.
             owner_id: id of the author.
-            key: digest of what the client calls this upload, if it does.
-            check: called in the transaction, unless the map is not new: so several uploads at the
-                same moment do not all count as the last one allowed. What it raises is raised.
+            key: digest of the client's idempotency key, if it sent one.
+            check: called in the transaction if the map is new, so that concurrent uploads cannot
+                all pass as the last one allowed. Its exceptions propagate.
 
         Raises:
             NotFound: there is no such user, or no such category.
@@ -95,13 +95,13 @@ class Uploads(Protocol):
     def replace_file(
         self, file_id: int, file: UploadedFile, user_id: int, check: CheckUsage = unlimited
     ) -> Map:
-        """Give a map another file, as a new version; return the map.
+        """Replace the file of a map with a new version; return the map.
 
-        Outline, links, pictures, size and software come from the file; what people say of the map
-        (title, description …) stays. The file that the map has already changes nothing.
+        Outline, links, pictures, size and software come from the file; what users entered (title,
+        description …) is preserved. An unchanged file changes nothing.
 
-        A former version is restored by reading its file (``version_file``) and giving it here.
-        ``check`` is as for ``publish``, of the user with ``user_id``; see ``usage``, ``replacing``.
+        To restore an earlier version, read its file (``version_file``) and pass it here. ``check``
+        works as for ``publish``, for the user ``user_id``; see ``replacing`` in ``usage``.
 
         Raises:
             NotFound: there is no such map, or it is removed; or there is no such user.
@@ -109,9 +109,9 @@ class Uploads(Protocol):
         """
 
     def note_refused_upload(self, user_id: int) -> None:
-        """Count a file that was refused as an upload of its author: it was read like any other.
+        """Count a refused file as an upload of its author: reading it cost as much as any other.
 
-        Nothing is done with the file, so the audit log (``AuditLog.auditing``) says nothing of it.
+        The file is discarded, so nothing is written to the audit log (``AuditLog.auditing``).
 
         Raises:
             NotFound: there is no such user.
@@ -121,17 +121,17 @@ class Uploads(Protocol):
         """Return the files of an uploaded map, newest first; none if it was not uploaded."""
 
     def version_file(self, file_id: int, number: int) -> OriginalFile | None:
-        """Return the file of a version, ``None`` if there is no such version (any longer)."""
+        """Return the file of a version, ``None`` if the version does not exist or was deleted."""
 
 
 class MapEditing(Protocol):
-    """Changes what is said of maps, and removes them."""
+    """Edits the details of maps, and removes and restores maps."""
 
     def edit_map(self, file_id: int, details: MapDetails) -> Map:
-        """Set what ``details`` give, and return the map.
+        """Update a map with ``details``, and return it.
 
-        What was set is noted (``Map.set_by_people``), even if it is what the map had, and no import
-        MUST change it from then on.
+        The given fields are recorded in ``Map.set_by_people``, even if their values did not change,
+        and imports MUST NOT change them from then on.
 
         Raises:
             NotFound: there is no such map, or it is removed; or there is no such category.
@@ -140,19 +140,19 @@ class MapEditing(Protocol):
         """
 
     def remove_map(self, file_id: int, user_id: int) -> None:
-        """Remove a map, until ``undo_removal``. Nobody finds it, and no import brings it back.
+        """Remove a map until ``undo_removal``. It cannot be found, and imports do not restore it.
 
         Raises:
             NotFound: there is no such map, or it is removed already; or there is no such user.
         """
 
     def undo_removal(self, file_id: int, check: CheckUsage = unlimited) -> Map:
-        """Give a removed map the visibility that it had before, and return it.
+        """Restore the previous visibility of a removed map, and return it.
 
         Args:
             file_id: the map.
-            check: called in the transaction with what its owner has with the map; what it raises is
-                raised, and the map stays removed.
+            check: called in the transaction with the owner's usage including the map. Its
+                exceptions propagate, and the map stays removed.
 
         Raises:
             NotFound: there is no such removed map.
@@ -161,13 +161,13 @@ class MapEditing(Protocol):
     def purge_removed(self, before: int) -> int:
         """Delete the uploaded maps that were removed before this time; return how many.
 
-        It deletes a few hundred at most: call it again as long as there are any. Other maps stay
-        hidden, or the next import would bring them back.
+        Each call deletes at most a few hundred: repeat it until it returns 0. Maps that were not
+        uploaded stay removed, since the next import would otherwise add them again.
         """
 
 
 class Voting(Protocol):
-    """Counts votes: one of each person for each map, as part of what the map shows."""
+    """Counts votes: one per user and map, included in the counts that the map shows."""
 
     def set_vote(self, file_id: int, user_id: int, vote: Vote) -> Map:
         """Set the vote of a user on a map, and return the map with its counts.
@@ -184,4 +184,4 @@ class Voting(Protocol):
 
 
 class Publishing(MapsOfPeople, Uploads, MapEditing, Voting, Protocol):
-    """All that publishing takes."""
+    """All publishing protocols."""

@@ -1,7 +1,7 @@
-"""Signing in: passwords, one-time links, sessions, and failures that slow down guessing.
+"""Sign-in: passwords, one-time links, sessions, and failure counts for throttling.
 
-The store knows secrets and passwords by digests and encoded hashes only; what makes and checks
-them is in ``accounts/``. Nothing here is open to the user ``system``.
+The store holds only digests of secrets and hashes of passwords; ``accounts/`` creates and checks
+them. The user ``system`` cannot sign in.
 """
 
 from collections.abc import Collection
@@ -12,10 +12,10 @@ from mapshelf.store.contract.administration import AuditLog
 
 
 class Passwords(Protocol):
-    """Keeps passwords, and the links with which people choose them."""
+    """Stores passwords, and one-time links for setting them."""
 
     def password_of(self, name: str) -> PasswordRecord | None:
-        """Return the user with this name, in any case, with the password; ``None`` if none has it.
+        """Return the user with this name (ignoring case) and their password, or ``None``.
 
         MUST be up to date.
         """
@@ -31,30 +31,30 @@ class Passwords(Protocol):
     ) -> None:
         """Set the password of a user.
 
-        In the same transaction all sessions of the user end but the one with the id ``keep``, the
-        one-time links of the user are deleted, and so is what ``ending`` says.
+        The same transaction ends all sessions of the user except ``keep``, and deletes the user's
+        one-time links and everything that ``ending`` names.
 
         Args:
             user_id: the user.
             encoded: the encoded hash of the new password.
-            keep: the session that goes on.
-            checked: the encoded hash with which the present password was checked, if it was.
-            ending: what ends besides. Personal tokens count as revoked.
+            keep: id of the session to keep.
+            checked: the encoded hash that the current password was checked against, if any.
+            ending: other credentials to end. Personal tokens are revoked.
 
         Raises:
             NotFound: there is no such user.
-            Conflict: it is the user ``system``, or ``checked`` is given, and the user is disabled
-                or the password has changed.
+            Conflict: the user is ``system``; or ``checked`` is given, and the user is disabled or
+                the password has changed.
         """
 
     def set_first_password(
         self, user_id: int, encoded: str, *, keep: int, ending: Collection[Access] = ()
     ) -> None:
-        """Set the password of a user who has none; otherwise as ``set_password``.
+        """Set the password of a user who has none; otherwise like ``set_password``.
 
         Raises:
             NotFound: there is no such user.
-            Conflict: it is the user ``system``, or the user is disabled or has a password.
+            Conflict: the user is ``system``, is disabled, or has a password.
         """
 
     def add_link(
@@ -65,63 +65,61 @@ class Passwords(Protocol):
         expires: int,
         created_by: int | None,
     ) -> None:
-        """Add a link that is good once and before ``expires``.
+        """Add a single-use link that is valid until ``expires``.
 
         Args:
-            kind: what it is good for.
+            kind: the purpose of the link.
             digest: SHA-256 of its secret.
             user: id of the user whose password it sets, ``None`` for an invitation.
             expires: see above; expired links MAY be deleted at any time.
-            created_by: id of the administrator who makes it, ``None`` for a command.
+            created_by: id of the administrator who creates it, ``None`` for a command.
 
         Raises:
             NotFound: there is no such user.
-            Conflict: it is the user ``system``.
+            Conflict: the user is ``system``.
         """
 
     def link(self, digest: bytes, now: int) -> OneTimeLink | None:
-        """Return a link that is good at ``now``; ``None`` if there is none. This spends nothing.
+        """Return a link that is valid at ``now``, without using it; ``None`` if there is none.
 
-        A link of a disabled user is not good, and none that such a user has made. MUST be up to
-        date.
+        Links for, or created by, a disabled user are not valid. MUST be up to date.
         """
 
     def invitations(self, now: int) -> list[OneTimeLink]:
-        """Return the invitations that are good at ``now``, oldest first."""
+        """Return the invitations that are valid at ``now``, oldest first."""
 
     def withdraw_invitation(self, digest: bytes) -> None:
         """Delete an invitation.
 
         Raises:
-            NotFound: there is none; perhaps it has been used.
+            NotFound: it does not exist; perhaps it has been used.
         """
 
     def use_link(
         self, digest: bytes, encoded: str, now: int, ending: Collection[Access] = ()
     ) -> User:
-        """Set the password of the user of a link, as ``set_password`` does, and return the user.
+        """Set the password of a link's user, like ``set_password``, and return the user.
 
-        The link is deleted in the same transaction. If two use one link at the same moment, exactly
-        one MUST succeed.
+        The link is deleted in the same transaction. Of concurrent uses, exactly one MUST succeed.
 
         Raises:
-            NotFound: the link is not one for a password that is good at ``now``.
+            NotFound: there is no such password link that is valid at ``now``.
         """
 
     def register(self, digest: bytes | None, name: str, encoded: str, now: int) -> User:
-        """Register a member with a password, by invitation or without one.
+        """Register a member with a password, with or without an invitation.
 
-        The invitation with this ``digest`` is deleted in the same transaction: it is good for
-        one account, even if several use it at the same moment. If this raises, it stays.
+        The invitation with this ``digest`` is deleted in the same transaction: it is valid for one
+        account, even under concurrent use. On failure it is kept.
 
         Raises:
-            NotFound: there is no such invitation that is good at ``now``.
+            NotFound: there is no such invitation that is valid at ``now``.
             AlreadyExists: the name is taken.
         """
 
 
 class Sessions(Protocol):
-    """Keeps sessions: tokens of the kind ``session``, which ``find_credentials`` finds."""
+    """Stores sessions: tokens of the kind ``session``, which ``find_credentials`` finds."""
 
     def add_session(  # noqa: PLR0913 - the facts of one row
         self,
@@ -133,67 +131,67 @@ class Sessions(Protocol):
         *,
         encoded: str | None = None,
     ) -> Token:
-        """Begin a session with all scopes.
+        """Start a session with all scopes.
 
-        In the same transaction the session with the digest ``replacing`` ends, whoever's it is, and
-        expired sessions are deleted. Of each user the newest ``SESSIONS_OF_USER`` are kept.
+        The same transaction ends the session with the digest ``replacing``, of any user, and
+        deletes expired sessions. Only the newest ``SESSIONS_OF_USER`` of a user are kept.
 
         Args:
-            user_id: whose session it is.
+            user_id: the user.
             digest: SHA-256 of its secret.
-            label: which browser it is in.
-            expires: when it ends by itself.
+            label: a description of the browser.
+            expires: its expiry time.
             replacing: see above.
-            encoded: the encoded hash with which the password was checked, if it was. A session
-                MUST NOT begin if the user has another one by now.
+            encoded: the encoded hash that the password was checked against, if any. A session MUST
+                NOT start if the user's hash has changed since.
 
         Raises:
             NotFound: there is no such user.
-            Conflict: it is the user ``system``, the user is disabled, or the password has changed.
+            Conflict: the user is ``system`` or disabled, or the password has changed.
         """
 
     def sessions(self, user_id: int) -> list[Token]:
-        """Return the sessions of a user, expired ones too, newest first."""
+        """Return the sessions of a user, including expired ones, newest first."""
 
     def end_session(self, user_id: int, token_id: int) -> None:
-        """End a session; its row is deleted.
+        """End a session and delete its row.
 
         Raises:
             NotFound: the user has no such session.
         """
 
     def end_sessions(self, user_id: int, keep: int | None) -> int:
-        """End all sessions of a user but the one with the id ``keep``; return how many."""
+        """End all sessions of a user except ``keep``; return how many."""
 
 
 class SignInFailures(Protocol):
-    """Counts failures of signing in, by keys that are digests of names and addresses.
+    """Counts failed sign-ins, by keys that are digests of names and addresses.
 
-    The failures of a key are forgotten a day after the first of them. At most ``MOST_KEYS`` keys
-    are kept; those whose first failure is longest ago go first.
+    The failures of a key expire a day after the first one. At most ``MOST_KEYS`` keys are kept;
+    those with the oldest first failure are dropped first.
     """
 
     def failures(self, keys: Collection[bytes], now: int) -> dict[bytes, Failures]:
-        """Return, by key, the failures that are known. MUST be up to date and cheap."""
+        """Return the known failures by key. MUST be up to date and cheap."""
 
     def note_failure(self, keys: Collection[bytes], now: int) -> dict[bytes, Failures]:
-        """Count a failure for each of ``keys``; return what ``failures`` returned before.
+        """Count a failure for each of ``keys``; return the failures before this one.
 
-        It is one transaction, so that of several at the same moment each sees those before it.
+        This is one transaction, so that concurrent calls see each other's failures.
         """
 
     def note_success(self, key: bytes, others: Collection[bytes], now: int) -> None:
-        """Forget the failures of ``key``, and take back one failure of each of ``others``.
+        """Delete the failures of ``key``, and subtract one failure from each of ``others``.
 
-        From now on ``key`` is known, see ``is_known_address``.
+        ``key`` becomes a known address; see ``is_known_address``.
         """
 
     def is_known_address(self, key: bytes, now: int) -> bool:
-        """Tell whether ``note_success`` was called for ``key`` within 90 days.
+        """Return whether ``note_success`` was called for ``key`` within 90 days.
 
-        At most ``MOST_KEYS`` keys are kept; the oldest go first.
+        At most ``MOST_KEYS`` keys are kept; the oldest are dropped first.
         """
 
 
 class SignIn(Passwords, Sessions, SignInFailures, AuditLog, Protocol):
-    """All that signing in takes."""
+    """All sign-in protocols."""

@@ -1,4 +1,4 @@
-"""Sources: the files that maps were read from, by which an importer finds them again."""
+"""Sources: the files that maps were read from, so that an importer can recognize them."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -15,18 +15,18 @@ class Sources(Protocol):
     def sources_below(self, folder: bytes, after: bytes, limit: int) -> list[Source]:
         """Return up to ``limit`` sources below ``folder`` with a path above ``after``.
 
-        They are in ascending order of the bytes of their paths. ``folder`` ends with no slash.
+        They are sorted bytewise by path. ``folder`` has no trailing slash.
         """
 
     def sources_of(self, digest: bytes) -> list[Source]:
-        """Return the sources with this content, in ascending order of the bytes of their paths."""
+        """Return the sources with this content, sorted bytewise by path."""
 
     def move_source(self, old: bytes, new: Source) -> bool:
-        """Record that the file at ``old`` is now ``new``; tell whether ``old`` was known.
+        """Record that the file at ``old`` is now ``new``; return whether ``old`` was known.
 
-        The map stays the same. It makes a change in the feed, because the name of its source is
-        searchable. A source that is already at ``new.path`` MUST NOT be lost: in that case nothing
-        is moved.
+        The map itself is unchanged, but there is a change in the feed, because the name of the
+        source is searchable. If there is already a source at ``new.path``, it MUST NOT be lost, and
+        nothing is moved.
         """
 
     def delete_sources(self, paths: Sequence[bytes]) -> int:

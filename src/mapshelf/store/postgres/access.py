@@ -1,4 +1,4 @@
-"""Ending what lets somebody in besides a password, in PostgreSQL, with the former password.
+"""End sessions, tokens and grants when a password changes, in PostgreSQL.
 
 The caller has locked the row of the user; grants come before codes and tokens, as in ``grants.py``.
 """
@@ -11,7 +11,7 @@ from mapshelf.store.postgres.grants import delete_grants
 
 
 def end_access(link: Link, user_id: int, ending: Collection[Access], now: int) -> None:
-    """End what ``ending`` says; see ``contract.Passwords.set_password``."""
+    """End the credentials named by ``ending``; see ``contract.Passwords.set_password``."""
     if Access.PROGRAMS in ending:
         delete_grants(link, "user_id = %s", (user_id,))
         for table in ("authorization_codes", "device_requests"):

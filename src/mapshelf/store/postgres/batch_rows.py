@@ -1,11 +1,11 @@
 """The rows that a batch of drafts reads and writes in PostgreSQL, in a few statements for all.
 
-There is a network between a node and its database. One question for each draft, as in SQLite, would
-make an import wait most of the time. So what the drafts refer to is read for all of them at first,
-the batch sees it in memory, and what it writes is sent at the end.
+There is a network between a node and its database. One query for each draft, as in SQLite, would
+make an import wait most of the time. So the rows that the drafts refer to are read for all drafts
+at once, the batch works on them in memory, and its changes are sent at the end.
 
-What reads is written out below. What writes whole rows is made from the columns of each table, by
-``Table.upsert`` in ``store/tables.py``; pictures, links and users have modules of their own
+Queries are written out below. ``Table.upsert`` in ``store/tables.py`` generates the statements that
+write whole rows; pictures, links and users have separate modules
 (``image_rows.py``, ``link_rows.py``, ``user_rows.py``).
 """
 

@@ -6,8 +6,8 @@ standby. The server is asked what it is each time a connection is used: after a 
 connection to the former primary still answers, but every write over it fails.
 
 Each step has a time-out on this side too, because a server that is stopped, or a network that drops
-packets, sends nothing. A read over a dead connection is tried once more elsewhere. A write never
-is, because nobody can tell whether it was kept.
+packets, sends nothing. A read over a dead connection is retried once elsewhere. A write is never
+retried, because it is unknown whether it was committed.
 """
 
 import time
@@ -160,7 +160,7 @@ class Pool:
 
     @contextmanager
     def link(self, wait: float = POOL_WAIT, *, looking: bool = True) -> Iterator[Link]:
-        """Give a connection that works; it is thrown away if it dies meanwhile.
+        """Yield a working connection; it is discarded if it dies while in use.
 
         Args:
             wait: most seconds to wait for one.
@@ -228,10 +228,10 @@ class Connections:
 
     @contextmanager
     def writing(self) -> Iterator[Link]:
-        """Give a transaction that is durable once this returns, and undone if it raises.
+        """Start a transaction that is committed durably on exit, or rolled back on an exception.
 
-        If the connection breaks during the commit, nobody can tell whether the transaction was
-        kept, as a whole or not at all. This raises ``StoreUnavailable`` too.
+        If the connection breaks during the commit, it is unknown whether the transaction was
+        committed. This also raises ``StoreUnavailable``.
         """
         with translated(), self._writing.link() as link, link.transaction():
             yield link
@@ -365,7 +365,7 @@ def _translation(error: psycopg.Error) -> StoreError:
 
 
 def is_dead(error: psycopg.Error) -> bool:
-    """Tell whether the connection on which this was raised is dead."""
+    """Return whether the connection that raised this is dead."""
     if error.sqlstate is None:
         return isinstance(error, (psycopg.OperationalError, psycopg.InterfaceError))
     return error.sqlstate.startswith(_DEAD)

@@ -1,4 +1,4 @@
-"""The counters of a catalogue, and the changes that take revisions from them."""
+"""The counters of a catalogue, which allocate the revisions of changes."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""What every part of the store has: connections, a clock, and two ways to read."""
+"""Base class of all parts of the store: connections, a clock, and two ways to read."""
 
 from collections.abc import Callable
 

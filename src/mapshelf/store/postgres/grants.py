@@ -1,7 +1,7 @@
 """Authorization codes, grants and the tokens of programs in PostgreSQL.
 
-Whoever writes here locks the row of the user first, then that of the program, then grants, then
-codes and tokens: so the programs of a user take turns, and no two ever wait for each other.
+Writers lock the row of the user first, then the program, then grants, then codes and tokens. The
+fixed order serializes the programs of a user and prevents deadlocks.
 """
 
 from mapshelf.errors import NotFound
@@ -161,8 +161,7 @@ def require_program(link: Link, program_id: str) -> None:
 def delete_grants(link: Link, condition: str, parameters: Row) -> int:
     """Delete grants with all their tokens; return how many.
 
-    All lock in the same order, so that they never deadlock. Once a grant is locked, nobody adds a
-    token to it.
+    Rows are locked in a fixed order to prevent deadlocks. No token can be added to a locked grant.
     """
     locked = f"SELECT id FROM grants WHERE {condition} ORDER BY id FOR UPDATE"
     grants = [row[0] for row in link.rows(locked, parameters)]
@@ -207,7 +206,7 @@ def _user_of_refresh_token(link: Link, digest: bytes) -> int | None:
 
 
 def _is_fresh(link: Link, grant_id: int) -> bool:
-    """Tell whether a grant has given tokens once, or has been withdrawn."""
+    """Return whether a grant has given tokens once, or has been withdrawn."""
     ((fresh,),) = link.rows(FRESH.format(grant="%s"), (grant_id,))
     return bool(fresh)
 

@@ -1,7 +1,7 @@
 """Identities in PostgreSQL: who signs in by an OpenID provider.
 
-Whoever links or unlinks locks the row of the user first: so of two who take away the last ways to
-sign in, one waits for the other.
+Linking and unlinking first lock the row of the user, so that two concurrent requests cannot both
+remove the last way to sign in.
 """
 
 from mapshelf.errors import AlreadyExists, NotFound
@@ -87,7 +87,7 @@ def _count(link: Link, user_id: int) -> int:
 
 
 def _add(link: Link, user_id: int, added: Identity) -> None:
-    """Add an identity; of several who add it at the same moment, all but one are refused."""
+    """Add an identity; of concurrent attempts, only one succeeds."""
     done = link.execute(
         f"INSERT INTO identities ({IDENTITY}, user_id) VALUES (%s, %s, %s, %s, %s)"
         " ON CONFLICT DO NOTHING",

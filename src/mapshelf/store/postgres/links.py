@@ -1,7 +1,7 @@
 """Links between maps in PostgreSQL.
 
-The primary is asked: a standby may not know yet what a new snapshot was made from, and what is made
-of the answers lasts as long as that snapshot. While no primary can be reached, a standby will do.
+Queries go to the primary: a standby may lag behind a new snapshot, and data derived from the
+results is cached as long as that snapshot. If no primary can be reached, a standby is used.
 """
 
 from collections.abc import Collection

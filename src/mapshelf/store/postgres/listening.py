@@ -1,8 +1,7 @@
-"""How a node learns of new changes at once: PostgreSQL's LISTEN and NOTIFY.
+"""Listen for new changes with PostgreSQL's LISTEN and NOTIFY.
 
-A notification is only a reason to look at the feed. Notifications are lost with their connection,
-and a standby sends none. So the feed is also read from time to time without one, and whenever
-listening starts again.
+A notification only triggers a read of the feed. Notifications are lost with their connection, and a
+standby sends none, so the feed is also polled at intervals, and whenever listening restarts.
 """
 
 import logging

@@ -1,6 +1,6 @@
 """Passkeys in PostgreSQL, and the challenges that authenticators sign.
 
-Whoever adds or removes a passkey locks the row of the user first, as in ``identities.py``.
+Adding or removing a passkey first locks the row of the user, as in ``identities.py``.
 """
 
 from mapshelf.errors import AlreadyExists, NotFound

@@ -1,7 +1,7 @@
 """Passwords and one-time links in PostgreSQL.
 
-Whoever changes a password locks the row of the user first, and what goes with it afterwards: so
-nobody who does the same waits for the other in turn.
+Changing a password first locks the row of the user, then related rows. The fixed order prevents
+deadlocks.
 """
 
 from collections.abc import Collection
@@ -134,7 +134,7 @@ def _good_link(link: Link, digest: bytes, now: int) -> OneTimeLink | None:
 
 
 def _delete_link(link: Link, digest: bytes, kind: LinkKind) -> None:
-    """Delete a link; of several who try at the same moment, all but one are refused."""
+    """Delete a link; of concurrent attempts, only one succeeds."""
     deleted = link.execute(
         "DELETE FROM one_time_links WHERE digest = %s AND kind = %s", (digest, kind.value)
     )

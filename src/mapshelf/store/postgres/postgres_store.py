@@ -52,7 +52,7 @@ class PostgresStore(
     PostgresVisitCounts,
     PostgresCatalogueRows,
 ):
-    """A ``Store`` in the PostgreSQL database at ``url``, made if need be and ``create`` is set.
+    """A ``Store`` in the PostgreSQL database at ``url``, created if missing and ``create`` is set.
 
     The database itself must exist; the catalogue is a schema in it.
 

@@ -1,7 +1,7 @@
 """Publishing and moderation in PostgreSQL: the transactions in which ``store`` writes.
 
-Those that change maps begin by locking the counters, so these writers take turns, as all do that
-write to maps.
+Transactions that change maps first lock the counters, like all other writers of maps, so they run
+one after another.
 """
 
 from collections.abc import Iterator

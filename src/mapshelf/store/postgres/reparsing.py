@@ -1,4 +1,4 @@
-"""Outlines made anew in PostgreSQL."""
+"""Reparsed outlines in PostgreSQL."""
 
 from collections.abc import Sequence
 

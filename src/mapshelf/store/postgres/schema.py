@@ -90,7 +90,7 @@ def prepare(url: str, now: int, *, create: bool) -> None:
     Raises:
         StoreMissing: there is none, and ``create`` is not set.
         StoreUnavailable: the hosts that are needed cannot be reached.
-        StoreDamaged: the schema is somebody else's, or of a newer or a development version.
+        StoreDamaged: the schema is not Mapshelf's, or is of a newer or a development version.
         StoreError: the server is too old.
     """
     with connect(url, "any") as link, translated():

@@ -27,7 +27,7 @@ class PostgresSessions(DatabaseUser):
         *,
         encoded: str | None = None,
     ) -> Token:
-        """See ``Store``. It waits for whoever is changing the user."""
+        """See ``Store``. It waits for concurrent changes to the user."""
         now = self._clock()
         with self._connections.writing() as link:
             user = refuse_system(user_with_id(link, user_id, "FOR SHARE"))

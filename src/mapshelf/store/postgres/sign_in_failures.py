@@ -1,4 +1,4 @@
-"""Failures of signing in, in PostgreSQL."""
+"""Failed sign-ins in PostgreSQL."""
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager

@@ -13,13 +13,13 @@ CHANGING: Final = "FOR NO KEY UPDATE"
 
 
 def find_user(link: Link, name: str) -> User | None:
-    """Return the user with this name, in any case."""
+    """Return the user with this name, ignoring case."""
     rows = link.rows(f"SELECT {USER} FROM users WHERE name_key = %s", (name_key(name),))
     return user_of_row(rows[0]) if rows else None
 
 
 def require_user(link: Link, name: str) -> User:
-    """Return the user with this name, in any case.
+    """Return the user with this name, ignoring case.
 
     Raises:
         NotFound: there is none.
@@ -49,10 +49,10 @@ def password_of_user(link: Link, user_id: int) -> str | None:
 
 
 def keep_a_way(link: Link, user_id: int) -> None:
-    """Refuse to go on if a user, whose row is locked, cannot sign in any longer.
+    """Check that a user, whose row is locked, can still sign in.
 
     Raises:
-        LastWay: that is so.
+        LastWay: the user could not.
     """
     ((ways,),) = link.rows(WAYS.format("%s"), (user_id, user_id, user_id))
     if not ways:

@@ -1,4 +1,4 @@
-"""Ending what lets somebody in besides a password, in SQLite, with the former password."""
+"""End sessions, tokens and grants when a password changes, in SQLite."""
 
 from collections.abc import Collection
 
@@ -11,7 +11,7 @@ from mapshelf.store.sqlite.grants import delete_grants
 def end_access(
     database: apsw.Connection, user_id: int, ending: Collection[Access], now: int
 ) -> None:
-    """End what ``ending`` says; see ``contract.Passwords.set_password``."""
+    """End the credentials named by ``ending``; see ``contract.Passwords.set_password``."""
     if Access.PROGRAMS in ending:
         delete_grants(database, "user_id = ?", (user_id,))
         for table in ("authorization_codes", "device_requests"):

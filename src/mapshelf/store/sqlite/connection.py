@@ -32,7 +32,7 @@ class Connection:
         self._database: apsw.Connection | None = apsw.Connection(str(path), flags)
         self._database.set_busy_timeout(BUSY_TIMEOUT)
         with transaction(self._database, "DEFERRED"):
-            # Before anything of somebody else's file changes.
+            # Before anything is written, in case the file is not ours.
             if not migrations_had(self._database) and not create:
                 raise StoreMissing(f"there is no catalogue in {path}")
         make_private(path)

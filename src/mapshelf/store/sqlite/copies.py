@@ -1,4 +1,4 @@
-"""Copies of the database: made while others write, checked, and made fit to take its place."""
+"""Copy a live SQLite database, check the copy, and prepare it to replace the original."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
@@ -28,7 +28,7 @@ STEPS_AT_ONCE: Final = 500_000
 """Steps of SQLite's machine between two calls of ``progress`` while a copy is checked."""
 
 OTHERS_AWAITED: Final = 2_000
-"""Milliseconds to wait until nobody else uses the database: most commands end sooner."""
+"""Milliseconds to wait for exclusive access to the database: most commands end sooner."""
 
 Progress = Callable[[int, int], None]
 """Called now and then with the bytes that are done and all bytes. What it raises ends the work."""
@@ -42,8 +42,8 @@ _SHORT_LIVED: Final = (
     "DELETE FROM device_requests",
     "DELETE FROM passkey_challenges",
 )
-"""What lets somebody in once or for a while. It may have ended, or been used, since the copy was
-made, and must not be good a second time."""
+"""Tables with temporary or single-use credentials. They may have ended, or been used, since the
+copy was made, and must not become valid again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class CopyFacts:
     """What a copy holds.
 
     Attributes:
-        maps: how many maps, whoever sees them.
+        maps: the number of maps, of any visibility.
         revision: the revision of its newest change.
     """
 
@@ -66,7 +66,7 @@ class Replaced:
     Attributes:
         file_id: the last ``file_id`` that it gave.
         revoked: the digests of its revoked tokens, and when each was revoked.
-        whole: whether its file alone holds all of it. If it is damaged, nobody knows.
+        whole: whether its file is complete without a log; unknown if it is damaged.
     """
 
     whole: bool = False
@@ -77,9 +77,9 @@ class Replaced:
 def copy_database(source: Path, target: Path, progress: Progress) -> None:
     """Copy a database into the empty file ``target``, while others may write to it.
 
-    The copy shows one moment, after the call, without what tells visitors apart. Writers do not
-    wait, but the log cannot shrink meanwhile. The schema is left as it is, because this may be the
-    copy from before an update.
+    The copy is a consistent view from after the call, without visitor keys. Writers need not wait,
+    but the log cannot shrink during the copy. The schema is left unchanged, because this may be the
+    copy made before an update.
 
     Raises:
         StoreMissing: there is no catalogue at ``source``.
@@ -122,7 +122,7 @@ def _copy_pages(database: apsw.Connection, copy: apsw.Connection, progress: Prog
 
 
 def _forget_visitors(copy: apsw.Connection) -> None:
-    """Erase what tells visitors apart: it is deleted after an hour or a day, and copies stay."""
+    """Erase visitor keys and salts, which must not outlive an hour or a day; copies are kept."""
     copy.pragma("secure_delete", True)
     kept = {name for (name,) in copy.execute("SELECT name FROM sqlite_schema").fetchall()}
     for table in _OF_VISITORS & kept:
@@ -130,14 +130,14 @@ def _forget_visitors(copy: apsw.Connection) -> None:
 
 
 def check_copy(path: Path, progress: Progress) -> CopyFacts:
-    """Check a copy that nobody writes to, and return what it holds. What follows it is ignored.
+    """Check a copy that has no writers, and return its facts. Trailing data is ignored.
 
     Raises:
         StoreDamaged: it is damaged, not ours, or of a newer or a development version.
         StoreUnavailable: it cannot be read.
     """
     flags = apsw.SQLITE_OPEN_READONLY | apsw.SQLITE_OPEN_URI
-    # Immutable: nothing is written beside it, not even into a folder that is not ours.
+    # Immutable: SQLite then creates no files next to it.
     url = f"file:{quote(str(path.absolute()))}?immutable=1"
     with translated(), closing(apsw.Connection(url, flags)) as database:
 
@@ -183,12 +183,12 @@ def make_successor(path: Path, replaced: Replaced) -> None:
 
 @contextmanager
 def closed_to_others(path: Path) -> Iterator[Replaced]:
-    """Keep everybody else from using a database, and its log empty, while in the context.
+    """Hold an exclusive lock on a database, with an empty write-ahead log, within the context.
 
-    A database that cannot be used by anybody, because it is damaged or not there, needs no more.
+    A damaged or missing database needs no lock, since no process can use it.
 
     Raises:
-        StoreUnavailable: somebody uses it.
+        StoreUnavailable: another process is using it.
     """
     with closing(_taken(path)) as database:
         yield _handed_on(database)
@@ -220,7 +220,7 @@ def _taken(path: Path) -> apsw.Connection:
 
 
 def _begins_as_database(path: Path) -> bool:
-    """Tell whether SQLite would take the file for a database: otherwise it deletes its log."""
+    """Return whether SQLite would accept the file as a database; otherwise it deletes its log."""
     try:
         with path.open("rb") as file:
             return file.read(len(HEADER)) == HEADER

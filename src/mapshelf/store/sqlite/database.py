@@ -20,7 +20,7 @@ SAFE_VERSION: Final = (3, 51, 3)
 
 
 class Database:
-    """The database at ``path``, brought up to date; made if need be and ``create`` is set.
+    """The database at ``path``, migrated if outdated; created if missing and ``create`` is set.
 
     Attributes:
         writer: the connection for writing.
@@ -82,7 +82,7 @@ class Database:
 
 
 class DatabaseUser:
-    """What every part of the store has: the database and a clock."""
+    """Base class of all parts of the store: the database and a clock."""
 
     def __init__(self, database: Database, clock: Callable[[], int]) -> None:
         self._database = database

@@ -29,7 +29,7 @@ def require_file(path: Path) -> None:
 
     Raises:
         StoreMissing: there is none.
-        StoreUnavailable: nobody can tell.
+        StoreUnavailable: that cannot be determined.
     """
     try:
         os.stat(path)

@@ -1,4 +1,4 @@
-"""What ``apsw`` raises becomes one of our own errors here."""
+"""Translate exceptions of ``apsw`` into our own errors."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -175,7 +175,7 @@ def new_grant(  # noqa: PLR0913 - the facts of one row
 
 
 def _is_fresh(database: apsw.Connection, grant_id: int | None) -> bool:
-    """Tell whether a grant has given tokens once, or has been withdrawn."""
+    """Return whether a grant has given tokens once, or has been withdrawn."""
     rows: list[Row] = database.execute(FRESH.format(grant="?"), (grant_id,)).fetchall()
     return bool(rows[0][0])
 

@@ -14,7 +14,7 @@ def next_revision(database: apsw.Connection) -> int:
 
 
 def delete_map(database: apsw.Connection, public_id: str) -> bool:
-    """Delete a map, as one change; tell whether it was there."""
+    """Delete a map, as one change; return whether it was there."""
     row = database.execute("SELECT file_id FROM maps WHERE id = ?", (public_id,)).fetchone()
     if row is None:
         return False

@@ -12,7 +12,7 @@ from mapshelf.store.sqlite.user_rows import insert_user
 from mapshelf.store.tables import Row
 
 APPLICATION_ID: Final = 0x4D61_7053
-"""Written in the database header ("MapS"), so that we never migrate somebody else's file."""
+"""Application id in the database header ("MapS"), so that no foreign database is migrated."""
 
 MIGRATIONS: Final = (
     "sqlite_0001.sql",
@@ -35,7 +35,7 @@ MIGRATIONS: Final = (
 
 
 def is_up_to_date(database: apsw.Connection) -> bool:
-    """Tell whether the database has had every migration.
+    """Return whether the database has had every migration.
 
     Raises:
         StoreDamaged: see ``migrations_had``.
@@ -63,7 +63,7 @@ def migrations_had(database: apsw.Connection) -> int:
     """Return how many migrations the database has had, 0 if it is new.
 
     Raises:
-        StoreDamaged: it is somebody else's, or of a newer or a development version.
+        StoreDamaged: it is not a Mapshelf database, or is of a newer or a development version.
     """
     found, application = (_pragma(database, name) for name in ("user_version", "application_id"))
     if application != APPLICATION_ID:

@@ -1,4 +1,4 @@
-"""Outlines made anew in SQLite."""
+"""Reparsed outlines in SQLite."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Failures of signing in, in SQLite."""
+"""Failed sign-ins in SQLite."""
 
 from collections.abc import Collection
 

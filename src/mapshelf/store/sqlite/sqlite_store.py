@@ -51,7 +51,7 @@ class SQLiteStore(
     SQLiteVisitCounts,
     SQLiteCatalogueRows,
 ):
-    """A ``Store`` in the SQLite database at ``path``, made if need be and ``create`` is set.
+    """A ``Store`` in the SQLite database at ``path``, created if missing and ``create`` is set.
 
     Opening a catalogue that is up to date writes nothing: it works while another process writes,
     and on a full disk.

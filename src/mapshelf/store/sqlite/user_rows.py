@@ -10,7 +10,7 @@ from mapshelf.store.tables import Row
 
 
 def find_user(database: apsw.Connection, name: str) -> User | None:
-    """Return the user with this name, in any case."""
+    """Return the user with this name, ignoring case."""
     row = database.execute(
         f"SELECT {USER} FROM users WHERE name_key = ?", (name_key(name),)
     ).fetchone()
@@ -18,7 +18,7 @@ def find_user(database: apsw.Connection, name: str) -> User | None:
 
 
 def require_user(database: apsw.Connection, name: str) -> User:
-    """Return the user with this name, in any case.
+    """Return the user with this name, ignoring case.
 
     Raises:
         NotFound: there is none.
@@ -51,10 +51,10 @@ def password_of_user(database: apsw.Connection, user_id: int) -> str | None:
 
 
 def keep_a_way(database: apsw.Connection, user_id: int) -> None:
-    """Refuse to go on if a user cannot sign in any longer.
+    """Check that a user can still sign in.
 
     Raises:
-        LastWay: that is so.
+        LastWay: the user could not.
     """
     rows: list[Row] = database.execute(WAYS.format("?1"), (user_id,)).fetchall()
     if not rows[0][0]:
