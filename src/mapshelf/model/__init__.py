@@ -1,7 +1,7 @@
 """The domain model, independent of storage, files and HTTP.
 
 All other layers exchange these types, so no layer depends on how another stores them. ``catalogue``
-defines maps and their source files, ``accounts`` users and credentials, ``oauth`` authorized
+defines maps and their source files, ``accounts`` users and credentials, ``oauth`` authorised
 programs, ``publishing`` uploads and votes, ``moderation`` reports and decisions, ``audit`` the
 audit log, ``imports`` refused files, ``figures`` operating figures, and ``outline`` the content of
 a map.

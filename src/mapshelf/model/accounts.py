@@ -28,7 +28,7 @@ class User:
 class Access(StrEnum):
     """Kinds of access, other than the password, that survive a password change.
 
-    ``PROGRAMS`` covers tokens, the secret feed address and authorized programs. ``WAYS`` covers the
+    ``PROGRAMS`` covers tokens, the secret feed address and authorised programs. ``WAYS`` covers the
     other ways to sign in: passkeys and accounts at an identity provider.
     """
 

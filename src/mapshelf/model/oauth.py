@@ -33,8 +33,7 @@ class Program:
 
     @property
     def is_public(self) -> bool:
-        """Whether it is a public client, which cannot keep a secret: it runs on the user's machine.
-        """
+        """Whether it is a public client, which cannot keep a secret because users run it."""
         return self.secret is None
 
     @property

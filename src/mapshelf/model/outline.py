@@ -129,7 +129,8 @@ class Topic:
         id: unique within the map, empty until assigned (``readers.parsing.topic_ids``).
         note: its note as plain text, empty if none.
         note_html: the note as sanitised HTML, empty if it has no formatting.
-        links: link targets (see ``formats.links``): URLs, paths, and ``#ID`` for a topic of this map. Never fetched.
+        links: link targets, see ``formats.links``: URLs, paths, and ``#ID`` for a topic of this
+            map. Never fetched.
         children: the topics below it.
         text_html: the text as sanitised HTML, empty if it has no formatting.
         kind: role in the map.
@@ -174,9 +175,7 @@ class Topic:
         return topic_facts(self.tags, self.attributes, resources, files, self.formula)
 
     def walk(self) -> Iterator[tuple[int, "Topic"]]:
-        """Yield this topic and its descendants in document order, with their depth (0 for this
-        topic).
-        """
+        """Yield this topic and its descendants in document order, with their depth from 0."""
         stack: list[tuple[int, Topic]] = [(0, self)]
         while stack:
             depth, topic = stack.pop()
@@ -262,8 +261,7 @@ class Sheet:
 
 
 def sheets_of(roots: Iterable[Topic]) -> tuple[Sheet, ...]:
-    """Return a sheet for each central topic, without floating topics, summaries or relationships.
-    """
+    """Return a sheet for each central topic, with nothing but its tree."""
     return tuple(map(Sheet, roots))
 
 
