@@ -1,6 +1,6 @@
-"""Reporting a collection, and what administrators decide about it on the page of reports.
+"""Report a collection, and handle administrators' decisions about reported collections.
 
-What is shared with maps is in ``reports.py``, which has that page.
+``reports.py`` has the page of reports and the code shared with maps.
 """
 
 from contextlib import suppress
@@ -40,7 +40,7 @@ EVENTS: Final = {
     DecisionKind.HIDE: AuditEvent.COLLECTION_HIDDEN,
     DecisionKind.DISMISS: AuditEvent.REPORTS_DISMISSED,
 }
-"""What administrators decide about collections, and what is noted of it."""
+"""The decisions about collections, with their audit events."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,8 @@
 
 The default order is by date, so that feed readers show new maps.
 
-People pass entries on. So at the secret address of a reader, nothing in a feed is secret: it does
-not have its own address, nor those of pictures, which would have to let in everybody.
+Feed entries are often shared. So even a feed at a secret URL contains no secrets: it includes
+neither its own URL nor those of images, which would have to be accessible to everyone.
 """
 
 from dataclasses import replace

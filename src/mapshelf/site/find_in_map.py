@@ -1,7 +1,7 @@
-"""The page of topics of one map that match a search: the map's own find, without a script.
+"""Search within one map: a page of matching topics, for browsers without scripts.
 
-Where the map is drawn, its script finds as people type. This page is for browsers that do not run
-it, and it lists all matches of a search that the library shows three of.
+The script of the drawn map searches as users type. This page works without it, and lists all
+matches of a search, of which the library shows only three.
 """
 
 from dataclasses import dataclass

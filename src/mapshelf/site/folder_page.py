@@ -1,4 +1,4 @@
-"""The page of all folders within another: lists offer only those with the most maps."""
+"""The page of all subfolders of a folder: lists show only those with the most maps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

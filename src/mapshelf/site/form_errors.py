@@ -1,4 +1,4 @@
-"""What forms say when something was wrong, in the words of ``messages``."""
+"""Convert errors to messages for forms, with the texts of ``messages``."""
 
 from typing import Final
 

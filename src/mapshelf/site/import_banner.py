@@ -1,8 +1,8 @@
-"""How far an import is, on the pages of the library, which fill themselves meanwhile.
+"""The import banner: shows the progress of a running import on the library pages.
 
-These pages are cached with the snapshot they were made from. How far an import is changes more
-often, so it is put in when a page is sent, at a mark, and only while maps are imported. Scripts ask
-for it by itself.
+These pages are cached with the snapshot they were made from. Progress changes more often, so it
+replaces a placeholder when a page is sent, and only during an import. Scripts request it
+separately.
 """
 
 from typing import Final

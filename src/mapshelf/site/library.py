@@ -1,6 +1,6 @@
 """The library page: a list of maps as cards, with facets, orders and pagination.
 
-The parameters are those of ``GET /maps``, except for ``limit``: you can turn the address of a page
+The parameters are those of ``GET /maps``, except for ``limit``: you can convert the URL of a page
 into one of the API by hand.
 """
 

@@ -1,4 +1,4 @@
-"""Pages of one map for people who may do something with it: rate, edit, replace its file, remove.
+"""Pages for actions on one map: rate, edit, replace the file, remove.
 
 Each is below the address of the map's page. ``part`` is what the page of the map itself shows of
 them to its reader (``signed_in.py``).

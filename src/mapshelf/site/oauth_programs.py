@@ -1,6 +1,6 @@
-"""Pages on which people let programs in (OAuth 2), and take that back.
+"""Pages for authorising programs (OAuth 2) and for revoking their access.
 
-What a program asks for is in the address of the page, and is read again when its form arrives.
+The authorisation request is in the URL of the page, and is parsed again when the form is submitted.
 """
 
 from functools import partial
@@ -30,7 +30,7 @@ DONE: Final = ("program", "device.allowed", "device.denied")
 """What a form may have done: the address of the next page says it, and the page tells it."""
 
 ALLOW: Final = "allow"
-"""What the button says that lets a program in; any other does not."""
+"""Value of the button that grants access; any other value denies it."""
 
 
 class ProgramPages:

@@ -1,6 +1,6 @@
-"""Pages on which people make collections and put maps into them, and administrators pin some.
+"""Pages for creating and editing collections, and for pinning them (administrators).
 
-Every step works without a script: a button moves a map by a place, and leads back to it.
+Every step works without a script: a button moves a map by one position and returns to it.
 """
 
 import re

@@ -1,6 +1,6 @@
-"""The page of one's own maps: all of them, whoever sees them, and those that were removed.
+"""The page of a user's own maps: all of them, whatever their visibility, and removed ones.
 
-The list is that of ``GET /users/me/maps``. A removed map can be brought back for 30 days.
+The list is that of ``GET /users/me/maps``. A removed map can be restored for 30 days.
 """
 
 from dataclasses import dataclass, replace

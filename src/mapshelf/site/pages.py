@@ -1,7 +1,7 @@
-"""The pages of the catalogue, and what they load. ``routes.py`` says where they are.
+"""Request handlers for the catalogue pages and their data; ``routes.py`` maps URLs to them.
 
-Pages are made in threads, because a page takes as long as a search. Finished pages are cached with
-the snapshot they were made from, like the answers of the API.
+Pages are rendered in threads, because a page takes as long as a search. Finished pages are cached
+with the snapshot they were made from, like the answers of the API.
 """
 
 from collections.abc import Callable

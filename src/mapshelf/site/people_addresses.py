@@ -1,4 +1,4 @@
-"""The addresses of pages about people, and where people return to after signing in."""
+"""Build the URLs of pages about users, and the return URLs after signing in."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -1,7 +1,7 @@
-"""What all pages about people share: who may see them, their forms, their headers.
+"""Shared code of the personal pages: authorisation, form handling and headers.
 
-Nobody keeps a copy of such a page. A form is taken only with its token and from one of our pages
-(``api/csrf.py``). What was wrong with it is said above the form.
+These pages are never cached. A form is accepted only with its CSRF token and from one of our pages
+(``api/csrf.py``). Errors are shown above the form.
 """
 
 from collections.abc import Awaitable, Callable, Mapping

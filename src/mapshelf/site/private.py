@@ -1,8 +1,7 @@
-"""Pages of a private catalogue: for people who have signed in, and for no cache but their own.
+"""Access control of a private catalogue: pages for signed-in users only, and no shared caching.
 
-Only sessions open pages; tokens are for the API. Feed readers cannot sign in, so they get an
-address that nobody else knows. Every response of such a page goes through here, so none can be
-forgotten.
+Pages require a session; tokens are for the API. Feed readers cannot sign in, so they use a secret
+URL. Every response of such a page passes through this module, so none can be missed.
 """
 
 from collections.abc import Awaitable, Callable

@@ -1,4 +1,4 @@
-"""The page of imports, for administrators: which files were not taken, and why."""
+"""The page of imports, for administrators: refused files and the reasons."""
 
 from dataclasses import dataclass
 from typing import Final

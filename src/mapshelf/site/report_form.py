@@ -1,4 +1,4 @@
-"""The form with which somebody reports a map or a collection."""
+"""The form for reporting a map or a collection."""
 
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request

@@ -1,4 +1,4 @@
-"""Pages for moderation: reporting a map, and for administrators what was reported.
+"""Moderation pages: report a map, and (for administrators) decide on reports.
 
 Every decision is listed below the reports, with a button that undoes it.
 """

@@ -1,4 +1,4 @@
-"""Responses with pages: templates compiled once, and headers that make hostile text harmless.
+"""Build page responses: render templates, and set security headers against hostile content.
 
 A page may run only our scripts, apply only our styles, load nothing from other hosts, and not be
 framed, except for a page made to be embedded. JSON-LD and other data are in ``script`` elements

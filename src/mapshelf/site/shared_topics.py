@@ -1,4 +1,4 @@
-"""The page that leads from the topics of a map to other maps that have them."""
+"""The page of shared topics: links from the topics of a map to other maps with the same topics."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

@@ -1,6 +1,6 @@
-"""Pages of those who are not signed in yet: signing in, choosing a password, registering.
+"""Pages for signing in and out, setting a password with a one-time link, and registering.
 
-Nobody learns from them which names exist, unless somebody registers a name that is taken.
+They do not reveal which usernames exist, except on registering a name that is taken.
 """
 
 from collections.abc import Sequence

@@ -45,7 +45,7 @@ _LONGEST_LABEL: Final = 1000
 
 _BOXES: Final = {"todo": "[ ] ", "started": "[ ] ", "paused": "[ ] ", "done": "[x] "}
 _BOX: Final = re.compile(r"\A[☐☑]\s+")
-"""The characters for which our reader replaces a task checkbox."""
+"""The checkbox characters that our reader leaves at the start of a task's text."""
 
 _RAW: Final = re.compile(r"[^$<>`\n]+")
 """A formula that is safe between dollar signs, even in programs without support for formulas."""

@@ -1,4 +1,4 @@
-"""How much reading an untrusted file may cost, in one place.
+"""Resource limits for parsing an untrusted file.
 
 In every format, a small file can describe something huge: nested archives, deep trees, a million
 empty elements. Each parser takes the same ``Limits`` and stops at the first that is exceeded, so
@@ -15,7 +15,7 @@ MIB: Final = 1024 * KIB
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may take before it is refused (or, for ``text``, cut).
+    """Limits beyond which a file is refused (or, for ``text``, truncated).
 
     Attributes:
         file: bytes of the file itself.
