@@ -1,8 +1,8 @@
-"""Draw what is different between two maps: the map after, with marks, and what was removed.
+"""Draw the differences between two maps: the second map with marks, and the removed topics.
 
-Only topics with differences and those above them are drawn, and counts stand for the others: so
-the drawing of two large maps is no larger than people can read. A sign before the words says what
-is different, not the colour alone.
+Only topics with differences and their ancestors are drawn, and counts stand for the others, so that
+the drawing of two large maps stays readable. A sign before the text marks the kind of difference,
+which does not depend on colour alone.
 """
 
 from collections import defaultdict

@@ -1,8 +1,8 @@
-"""What is in the box of a topic besides its text, and where: icons, marks, pictures and so on.
+"""Lay out the content of a topic's box besides its text: icons, marks, images, tags, formulas.
 
 Icons stand before the text, marks for notes, links and files after it, pictures above, tags below.
-A formula stands below the text, or in its place if there is none. In maps written from right to
-left all of this is mirrored. Most topics have nothing but text, and are never seen by this module.
+A formula stands below the text, or in its place if there is none. In right-to-left maps all of this
+is mirrored. Most topics have only text and skip this module.
 """
 
 from collections.abc import Iterable, Sequence

@@ -1,4 +1,4 @@
-"""Detect maps in scripts written from right to left, whose pictures are mirrored.
+"""Detect maps in right-to-left scripts, whose drawings are mirrored.
 
 The first strong character decides, as in the Unicode bidirectional algorithm (UAX 9), but by a
 majority of the topics near the centre: many maps in Arabic or Hebrew have an English title.

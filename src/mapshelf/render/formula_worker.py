@@ -1,8 +1,8 @@
-"""Make the formulas of small maps ready in a child process, those of each map once.
+"""Render the formulas of small maps in a sandboxed child process, and cache them.
 
-The pages of small maps are made in threads of a worker, where nothing may run that takes what
-somebody wrote for a program. Larger maps have their formulas made by the child that makes the rest
-(``api.documents``), as have thumbnails (``render_worker``).
+The pages of small maps are rendered in threads of a worker, which must not run interpreters of
+untrusted LaTeX. The child that renders the whole document (``api.documents``) also renders the
+formulas of larger maps, as ``render_worker`` does for thumbnails.
 """
 
 import logging

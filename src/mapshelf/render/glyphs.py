@@ -1,4 +1,4 @@
-"""The small pictures of markers, one table for the whole vocabulary of ``model.markers``.
+"""The icons of markers: one table for the whole vocabulary of ``model.markers``.
 
 Shapes are those of Material Design Icons, drawn on a square of 24 by 24. Pies for progress are
 computed. A marker that has no name of ours gets a plain dot, an emoji stands for itself as text.

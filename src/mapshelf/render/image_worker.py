@@ -1,9 +1,9 @@
-"""Make the pictures in topics fit to be shown, in a child process, each of them once.
+"""Re-encode the images in topics in a sandboxed child process, and cache them.
 
-A picture from a map file is whatever somebody put there. So nobody gets its bytes: it is decoded
-and encoded again under limits (``readers.parsing.pictures``), an SVG is drawn without anything from
-outside (``readers.parsing.svg_pictures``). The child is another than the one that draws maps, so
-that a map with hundreds of pictures delays no thumbnail.
+Images in map files are untrusted, so their original bytes are never served. They are decoded and
+re-encoded under limits (``readers.parsing.pictures``); SVG is drawn without external resources
+(``readers.parsing.svg_pictures``). The child is separate from the one that draws maps, so that a
+map with hundreds of images does not delay thumbnails.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""How topics look: the sizes and distances that a picture is laid out by.
+"""Layout parameters: the font sizes and distances of a drawing.
 
 The page of a map has one style; thumbnails have one for each size and for each width of text that
 is tried. Nothing here is about colours: these are in ``themes`` and ``topic_colours``.

@@ -1,4 +1,4 @@
-"""The topics of a sheet, measured and linked, ready to be given places by ``layout``.
+"""Build the node tree of a sheet: measured and linked topics, which ``layout`` then places.
 
 Every topic becomes a node. Trees are linked from their roots: the central topic, then the topics
 that stand alone. A boundary or a summary is about siblings, so it hangs from their parent, as a

@@ -1,4 +1,4 @@
-"""What picture is wanted, as it is sent to the process that makes it.
+"""Render requests: descriptions of images, sent to the process that renders them.
 
 Most pictures are drawn from the outline (``RenderRequest``). Some map files carry a preview, a
 picture of their own, which is offered in our sizes (``PreviewRequest``). A ``DrawingRequest`` shows

@@ -1,4 +1,4 @@
-"""Draw pictures in a child process, each of them once.
+"""Render thumbnails and other images in a sandboxed child process, and cache them.
 
 Drawing takes ten to a hundred milliseconds of Python and Rust. In a thread of a worker it would
 delay requests that take microseconds. The child is sandboxed, because the maps it draws are

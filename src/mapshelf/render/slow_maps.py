@@ -1,4 +1,4 @@
-"""How long the pictures of each map have taken, so that one map cannot keep others waiting.
+"""Track the rendering time of each map, so that one slow map cannot delay others.
 
 A picture has limits of its own, but a map may have hundreds that stay just below them. So slow
 pictures count for their map, and when they have taken so much time together, no further picture of

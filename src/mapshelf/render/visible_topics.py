@@ -1,4 +1,4 @@
-"""Which topics of a sheet are drawn: all on its page, in a thumbnail as many as can be read.
+"""Select the topics of a sheet to draw: all on its page, as many as are legible in a thumbnail.
 
 A picture of three hundred pixels has room for some thirty topics. A larger map is not shrunk until
 nobody can read it: the topics near the root are shown, and those below them are counted. Room is

@@ -1,4 +1,4 @@
-"""What stands beside the tree of a Freeplane map: free topics, and braces with their summaries.
+"""Read the elements outside the tree of a Freeplane map: free topics, and braces with summaries.
 
 In the file all of them are ordinary nodes with a hook. FreeMind has none of this.
 

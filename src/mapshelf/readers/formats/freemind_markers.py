@@ -1,4 +1,4 @@
-"""What the icons of FreeMind and Freeplane mean, in the words of ``model.markers``.
+"""Map the icons of FreeMind and Freeplane to the vocabulary of ``model.markers``.
 
 The programs name icons after the picture files of an old desktop (``ksmiletris``, ``licq``), which
 often say something else than the picture shows: ``yes`` is an exclamation mark, ``bookmark`` a

@@ -1,4 +1,4 @@
-"""Where Freeplane shows floating topics.
+"""Compute the positions of Freeplane's floating topics.
 
 The file tells how far the near edges of two boxes are from each other, not the middles: ``HGAP``
 from the left edge of the central topic to the left edge of the floating one (between the right

@@ -1,4 +1,4 @@
-"""A topic of iThoughts: what is in the attributes of its element.
+"""Read a topic of iThoughts from the attributes of its element.
 
 * Notes are Markdown and kept as they were typed.
 * Topics with only a picture have no text, but are topics too. Pictures and attached files are at

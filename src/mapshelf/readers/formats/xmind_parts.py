@@ -1,4 +1,4 @@
-"""What both kinds of XMind's files have in common: what topics refer to, and what is beside them.
+"""Code shared by both XMind readers: references from topics, and elements outside the tree.
 
 Topics refer to members of the archive (pictures, attached files) and to other topics. Boundaries
 and summaries refer to siblings by their numbers, ``(0,2)``; relationships to topics, but also to

@@ -1,8 +1,8 @@
-"""SVG pictures in topics: how large they are, and what is safe to draw of them.
+"""Measure and sanitise SVG images in topics.
 
-An SVG is a program of sorts: scripts, files from elsewhere, copies of copies without end. Only what
-draws is kept, and only what the picture holds itself. Whoever draws it (``render.png``) does so in
-a confined child, which bounds what counting elements cannot.
+An SVG is a program of sorts: scripts, files from elsewhere, copies of copies without end. Only
+drawing elements are kept, without references outside the image. ``render.png`` draws it in a
+sandboxed child, which limits costs that counting elements cannot.
 """
 
 import re
