@@ -23,7 +23,7 @@ NEVER: Final = "1970-01-01T00:00:00Z"  # the last update of a feed without entri
 
 
 def feed_values(snapshot: Snapshot, query: MapQuery, addresses: Addresses) -> dict[str, Any]:
-    """Return what the template of a feed is filled with."""
+    """Return the variables of the template of a feed."""
     if "order_by" not in dict(query.given):
         query = replace(query, order=DEFAULT_ORDER)
     hits = snapshot.search(replace(query, offset=0), b"", correct=False)

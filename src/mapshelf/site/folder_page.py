@@ -21,7 +21,7 @@ PAGE_SIZE: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class FolderList:
-    """What the template is filled with.
+    """The variables of the template.
 
     Attributes:
         steps: the folder looked into and those that it is in, the outermost first.

@@ -18,18 +18,18 @@ from mapshelf.site.responses import see_other
 from mapshelf.tokens import FEED_PREFIX
 
 Answer = Callable[[Request], Awaitable[Response]]
-"""Answers a request for a page."""
+"""Handles a request for a page."""
 
 CACHE_CONTROL: Final = (b"cache-control", b"private, no-cache")
 """Only the browser may keep a copy, and it asks before each use: the reader may have signed out."""
 
 
 NO_REFERRER: Final = (b"referrer-policy", b"no-referrer")
-"""Tells no page where its reader comes from."""
+"""Suppresses the Referer header."""
 
 
 def for_everybody(answer: Answer) -> Operation:
-    """Return the operation that answers everybody."""
+    """Wrap a handler that is open to everyone."""
 
     async def operation(_: Context, request: Request) -> Response:
         return await answer(request)
@@ -38,7 +38,7 @@ def for_everybody(answer: Answer) -> Operation:
 
 
 def for_people(answer: Answer, addresses: Addresses) -> Operation:
-    """Return the operation that answers who is signed in, and lets all others sign in first."""
+    """Wrap a page handler: requests without a session are redirected to sign in."""
 
     async def operation(context: Context, request: Request) -> Response:
         if await context.sessions.session(request) is None:
@@ -49,7 +49,7 @@ def for_people(answer: Answer, addresses: Addresses) -> Operation:
 
 
 def for_scripts(answer: Answer) -> Operation:
-    """Return the operation that answers who is signed in, and tells all others to sign in."""
+    """Wrap a handler for scripts: requests without a session are refused."""
 
     async def operation(context: Context, request: Request) -> Response:
         if await context.sessions.session(request) is None:
@@ -60,7 +60,7 @@ def for_scripts(answer: Answer) -> Operation:
 
 
 def for_feed_readers(answer: Answer) -> Operation:
-    """Return the operation that answers who has a secret address, and does not know any other.
+    """Wrap a feed handler: only requests with a valid secret URL are answered.
 
     The address itself lets in, so it must not get about: no page that an entry leads to is told of
     it, and what is refused looks like any wrong address.
