@@ -132,7 +132,7 @@ def furnished(
     formulas = [_formula(topic.formula, shown.formula, kind, layout_style)] if shown.formula else []
     if not (glyphs or marks or tags or images or formulas):
         return None
-    # A formula without a text stands where that would.
+    # A formula without text takes the position of the text.
     instead = formulas.pop() if formulas and not lines else None
     core_width, core_height = instead[4:6] if instead else (text_width, text_height)
     # In a box there are plates behind icons.

@@ -122,7 +122,7 @@ def _connection(node: Node, parent: Node, colours: TopicColours) -> str:
 
 
 def _twigs(node: Node, colours: TopicColours) -> str:
-    """Return short lines at a topic's end that stand for hidden topics."""
+    """Return the short lines at a topic's end that represent hidden topics."""
     start, height = node.near + node.side * node.body, node.joint
     path = ""
     for twig in range(node.twigs):

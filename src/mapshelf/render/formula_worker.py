@@ -26,7 +26,7 @@ CPU_SECONDS: Final = 5  # of processor time for the formulas of a map
 WALL_SECONDS: Final = 20.0  # by the clock
 
 _VERSION: Final = 2
-"""Increase it with every change of what is made of a formula."""
+"""Increase it with every change of the output."""
 
 _DESCRIPTORS: Final = 64
 _REFUSED: Final = 1000  # most keys to remember of maps whose formulas could not be made

@@ -56,7 +56,7 @@ MARKS: Final = {
     "attachment": "paperclip",
     "picture": "image-off-outline",
 }
-"""What stands after the text to say that a topic has more: the shapes, by what it has."""
+"""The marks after the text for notes, links, files and images: shapes by kind."""
 
 _FACES: Final = {
     "happy": "emoticon-happy",

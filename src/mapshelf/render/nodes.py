@@ -116,7 +116,7 @@ class Node:
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """What is in its box besides text."""
+        """The content of its box besides text."""
         return self.contents.pieces
 
     @property
@@ -166,7 +166,7 @@ class Forest:
 
     Attributes:
         nodes: all of them, parents before their children, the central topic first.
-        trees: the roots: the central topic and those that stand alone.
+        trees: the roots: the central topic and the floating topics.
         around: boundaries around whole trees, with their roots.
     """
 

@@ -20,7 +20,7 @@ DRAWING_FORMATS: Final = ("svg", "png", "pdf")
 """Formats of drawings that show a map whole."""
 
 RENDER_VERSION: Final = 8
-"""Increase it with every change of what pictures look like: cached pictures are then remade."""
+"""Increase it with every visible change of images: cached images are then rendered again."""
 
 
 def height(width: int) -> int:

@@ -41,7 +41,7 @@ TRIED_AGAIN_AFTER: Final = 120.0
 library is imported and looked at, a small machine has more to do than it can."""
 
 MOST_PICTURES: Final = 40
-"""Pictures in the topics of a thumbnail, at most: frames stand for the others."""
+"""Maximum number of images in a thumbnail: frames replace the others."""
 
 PicturesOf = Callable[[Sequence[str]], Pictures]
 """Returns the pictures with these digests, those that can be shown, as PNG of our own making."""

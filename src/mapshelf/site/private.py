@@ -62,8 +62,8 @@ def for_scripts(answer: Answer) -> Operation:
 def for_feed_readers(answer: Answer) -> Operation:
     """Wrap a feed handler: only requests with a valid secret URL are answered.
 
-    The address itself lets in, so it must not get about: no page that an entry leads to is told of
-    it, and what is refused looks like any wrong address.
+    The URL itself grants access, so it must not leak: linked pages get no Referer header, and a
+    refused URL looks like any unknown one.
     """
     asked = PERMISSIONS["read feeds by a secret address"]
 
@@ -86,7 +86,7 @@ def for_feed_readers(answer: Answer) -> Operation:
 
 
 def private_response(response: Response) -> Response:
-    """Return ``response`` as only its reader may keep it."""
+    """Return ``response`` with private cache headers."""
     smaller = response.smaller and private_response(response.smaller)
     headers = _private(response.headers)
     return replace(response, headers=headers, smaller=smaller, text_headers=None)

@@ -27,7 +27,7 @@ _SILENT: Final = frozenset({_FREE, _FIRST, _SUMMARY, "AlwaysUnfoldedNode"})
 
 
 class Groups:
-    """What stands beside the central topics of a map.
+    """The floating topics, callouts and summaries of a map.
 
     Attributes:
         floating: the nodes of floating topics.

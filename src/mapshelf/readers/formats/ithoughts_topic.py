@@ -34,7 +34,7 @@ _ATTRIBUTES: Final = (
     ("Cost", ("task-cost", "cost")),
 )
 _ALL: Final = 100
-"""Per cent; more means that the topics below tell."""
+"""Per cent; a higher value means that it is computed from the children."""
 
 _HEADING: Final = re.compile(r"^#{1,6}[ \t]+(?=\S)", re.MULTILINE)
 _LONGEST_NAME: Final = 100

@@ -39,7 +39,7 @@ _MORE_SIGNATURES: Final = {
     b"II*\0": "TIFF",
     b"MM\0*": "TIFF",
 }
-"""What pictures in topics may be besides."""
+"""Additional file types for images in topics."""
 
 _ICON_HEAD: Final = 6
 _ICON_ENTRY: Final = 16

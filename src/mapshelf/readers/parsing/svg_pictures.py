@@ -26,7 +26,7 @@ _HEAD: Final = 64 * KIB
 """Bytes in which the root element must begin."""
 
 _BLANK: Final = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
-"""What may stand before the first character of an SVG, in any encoding."""
+"""Bytes allowed before the first character of an SVG, in any encoding."""
 
 _MOST_LEVELS: Final = 50
 _MOST_ELEMENTS: Final = 50_000
