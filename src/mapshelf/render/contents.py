@@ -89,7 +89,7 @@ def only_text(kind: Kind, lines: Sequence[Line], text_width: float) -> Contents:
 
 
 def has_more(topic: Topic) -> bool:
-    """Tell whether a topic may have more to be drawn than its text."""
+    """Return whether a topic may have more to be drawn than its text."""
     return bool(
         topic.markers
         or topic.task

@@ -18,7 +18,7 @@ LEFTWARDS: Final = ("\u202b", "\u202c")
 
 
 def reads_leftwards(root: Topic) -> bool:
-    """Tell whether most topics of a map start in a script written from right to left."""
+    """Return whether most topics of a map start in a script written from right to left."""
     asked = islice(_by_level(root), _TOPICS)
     directions = [first_direction(topic.text) for topic in asked]
     return directions.count("R") > directions.count("L")

@@ -96,7 +96,7 @@ def _simpler(placed: Layout, arrows: Iterable[tuple[Link, Curve]], scale: float)
 
 
 def _is_summary(node: Node) -> bool:
-    """Tell whether a brace leads to a topic, and no line."""
+    """Return whether a brace leads to a topic, and no line."""
     return node.above is not None and node.above.children[node.at : node.at + 1] != [node]
 
 

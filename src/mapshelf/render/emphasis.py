@@ -56,7 +56,7 @@ def _runs(text: str, letters: Sequence[tuple[str, frozenset[str]]]) -> Sequence[
 
 
 def has_bold(runs: Sequence[Run]) -> bool:
-    """Tell whether a word is bold."""
+    """Return whether a word is bold."""
     return any("bold" in run.marks for run in runs)
 
 

@@ -59,7 +59,7 @@ def formulas_of(topics: Iterable[Topic]) -> list[str]:
 
 
 def is_drawable(formula: str) -> bool:
-    """Tell whether a formula is neither too long nor too deep, and as readers clean it."""
+    """Return whether a formula is neither too long nor too deep, and as readers clean it."""
     return (
         bool(formula.strip())
         and len(formula) <= LONGEST

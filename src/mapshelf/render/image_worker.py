@@ -86,14 +86,14 @@ class ImageWorker:
         return self._refused.get(request.digest, 0.0) > monotonic()
 
     def may_be_shown_later(self, request: ImageRequest, file_id: int) -> bool:
-        """Tell whether a picture of a map that is not shown now may be tried again."""
+        """Return whether a picture of a map that is not shown now may be tried again."""
         until = self._refused.get(request.digest, 0.0)
         if until == inf:
             return False
         return until > monotonic() or self.has_spent_its_time(file_id)
 
     def has_spent_its_time(self, file_id: int) -> bool:
-        """Tell whether no more pictures of a map are made for a while: others took too long."""
+        """Return whether no more pictures of a map are made for a while: others took too long."""
         return self._slow_maps.has_spent_its_time(file_id, monotonic())
 
     def image(

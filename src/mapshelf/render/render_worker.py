@@ -122,7 +122,7 @@ class RenderWorker:
             return self._drawn_once(request, self._child, pictures_of)
 
     def has_refused(self, request: PreviewRequest) -> bool:
-        """Tell whether this preview is known to be unusable."""
+        """Return whether this preview is known to be unusable."""
         return self._is_refused(request.key())
 
     def cached_preview(self, request: PreviewRequest) -> Picture | None:

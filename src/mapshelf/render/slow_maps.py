@@ -40,6 +40,6 @@ class SlowMaps:
             self._spent[file_id] = spent, now + FORGIVEN_AFTER
 
     def has_spent_its_time(self, file_id: int, now: float) -> bool:
-        """Tell whether no further picture of a map is to be made now."""
+        """Return whether no further picture of a map is to be made now."""
         spent, until = self._spent.get(file_id, (0.0, now))
         return spent >= MOST_SECONDS and until > now

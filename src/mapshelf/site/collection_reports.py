@@ -79,7 +79,7 @@ class CollectionDecisionRow:
 
 
 class CollectionReportPages:
-    """The page on which somebody reports a collection."""
+    """The page for reporting a collection."""
 
     def __init__(self, personal: Personal) -> None:
         """Answer by ``personal``."""
@@ -168,7 +168,7 @@ def decide(text: str, user: User, address: str, store: Store) -> None:
     Raises:
         InvalidParameter: no button says this.
         NotFound: there is no such collection any longer.
-        AlreadyDecided: somebody else has done it.
+        AlreadyDecided: another administrator has already decided.
     """
     kind, _, public_id = text.partition(":")
     if kind not in [str(one) for one in EVENTS] or not is_public_id(public_id):

@@ -40,7 +40,7 @@ class TopicMatches:
 
     @property
     def more(self) -> bool:
-        """Tell whether there may be more than are shown."""
+        """Return whether there may be more than are shown."""
         return len(self.topics) == MOST_FOUND
 
 

@@ -94,7 +94,7 @@ def waiting(seconds: int) -> str:
 
 
 def forbidden(error: Forbidden) -> str:
-    """Return what to say to somebody who may not do something."""
+    """Return the message for a forbidden action."""
     facts = {name: f"{number:,}" for name, number in error.facts.items()}
     return say(f"forbidden.{error.reason}", **facts)
 

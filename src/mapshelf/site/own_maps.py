@@ -29,7 +29,7 @@ from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store import Store
 
 REMOVED: Final = "removed"
-"""What may have been done to a map: the address of the page says it, and the page tells it."""
+"""Actions that the page confirms, as named in its URL."""
 
 PAGE: Final = "maps"
 

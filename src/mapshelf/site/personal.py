@@ -230,7 +230,7 @@ class Personal:
         return await self._result(self.context.queues.accounts, request, work)
 
     async def has_password(self, request: Request, name: str) -> bool:
-        """Tell whether the user with this name has a password; see ``ask``."""
+        """Return whether the user with this name has a password; see ``ask``."""
         record = await self.ask(request, lambda store: store.password_of(name))
         return record is None or record.encoded is not None
 
@@ -265,7 +265,7 @@ class Personal:
     ) -> str:
         """Return the token that a form has just made, empty if there is none.
 
-        It has this prefix, it is valid, and belongs to who is signed in.
+        It has this prefix, is valid, and belongs to the signed-in user.
         """
         secret = self.made.of(request, prefix)
         if not secret:

@@ -62,7 +62,7 @@ class PinnedCollections:
         return operation
 
     def _changed(self, response: Response, html: bytes) -> Response:
-        """Return a page with ``html`` at the mark; the last one is kept, for it is asked often."""
+        """Return a page with ``html`` at the placeholder; the last result is cached."""
         if self._last and self._last[0] is response and self._last[1] == html:
             return self._last[2]
         body = response.body.replace(MARK, html, 1)

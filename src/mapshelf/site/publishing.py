@@ -70,7 +70,7 @@ class Refusal:
 
     Attributes:
         name: its name.
-        reason: why, for whoever chose it.
+        reason: reason, addressed to the uploader.
         error: the same, for programs.
     """
 

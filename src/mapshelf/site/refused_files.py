@@ -20,7 +20,7 @@ FILES_SHOWN: Final = 200
 """Files of each kind on the page."""
 
 DONE: Final = ("one", "all")
-"""What a form may have done: the address of the next page says it, and the page tells it."""
+"""Actions that the next page confirms, as named in its URL."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from mapshelf.query import read_parameters
 from mapshelf.site.personal import Page
 
 Said = dict[str, str]
-"""What somebody says in the form."""
+"""The values of the report form."""
 
 
 def read(form: Form) -> Said:

@@ -30,7 +30,7 @@ PLACE: Final = "searches"
 """The page, of those of an account."""
 
 DONE: Final = ("saved", "renamed", "removed")
-"""What a form may have done: the address of the next page says it, and the page tells it."""
+"""Actions that the next page confirms, as named in its URL."""
 
 OURS: Final = ("size", "with_notes", "with_tasks")
 """Parameters whose values are words of ours."""

@@ -46,5 +46,5 @@ def search_filters(given: Mapping[str, str]) -> list[SearchFilter]:
 
 
 def is_on(value: str) -> bool:
-    """Tell whether a parameter that is true or false is true."""
+    """Return whether a parameter that is true or false is true."""
     return value.lower() in ("true", "1")

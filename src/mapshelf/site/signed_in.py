@@ -27,7 +27,7 @@ LINK: Final = b"<!--publish-->"
 """Where the link to publish maps is put."""
 
 PERSONAL_PART: Final = (b"<!--personal-->", b"<!--/personal-->")
-"""What is between these is replaced by what somebody may do."""
+"""The content between these is replaced by the user's actions."""
 
 LARGEST: Final = 8 << 20
 """Bytes of a page that is changed for its reader. Larger ones are sent from the disk as they are;
@@ -63,7 +63,7 @@ MakePart = Callable[[Request, Session], Awaitable[Part | None]]
 def for_signed_in(
     answer: Operation, addresses: Addresses, make_part: MakePart | None = None
 ) -> Operation:
-    """Return ``answer`` with what people find in addition who are signed in."""
+    """Wrap ``answer`` to add the content for signed-in users."""
 
     async def operation(context: Context, request: Request) -> Response:
         response = await answer(context, request)

@@ -172,7 +172,7 @@ class Details:
 
 
 def _has_more(topic: Topic) -> bool:
-    """Tell whether a topic has anything that is written beside its text."""
+    """Return whether a topic has anything that is written beside its text."""
     return bool(
         topic.images
         or topic.note

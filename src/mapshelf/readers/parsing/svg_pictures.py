@@ -62,7 +62,7 @@ _NAMESPACE: Final = "http://www.w3.org/2000/svg"
 
 
 def is_svg(data: bytes) -> bool:
-    """Tell whether ``data`` begins like an SVG."""
+    """Return whether ``data`` begins like an SVG."""
     begins = data[:200].lstrip(_BLANK).startswith(b"<")  # all others are told apart by that
     return begins and root_tag(decode(data[:_HEAD]))[0] == "svg"
 

@@ -92,7 +92,7 @@ def one_line(text: str) -> str:
 
 
 def is_visible(text: str) -> bool:
-    """Tell whether ``text`` shows anything: a link with no other text cannot be found on a page."""
+    """Return whether ``text`` shows anything: a link with no other text cannot be found on a page."""
     return any(
         letter.isprintable()
         and letter not in _FILLERS
@@ -102,7 +102,7 @@ def is_visible(text: str) -> bool:
 
 
 def is_html(text: str) -> bool:
-    """Tell whether ``text`` is an HTML document, as some programs put into plain attributes."""
+    """Return whether ``text`` is an HTML document, as some programs put into plain attributes."""
     return _HTML.match(text) is not None
 
 
