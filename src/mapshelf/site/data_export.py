@@ -146,10 +146,10 @@ def _remove(file: CachedFile) -> None:
 
 
 def _choice(text: str) -> MapsOfClosedAccount:
-    """Return what a form chooses.
+    """Return the choice in a form.
 
     Raises:
-        InvalidParameter: it chooses nothing.
+        InvalidParameter: there is no valid choice.
     """
     if text not in CHOICES:
         raise InvalidParameter("Choose what becomes of your maps.")

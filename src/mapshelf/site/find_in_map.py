@@ -28,11 +28,11 @@ MOST_FOUND: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class TopicMatches:
-    """What is found in a map.
+    """The matches in a map.
 
     Attributes:
         topics: the topics that match the most words, in the order of the map.
-        too_large: whether the map is too large to be looked through here.
+        too_large: whether the map is too large to search here.
     """
 
     topics: list[FoundTopic]
@@ -53,7 +53,7 @@ class FindInMapPages:
         self._maker = maker
 
     async def page(self, request: Request) -> Response:
-        """Answer which topics of a map match the parameter ``query``."""
+        """Respond with the topics that match the parameter ``query``."""
         text = parse_query(request.query_string).text
         found = await find_map(self._context, request, b"")
         asked = urlencode({"query": text}).encode()

@@ -97,7 +97,7 @@ class ProgramPages:
         """Return the authorisation request, or the redirect URL that reports its error.
 
         Raises:
-            OAuthRefusal: nobody can tell where the browser belongs, or whether it is safe there.
+            OAuthRefusal: the redirect URI is missing or untrusted.
             InvalidParameter: a parameter is given twice, or is no text.
             AddressTooLong: the request is too long to come back to it after signing in.
         """

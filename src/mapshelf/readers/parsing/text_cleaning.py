@@ -92,7 +92,7 @@ def one_line(text: str) -> str:
 
 
 def is_visible(text: str) -> bool:
-    """Return whether ``text`` shows anything: a link with no other text cannot be found on a page."""
+    """Return whether ``text`` shows anything: a link without visible text cannot be found."""
     return any(
         letter.isprintable()
         and letter not in _FILLERS
