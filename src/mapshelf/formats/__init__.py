@@ -1,1 +1,1 @@
-"""Our own formats: encoded outlines, and records of maps as NDJSON."""
+"""Formats shared by readers, writers and stores: encoded outlines, NDJSON records, links, icons."""

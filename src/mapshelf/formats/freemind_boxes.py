@@ -1,8 +1,8 @@
-"""How large FreeMind and Freeplane draw the box of a topic, about.
+"""Estimate the size at which FreeMind and Freeplane draw the box of a topic.
 
-Their files tell how far the edges of boxes are from each other, not the middles, and how large a
-box is depends on the fonts of the author's machine. So it is estimated, in the same way when maps
-are read and written. That is right to a few dozen pixels.
+Their files store the distances between the edges of boxes, not between the middles, and the size of
+a box depends on the fonts of the author's machine. Readers and writers use the same estimate, which
+is accurate to a few dozen pixels.
 """
 
 from typing import Final
@@ -10,14 +10,14 @@ from typing import Final
 from mapshelf.model import Topic
 
 _LETTERS: Final = 12.0
-"""Points, where the map says nothing."""
+"""Default font size in points."""
 
 _WIDEST: Final = 600.0
-"""Pixels of text on a line; Freeplane's default."""
+"""Maximum line width in pixels; Freeplane's default."""
 
 
 def box_size(topic: Topic) -> tuple[float, float]:
-    """Return about how many pixels a topic takes, across and down."""
+    """Return the estimated width and height of a topic in pixels."""
     letters = (topic.style.size if topic.style else 0.0) or _LETTERS
     lines = [len(line) * letters * 0.7 for line in topic.text.split("\n") if line]
     width = max(

@@ -1,8 +1,8 @@
-"""The icons of FreeMind and Freeplane that mean what a marker means.
+"""Map markers to the icons of FreeMind and Freeplane.
 
-Writers need this direction: a marker from any program becomes an icon that FreeMind 1.0 and
-Freeplane 1.7 draw. Several icons may mean the same; then the map keeps the one it had, and others
-get the first.
+Writers use this mapping: a marker from any program becomes an icon that FreeMind 1.0 and Freeplane
+1.7 draw. If several icons have the same meaning, a marker keeps its original icon; markers from
+other programs get the first.
 """
 
 import re
@@ -86,20 +86,20 @@ _ICONS: Final = {
 }
 
 FREEMIND_ICONS: Final = {name: tuple(icons.split()) for name, icons in _ICONS.items()}
-"""By the name of the marker: the names of its icons, the one to write first."""
+"""The names of the icons for each marker, the preferred one first."""
 
 _KIN: Final = {"flag": "flag-red", "star": "star-yellow", "launch": "rocket", "person": "male"}
-"""Markers that only the icon of another one can stand for, in whatever colour."""
+"""Markers without an icon of their own, with the marker whose icon they use, in any colour."""
 
 _PLAIN: Final = re.compile(r"[\w%+-][\w .%+-]{0,60}")
-"""What may be the name of an icon: programs look for a picture file that is called so."""
+"""Valid icon names: programs look for an image file of that name."""
 
 
 def freemind_icon(marker: Marker) -> str:
     """Return the name of the icon for ``marker``, empty if there is none.
 
-    Where neither program of old has one, it is an emoji: Freeplane has them all since 1.8. What
-    nobody else knows keeps the name it had, which Freeplane keeps, too.
+    A marker that neither FreeMind 1.0 nor Freeplane 1.7 has becomes an emoji; Freeplane has them
+    all since 1.8. An unknown marker keeps its original name, which Freeplane preserves.
     """
     kin = _KIN.get(marker.name.partition("-")[0], "")
     same = FREEMIND_ICONS.get(marker.name) or FREEMIND_ICONS.get(kin, ())

@@ -1,4 +1,4 @@
-"""Tell HTML from plain text in formats that allow both and do not say which it is (OPML)."""
+"""Detect HTML in formats that allow both HTML and plain text without marking which (OPML)."""
 
 import re
 from typing import Final
@@ -14,14 +14,14 @@ _INLINE: Final = frozenset(
     }
 )
 _ALONE: Final = frozenset({"br"})
-"""Inline elements that have no end tag."""
+"""Inline elements without an end tag."""
 
 
 def is_inline_html(text: str) -> bool:
-    """Tell whether ``text`` is HTML: it has tags, all of inline markup, and each is closed.
+    """Return whether ``text`` is HTML: it has tags, all inline and all closed.
 
-    Source text with tags in it is not: there they stand in quotation marks, or the line ends like
-    one of a program.
+    Source code with tags does not count: there, tags are quoted, or the line ends like a line of
+    code.
     """
     if "<" not in text or _SOURCE.search(text):
         return False

@@ -1,7 +1,7 @@
-"""What the links of topics lead to.
+"""Classify the links of topics and extract the paths of linked files.
 
-Readers keep links as the file has them, but for those within the map, which become ``#`` and the id
-of the topic whatever the format writes. Everybody else asks here what a link is.
+Readers store links as they are in the file, except links within the map, which become ``#`` and the
+id of the topic in every format. All other code classifies links with this module.
 """
 
 import re
@@ -17,7 +17,7 @@ MAP_SUFFIXES: Final = frozenset(
         *(".mup", ".nm5", ".opml", ".smmx", ".vym", ".wxml", ".xmind", ".xmmap", ".xmt"),
     }
 )
-"""Extensions of files that are nothing but maps; a test compares them with the table of readers."""
+"""File extensions used only for maps; a test compares them with the table of readers."""
 
 _DRIVE: Final = re.compile(r"[A-Za-z]:[\\/]")
 _SCHEME: Final = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*):")
@@ -26,7 +26,7 @@ _WEB: Final = frozenset({"http", "https", "ftp", "ftps"})
 
 
 class LinkKind(StrEnum):
-    """What a link leads to."""
+    """The kinds of link targets."""
 
     WEB = "web"
     MAP = "map"
@@ -36,11 +36,11 @@ class LinkKind(StrEnum):
 
 
 def link_kind(link: str, topics: Container[str] = ()) -> LinkKind:
-    """Return what ``link`` leads to, as far as it says so itself.
+    """Return the kind of ``link``, judging only by its text.
 
     Args:
         link: a link of a topic (``Topic.links``).
-        topics: the ids of all topics of the map. ``#x`` with another id is a part of a file.
+        topics: the ids of all topics of the map. ``#x`` with any other id is a fragment of a file.
     """
     if link.startswith("#") and link[1:] in topics:
         return LinkKind.TOPIC
@@ -55,10 +55,10 @@ def link_kind(link: str, topics: Container[str] = ()) -> LinkKind:
 
 
 def file_path(link: str) -> str:
-    """Return the path that a link to a file names, with ``/`` between folders, decoded.
+    """Return the decoded path of a link to a file, with ``/`` as the separator.
 
-    Relative to the folder of the map, unless it begins with ``/`` or the name of a drive. Empty if
-    the link leads to no file. A ``#topic`` at its end is left out.
+    The path is relative to the folder of the map, unless it begins with ``/`` or a drive letter. It
+    is empty if the link does not target a file. A trailing ``#topic`` is removed.
     """
     scheme = "" if _DRIVE.match(link) else _scheme(link)
     if scheme == "file":

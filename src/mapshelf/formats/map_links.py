@@ -1,9 +1,9 @@
-"""Links from map to map: which links of an outline may be some, and which file each means.
+"""Resolve links between maps: find the links of an outline to map files, and the maps they mean.
 
-Maps of one author refer to each other by the names of their files, mostly relative to their own
-place. After an import, a file may be elsewhere, but the files around it usually are, too. So a link
-means the file at the place it names, otherwise the only file of that name. Nothing here looks at
-files: the catalogue knows where the maps were read from, and says which of them have a name.
+Maps of one author refer to each other by file name, mostly with relative paths. After an import the
+files may be elsewhere, but usually together. So a link resolves to the file at its path, otherwise
+to the only file with that name. This module does not access the file system: the catalogue stores
+where each map was read from and finds the files with a given name.
 """
 
 import posixpath
@@ -19,32 +19,32 @@ from mapshelf.model import MapLink, Outline
 SHARED_SUFFIXES: Final = frozenset(
     {".markdown", ".md", ".mermaid", ".mmd", ".plantuml", ".pu", ".puml"}
 )
-"""Extensions of files that may be maps; a test compares them with the table of readers."""
+"""File extensions shared with other formats; a test compares them with the table of readers."""
 
 MOST_LINKS: Final = 10_000
-"""Links of a map that are kept."""
+"""Maximum number of stored links per map."""
 
 MOST_CHARACTERS: Final = 1 << 20
-"""Characters of the links of a map that are kept, together."""
+"""Maximum total length of the stored links of a map, in characters."""
 
 LONGEST_NAME: Final = 255
-"""Characters of a file name, at most: file systems allow no longer ones."""
+"""Maximum length of a file name, in characters: the limit of file systems."""
 
 _FEW: Final = 10
-"""Files of one name that may be of one map: nearly every map has been read from one file."""
+"""Maximum number of files per name for one map: nearly every map was read from a single file."""
 
 _LOWER: Final = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
-"""Databases fold the case of these letters only, so that all of them do it alike."""
+"""Only these letters are case-folded, because that is consistent across databases."""
 
 
 def map_links(outline: Outline) -> tuple[MapLink, ...]:
-    """Return the links of an outline to files that may be maps, in order, each once per topic."""
+    """Return the links of an outline to possible map files, in order, each once per topic."""
     found: dict[MapLink, None] = {}
     room = MOST_CHARACTERS
     for _, topic in outline.topics():
         for target in topic.links:
             name = linked_name(target)
-            if not name or "\0" in target:  # which PostgreSQL refuses, and no link can have
+            if not name or "\0" in target:  # PostgreSQL rejects it, and no link can contain it
                 continue
             room -= len(target)
             if room < 0 or len(found) == MOST_LINKS:
@@ -54,9 +54,9 @@ def map_links(outline: Outline) -> tuple[MapLink, ...]:
 
 
 def linked_name(link: str) -> str:
-    """Return the name of the file that a link leads to, as ``name_of_file`` writes it.
+    """Return the normalised name of the linked file; see ``name_of_file``.
 
-    Empty if that is no map, whatever is in it.
+    Empty if the extension is not that of a map.
     """
     name = file_path(link).rpartition("/")[2]
     suffix = PurePosixPath(name).suffix.lower()
@@ -66,19 +66,19 @@ def linked_name(link: str) -> str:
 
 
 def name_of_file(name: str) -> str:
-    """Return the name of a file in the form in which the names of linked files are compared.
+    """Normalise a file name for comparing the names of linked files.
 
-    Case does not count for ASCII letters, nor how accents are encoded: systems differ in that.
-    Empty if no file can have the name.
+    The case of ASCII letters and the Unicode normal form are ignored, because systems differ in
+    both. Empty if the name is invalid.
     """
     known = name if name.isascii() else _composed(name[: LONGEST_NAME + 1])
     return "" if len(known) > LONGEST_NAME or "\0" in known else known.translate(_LOWER)
 
 
 def spellings(name: str) -> tuple[str, ...]:
-    """Return how the name of a file may be spelt that is ``name`` to ``name_of_file``.
+    """Return the possible spellings of a file name that ``name_of_file`` normalises to ``name``.
 
-    But for the case of ASCII letters, which databases fold.
+    They ignore the case of ASCII letters, which databases fold.
     """
     if name.isascii():
         return (name,)
@@ -86,22 +86,22 @@ def spellings(name: str) -> tuple[str, ...]:
 
 
 def topic_of(link: str) -> str:
-    """Return the id of the topic that a link to a map leads to, empty if it leads to none."""
+    """Return the id of the topic that a link to a map targets, empty if none."""
     return unquote(link.partition("#")[2])
 
 
 def linked_paths(link: str, places: Iterable[str]) -> tuple[str, ...]:
-    """Return the paths that a link means, in a map whose files are at ``places``."""
+    """Return the possible paths of a link in a map whose files are at ``places``."""
     path = file_path(link)
     joined = (posixpath.join(posixpath.dirname(place), path) for place in places)
     return tuple(dict.fromkeys("/" + posixpath.normpath(one).lstrip("/") for one in joined))
 
 
 class FilesOfName:
-    """The files with one name that maps were read from.
+    """The source files of maps that share one name.
 
     Attributes:
-        complete: whether these are all of them.
+        complete: whether all such files are included.
     """
 
     def __init__(self) -> None:
@@ -110,15 +110,15 @@ class FilesOfName:
         self._alike: dict[str, set[str]] = {}
 
     def add(self, path: str, public_id: str) -> None:
-        """Add the file at ``path``, which this map was read from."""
+        """Add the source file at ``path`` of a map."""
         self._maps[path] = public_id
         self._alike.setdefault(_folded(path), set()).add(public_id)
 
     def meant(self, paths: Sequence[str]) -> str:
-        """Return which map a link to ``paths`` leads to, empty if that cannot be told.
+        """Return the map that a link to ``paths`` resolves to, empty if it is ambiguous or unknown.
 
-        That is the one at such a path, otherwise the one at a path in another spelling, otherwise
-        the only one with the name.
+        An exact path takes precedence, then a path in another spelling, then the only file with the
+        name.
         """
         for path in paths:
             if path in self._maps:

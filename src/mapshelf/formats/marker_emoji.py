@@ -1,4 +1,4 @@
-"""An emoji for each marker, for formats and programs that have no icon of their own for it."""
+"""Map markers to emoji, for formats and programs without a matching icon."""
 
 import re
 from typing import Final
@@ -176,7 +176,7 @@ _SURROGATES: Final = range(0xD800, 0xE000)
 
 
 def marker_emoji(name: str) -> str:
-    """Return the emoji for the marker that ``model.markers`` calls ``name``, empty if none."""
+    """Return the emoji for the marker ``name`` of ``model.markers``, empty if none."""
     if found := _POINTS.fullmatch(name):
         points = [int(point, 16) for point in found[1][1:].split("-")]
         sound = all(point <= _LAST and point not in _SURROGATES for point in points)

@@ -1,8 +1,8 @@
-"""Records: maps as NDJSON, to move a catalogue or to import one from another system.
+"""Parse and format map records as NDJSON, for moving a catalogue or importing one.
 
 A record is a JSON object with the keys of a Map (``docs/api.md``), ``Template``, ``Tags`` and
-``Visibility``. All values are strings. Each key is one row of ``FIELDS``, which says how to read
-and write it. The API uses the same texts.
+``Visibility``. All values are strings. Each key is one row of ``FIELDS``, which defines how to
+parse and format it. The API uses the same representation.
 """
 
 import re
@@ -29,15 +29,16 @@ from mapshelf.model import (
 )
 
 LARGEST_SIZE: Final = 10**14 - 1
-"""Largest size, in hundredths of a kilobyte."""
+"""Maximum size, in hundredths of a kilobyte."""
 
 LONGEST_TEXT: Final = 1 << 18
-"""Bytes of a value, in imports and exports."""
+"""Maximum length of a value in imports and exports, in bytes."""
 
 LONGEST_LINE: Final = 1 << 24
-"""Bytes of a record: all values at their longest, with most characters escaped."""
+"""Maximum length of a record in bytes: all values at their longest, with most characters escaped.
+"""
 
-_EPOCH: Final = datetime(1970, 1, 1)  # UTC throughout, but written without a zone
+_EPOCH: Final = datetime(1970, 1, 1)  # always UTC, but written without a time zone
 _DATE: Final = re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(\.\d{1,6})?", re.ASCII)
 _SIZE: Final = re.compile(r"\d{1,12}(\.\d{1,12})?", re.ASCII)
 
@@ -47,11 +48,11 @@ class Field:
     """A key of a record.
 
     Attributes:
-        key: as it is written.
+        key: the key in a record.
         name: the attribute of ``MapDraft``, and of ``Map``.
-        read: turns the text into the attribute; raises ``ValueError`` with what it must be.
-        write: turns the attribute of a map into text.
-        blank: whether an empty text says something ("none") rather than nothing.
+        read: parses the text; raises ``ValueError`` with the rule for valid values.
+        write: formats the attribute of a map.
+        blank: whether an empty text means "none" rather than "unset".
     """
 
     key: str
@@ -62,10 +63,10 @@ class Field:
 
 
 def parse_record(line: bytes) -> tuple[MapDraft, list[str]]:
-    """Read one line; return the draft of a map, and the unknown keys.
+    """Parse one line; return the draft of a map, and the unknown keys.
 
     Raises:
-        InvalidRecord: it is no record; the message says which key is wrong and why.
+        InvalidRecord: it is not a valid record; the message names the key and the reason.
     """
     if len(line) > LONGEST_LINE:
         raise InvalidRecord(f"longer than {LONGEST_LINE} bytes")
@@ -84,32 +85,32 @@ def parse_record(line: bytes) -> tuple[MapDraft, list[str]]:
 
 
 def format_record(found: Map) -> bytes:
-    """Return a map as one line.
+    """Format a map as one line.
 
-    Addresses that Mapshelf generates are left out, so that the catalogue can move to another base
-    URL. So are ``Tags`` if there are none, and ``Visibility`` of a published map.
+    URLs that Mapshelf generates are omitted, so that the catalogue can move to another base URL.
+    Empty ``Tags`` and the ``Visibility`` of a published map are omitted as well.
     """
     record = {field.key: field.write(getattr(found, field.name)) for field in FIELDS}
     return orjson.dumps({key: text for key, text in record.items() if text or key not in _OPTIONAL})
 
 
 def format_date(milliseconds: int) -> str:
-    """Return a time as ``YYYY-MM-DD HH:MM:SS.mmm`` in UTC."""
+    """Format a time as ``YYYY-MM-DD HH:MM:SS.mmm`` in UTC."""
     return (_EPOCH + timedelta(milliseconds=milliseconds)).isoformat(" ", "milliseconds")
 
 
 def format_size(hundredths: int | None) -> str:
-    """Return a size in kilobytes with two decimals, empty if unknown."""
+    """Format a size in kilobytes with two decimals, empty if unknown."""
     return "" if hundredths is None else f"{hundredths // 100}.{hundredths % 100:02d}"
 
 
 def format_id(number: int | None) -> str:
-    """Return an id as text, empty if unknown."""
+    """Format an id, empty if unknown."""
     return "" if number is None else str(number)
 
 
 def size_of(count: int) -> int:
-    """Return a number of bytes in hundredths of a kilobyte, rounded to the nearest."""
+    """Convert bytes to hundredths of a kilobyte, rounded to the nearest."""
     return (count * 100 + 512) // 1024
 
 

@@ -1,7 +1,7 @@
-"""Encode outlines as bytes, for the store and for other processes.
+"""Serialise outlines to bytes, for the store and for other processes.
 
-The tree is written flat: each topic has the position of its parent. Nested data would hit the
-recursion limits of pickle and json, because maps can be deep. Deflate reduces the size to a fifth:
+The tree is flattened: each topic has the index of its parent. Deeply nested data would exceed the
+recursion limits of pickle and json. Deflate reduces the size to a fifth, which matters because
 outlines are most of the data in a store.
 """
 
@@ -33,34 +33,35 @@ from mapshelf.model import (
 )
 
 FORMAT: Final = 4
-"""Version of the encoding, in every encoded outline."""
+"""Version of the encoding, stored in every encoded outline."""
 
 READABLE: Final = (2, 3, FORMAT)
-"""Versions that can be decoded: 2 had no language, 3 only the words, notes and links of topics."""
+"""Supported versions: 2 had no language, 3 only the texts, notes and links of topics."""
 
 
 LONGEST_TEXT: Final = 4 << 20
-"""Characters of one map that go into the search index."""
+"""Maximum number of characters of a map in the search index."""
 
 LARGE: Final = 32_768
-"""Bytes of an outline, unpacked, above which it is large: about 300 topics. Drawing those takes ten
-milliseconds."""
+"""Uncompressed size in bytes above which an outline is large: about 300 topics, which take ten
+milliseconds to draw.
+"""
 
 _TOPICS: Final = b',"topics":['
-"""Stands before the rows of the topics, which are the last value."""
+"""Precedes the rows of the topics, which are the last value."""
 
 _TEXT: Final = re.compile(rb'\[-?\d+,"(?:[^"\\]|\\.)*",("(?:[^"\\]|\\.)*"),"')
-"""The text of a topic in its row, after its parent and its id."""
+"""Index of the text in the row of a topic, after its parent and its id."""
 
 _PLAIN: Final = 6
-"""Values in the row of a topic that has nothing else; if it has, that is the next one."""
+"""Number of values in the row of a plain topic; further content is in the next value."""
 
 FACTS: Final = tuple(fact.name for fact in fields(Outline) if fact.name != "sheets")
-"""The facts about the map as a whole."""
+"""The metadata of the map."""
 
 
 def encode_outline(outline: Outline) -> bytes:
-    """Return ``outline`` as bytes that ``decode_outline`` turns back into an equal one."""
+    """Serialise ``outline`` to bytes that ``decode_outline`` accepts."""
     trees = list(outline.trees())
     topics: list[list[object]] = []
     places: dict[int, int] = {}
@@ -98,7 +99,7 @@ _MORE: Final = (
     *("text_html", "markers", "tags", "task", "attributes", "images", "attachments"),
     *("formula", "folded", "side", "position"),
 )
-"""What most topics lack: it is written only where it is."""
+"""Fields that most topics lack; written only if set."""
 
 
 _LOOKS: Final = tuple(look.name for look in fields(Style))
@@ -118,7 +119,7 @@ def _sheet_row(sheet: Sheet, places: dict[int, int]) -> dict[str, object]:
 
 
 def decode_outline(data: bytes) -> Outline:
-    """Return the outline in ``data``.
+    """Deserialise the outline in ``data``.
 
     Raises:
         StoreDamaged: ``data`` was not written by ``encode_outline`` of this version.
@@ -130,7 +131,7 @@ def decode_outline(data: bytes) -> Outline:
 
 
 def outline_texts(data: bytes) -> list[str]:
-    """Return the texts of all topics in ``data``, from the root down.
+    """Return the texts of all topics in ``data``, in document order.
 
     Raises:
         StoreDamaged: as ``decode_outline``.
@@ -169,9 +170,9 @@ def outline_picture(data: bytes) -> str:
 
 
 def may_have(data: bytes, topic_id: str, sheet: int) -> bool:
-    """Return whether an outline may have a topic and a sheet, without decoding it.
+    """Return whether an outline may contain a topic and a sheet, without decoding it.
 
-    Of those that are not there, few may pass; those that are there always do.
+    There are no false negatives, and few false positives.
 
     Args:
         data: the outline, encoded.
@@ -193,9 +194,9 @@ def may_have(data: bytes, topic_id: str, sheet: int) -> bool:
         return False
     try:
         wanted = orjson.dumps(topic_id)
-    except TypeError:  # half a character
+    except TypeError:  # a lone surrogate
         return False
-    # Inside of a text, the quotation marks around the id would be escaped.
+    # Inside a text, the quotation marks around the id would be escaped.
     return not topic_id or re.search(rb"\[-?\d+," + re.escape(wanted) + b",", topics) is not None
 
 
@@ -205,15 +206,15 @@ class Passages:
 
     Attributes:
         shallow: texts of the central and the main topics.
-        deep: texts of all other topics, all notes, and the words attached to topics and on arrows
+        deep: texts of all other topics, all notes, text attached to topics, and labels of arrows
             and boundaries.
-        language: the language they are in, empty if unknown.
-        size: bytes of the outline that was read, unpacked.
-        topics: how many topics there are.
-        notes: whether one has a note.
-        tasks: whether one is a task.
-        edited: when the map was edited last, as its file says (``Outline.modified``).
-        tree: the depth and the text of each topic, in order; of one without text, its pictures.
+        language: language of the texts, empty if unknown.
+        size: uncompressed size of the outline in bytes.
+        topics: number of topics.
+        notes: whether any topic has a note.
+        tasks: whether any topic is a task.
+        edited: time of the last edit according to the file (``Outline.modified``).
+        tree: depth and text of each topic, in order; for a topic without text, its images.
     """
 
     shallow: tuple[str, ...] = ()
@@ -228,9 +229,9 @@ class Passages:
 
 
 def outline_passages(data: bytes, most: int = LONGEST_TEXT) -> Passages:
-    """Return the words of the map in ``data``.
+    """Extract the searchable text of the map in ``data``.
 
-    At most ``most`` characters, so that one map cannot delay all others.
+    It is limited to ``most`` characters, so that one map cannot delay all others.
 
     Raises:
         StoreDamaged: as ``decode_outline``.
@@ -285,7 +286,7 @@ def _passages(document: dict[str, Any], most: int, size: int) -> Passages:
 
 
 def _pictured(row: list[Any]) -> str:
-    """Return what stands for the pictures of a topic, empty if it has none."""
+    """Return a text for the images of a topic, empty if it has none."""
     images = row[_PLAIN].get("images", ()) if len(row) > _PLAIN else ()
     return " ".join(digest for digest, *_ in images if digest)
 
@@ -298,7 +299,7 @@ def _facts(more: dict[str, Any]) -> list[str]:
 
 
 def _labels(sheets: Iterable[dict[str, Any]]) -> Iterator[str]:
-    """Yield the words on a map that are no topic's."""
+    """Yield the labels of arrows and boundaries."""
     for sheet in sheets:
         yield sheet["title"]
         yield from (text for _, _, text, _ in sheet["relationships"])
@@ -345,7 +346,7 @@ _READ: Final[dict[str, Callable[[Any], object]]] = {
     "style": lambda value: Style(**value),
     "position": tuple,
 }
-"""How the values are made that JSON has no type for."""
+"""Constructors for the values that JSON has no type for."""
 
 
 def _sheet(row: dict[str, Any], topics: list[Topic]) -> Sheet:
@@ -362,12 +363,12 @@ def _sheet(row: dict[str, Any], topics: list[Topic]) -> Sheet:
 
 
 def is_large(encoded: bytes) -> bool:
-    """Return whether it takes long to make something of an encoded outline.
+    """Return whether an encoded outline takes long to process.
 
     Raises:
-        StoreDamaged: it is small and cannot be read.
+        StoreDamaged: the data is small and cannot be decoded.
     """
-    if len(encoded) > 2 * LARGE:  # compression never makes anything twice as large
+    if len(encoded) > 2 * LARGE:  # compressed data is never twice as large as its input
         return True
     try:
         unpacking = zlib.decompressobj()

@@ -1,7 +1,7 @@
-"""The markers that XMind draws, by what they mean.
+"""Map markers to the ids that XMind uses.
 
-Writers need this direction. XMind knows nothing but its own ids: what has none there is written as
-a label, which authors see.
+Writers use this mapping. XMind supports only its own ids, so a marker without one is written as a
+label, which remains visible.
 """
 
 from typing import Final
@@ -67,4 +67,4 @@ XMIND_IDS: Final = {
     **{f"month-{number}": f"month-{month}" for number, month in enumerate(_MONTHS, 1)},
     **{f"weekday-{number}": f"week-{day}" for number, day in enumerate(_DAYS, 1)},
 }
-"""By the name of the marker: its id in XMind."""
+"""XMind ids by marker name."""

@@ -1,10 +1,10 @@
 """The domain model, independent of storage, files and HTTP.
 
-All other layers exchange these types, so none needs to know how another stores them. ``catalogue``
-has what the catalogue holds, ``accounts`` who uses it, ``programs`` what they let in,
-``publishing`` what people do with maps, ``moderation`` how order is kept, ``audit`` what is noted
-of what people do, ``imports`` which files were not taken, ``figures`` how much there is,
-``outline`` what is in a map.
+All other layers exchange these types, so no layer depends on how another stores them. ``catalogue``
+defines maps and their source files, ``accounts`` users and credentials, ``oauth`` authorised
+programs, ``publishing`` uploads and votes, ``moderation`` reports and decisions, ``audit`` the
+audit log, ``imports`` refused files, ``figures`` operating figures, and ``outline`` the content of
+a map.
 """
 
 from mapshelf.model.accounts import (

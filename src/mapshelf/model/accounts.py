@@ -1,6 +1,6 @@
-"""People as the store keeps them: users, tokens, passwords, one-time links, identities, passkeys.
+"""Accounts and credentials: users, tokens, passwords, one-time links, identities, passkeys.
 
-Everything here is an immutable value.
+All types are immutable.
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class Role(StrEnum):
-    """What a user may do besides what everybody may."""
+    """The privileges of a user."""
 
     MEMBER = "member"
     ADMINISTRATOR = "administrator"
@@ -26,10 +26,10 @@ class User:
 
 
 class Access(StrEnum):
-    """What lets somebody, or a program, in besides a password, and outlives a changed one.
+    """Kinds of access, other than the password, that survive a password change.
 
-    ``PROGRAMS`` are tokens, the secret address of feeds, and programs that were let in. ``WAYS``
-    are other ways to sign in: passkeys, and accounts at a provider.
+    ``PROGRAMS`` covers tokens, the secret feed address and authorised programs. ``WAYS`` covers the
+    other ways to sign in: passkeys and accounts at an identity provider.
     """
 
     PROGRAMS = "programs"
@@ -39,7 +39,7 @@ class Access(StrEnum):
 class TokenKind(StrEnum):
     """What presents a token: a program in a header, or a browser in a cookie.
 
-    A person gives a personal token to a program; an access token, the program gets by itself.
+    A user gives a personal token to a program; a program obtains an access token itself (OAuth).
     """
 
     PERSONAL = "personal"
@@ -49,11 +49,11 @@ class TokenKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token as it is stored: everything but the secret itself.
+    """A stored token, without its secret.
 
-    Times are milliseconds since 1970-01-01 UTC; ``None`` means never (``expires``), or not yet
-    (``revoked``, ``last_used``). ``scopes`` are those of ``tokens``, separated by spaces. The
-    label of a session says which browser it is in.
+    Times are milliseconds since 1970-01-01 UTC; ``None`` means never (``expires``) or not yet
+    (``revoked``, ``last_used``). ``scopes`` is a space-separated list. The label of a session names
+    its browser.
     """
 
     id: int
@@ -77,14 +77,14 @@ class Credential:
 
 @dataclass(frozen=True, slots=True)
 class PasswordRecord:
-    """A user with the encoded hash of the password, ``None`` if there is no password."""
+    """A user and the encoded password hash, ``None`` if the user has no password."""
 
     user: User
     encoded: str | None
 
 
 class LinkKind(StrEnum):
-    """What a one-time link lets its holder do: choose a password, or register an account."""
+    """What a one-time link allows: setting a password or registering an account."""
 
     PASSWORD = "password"  # noqa: S105 - a kind of link
     INVITATION = "invitation"
@@ -92,15 +92,15 @@ class LinkKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class OneTimeLink:
-    """A one-time link as it is stored: everything but the secret in its address.
+    """A stored one-time link, without the secret in its URL.
 
     Attributes:
-        kind: what it is good for.
+        kind: what the link allows.
         digest: SHA-256 of the secret; it identifies the link.
-        user: whose password it sets, ``None`` for an invitation.
+        user: the user whose password it sets, ``None`` for an invitation.
         created: milliseconds since 1970-01-01 UTC.
         expires: milliseconds since 1970-01-01 UTC.
-        created_by: name of the administrator who made it, ``None`` if a command did.
+        created_by: name of the administrator who created it, ``None`` if a command did.
     """
 
     kind: LinkKind
@@ -113,12 +113,12 @@ class OneTimeLink:
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Somebody at an OpenID provider, who signs in here as a user.
+    """An account at an OpenID provider, linked to a user.
 
     Attributes:
         issuer: the provider.
-        subject: what the provider calls them, and nobody else ever.
-        name: what it called them when they were linked, to be shown.
+        subject: the provider's unique, permanent identifier of the account.
+        name: display name at the time of linking.
         created: milliseconds since 1970-01-01 UTC.
     """
 
@@ -130,15 +130,15 @@ class Identity:
 
 @dataclass(frozen=True, slots=True)
 class Passkey:
-    """A passkey of a user (WebAuthn): what its authenticator gave us to know it again.
+    """A user's passkey (WebAuthn credential).
 
     Attributes:
-        id: what the authenticator calls it.
-        public_key: in COSE.
-        sign_count: how often it has signed, 0 if the authenticator does not count.
-        name: what its owner calls it.
+        id: credential ID from the authenticator.
+        public_key: public key in COSE format.
+        sign_count: signature counter, 0 if the authenticator has none.
+        name: name chosen by the user.
         created: milliseconds since 1970-01-01 UTC.
-        last_used: the same; ``None`` if it has not been used yet.
+        last_used: milliseconds since 1970-01-01 UTC, ``None`` if never used.
     """
 
     id: bytes
@@ -151,7 +151,7 @@ class Passkey:
 
 @dataclass(frozen=True, slots=True)
 class Failures:
-    """How often signing in failed within a day, and when it did last, in milliseconds."""
+    """The number of failed sign-ins within a day, and the time of the last, in milliseconds."""
 
     count: int
     last: int

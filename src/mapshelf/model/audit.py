@@ -1,6 +1,6 @@
-"""What is noted of what people do: who did what to what, and from where.
+"""The audit log: who did what, to which object, and from which address.
 
-Everything here is an immutable value.
+All types are immutable.
 """
 
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ from enum import StrEnum
 
 
 class AuditEvent(StrEnum):
-    """What was done."""
+    """The kinds of actions that are recorded."""
 
     SIGN_IN = "sign_in"
     SIGN_IN_FAILED = "sign_in.failed"
@@ -60,16 +60,16 @@ class AuditEvent(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """What somebody does. No secret is in it.
+    """An action to record. It contains no secrets.
 
     Attributes:
-        event: what is done.
-        target: to what: ``map ID``, ``collection ID``, ``search ID``, ``user NAME``,
-            ``token LABEL``, ``client ID``, or a list of what has ended; empty if it is one's own
-            account, or if the store is to say it (the ID of a new map, collection or saved search).
-        user_id: id of the user who does it, ``None`` for a command or for nobody we know.
-        user: name of that user, which stays when the account is deleted.
-        address: of the client as we know it, for IPv6 its network; empty for a command.
+        event: kind of action.
+        target: object of the action: ``map ID``, ``collection ID``, ``search ID``, ``user NAME``,
+            ``token LABEL``, ``client ID``, or a list of what was revoked; empty for the user's own
+            account, or if the store fills it in (the ID of a new map, collection or saved search).
+        user_id: id of the acting user, ``None`` for a command or an unknown user.
+        user: name of that user; retained when the account is deleted.
+        address: IP address of the client (for IPv6, its network); empty for a command.
     """
 
     event: AuditEvent
@@ -81,14 +81,14 @@ class AuditEntry:
 
 @dataclass(frozen=True, slots=True)
 class AuditRecord:
-    """What was done, as the store has noted it.
+    """A stored entry of the audit log.
 
     Attributes:
-        id: increases from one to the next.
-        at: when, in milliseconds since 1970-01-01 UTC.
-        last: when it was done last, if it was done ``count`` times within an hour.
-        count: how often.
-        entry: what.
+        id: increasing integer.
+        at: time of the action, in milliseconds since 1970-01-01 UTC.
+        last: time of the last repetition, if the action occurred ``count`` times within an hour.
+        count: number of occurrences.
+        entry: the recorded action.
     """
 
     id: int

@@ -1,6 +1,6 @@
-"""What the catalogue holds: maps, the files that maps were read from, and changes.
+"""Catalogue types: maps, their source files, import drafts, visits and changes.
 
-Everything here is an immutable value.
+All types are immutable.
 """
 
 import re
@@ -35,21 +35,21 @@ USER_KEYS: Final = ("UserName", "TotalMaps", "DateRegistered")
 """The keys of a User object, in the order they are sent (``docs/api.md``)."""
 
 SYSTEM_USER: Final = "system"
-"""Owner of the maps that were imported without an owner. Nobody can sign in as this user."""
+"""Owner of maps imported without one. It is not possible to sign in as this user."""
 
 UNCATEGORISED: Final = "Uncategorised"
-"""Category of the maps for which none is known."""
+"""Category of maps without a known one."""
 
 
 LARGEST_ID: Final = 2**53
-"""The largest id: programs that read numbers as floating point confuse larger ones."""
+"""The largest id. Larger integers lose precision in programs that parse numbers as doubles."""
 
 LARGEST_COUNT: Final = 2**63 - 1
 """The largest value of a map's counters."""
 
 HOUR: Final = 3_600_000
 DAY: Final = 24 * HOUR
-"""In milliseconds."""
+"""One day in milliseconds."""
 
 _PUBLIC_ID: Final = re.compile("[0-9A-Za-z]{1,32}")
 
@@ -63,54 +63,54 @@ def is_public_id(text: str) -> bool:
 
 
 def is_user_name(name: str) -> bool:
-    """Return whether ``name`` can be a username: a printable line without outer spaces."""
+    """Return whether ``name`` is a valid username: one printable line, no surrounding spaces."""
     return 0 < len(name) <= USER_NAME_LENGTH and name == name.strip() and name.isprintable()
 
 
 def name_key(name: str) -> str:
-    """Return the form in which names are compared: names that differ only in case are equal."""
+    """Return the key for comparing names without regard to case."""
     return name.strip().casefold()
 
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """A row of one of the small tables: a category, a software, a licence type."""
+    """A row of a lookup table: category, software or licence type."""
 
     id: int
     name: str
 
 
 class Visibility(StrEnum):
-    """Who sees a map."""
+    """Who can see a map."""
 
     PUBLISHED = "published"
-    """Everybody who may see the catalogue; it is in lists and found by searches."""
+    """Everyone with access to the catalogue; the map is listed and searchable."""
 
     UNLISTED = "unlisted"
-    """The same people, if they have its address; it is in no list."""
+    """Everyone with access who knows the URL; the map is not listed."""
 
     PRIVATE = "private"
-    """Its owner and administrators."""
+    """The owner and administrators."""
 
     REMOVED = "removed"
-    """Nobody: somebody has removed it, which can be undone for a while."""
+    """No one: the map was removed; this can be undone for a limited time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Map:
-    """A map as the store keeps it.
+    """A map in the store.
 
     Attributes:
         file_id: increasing integer, the key of the map in the catalogue.
-        id: public identifier, letters and digits; never given to another map.
+        id: public identifier, letters and digits; never reused.
         title: title, one line.
         description: free text.
         thumbs_up: positive votes.
         thumbs_down: negative votes.
         views: page views.
         downloads: downloads.
-        thumbnail: absolute URL of another picture, or ``None`` for the one Mapshelf serves.
-        url: absolute URL of another page, or ``None`` for the one Mapshelf serves.
+        thumbnail: absolute URL of an external thumbnail, ``None`` for the one Mapshelf serves.
+        url: absolute URL of an external page, ``None`` for the one Mapshelf serves.
         category_id: id of its category.
         category: name of its category. Stored with the map, because an imported record may use
             another name for a category than this catalogue, and must be exported unchanged.
@@ -119,13 +119,14 @@ class Map:
         size: size of the map file in hundredths of a kilobyte (1024 bytes), ``None`` if unknown.
         copyright: copyright or licence statement, may be empty.
         licence_type_id: id of a licence type, ``None`` if unknown.
-        software_id: id of the program that made it, ``None`` if unknown.
+        software_id: id of the program that created it, ``None`` if unknown.
         software: name of that program, empty if unknown.
         template: whether it is a template.
-        tags: of its file, or what people tagged it with instead, each as
-            ``publishing.parse_tags`` returns it.
-        visibility: who sees it.
-        set_by_people: what people set (keys of ``publishing.SETTABLE``): imports leave it alone.
+        tags: tags from the file, or those set by users instead, as ``publishing.parse_tags``
+            returns them.
+        visibility: who can see it.
+        set_by_people: fields set by users (keys of ``publishing.SETTABLE``), which imports do not
+            overwrite.
     """
 
     file_id: int
@@ -155,11 +156,11 @@ class Map:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The file a map was read from, to recognise it at the next import.
+    """The file a map was read from, used to recognise the map at the next import.
 
     Attributes:
-        path: absolute path, in the bytes of the file system (``os.fsencode``).
-        name: path below the folder that was imported, as text: people search for it.
+        path: absolute path in file system encoding (``os.fsencode``).
+        name: path relative to the imported folder, as searchable text.
         size: bytes.
         modified: modification time in nanoseconds since 1970-01-01 UTC.
         digest: SHA-256 of the content.
@@ -174,12 +175,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class KeptFile:
-    """What is known of the file a map was read from, without its content.
+    """Metadata of the stored original file of a map.
 
     Attributes:
         name: its name without folders, empty if it is no longer known.
         digest: SHA-256 of its content.
-        size: bytes of its content, zlib-compressed.
+        size: size of its zlib-compressed content in bytes.
     """
 
     name: str
@@ -189,7 +190,7 @@ class KeptFile:
 
 @dataclass(frozen=True, slots=True)
 class OriginalFile:
-    """The file a map was read from, as it was then.
+    """The stored original file of a map, with its content.
 
     Attributes:
         name: its name without folders, empty if it is no longer known.
@@ -203,7 +204,7 @@ class OriginalFile:
 
 
 class MapLink(NamedTuple):
-    """A link of a topic to a file that may be a map.
+    """A link from a topic to a file that may be a map.
 
     Attributes:
         topic: id of the topic.
@@ -217,11 +218,11 @@ class MapLink(NamedTuple):
 
 
 class LinkOfMap(NamedTuple):
-    """A link to a file that may be a map, with the map it is in.
+    """A link to a file that may be a map, and the map that contains it.
 
     Attributes:
-        file_id: the map.
-        map: its public id.
+        file_id: key of the map that contains it.
+        map: public id of that map.
         topic: see ``MapLink``.
         target: see ``MapLink``.
     """
@@ -241,7 +242,7 @@ class MapFile(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MapDraft:
-    """What an import knows about a map; ``None`` means that it does not set that field.
+    """The fields of a map to import; ``None`` leaves a field unset.
 
     A new map gets the default for such a field; an existing map keeps its value. The fields are
     those of ``Map``, except:
@@ -251,9 +252,8 @@ class MapDraft:
         source: the file the map was read from. It identifies the map if ``id`` is ``None``.
         outline: the topics, as returned by ``outline_codec.encode_outline``.
         content: the content of the file ``source``, zlib-compressed.
-        images: the pictures in its topics, all of them, by ``Image.digest``: the bytes as they are
-            in the file, untrusted.
-        links: what ``formats.map_links.map_links`` finds in ``outline``; kept with it.
+        images: all images in its topics, by ``Image.digest``: the untrusted bytes from the file.
+        links: the links that ``formats.map_links.map_links`` finds in ``outline``.
     """
 
     id: str | None = None
@@ -286,11 +286,11 @@ class MapDraft:
 
 @dataclass(frozen=True, slots=True)
 class OutdatedMap:
-    """A map whose outline an older version made, which has to be read anew.
+    """A map whose outline comes from an older version and must be parsed again.
 
     Attributes:
         file_id: the map.
-        path: of the file it was read from (``Source.path``), empty if that is not known.
+        path: path of its source file (``Source.path``), empty if unknown.
     """
 
     file_id: int
@@ -299,16 +299,16 @@ class OutdatedMap:
 
 @dataclass(frozen=True, slots=True)
 class ReparsedMap:
-    """What reading a map anew gave.
+    """The result of parsing a map again.
 
     Attributes:
         file_id: the map.
         digest: SHA-256 of the file that was read.
-        outline: see ``MapDraft``; ``None`` if the file cannot be read, or is not kept: then the map
-            stays as it is, and is not tried again.
+        outline: see ``MapDraft``; ``None`` if the file cannot be read or is not stored. The map
+            then stays unchanged and is not retried.
         images: see ``MapDraft``.
         links: see ``MapDraft``.
-        tags: those of the file, for a map that has none.
+        tags: tags from the file, applied only if the map has none.
     """
 
     file_id: int
@@ -320,7 +320,7 @@ class ReparsedMap:
 
 
 class Verdict(Enum):
-    """What happened to a draft."""
+    """The result of importing a draft."""
 
     ADDED = "added"
     CHANGED = "changed"
@@ -330,7 +330,7 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The verdict on a draft, with the map's public id, or the reason it was refused."""
+    """The verdict on a draft, with the map's public id or the reason for refusal."""
 
     verdict: Verdict
     id: str = ""
@@ -338,7 +338,7 @@ class Outcome:
 
 
 class VisitKind(Enum):
-    """What is counted."""
+    """The kinds of visits that are counted."""
 
     VIEW = "view"
     DOWNLOAD = "download"
@@ -349,10 +349,10 @@ class Visit:
     """A view or download of a map.
 
     Attributes:
-        key: identifies the visit; visits with the same key count once.
+        key: deduplication key; visits with the same key count once.
         file_id: the map.
         kind: view or download.
-        hour: when it was, in hours since 1970-01-01 UTC.
+        hour: time of the visit, in hours since 1970-01-01 UTC.
     """
 
     key: bytes
@@ -363,17 +363,17 @@ class Visit:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """An entry of the change feed: the present state of a published map, or that there is none.
+    """An entry of the change feed: the current state of a map, or its removal.
 
     Attributes:
         revision: position in the feed; a later change has a higher one.
         file_id: the map.
-        map: its present state, ``None`` if it was deleted or is not published (any longer).
+        map: current state, ``None`` if the map was deleted or is not published.
         outline: its topics, as returned by ``outline_codec.encode_outline``, ``None`` if it has
             none.
         source: name of the file it was read from (``Source.name``), empty if there is none.
-        modified: when that file was modified, or uploaded, in milliseconds since 1970-01-01 UTC;
-            ``None`` if there is none.
+        modified: when that file was modified or uploaded, in milliseconds since 1970-01-01 UTC;
+            ``None`` without a file.
     """
 
     revision: int
@@ -385,7 +385,7 @@ class Change:
 
 
 class Origin(NamedTuple):
-    """What is known of the file of a map besides its content: see ``Change``."""
+    """Metadata of a map's source file; see ``Change``."""
 
     source: str = ""
     modified: int | None = None

@@ -1,15 +1,15 @@
-"""How much there is of what operators watch: numbers alone, no names."""
+"""Operating figures for monitoring: anonymous counts only."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """How much is in a store that no other question answers.
+    """Counts from the store that no other query provides.
 
     Attributes:
-        sessions: sessions that have not ended.
-        outdated: maps that an older version read, and that are still to be read anew.
+        sessions: active sessions.
+        outdated: maps parsed by an older version and not yet parsed again.
     """
 
     sessions: int

@@ -1,11 +1,11 @@
-"""What imports did not take, and why."""
+"""Files that imports refused, and the reasons."""
 
 from dataclasses import dataclass
 from enum import StrEnum
 
 
 class RefusalKind(StrEnum):
-    """Whether a file should have been a map, or only might have been."""
+    """Whether a refused file was certainly or only possibly a map."""
 
     REFUSED = "refused"
     SKIPPED = "skipped"
@@ -13,13 +13,13 @@ class RefusalKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A file that an import did not take.
+    """A file that an import refused.
 
     Attributes:
-        path: its path as it is shown.
-        reason: why, in a line.
+        path: path for display.
+        reason: one-line reason.
         kind: see ``RefusalKind``.
-        modified: its modification time in nanoseconds, 0 if that is not known.
+        modified: modification time in nanoseconds, 0 if unknown.
     """
 
     path: str
@@ -30,13 +30,13 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class NotedRefusal:
-    """A file that an import did not take, as the store remembers it.
+    """A refused file as recorded in the store.
 
     Attributes:
-        digest: stands for the path in forms.
+        digest: identifies the path in forms.
         path: see ``Refusal``.
         reason: see ``Refusal``.
-        noted: when it was noted, in milliseconds since 1970-01-01 UTC.
+        noted: when it was recorded, in milliseconds since 1970-01-01 UTC.
     """
 
     digest: bytes

@@ -1,4 +1,4 @@
-"""A map as lists know it: with what its file says, by which people browse, filter and sort."""
+"""Maps as list entries: a map plus the file-derived values used to filter and sort."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -7,20 +7,20 @@ from typing import Final
 from mapshelf.model.catalogue import Map
 
 DOCUMENT_FOLDERS: Final = (".mindnode",)
-"""Ends of the names, in lower case, of folders that are one document: the map is a file in them."""
+"""Suffixes, in lower case, of folders that are a single document with the map file inside."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedMap:
-    """A map with what is derived from its file.
+    """A map with values derived from its file.
 
     Attributes:
         map: the map.
-        edited: when it was edited last, in milliseconds since 1970-01-01 UTC: as its file says,
-            else when the file was modified or uploaded, else when the map was added.
+        edited: last edit, in milliseconds since 1970-01-01 UTC: from the file's metadata, else the
+            modification or upload time of the file, else the time the map was added.
         source: name of the file it was read from (``Source.name``), empty if there is none.
-        language: ISO 639-1 code of the language it is in, empty if unsure.
-        topics: how many topics it has, 0 if they are not known.
+        language: ISO 639-1 code of its language, empty if unsure.
+        topics: number of topics, 0 if unknown.
         notes: whether a topic has a note.
         tasks: whether a topic is a task.
     """
@@ -35,12 +35,12 @@ class ListedMap:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """The paths of the folders it is in, below the imported one, the outermost first."""
+        """The paths of its ancestor folders below the imported one, outermost first."""
         return tuple(paths_to(folder_of(self.source)))
 
 
 def folder_of(source: str) -> str:
-    """Return the path of the folder a file is in, empty if it is in none.
+    """Return the path of the folder that contains a file, empty if none does.
 
     A document that is a folder does not count as one.
     """
@@ -51,18 +51,18 @@ def folder_of(source: str) -> str:
 
 
 def file_of(source: str) -> str:
-    """Return the name of a file without its folders; a document that is a folder counts as one."""
+    """Return the base name of a file; a document folder counts as a file."""
     folder, _, name = source.rpartition("/")
     return folder.rpartition("/")[2] if folder.lower().endswith(DOCUMENT_FOLDERS) else name
 
 
 def clean_path(path: str) -> str:
-    """Return the path of a folder in the one way in which it is compared: without empty steps."""
+    """Normalise the path of a folder: remove empty segments."""
     return "/".join(step for step in path.split("/") if step not in ("", ".", ".."))
 
 
 def paths_to(folder: str) -> Iterator[str]:
-    """Yield the paths of a folder and of those that it is in, the outermost first."""
+    """Yield the paths of a folder and its ancestors, outermost first."""
     end = folder.find("/")
     while end >= 0:
         yield folder[:end]

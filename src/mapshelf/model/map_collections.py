@@ -1,6 +1,6 @@
-"""Collections: lists of maps that people put in order, with a title and a text.
+"""Collections: lists of maps curated by users, with a title and a description.
 
-Everything here is an immutable value.
+All types are immutable.
 """
 
 from dataclasses import dataclass
@@ -10,32 +10,32 @@ from mapshelf.model.catalogue import Visibility
 
 COLLECTION_TITLE_LENGTH: Final = 200
 COLLECTION_TEXT_LENGTH: Final = 5_000
-"""Characters of the title and the text of a collection at most."""
+"""Maximum length of a collection's title and text, in characters."""
 
 MOST_COLLECTIONS: Final = 100
-"""Collections of one user at most."""
+"""Maximum number of collections per user."""
 
 MOST_COLLECTED: Final = 200
-"""Maps in one collection at most."""
+"""Maximum number of maps per collection."""
 
 MOST_PINNED: Final = 8
-"""Collections on the first page at most."""
+"""Maximum number of collections on the front page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A collection as the store keeps it; ``collected_maps`` of the store has its maps.
+    """A collection in the store; the store's ``collected_maps`` returns its maps.
 
     Attributes:
-        id: public identifier, as that of a map; never given to another collection.
+        id: public identifier, in the form of a map's; never reused.
         title: title, one line.
-        text: what its owner says about it; may be empty.
-        owner: username of who made it.
-        visibility: who sees it; never ``REMOVED``.
-        created: when it was made, in milliseconds since 1970-01-01 UTC.
-        changed: when it or the list of its maps was changed last.
-        pinned: when an administrator pinned it to the first page, ``None`` if nobody has.
-        maps: how many published maps it has.
+        text: description by its owner, may be empty.
+        owner: username of its creator.
+        visibility: who can see it; never ``REMOVED``.
+        created: creation time, in milliseconds since 1970-01-01 UTC.
+        changed: when it or its list of maps last changed.
+        pinned: when an administrator pinned it to the front page, ``None`` if not pinned.
+        maps: number of published maps in it.
     """
 
     id: str
@@ -51,7 +51,7 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class CollectionDetails:
-    """What people say about a collection. ``None`` leaves a value as it is.
+    """The editable fields of a collection. ``None`` leaves a field unchanged.
 
     A new one has no text, and is private, unless that is said.
     """

@@ -1,6 +1,6 @@
-"""Moderation: what people report of maps, and what administrators decide about that.
+"""Moderation: reports from users, and the decisions of administrators.
 
-Everything here is an immutable value.
+All types are immutable.
 """
 
 from dataclasses import dataclass
@@ -11,11 +11,11 @@ from mapshelf.model.catalogue import Map
 from mapshelf.model.map_collections import Collection
 
 NOTE_LENGTH: Final = 1000
-"""Characters of the note of a report at most."""
+"""Maximum length of the note of a report, in characters."""
 
 
 class Reason(StrEnum):
-    """Why somebody reports a map."""
+    """The reasons for a report."""
 
     SPAM = "spam"
     COPYRIGHT = "copyright"
@@ -27,12 +27,12 @@ class Reason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What somebody says is wrong with a map.
+    """A user's report about a map.
 
     Attributes:
-        reason: why it is reported.
-        note: what they say besides; may be empty.
-        created: when, in milliseconds since 1970-01-01 UTC.
+        reason: reason for the report.
+        note: additional remarks, may be empty.
+        created: creation time, in milliseconds since 1970-01-01 UTC.
         reporter: name of the user, ``None`` if the account has been deleted.
     """
 
@@ -44,14 +44,14 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class ReportedMap:
-    """A map with reports about which nothing is decided yet, oldest first.
+    """A map with open reports, oldest first.
 
     Attributes:
         map: the map.
         hidden: whether administrators have hidden it.
-        owner_can_be_disabled: whether its owner is somebody who is not disabled.
-        reports: the oldest of its reports.
-        count: how many there are.
+        owner_can_be_disabled: whether its owner is a user who is not yet disabled.
+        reports: its oldest open reports.
+        count: number of open reports.
     """
 
     map: Map
@@ -62,9 +62,9 @@ class ReportedMap:
 
 
 class DecisionKind(StrEnum):
-    """What administrators do about a map that was reported.
+    """The decisions that administrators can make about a reported map.
 
-    Nobody but its owner and administrators see a hidden map.
+    Only its owner and administrators can see a hidden map.
     """
 
     HIDE = "hide"
@@ -75,16 +75,16 @@ class DecisionKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What an administrator decided about a map, which can be undone.
+    """An administrator's decision about a map. It can be undone.
 
     Attributes:
         id: identifies it.
         kind: what was done.
         map: the map.
         user: name of the user who was disabled, ``None`` if none was.
-        decided: when, in milliseconds since 1970-01-01 UTC.
+        decided: time of the decision, in milliseconds since 1970-01-01 UTC.
         decided_by: name of the administrator.
-        reports: how many reports it closed.
+        reports: number of reports it closed.
     """
 
     id: int
@@ -98,7 +98,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class ReportedCollection:
-    """A collection with reports about which nothing is decided yet; see ``ReportedMap``."""
+    """A collection with open reports; see ``ReportedMap``."""
 
     collection: Collection
     hidden: bool
@@ -108,7 +108,7 @@ class ReportedCollection:
 
 @dataclass(frozen=True, slots=True)
 class CollectionDecision:
-    """What an administrator decided about a collection, which can be undone; see ``Decision``.
+    """An administrator's decision about a collection. It can be undone; see ``Decision``.
 
     Collections are hidden, or their reports are dismissed.
     """
@@ -122,7 +122,7 @@ class CollectionDecision:
 
 
 class MapsOfClosedAccount(StrEnum):
-    """What becomes of the uploaded maps of somebody who deletes the account."""
+    """What happens to a user's uploaded maps when the account is deleted."""
 
     REMOVE = "remove"
     PASS_ON = "pass_on"  # noqa: S105 - no password

@@ -1,14 +1,14 @@
-"""Programs that people let in (OAuth 2), as the store keeps them.
+"""OAuth 2 types: registered programs, authorization codes, grants and device requests.
 
-OAuth calls a program a client; here, a client is whoever sends a request. Everything here is an
-immutable value. Times are milliseconds since 1970-01-01 UTC.
+OAuth's "client" is called a program here, because "client" means the sender of a request. All types
+are immutable. Times are milliseconds since 1970-01-01 UTC.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 DYNAMIC_ID: Final = "dynamic-"
-"""How the ids of programs begin that have registered themselves."""
+"""Prefix of the ids of dynamically registered programs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,10 +17,10 @@ class Program:
 
     Attributes:
         id: its client id (RFC 6749, section 2.2).
-        name: what people are shown.
+        name: display name.
         secret: SHA-256 of its client secret; ``None`` for a public program, which has none.
-        redirect_uris: where browsers may be sent back to.
-        legacy: whether it may do what programs did before RFC 9700: see ``oauth_programs.py``.
+        redirect_uris: allowed redirect URIs.
+        legacy: whether it may use the flows that RFC 9700 deprecates: see ``oauth_programs.py``.
         created: when it was registered.
     """
 
@@ -33,22 +33,22 @@ class Program:
 
     @property
     def is_public(self) -> bool:
-        """Whether it cannot keep a secret: it runs in a browser, or on its user's machine."""
+        """Whether it is a public client, which cannot keep a secret because users run it."""
         return self.secret is None
 
     @property
     def is_dynamic(self) -> bool:
-        """Whether it has registered itself, so that nobody knows whose it is."""
+        """Whether it registered itself, which means that its owner is unknown."""
         return self.id.startswith(DYNAMIC_ID)
 
 
 @dataclass(frozen=True, slots=True)
 class AuthorizationCode:
-    """An authorization code (RFC 6749, section 4.1): everything but the code itself.
+    """A stored authorization code (RFC 6749, section 4.1), without the code itself.
 
     Attributes:
         digest: SHA-256 of the code.
-        program_id: the program that it is for.
+        program_id: the program it was issued to.
         user_id: who let the program in.
         scopes: what the program may do, separated by spaces.
         redirect_uri: the one in the request, empty if the request had none.
@@ -67,7 +67,7 @@ class AuthorizationCode:
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a user allowed a program once; all tokens that follow from it go with it.
+    """A user's authorization of a program; revoking it revokes all tokens derived from it.
 
     Attributes:
         id: identifies it.
@@ -77,7 +77,7 @@ class Grant:
         scopes: what the program may do, separated by spaces.
         created: when the user allowed it.
         expires: when the newest refresh token expires.
-        last_used: when a token of it was last used, as far as it is known.
+        last_used: last known use of one of its tokens.
     """
 
     id: int
@@ -92,14 +92,14 @@ class Grant:
 
 @dataclass(frozen=True, slots=True)
 class NewTokens:
-    """The tokens that a program is about to get, as digests.
+    """The digests of tokens to issue to a program.
 
     Attributes:
         access: SHA-256 of the access token.
         access_expires: when it expires.
         refresh: SHA-256 of the refresh token.
         refresh_expires: when it expires.
-        scopes: what the access token allows; empty for all that the grant allows.
+        scopes: scopes of the access token; empty for all scopes of the grant.
     """
 
     access: bytes
@@ -111,16 +111,16 @@ class NewTokens:
 
 @dataclass(frozen=True, slots=True)
 class DeviceRequest:
-    """A program on a device without a browser that waits to be let in (RFC 8628).
+    """A pending device authorization request (RFC 8628).
 
     Attributes:
         digest: SHA-256 of the device code.
-        user_code: what the user types, without hyphens.
+        user_code: the code the user types, without hyphens.
         program_id: the program.
-        scopes: what it asks for, separated by spaces.
+        scopes: requested scopes, separated by spaces.
         expires: when it expires.
-        user_id: who has let it in, ``None`` if nobody has.
-        denied: whether somebody has refused it.
+        user_id: the user who approved it, ``None`` if pending.
+        denied: whether a user denied it.
     """
 
     digest: bytes

@@ -1,13 +1,14 @@
-"""What is in a map: sheets with trees of topics, and everything that authors attach to a topic.
+"""The content of a map: sheets, trees of topics, and everything attached to a topic.
 
-Every reader makes these types, whatever the format. Programs differ in what they call things; here
-each has one place and one name. Topics are small mutable trees, all else is immutable.
+Every reader produces these types, whatever the format, so each concept has one name here although
+programs use different ones. Topics are mutable; all other types are immutable.
 
-* A sheet has one central topic. What hangs from none of its topics is beside it: floating topics,
-  summaries, and relationships and boundaries, which name the topics they are about by their ids.
-* Colours are ``#rrggbb``, empty if the author set none. Lengths are pixels of the author's screen,
-  positions count from the middle of the central topic, to the right and down.
-* Dates of tasks are as ISO 8601 writes them, a day or a minute: ``2026-01-31``,
+* A sheet has one central topic. Floating topics and summaries are separate trees; relationships and
+  boundaries refer to topics by id.
+* Colours are ``#rrggbb``, empty if the author set none. Lengths are in pixels of the author's
+  screen. Positions are relative to the middle of the central topic; x increases to the right, y
+  downwards.
+* Dates of tasks are in ISO 8601 format, to the day or the minute: ``2026-01-31``,
   ``2026-01-31T09:30``.
 """
 
@@ -18,24 +19,24 @@ from typing import Final, NamedTuple
 
 
 class TopicKind(StrEnum):
-    """How a topic belongs to the map."""
+    """The role of a topic in the map."""
 
     ATTACHED = "attached"
-    """A branch of the topic above it, or a central topic."""
+    """A child of its parent topic, or a central topic."""
     CALLOUT = "callout"
-    """A remark on the topic above it."""
+    """A callout on its parent topic."""
     FLOATING = "floating"
-    """It stands alone on the sheet, with the topics below it."""
+    """The root of a separate tree on the sheet."""
     SUMMARY = "summary"
     """It sums up several siblings (``Summary``)."""
 
 
 class Marker(NamedTuple):
-    """An icon that the author put on a topic.
+    """An icon on a topic.
 
     Attributes:
-        name: what it means, in the words of ``model.markers``, the same for all programs.
-        original: what the program that made the map calls it.
+        name: its meaning in the common vocabulary of ``model.markers``.
+        original: its name in the program that created the map.
     """
 
     name: str
@@ -43,20 +44,20 @@ class Marker(NamedTuple):
 
 
 TASK_STATES: Final = ("todo", "started", "paused", "done", "cancelled")
-"""What a task can be in the middle of."""
+"""The states of a task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """What the author planned about a topic.
+    """The task properties of a topic.
 
     Attributes:
-        state: one of ``TASK_STATES``, empty if not said.
-        progress: per cent done, ``None`` if not said.
-        priority: 1 (highest) to 9, ``None`` if not said.
-        start: date it begins, see the module; empty if not said.
-        due: date it has to be done by, likewise.
-        resources: who or what works on it.
+        state: one of ``TASK_STATES``, empty if not set.
+        progress: per cent complete, ``None`` if not set.
+        priority: 1 (highest) to 9, ``None`` if not set.
+        start: start date (see the module docstring), empty if not set.
+        due: due date, likewise.
+        resources: assigned people or resources.
     """
 
     state: str = ""
@@ -68,13 +69,14 @@ class Task:
 
 
 class Image(NamedTuple):
-    """A picture in a topic.
+    """An image in a topic.
 
     Attributes:
-        digest: SHA-256 of its bytes in hexadecimal digits, empty if the picture is not there.
-        width: how wide the author shows it, 0 if the file does not say.
-        height: how high, likewise. One of both is enough; without any, its own size counts.
-        alt: what it shows, or its file name.
+        digest: hexadecimal SHA-256 of its bytes, empty if the image is missing.
+        width: display width, 0 if not in the file.
+        height: display height, likewise. One of the two is enough; without either, the image's own
+            size applies.
+        alt: alternative text or file name.
     """
 
     digest: str
@@ -84,7 +86,7 @@ class Image(NamedTuple):
 
 
 class Attachment(NamedTuple):
-    """A file that the author put into the map, with its size in bytes; 0 if unknown."""
+    """A file embedded in the map, with its size in bytes, 0 if unknown."""
 
     name: str
     size: int = 0
@@ -92,19 +94,19 @@ class Attachment(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How a topic looks in its file: as its author made it, else as the theme of the map says.
+    """The style of a topic: set by the author, otherwise by the theme of the map.
 
     Attributes:
-        text: colour of the words.
-        fill: colour behind them.
-        line: colour of the line to the topic above, and of its branch.
-        border: colour of the outline of its shape.
-        bold: whether the words are bold.
-        italic: whether they are italic.
-        size: of the letters in points, 0 if not set.
+        text: text colour.
+        fill: fill colour.
+        line: colour of the line to the parent, and of its branch.
+        border: border colour.
+        bold: whether the text is bold.
+        italic: whether the text is italic.
+        size: font size in points, 0 if not set.
         shape: ``rectangle``, ``rounded``, ``ellipse``, ``underline``, ``diamond``, ``hexagon``,
             ``cloud`` or ``none``; empty if not set or not known.
-        line_width: of the line to the topic above, in pixels, 0 if not set.
+        line_width: width of the line to the parent in pixels, 0 if not set.
     """
 
     text: str = ""
@@ -120,29 +122,30 @@ class Style:
 
 @dataclass(slots=True)
 class Topic:
-    """One topic of a map, with its children in the order the author gave them.
+    """A topic of a map, with its children in the author's order.
 
     Attributes:
-        text: its text, plain, possibly of several lines.
-        id: identifies it within the map, empty until it gets one (``readers.parsing.topic_ids``).
-        note: the note attached to it, plain text, empty if none.
-        note_html: the same note as HTML that is safe to show, empty if it is plain.
-        links: what it links to, as ``formats.links`` understands it: URLs, paths, and ``#ID`` for
-            a topic of this map. Never fetched.
+        text: plain text, possibly several lines.
+        id: unique within the map, empty until assigned (``readers.parsing.topic_ids``).
+        note: its note as plain text, empty if none.
+        note_html: the note as sanitised HTML, empty if it has no formatting.
+        links: link targets, see ``formats.links``: URLs, paths, and ``#ID`` for a topic of this
+            map. Never fetched.
         children: the topics below it.
-        text_html: its text as HTML that is safe to show, empty if it is plain.
-        kind: how it belongs to the map.
+        text_html: the text as sanitised HTML, empty if it has no formatting.
+        kind: role in the map.
         markers: its icons.
-        tags: words the author filed it under (labels, keywords).
-        task: what is planned about it.
-        attributes: names and values.
-        images: the pictures in it.
-        attachments: the files in it.
-        formula: mathematics in LaTeX, without the signs around it.
-        style: how it looks, ``None`` if the author left that to the program.
-        folded: whether the author hid what is below it.
-        side: ``left`` or ``right`` of the central topic, of a main topic if the author chose.
-        position: of its middle, if the author placed it.
+        tags: tags (in some programs: labels, keywords).
+        task: its task properties.
+        attributes: name-value pairs.
+        images: its images.
+        attachments: its embedded files.
+        formula: LaTeX without delimiters.
+        style: its style, ``None`` if the file sets none.
+        folded: whether its children are folded.
+        side: for a main topic, ``left`` or ``right`` of the central topic; empty if the author did
+            not choose.
+        position: position of its middle, if the author placed it.
     """
 
     text: str
@@ -166,13 +169,13 @@ class Topic:
     position: tuple[float, float] | None = None
 
     def facts(self) -> list[str]:
-        """Return the words of what is attached to it besides the note, see ``topic_facts``."""
+        """Return the searchable text attached to it, except the note; see ``topic_facts``."""
         resources = self.task.resources if self.task else ()
         files = [file.name for file in self.attachments]
         return topic_facts(self.tags, self.attributes, resources, files, self.formula)
 
     def walk(self) -> Iterator[tuple[int, "Topic"]]:
-        """Yield this topic and all topics below it, in order, with their depth (0 for this one)."""
+        """Yield this topic and its descendants in document order, with their depth from 0."""
         stack: list[tuple[int, Topic]] = [(0, self)]
         while stack:
             depth, topic = stack.pop()
@@ -189,17 +192,17 @@ def topic_facts(
     files: Sequence[str],
     formula: str,
 ) -> list[str]:
-    """Return a line for each kind of words that are attached to a topic, so that search has them.
+    """Return the searchable text attached to a topic, one line for each kind.
 
-    Not among them are the names of pictures, which programs make up, and of markers: ``idea`` would
-    find every map with a light bulb.
+    The names of images are left out because programs generate them. Markers are left out because
+    ``idea`` would otherwise find every map with a light bulb.
     """
     lines = (", ".join(tags), *map(": ".join, attributes), ", ".join(resources), ", ".join(files))
     return [line for line in (*lines, formula) if line]
 
 
 class Relationship(NamedTuple):
-    """An arrow between two topics: the ids of both, and the words on it."""
+    """An arrow between two topics, given by id, with a label."""
 
     start: str
     end: str
@@ -208,7 +211,7 @@ class Relationship(NamedTuple):
 
 
 class Boundary(NamedTuple):
-    """A line around topics and everything below them: their ids, and the words on it."""
+    """An outline around topics and their descendants, given by id, with a label."""
 
     topics: tuple[str, ...]
     text: str = ""
@@ -216,7 +219,7 @@ class Boundary(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """A brace beside sibling topics, given by their ids, and the topic that sums them up."""
+    """A brace over sibling topics, given by id, with the topic that summarises them."""
 
     topics: tuple[str, ...]
     topic: Topic
@@ -228,14 +231,14 @@ class Sheet:
 
     Attributes:
         root: its central topic.
-        title: its name, empty if it has none of its own.
-        floating: topics that stand alone, with what hangs from them.
+        title: its name, empty if unnamed.
+        floating: floating topics, with their descendants.
         relationships: arrows between topics of the sheet.
         boundaries: lines around topics of the sheet.
-        summaries: topics that sum up others.
-        background: colour behind everything.
-        clockwise: whether the main topics go around the central one as the hands of a clock do: on
-            the left, the first is at the bottom.
+        summaries: summaries of the sheet.
+        background: background colour.
+        clockwise: whether the main topics are arranged clockwise: on the left, the first is at the
+            bottom.
     """
 
     root: Topic
@@ -248,7 +251,7 @@ class Sheet:
     clockwise: bool = False
 
     def trees(self) -> tuple[Topic, ...]:
-        """Return every topic of the sheet that hangs from no other, the central one first."""
+        """Return the roots of all trees on the sheet, the central topic first."""
         return (self.root, *self.floating, *(summary.topic for summary in self.summaries))
 
     def topics(self) -> Iterator[Topic]:
@@ -258,7 +261,7 @@ class Sheet:
 
 
 def sheets_of(roots: Iterable[Topic]) -> tuple[Sheet, ...]:
-    """Return a sheet for each central topic, with nothing beside it."""
+    """Return a sheet for each central topic, with nothing but its tree."""
     return tuple(map(Sheet, roots))
 
 
@@ -268,17 +271,17 @@ class Outline:
 
     Attributes:
         sheets: the sheets of the file; at least one.
-        software: name of the program that wrote the file, empty if the file does not say.
+        software: name of the program that wrote the file, empty if unknown.
         software_version: its version, likewise.
         template: whether the format marks the file as a template.
-        author: who made the map, empty if the file does not say.
+        author: author of the map, empty if unknown.
         copyright: copyright or licence statement, likewise.
-        created: when it was made, milliseconds since 1970-01-01 UTC, if the file says so.
-        modified: when it was last edited, likewise.
-        language: ISO 639-1 code of its language, empty if unsure. It is not read from the file but
-            guessed from the text (``readers.summary.language``).
-        picture: digest of the picture of the map in the file, empty if there is none that can be
-            shown (``readers.parsing.pictures``).
+        created: creation time in milliseconds since 1970-01-01 UTC, if in the file.
+        modified: time of the last edit, likewise.
+        language: ISO 639-1 code of its language, empty if unsure. Not read from the file but
+            detected from the text (``readers.summary.language``).
+        picture: digest of the preview image in the file, empty if there is none that can be shown
+            (``readers.parsing.pictures``).
     """
 
     sheets: tuple[Sheet, ...]
@@ -298,7 +301,7 @@ class Outline:
         return tuple(sheet.root for sheet in self.sheets)
 
     def trees(self) -> Iterator[Topic]:
-        """Yield every topic that hangs from no other, sheet by sheet."""
+        """Yield the roots of all trees, sheet by sheet."""
         for sheet in self.sheets:
             yield from sheet.trees()
 

@@ -1,6 +1,6 @@
-"""What people do with maps: upload them, say something about them, vote for them, remove them.
+"""Publishing types: uploads and their versions, map details, votes, quotas and removed maps.
 
-Everything here is an immutable value.
+All types are immutable.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,10 +12,10 @@ from typing import Final, NamedTuple
 from mapshelf.model.catalogue import DAY, Map, MapLink, Visibility
 
 MOST_TAGS: Final = 20
-"""Tags of a map at most."""
+"""Maximum number of tags per map."""
 
 TAG_LENGTH: Final = 50
-"""Characters of a tag at most."""
+"""Maximum length of a tag, in characters."""
 
 UNDOABLE: Final = 30 * DAY
 """Milliseconds for which a removal can be undone."""
@@ -31,15 +31,15 @@ SETTABLE: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
         "visibility": ("visibility",),
     }
 )
-"""What people can set of a map (``Map.set_by_people``), and the fields of ``Map`` that it means."""
+"""The properties of a map that users can set (``Map.set_by_people``), with their ``Map`` fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class MapDetails:
-    """What somebody says about a map; ``None`` means that nothing is said.
+    """The details that a user sets on a map; ``None`` leaves a field unset.
 
     The fields are those of ``Map``. ``category_id`` is the id of a known category. ``no_licence``
-    says that the map has no licence type, since ``None`` says nothing.
+    removes the licence type, which ``None`` cannot express.
     """
 
     title: str | None = None
@@ -55,7 +55,7 @@ class MapDetails:
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
-    """A map file that somebody uploads, and what a reader found in it.
+    """An uploaded map file and its parsed content.
 
     Attributes:
         name: its name without folders.
@@ -65,8 +65,8 @@ class UploadedFile:
         outline: see ``MapDraft``.
         images: see ``MapDraft``.
         links: see ``MapDraft``.
-        software: name of the program that made it, empty if unknown.
-        tags: those in it, for a map for which nobody says others.
+        software: name of the program that created it, empty if unknown.
+        tags: tags from the file, used unless the user sets others.
     """
 
     name: str
@@ -81,22 +81,22 @@ class UploadedFile:
 
     @property
     def kept(self) -> int:
-        """How many bytes it takes in the quota of its author: its content and its pictures."""
+        """Bytes it counts towards the uploader's quota: content and images."""
         return self.size + sum(map(len, self.images.values()))
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A file that an uploaded map has, or had.
+    """A current or former file of an uploaded map.
 
     Attributes:
-        number: counts the files of the map from 1 on.
+        number: version number, from 1.
         name: see ``UploadedFile``.
         digest: see ``UploadedFile``.
         size: see ``UploadedFile``.
         created: when it was uploaded, in milliseconds since 1970-01-01 UTC.
-        created_by: name of the user who did.
-        current: whether it is the file of the map now.
+        created_by: name of the user who uploaded it.
+        current: whether it is the current file of the map.
     """
 
     number: int
@@ -109,7 +109,7 @@ class Version:
 
 
 class Vote(Enum):
-    """What somebody thinks of a map; the value is what it adds to the votes."""
+    """A vote on a map; the value is what it adds to the score."""
 
     UP = 1
     DOWN = -1
@@ -117,7 +117,7 @@ class Vote(Enum):
 
 
 class Votes(NamedTuple):
-    """How many people voted for a map, and against it."""
+    """The numbers of votes for and against a map."""
 
     up: int = 0
     down: int = 0
@@ -125,16 +125,16 @@ class Votes(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """What a user has uploaded.
+    """A user's quota usage.
 
     Attributes:
-        maps: uploaded maps that are there.
-        size: bytes of the files of all their versions, and of the pictures in their present files.
-        recent: files uploaded within the last hour, of removed maps, too.
+        maps: number of uploaded maps, without removed ones.
+        size: bytes of the files of all their versions and the images of their current files.
+        recent: files uploaded within the last hour, including those of removed maps.
         first: when the first of these was uploaded (milliseconds since 1970-01-01 UTC), ``None`` if
             there are none.
-        removed: the same bytes of removed maps, which are kept for a time.
-        removed_maps: how many these are.
+        removed: bytes of removed maps, which are stored for a limited time.
+        removed_maps: number of removed maps.
     """
 
     maps: int
@@ -147,12 +147,12 @@ class Usage:
 
 @dataclass(frozen=True, slots=True)
 class RemovedMap:
-    """A map that somebody removed, which can be undone.
+    """A removed map that can be restored.
 
     Attributes:
         map: the map.
-        removed: when, in milliseconds since 1970-01-01 UTC.
-        removed_by: name of the user who did.
+        removed: time of removal, in milliseconds since 1970-01-01 UTC.
+        removed_by: name of the user who removed it.
     """
 
     map: Map
@@ -161,13 +161,13 @@ class RemovedMap:
 
 
 def parse_tags(text: str) -> tuple[str, ...]:
-    """Return the tags in a text, which commas separate.
+    """Parse a comma-separated list of tags.
 
-    Blanks around a tag do not count. Of tags that differ only in case, the first is taken.
+    White space around tags is ignored. Of tags that differ only in case, the first wins.
 
     Raises:
-        ValueError: there are too many, or one is too long or not printable; the message says what
-            they must be.
+        ValueError: there are too many tags, or one is too long or not printable; the message states
+            the rule.
     """
     found: dict[str, str] = {}
     for part in text.split(","):

@@ -1,32 +1,32 @@
-"""Saved searches: what somebody searches for again and again, kept under a name.
+"""Saved searches: queries that users store under a name.
 
-Everything here is an immutable value.
+All types are immutable.
 """
 
 from dataclasses import dataclass
 from typing import Final
 
 SEARCH_NAME_LENGTH: Final = 200
-"""Characters of the name of a saved search at most."""
+"""Maximum length of the name of a saved search, in characters."""
 
 SEARCH_LENGTH: Final = 8_000
-"""Characters of its parameters as a query string at most: no longer one could be asked for."""
+"""Maximum length of its query string, in characters: longer ones do not fit into a request."""
 
 MOST_SEARCHES: Final = 100
-"""Saved searches of one user at most."""
+"""Maximum number of saved searches per user."""
 
 
 @dataclass(frozen=True, slots=True)
 class SavedSearch:
-    """A saved search as the store keeps it.
+    """A saved search in the store.
 
     Attributes:
-        id: public identifier, as that of a map; never given to another saved search.
-        name: what its owner calls it, one line.
-        parameters: those of a list that select and order maps, as a query string.
-        owner: username of who saved it.
+        id: public identifier, in the form of a map's; never reused.
+        name: one-line name chosen by its owner.
+        parameters: the filter and sort parameters of the list, as a query string.
+        owner: username of its creator.
         created: when it was saved, in milliseconds since 1970-01-01 UTC.
-        changed: when it was changed last.
+        changed: when it last changed.
     """
 
     id: str

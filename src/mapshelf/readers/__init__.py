@@ -1,10 +1,9 @@
-"""Read map files of any format as outlines: the table of readers, and ``read``.
+"""Parse map files of any supported format into outlines: the registry of readers, and ``read``.
 
-No other package needs to know the formats. Each format is one module in ``formats/`` and one row
-of ``READERS``. The format is detected from the content of a file, because extensions are
-unreliable.
+No other package depends on the formats. Each format is one module in ``formats/`` and one row of
+``READERS``. The format is detected from the content of a file, because extensions are unreliable.
 
-This module opens no files and starts no processes; ``readers.sandboxed_reader`` does.
+This module neither opens files nor starts processes; ``readers.sandboxed_reader`` does.
 """
 
 from collections.abc import Callable
@@ -46,19 +45,19 @@ __all__ = ["READERS", "Limits", "Reader", "preview_png", "read", "read_content"]
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A format that can be read.
+    """A supported import format.
 
     Attributes:
         name: the usual name of the format.
-        suffixes: its file extensions, in lower case: such files are imported from folders.
-        sniff: returns whether a file has this format; fast.
-        read: reads a file that ``sniff`` accepted. Raises only ``UnreadableFile`` and its
+        suffixes: its file extensions in lower case; such files are imported from folders.
+        sniff: fast check whether a file has this format.
+        read: parses a file that ``sniff`` accepted. Raises only ``UnreadableFile`` and its
             subclasses.
-        shared: extensions, in lower case, that many other files have, too. Such files are imported
-            from folders only if ``sniff`` accepts their beginning.
-        main: the name of the file with the map, in lower case, if a document may be a folder with
-            one of ``suffixes`` (macOS shows such a folder as a file).
-        pictures: names of members of its archives that may be a preview, the best first.
+        shared: extensions in lower case that other formats use, too. Such files are imported from
+            folders only if ``sniff`` accepts their beginning.
+        main: name of the main file in lower case, if a document may be a folder with one of
+            ``suffixes`` (a macOS package).
+        pictures: names of archive members that may be a preview, in order of preference.
     """
 
     name: str
@@ -123,7 +122,7 @@ READERS: Final = (
     Reader("MindMup", (".mup",), mindmup.sniff, mindmup.read),
     Reader("KityMinder, Naotu", (".km",), kityminder.sniff, kityminder.read),
 )
-"""In this order; the first whose ``sniff`` accepts a file reads it.
+"""The readers in order of precedence: the first whose ``sniff`` accepts a file parses it.
 
 Mindomo is before FreeMind, because their root elements have the same name.
 """
@@ -141,21 +140,21 @@ def read(
 
     Args:
         data: the content of the file.
-        limits: how much reading it may cost.
+        limits: resource limits for parsing.
         readers: the formats to try.
         name: the name of the file, for formats that cannot be detected without it.
 
     Raises:
-        NotAMap: it is something else; the message says what, if that is known.
-        BrokenFile: it is a map, but damaged.
+        NotAMap: the file is not a map; the message names what it is, if known.
+        BrokenFile: the map is damaged.
         TooLarge: it exceeds one of ``limits``.
-        UnreadableFile: it is a map of a format for which there is no reader.
+        UnreadableFile: the map has a format without a reader.
     """
     return read_content(Content(data, limits, name), readers)
 
 
 def read_content(content: Content, readers: tuple[Reader, ...] = READERS) -> Outline:
-    """Return the outline of a map file; its pictures are in ``content.images`` afterwards.
+    """Return the outline of a map file; its images are then in ``content.images``.
 
     Raises:
         UnreadableFile: as ``read``.
@@ -194,7 +193,7 @@ def preview_png(
 
     Raises:
         PreviewChanged: its digest is not ``digest`` (``Outline.picture``).
-        UnreadableFile: the file has no usable preview, or is no map.
+        UnreadableFile: the file has no usable preview, or is not a map.
     """
     content = Content(data, limits, name)
     reader = next((reader for reader in READERS if reader.sniff(content)), None)

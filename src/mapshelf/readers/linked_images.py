@@ -1,14 +1,13 @@
-"""Reads the pictures that a map only points to: files beside it, in the folder that is imported.
+"""Read linked images: image files next to a map, in the imported folder or archive.
 
-A map may name any path, and whoever wrote it wants to know what is on this machine. So only files
-that could as well have been imported are read: ordinary files below the imported folder, reached
-through ordinary folders. Symbolic links are not followed in any part of the path, hidden files and
-folders are not looked into, and nothing is fetched from anywhere. A map in a zip archive finds what
-the same archive holds. A map that was named alone has nothing beside it, since the operator meant
-that file and not its folder.
+A map may name any path, and its author may be probing this machine. So only files that could have
+been imported themselves are read: regular files below the imported folder. Symbolic links are not
+followed in any part of the path, hidden files and folders are skipped, and nothing is fetched from
+the network. A map in a zip archive can use the members of the same archive. A map that was imported
+as a single file has no linked images, since the operator selected that file and not its folder.
 
-What is read is bounded like the pictures inside a map. Whether it is a picture, others decide
-(``readers.parsing.images``): what is none goes no further.
+The same limits apply as for embedded images. ``readers.parsing.images`` checks whether a file is an
+image, and discards it otherwise.
 """
 
 import os
@@ -30,25 +29,25 @@ from mapshelf.readers.zip_import import open_members, split_path
 _LONGEST_PATH: Final = 4096
 
 _TRIES: Final = 4
-"""Different paths that are tried for each picture a map may have: many lead nowhere."""
+"""Number of paths to try for each allowed image: many do not exist."""
 
 _SCHEME: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
-"""The beginning of a URL, or of a path on a drive of Windows."""
+"""The scheme of a URL, or a Windows drive letter."""
 
 _FILE: Final = re.compile(r"file:(?://(?:localhost)?(?=/))?", re.IGNORECASE)
 
 _Read = Callable[[str, int], bytes]
-"""Returns the file at a path below the imported folder, of at most so many bytes."""
+"""Reads the file at a path below the imported folder, up to a number of bytes."""
 
 
 @contextmanager
 def linked_files(path: str, folder: str, limits: Limits) -> Iterator[ReadLinkedFile | None]:
-    """Give the function that returns the files beside the map at ``path``; ``None`` if none may be.
+    """Return a function that reads the files next to the map at ``path``, ``None`` if not allowed.
 
     Args:
         path: the absolute path of the map; in an archive, below the path of the archive.
         folder: the imported folder or archive that ``path`` is in, empty if there is none.
-        limits: how many bytes in how many files it returns, as for pictures.
+        limits: limits for the number and total size of the files, as for images.
     """
     below = os.path.relpath(path, folder) if folder else ".."
     if below == ".." or below.startswith("../"):
@@ -62,7 +61,7 @@ def linked_files(path: str, folder: str, limits: Limits) -> Iterator[ReadLinkedF
 
 
 class _Files:
-    """The files beside one map, each read once."""
+    """The linked files of one map, each read once."""
 
     def __init__(self, read: _Read, folder: str, place: str, limits: Limits) -> None:
         """Read with ``read`` for a map in the folder ``place`` below the imported ``folder``."""
@@ -93,12 +92,12 @@ class _Files:
 
 
 def names_below(path: str, folder: str, place: str) -> Iterator[str]:
-    """Yield the paths below ``folder`` that ``path`` may mean in a map, the likeliest first.
+    """Yield the possible meanings of ``path`` below ``folder``, the likeliest first.
 
     Args:
-        path: as the map has it, perhaps percent-encoded, with slashes of either kind, a file URL.
+        path: path from the map, possibly percent-encoded, with backslashes, or a file URL.
         folder: the imported folder; an absolute path into it is one below it.
-        place: path of the map's own folder below ``folder``, empty if that is the same.
+        place: path of the map's folder below ``folder``, empty if they are the same.
     """
     prefix = _FILE.match(path)
     plain = path[prefix.end() :] if prefix else path
@@ -116,14 +115,14 @@ def _file(folder: str, name: str, most: int) -> bytes:
     with open_regular(posixpath.join(folder, name), folder) as (file, status):
         if status.st_size > most:
             raise UnreadableFile("it is too large")
-        data = file.read(most + 1)  # it may grow meanwhile; one byte more tells
+        data = file.read(most + 1)  # one extra byte detects a file that has grown
     if len(data) > most:
         raise UnreadableFile("it is too large")
     return data
 
 
 class _Members:
-    """The members of an archive, which is opened with the first that is asked for."""
+    """The members of an archive, which is opened on first access."""
 
     def __init__(self, archive: str, opened: ExitStack, limits: Limits) -> None:
         self._archive = archive

@@ -1,8 +1,9 @@
-"""Open ordinary files: no pipe, no device, and nothing that a link has put in their place.
+"""Open regular files safely: no pipes, no devices, and no symbolic links.
 
-Whoever can put files into an imported folder must not choose what else is read. When a folder is
-scanned, links are left out. But between that and reading, seconds later, a file or a folder can be
-exchanged for a link. So no part of the path below the imported folder may be one when it is opened.
+A user with write access to an imported folder must not gain read access to other files. The scan of
+a folder skips symbolic links, but a file or folder can be replaced by a link between the scan and
+the read (a TOCTOU race). So no part of the path below the imported folder may be a link when the
+file is opened.
 """
 
 import os
@@ -13,21 +14,21 @@ from typing import BinaryIO, Final
 
 from mapshelf.errors import UnreadableFile
 
-# Without O_NONBLOCK, opening a pipe nobody writes to would wait for ever.
+# Without O_NONBLOCK, opening a pipe without a writer would block for ever.
 _FLAGS: Final = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _NO_LINK: Final = _FLAGS | os.O_NOFOLLOW
 
 
 @contextmanager
 def open_regular(path: str, folder: str = "") -> Iterator[tuple[BinaryIO, os.stat_result]]:
-    """Open an ordinary file for reading, and nothing else.
+    """Open a regular file for reading.
 
     Args:
-        path: where it is.
-        folder: the imported folder that it is in. Links below it are not followed.
+        path: path of the file.
+        folder: the imported folder that contains it. Links below it are not followed.
 
     Raises:
-        UnreadableFile: it is a folder, a pipe, a device.
+        UnreadableFile: it is a folder, pipe or device.
         OSError: it cannot be opened.
     """
     if folder:
@@ -45,7 +46,7 @@ def open_regular(path: str, folder: str = "") -> Iterator[tuple[BinaryIO, os.sta
 
 
 def _opened_below(folder: str, parts: list[str]) -> int:
-    """Open a file below ``folder`` part by part, so that no part can be a symbolic link."""
+    """Open a file below ``folder`` component by component, without following symbolic links."""
     descriptor = os.open(folder, _NO_LINK | os.O_DIRECTORY)
     for number, part in enumerate(parts, 1):
         outer = descriptor

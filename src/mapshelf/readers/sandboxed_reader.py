@@ -1,9 +1,9 @@
 """Read map files in sandboxed child processes.
 
-Our own code enforces ``readers.parsing.limits``. The operating system covers what we did not think
-of, such as a parser that loops, crashes or takes all memory: each file is read by a child process
-with limits on processor time, memory and clock time, which cannot write files. A file that exceeds
-a limit is refused; the others are not affected.
+Our own code enforces ``readers.parsing.limits``. The operating system handles what those miss, such
+as a parser that loops, crashes or exhausts memory: each file is parsed in a child process that has
+limits on CPU time, memory and wall-clock time and cannot write files. A file that exceeds a limit
+is refused; other files are not affected.
 
 * The children come from ``mapshelf.sandbox.pool``. If the pool breaks (a child died before it
   reported which file it had), a new one is started, and each unfinished file is tried once more.
@@ -44,7 +44,7 @@ from mapshelf.sandbox.pool import ConfinedPool, processor_time
 _LOG: Final = logging.getLogger(__name__)
 
 _LOOK_AHEAD: Final = 8
-"""Files in progress for each child: enough to keep it busy while another has a slow one."""
+"""Files in progress for each child: enough to keep it busy while another child has a slow file."""
 
 _DESCRIPTORS: Final = 32
 _TRIES: Final = 2
@@ -63,14 +63,14 @@ class ReadFile:
         title: one line, never empty; see ``mapshelf.readers.summary.title``.
         description: see ``mapshelf.readers.summary.description``.
         software: name of the program that wrote it, empty if unknown.
-        template: whether its format says it is a template.
+        template: whether the format marks it as a template.
         content: the file itself, zlib-compressed.
-        images: the pictures in its topics, as they are in the file or beside it, by the SHA-256 of
-            their bytes in hexadecimal digits (``Image.digest``).
+        images: the original bytes of its embedded and linked images, by hexadecimal SHA-256
+            (``Image.digest``).
         links: its links to files that may be maps.
-        tags: what it is filed under; see ``mapshelf.readers.summary.tags``.
-        dated: when it was made, as the file says, or else when it was edited last; milliseconds
-            since 1970-01-01 UTC, ``None`` if it does not say.
+        tags: its tags; see ``mapshelf.readers.summary.tags``.
+        dated: creation time from the file, or else the time of the last edit, in milliseconds since
+            1970-01-01 UTC; ``None`` if the file has neither.
     """
 
     path: str
@@ -91,12 +91,12 @@ class ReadFile:
 
 @dataclass(frozen=True, slots=True)
 class RefusedFile:
-    """A file that was not read, and one line that says why.
+    """A file that was refused, with a one-line reason.
 
     Attributes:
         path: as it was given.
-        reason: for the person who wants the file in the catalogue.
-        kind: what kind of refusal it is.
+        reason: reason, addressed to the person who imports the file.
+        kind: kind of refusal.
     """
 
     path: str
@@ -108,7 +108,7 @@ Result = ReadFile | RefusedFile
 
 
 FolderOf = Callable[[str], str]
-"""Returns the imported folder (or archive) that a path is in, empty if it was named alone."""
+"""Returns the imported folder (or archive) of a path, empty for a single file."""
 
 
 def read_file(
@@ -118,12 +118,11 @@ def read_file(
     folder: str = "",
     content: bytes | None = None,
 ) -> Result:
-    """Read the file at ``path`` in this process, under the limits that need no child process.
+    """Read the file at ``path`` in this process, with the limits that need no child process.
 
-    Each child calls this. It never raises, whatever the file is: it follows symbolic links, but
-    none below the imported ``folder``, and refuses pipes and devices without waiting for them.
-    Pictures beside the file are read only if they are in that folder. With ``content``,
-    zlib-compressed, that is read instead of the file.
+    Each child calls this. It never raises. It does not follow symbolic links below the imported
+    ``folder``, and refuses pipes and devices without blocking. Linked images are read only from
+    that folder. If ``content`` (zlib-compressed) is given, it is parsed instead of the file.
     """
     try:
         kept = None if content is None else _unpacked(content, limits)
@@ -156,12 +155,13 @@ def read_file(
 
 
 class FileAgain(NamedTuple):
-    """A map file as the store keeps it.
+    """A stored map file to parse again.
 
     Attributes:
         content: zlib-compressed.
-        path: where it was, or just its name. It is not read, but pictures beside it are.
-        folder: the imported folder that ``path`` is in, empty if pictures are not to be read.
+        path: its original path, or only its name. The path itself is not read, but linked images
+            next to it are.
+        folder: the imported folder that contains ``path``, empty to skip linked images.
     """
 
     content: bytes
@@ -170,12 +170,12 @@ class FileAgain(NamedTuple):
 
 
 class _Task(NamedTuple):
-    """A file to be read.
+    """A file to parse.
 
     Attributes:
-        path: where it is.
-        folder: the imported folder it is in, empty if it was named alone.
-        content: what to read instead, zlib-compressed.
+        path: path of the file.
+        folder: the imported folder that contains it, empty for a single file.
+        content: zlib-compressed content to parse instead of the file.
     """
 
     path: str
@@ -184,9 +184,9 @@ class _Task(NamedTuple):
 
 
 class SandboxedReader:
-    """Reads map files in limited child processes.
+    """Parses map files in sandboxed child processes.
 
-    Use it in a ``with`` statement; the children end with it. They start with the first file.
+    Use it in a ``with`` statement. The children start on the first file and end with the block.
     """
 
     def __init__(
@@ -199,9 +199,9 @@ class SandboxedReader:
 
         Args:
             workers: number of children, at least 1.
-            limits: what a file may cost; the defaults of ``Limits`` if not given.
-            readers: a function of a module that returns the table of readers; called in the
-                child, since functions of a table may not travel. Default: ``READERS``.
+            limits: resource limits per file; default: those of ``Limits``.
+            readers: a module-level function that returns the table of readers; called in the child,
+                since the table may not be picklable. Default: ``READERS``.
         """
         self._workers = workers or os.cpu_count() or 1
         self._limits = limits or Limits()
@@ -220,26 +220,26 @@ class SandboxedReader:
         self.close()
 
     def close(self) -> None:
-        """End the children; files that they are reading are refused."""
+        """Stop the children; files in progress are refused."""
         self._pool.close()
 
     def expect(self, files: int) -> None:
-        """Start no more children than this number of files, unless they have been started.
+        """Limit the children to this number of files, unless they have already started.
 
-        Starting a child takes more time than reading a hundred maps.
+        Starting a child takes longer than parsing a hundred maps.
         """
         self._pool.expect(files)
 
     def read(self, paths: Iterable[str], folder_of: FolderOf = lambda _: "") -> Iterator[Result]:
-        """Return a result for each of ``paths``, in their order, as soon as it is ready.
+        """Yield a result for each of ``paths``, in order, as soon as it is ready.
 
-        ``paths`` may be endless: it is consumed only a few files ahead of the results. Pictures
-        beside a file are read if they are in its imported folder, which ``folder_of`` returns.
+        ``paths`` may be infinite: it is consumed only a few files ahead of the results. Linked
+        images are read from the imported folder that ``folder_of`` returns for a file.
         """
         return self._read(_Task(path, folder_of(path)) for path in paths)
 
     def read_again(self, files: Iterable[FileAgain]) -> Iterator[Result]:
-        """Return a result for each file that the store keeps, as ``read`` does."""
+        """Yield a result for each stored file, as ``read`` does."""
         return self._read(_Task(file.path, file.folder, file.content) for file in files)
 
     def _read(self, tasks: Iterable[_Task]) -> Iterator[Result]:
@@ -255,7 +255,7 @@ class SandboxedReader:
         """Return the files in the zip archive at ``path`` (see ``mapshelf.readers.zip_import``).
 
         Raises:
-            UnreadableFile: it is no zip archive, or exceeds a limit.
+            UnreadableFile: it is not a zip archive, or exceeds a limit.
         """
         try:
             arguments = (path, self._limits)
@@ -283,7 +283,7 @@ class SandboxedReader:
             return RefusedFile(task.path, "the process reading it crashed")
 
     def _answer(self, path: str, future: "Future[Result]") -> Result:
-        """Return the child's result, or why there is none; raises only if the pool is broken."""
+        """Return the child's result or a refusal; raises only if the pool is broken."""
         try:
             return self._pool.result(future)
         except TimeoutError:
@@ -296,7 +296,7 @@ class SandboxedReader:
             return RefusedFile(path, "reading it takes more memory than is allowed")
         except BrokenProcessPool:
             raise
-        except Exception as error:  # a mistake of ours, which must not end an import
+        except Exception as error:  # a bug in our code, which must not abort an import
             _LOG.exception("reading %r failed", path)
             return RefusedFile(path, f"the reader failed ({type(error).__name__}), please report")
 
@@ -311,7 +311,7 @@ class SandboxedReader:
 def _read_map(
     data: bytes, path: str, limits: Limits, readers: tuple[Reader, ...], folder: str
 ) -> tuple[Outline, dict[str, bytes]]:
-    """Return the outline of the file at ``path``, whole and sound, and the pictures in it."""
+    """Return the validated outline of the file at ``path``, and its images."""
     with linked_files(path, folder, limits) as beside:
         content = Content(data, limits, os.path.basename(path), beside)
         outline = read_content(content, readers)
@@ -321,7 +321,7 @@ def _read_map(
 
 
 def _shown(outline: Outline, found: dict[str, bytes]) -> dict[str, bytes]:
-    """Return those of the pictures ``found`` that topics have: some may have been too many."""
+    """Return the images in ``found`` that topics still refer to after limits were applied."""
     if not found:
         return found
     digests = {image.digest for _, topic in outline.topics() for image in topic.images}
@@ -330,7 +330,7 @@ def _shown(outline: Outline, found: dict[str, bytes]) -> dict[str, bytes]:
 
 def _load(path: str, limits: Limits, folder: str) -> tuple[bytes, int]:
     """Return the content of a file, and its modification time in nanoseconds."""
-    # What was in a folder is in no archive, unless somebody has put one in its place.
+    # A file from a folder is never in an archive, unless an archive has replaced the folder.
     within = folder if os.path.isdir(folder) else ""
     in_archive = None if within else split_path(path)
     if in_archive:
@@ -339,7 +339,7 @@ def _load(path: str, limits: Limits, folder: str) -> tuple[bytes, int]:
     with open_regular(path, within) as (file, status):
         if status.st_size > limits.file:
             raise _too_large(limits)
-        data = file.read(limits.file + 1)  # it may grow meanwhile; one byte more tells
+        data = file.read(limits.file + 1)  # one extra byte detects a file that has grown
     if len(data) > limits.file:
         raise _too_large(limits)
     return data, status.st_mtime_ns
@@ -356,7 +356,7 @@ def _unpacked(content: bytes, limits: Limits) -> bytes:
 
 
 def _packed(data: bytes) -> bytes:
-    # Archives are packed already: trying again takes time and gains nothing.
+    # Archives are already compressed: compressing them again only takes time.
     return zlib.compress(data, 0 if data.startswith(b"PK\x03\x04") else zlib.Z_DEFAULT_COMPRESSION)
 
 

@@ -1,4 +1,4 @@
-"""The title, description, tags and language of a map, from its outline.
+"""Derive the title, description, tags and language of a map from its outline.
 
 Map files have no title or description. For every format, the central topic serves as the title, and
 its note or its children as the description. The language is detected from the texts.
@@ -14,24 +14,25 @@ from mapshelf.readers.parsing.text_cleaning import clean, is_visible, one_line
 from mapshelf.text.language_detection import SAMPLE_LENGTH, guess_language
 
 MAX_TITLE: Final = 500
-"""Characters of a title; real ones have under a hundred."""
+"""Maximum length of a title, in characters; real titles have under a hundred."""
 
 MAX_DESCRIPTION: Final = 2_000
-"""Characters of a description taken from a note: some notes are whole chapters."""
+"""Maximum length of a description taken from a note, in characters: some notes are whole chapters.
+"""
 
 MAX_LISTED: Final = 500
-"""Characters of a description made of the main topics."""
+"""Maximum length of a description made of the main topics, in characters."""
 
 _FIRST: Final = 1 << 32
-"""What a tag of a central topic counts as, more than all topics of a map can have."""
+"""The weight of a tag on a central topic, higher than any number of topics."""
 
 
 def title(outline: Outline, path: str) -> str:
     """Return the first central topic on one line, or the name of the file at ``path``.
 
-    At most ``MAX_TITLE`` characters, the last of them … if it was cut.
+    It has at most ``MAX_TITLE`` characters, and ends with … if truncated.
     """
-    # File names are bytes: surrogate escapes in them stand for what is no text, and go.
+    # File names are bytes: surrogate escapes stand for undecodable ones and are removed.
     name = one_line(clean(PurePath(path).stem))
     texts = one_line(outline.roots[0].text), name
     return _shorten(next(filter(is_visible, texts), "Untitled"), MAX_TITLE)
@@ -50,10 +51,10 @@ def description(outline: Outline) -> str:
 
 
 def tags(outline: Outline) -> tuple[str, ...]:
-    """Return what the author filed the map under: the tags of its topics.
+    """Return the tags of the map: those of its topics, the most relevant first.
 
-    Those of the central topic come first, because keywords of the whole map are there, then the
-    most frequent ones. There are ``MOST_TAGS`` at most; those that are too long are left out.
+    Tags of the central topic come first, because they apply to the whole map, then the most
+    frequent ones. At most ``MOST_TAGS`` are returned; overlong ones are omitted.
     """
     counts: Counter[str] = Counter()
     names: dict[str, str] = {}

@@ -1,8 +1,8 @@
-"""Say what a file is that no reader accepts.
+"""Identify files that no reader accepts, for a precise error message.
 
 Other files share the extensions of maps: ``.mm`` is Objective-C++, ``.wxml`` a WeChat template, and
-a clone without Git LFS has pointers instead of maps. A precise message saves people the search.
-Each row of the tables is a pattern, or a member of an archive, and what the file is.
+a clone without Git LFS has pointers instead of maps. A precise message saves users the search. Each
+row of the tables maps a pattern, or an archive member, to a description of the file.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""Import the map files in a zip archive, which people send instead of a folder.
+"""Import the map files in a zip archive as if it were a folder.
 
-A member is addressed like a file in a folder (``maps.zip/plans/garden.mm``), so the importer need
-not know the difference. Unlike a map file that is an archive itself, such an archive may be larger
-than memory: it is read in place, one member at a time, and nothing is unpacked to disk.
+A member has a path like a file in a folder (``maps.zip/plans/garden.mm``), so the importer treats
+both alike. Unlike a map file that is an archive itself, such an archive may be larger than memory:
+it is read in place, one member at a time, and nothing is unpacked to disk.
 """
 
 import os
@@ -23,21 +23,21 @@ from mapshelf.readers.regular_files import open_regular
 MAXIMUM_MEMBERS: Final = 100_000
 
 _HEADER: Final = 30
-"""Least bytes of the header before a member's content (APPNOTE 4.3.7)."""
+"""Minimum size of the header before a member's content, in bytes (APPNOTE 4.3.7)."""
 
 _PIECE: Final = 64 * KIB
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A file in an archive: its path there, and its unpacked size as the archive gives it."""
+    """A file in an archive: its path and its declared uncompressed size."""
 
     name: str
     size: int
 
 
 def split_path(path: str) -> tuple[str, str] | None:
-    """Split a path into the archive and the member, ``None`` if it leads into no archive."""
+    """Split a path into archive and member, ``None`` if it is not inside an archive."""
     pure = PurePath(path)
     for parent in pure.parents:
         if os.path.isfile(parent):
@@ -48,10 +48,10 @@ def split_path(path: str) -> tuple[str, str] | None:
 
 
 def list_members(path: str) -> list[Member]:
-    """Return the files in the archive at ``path``, in their order there.
+    """Return the files in the archive at ``path``, in archive order.
 
     Raises:
-        BrokenFile: it is no zip file, is damaged, or a member's name leads out of it.
+        BrokenFile: it is not a zip file, is damaged, or a member's path escapes the archive.
         TooLarge: it has more than ``MAXIMUM_MEMBERS``.
         OSError: it cannot be opened.
     """
@@ -69,7 +69,7 @@ def list_members(path: str) -> list[Member]:
 
 
 def read_member(path: str, name: str, limits: Limits) -> tuple[bytes, os.stat_result]:
-    """Return the content of a member, and the state of the archive's file.
+    """Return the content of a member, and the stat result of the archive file.
 
     Raises:
         BrokenFile: it is missing, damaged or encrypted.
@@ -86,9 +86,9 @@ def read_member(path: str, name: str, limits: Limits) -> tuple[bytes, os.stat_re
 
 @contextmanager
 def open_members(path: str) -> Iterator[Callable[[str, Limits], bytes]]:
-    """Give the function that returns a member of the archive at ``path``, for reading several.
+    """Return a function that reads members of the archive at ``path``, for reading several.
 
-    It raises as ``read_member``.
+    It raises the same errors as ``read_member``.
 
     Raises:
         BrokenFile: it is no zip file, or is damaged.
@@ -124,7 +124,7 @@ def _opened(file: BinaryIO) -> Iterator[zipfile.ZipFile]:
 
 
 def _refuse_overlaps(members: list[zipfile.ZipInfo]) -> None:
-    """Refuse an archive whose members share their bytes, as bombs do to be small."""
+    """Refuse an archive with overlapping members, a technique of zip bombs."""
     spans = sorted(
         (member.header_offset, member.header_offset + _HEADER + member.compress_size)
         for member in members

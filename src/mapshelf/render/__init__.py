@@ -1,5 +1,5 @@
-"""Pictures of maps: from an outline to SVG and PNG.
+"""Render maps: from an outline to SVG, PNG and PDF.
 
-``visible_topics`` decides what is shown, ``layout`` where, and ``svg`` and ``png`` draw it.
-``thumbnail`` combines them for small pictures.
+``visible_topics`` selects topics, ``layout`` places them, and ``svg`` and ``png`` draw them.
+``thumbnail`` combines these steps for small images.
 """

@@ -1,8 +1,8 @@
-"""The curves of relationships: from which end of a topic to which of the other, and how bent.
+"""Route relationship arrows: choose the sides of the topics and the curve between them.
 
-A curve may leave a topic at any of its four sides. Of all pairs of sides the one is taken whose
-curve is short and crosses the fewest topics; a few points of each are looked at, which is cheap and
-good enough. An arrow from a topic to itself is a loop at one of its sides, chosen in the same way.
+A curve may leave a topic on any of its four sides. The router chooses the pair of sides whose curve
+is short and crosses the fewest topics. It samples a few points of each curve, which is cheap and
+accurate enough. An arrow from a topic to itself is a loop on one side, chosen in the same way.
 ``site/static/arrows.js`` does the same in the browser.
 """
 
@@ -18,10 +18,12 @@ from mapshelf.render.nodes import Node, label_of
 from mapshelf.render.wrapping import Line
 
 MOST: Final = 400
-"""Relationships of a sheet that are drawn: more could not be followed."""
+"""Maximum number of relationships drawn per sheet: more would be illegible."""
 
 MOST_LENGTH: Final = 1_000_000.0
-"""Of all arrows of a sheet, in units of its layout: long dashed curves take longest to draw."""
+"""Maximum total length of the arrows of a sheet, in layout units: long dashed curves are the
+slowest to draw.
+"""
 
 _CELL: Final = 100.0
 _SAMPLES: Final = (0.15, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85)
@@ -59,7 +61,7 @@ class Curve(NamedTuple):
     end: Point
 
     def at(self, share: float) -> Point:
-        """Return the point after so much of it."""
+        """Return the point at the parameter ``share`` (0 to 1)."""
         rest = 1 - share
         weights = (rest**3, 3 * rest**2 * share, 3 * rest * share**2, share**3)
         x = sum(weight * point[0] for weight, point in zip(weights, self, strict=True))

@@ -1,7 +1,7 @@
-"""The picture of a map without an outline: a card with its title, owner and category.
+"""Draw the placeholder card of a map without an outline: its title, owner and category.
 
-Records come without files, but lists show a picture for each. The card has the colours of maps and
-a small sketch of one, so that it does not look like a picture that failed to load.
+Imported records have no files, but lists show an image for each. The card has the colours of maps
+and a small sketch of one, so that it does not look like an image that failed to load.
 """
 
 import hashlib
@@ -15,7 +15,7 @@ from mapshelf.render.wrapping import wrapped
 from mapshelf.writers.plain import one_line
 
 _UNIT: Final = 320.0
-"""The width for which all other numbers here are given."""
+"""The reference width for all other lengths in this module."""
 
 _LEFT: Final = 26.0
 _TEXT_WIDTH: Final = 268.0

@@ -1,8 +1,8 @@
-"""Draw what is different between two maps: the map after, with marks, and what was removed.
+"""Draw the differences between two maps: the second map with marks, and the removed topics.
 
-Only topics with differences and those above them are drawn, and counts stand for the others: so
-the drawing of two large maps is no larger than people can read. A sign before the words says what
-is different, not the colour alone.
+Only topics with differences and their ancestors are drawn, and counts stand for the others, so that
+the drawing of two large maps stays readable. A sign before the text marks the kind of difference,
+which does not depend on colour alone.
 """
 
 from collections import defaultdict
@@ -32,7 +32,7 @@ MOST_INSIDE: Final = 100
 LONGEST_TEXT: Final = 120
 
 SIGNS: Final = {"added": "+", "removed": "\u2212", "moved": "\u2192", "changed": "\u2248"}
-"""What stands before the words of a topic, by what is different."""
+"""The sign before the text of a topic, by kind of difference."""
 
 _FILLS: Final = {
     "added": "#1b7340",
@@ -78,7 +78,7 @@ class _Marked:
         self._shown = self._chosen()
 
     def sheet(self) -> VisibleSheet:
-        """Return what is drawn: the first tree as the centre, others beside it."""
+        """Return the sheet to draw: the first tree as the centre, the others floating."""
         made: dict[int, VisibleTopic] = {}
         for row in sorted(self._shown):
             topic = self._after.topics[row]

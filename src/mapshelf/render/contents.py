@@ -1,8 +1,8 @@
-"""What is in the box of a topic besides its text, and where: icons, marks, pictures and so on.
+"""Lay out the content of a topic's box besides its text: icons, marks, images, tags, formulas.
 
 Icons stand before the text, marks for notes, links and files after it, pictures above, tags below.
-A formula stands below the text, or in its place if there is none. In maps written from right to
-left all of this is mirrored. Most topics have nothing but text, and are never seen by this module.
+A formula stands below the text, or in its place if there is none. In right-to-left maps all of this
+is mirrored. Most topics have only text and skip this module.
 """
 
 from collections.abc import Iterable, Sequence
@@ -89,7 +89,7 @@ def only_text(kind: Kind, lines: Sequence[Line], text_width: float) -> Contents:
 
 
 def has_more(topic: Topic) -> bool:
-    """Tell whether a topic may have more to be drawn than its text."""
+    """Return whether a topic may have more to be drawn than its text."""
     return bool(
         topic.markers
         or topic.task
@@ -132,7 +132,7 @@ def furnished(
     formulas = [_formula(topic.formula, shown.formula, kind, layout_style)] if shown.formula else []
     if not (glyphs or marks or tags or images or formulas):
         return None
-    # A formula without a text stands where that would.
+    # A formula without text takes the position of the text.
     instead = formulas.pop() if formulas and not lines else None
     core_width, core_height = instead[4:6] if instead else (text_width, text_height)
     # In a box there are plates behind icons.

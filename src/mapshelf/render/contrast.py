@@ -1,7 +1,7 @@
-"""Contrast of colours as WCAG 2 computes it, and colours changed just enough to be legible.
+"""Compute WCAG 2 contrast, and adjust colours until they are legible.
 
-Authors choose colours for one ground, and we show them on two. A colour keeps its hue; only its
-lightness is changed, and only as far as it has to be.
+Authors choose colours for one background, and we show them on two. A colour keeps its hue; only its
+lightness changes, and only as much as necessary.
 """
 
 from colorsys import hls_to_rgb, rgb_to_hls

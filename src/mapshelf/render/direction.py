@@ -1,4 +1,4 @@
-"""Detect maps in scripts written from right to left, whose pictures are mirrored.
+"""Detect maps in right-to-left scripts, whose drawings are mirrored.
 
 The first strong character decides, as in the Unicode bidirectional algorithm (UAX 9), but by a
 majority of the topics near the centre: many maps in Arabic or Hebrew have an English title.
@@ -18,7 +18,7 @@ LEFTWARDS: Final = ("\u202b", "\u202c")
 
 
 def reads_leftwards(root: Topic) -> bool:
-    """Tell whether most topics of a map start in a script written from right to left."""
+    """Return whether most topics of a map start in a script written from right to left."""
     asked = islice(_by_level(root), _TOPICS)
     directions = [first_direction(topic.text) for topic in asked]
     return directions.count("R") > directions.count("L")

@@ -96,7 +96,7 @@ def _simpler(placed: Layout, arrows: Iterable[tuple[Link, Curve]], scale: float)
 
 
 def _is_summary(node: Node) -> bool:
-    """Tell whether a brace leads to a topic, and no line."""
+    """Return whether a brace leads to a topic, and no line."""
     return node.above is not None and node.above.children[node.at : node.at + 1] != [node]
 
 
@@ -122,7 +122,7 @@ def _connection(node: Node, parent: Node, colours: TopicColours) -> str:
 
 
 def _twigs(node: Node, colours: TopicColours) -> str:
-    """Return short lines at a topic's end that stand for hidden topics."""
+    """Return the short lines at a topic's end that represent hidden topics."""
     start, height = node.near + node.side * node.body, node.joint
     path = ""
     for twig in range(node.twigs):

@@ -1,9 +1,9 @@
-"""What a drawing costs when it is made into pixels, and what is drawn more simply if that is much.
+"""Estimate the cost of rasterising a drawing, and simplify expensive drawings.
 
-The pixels of a line are smoothed one by one, a boundary fills all that is within it, and each
-picture is decoded wherever it is shown. A map of a few thousand topics could so take a minute, and
-nobody sees more of it: resvg takes 0.8 s for a million pixels of smooth lines, and 5 to 20 ns for a
-filled pixel. Real maps stay far below these bounds.
+Lines are antialiased pixel by pixel, boundaries are filled, and each image is decoded wherever it
+is shown. A map of a few thousand topics could take a minute without a visible benefit: resvg takes
+0.8 s for a million pixels of smooth lines, and 5 to 20 ns for a filled pixel. Real maps stay far
+below these bounds.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

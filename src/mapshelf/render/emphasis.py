@@ -1,9 +1,8 @@
-"""Mark the bold, italic, underlined and struck words in the lines of a topic, and its code.
+"""Mark bold, italic, underlined and struck-through text and code in the lines of a topic.
 
-Lines are broken as if every word were bold where one is: so nothing gets wider than its line. Then
-each part is measured by its own face, so that boxes are as wide as what is in them. Code keeps the
-letters of the rest, with a line around it: a font with letters of equal width does not come with
-Mapshelf.
+If any word is bold, lines are broken as if every word were, so that no text exceeds its line. Then
+each run is measured in its own face, so that boxes fit their content. Code has the same font with a
+border around it, because Mapshelf does not ship a monospaced font.
 """
 
 import re
@@ -57,7 +56,7 @@ def _runs(text: str, letters: Sequence[tuple[str, frozenset[str]]]) -> Sequence[
 
 
 def has_bold(runs: Sequence[Run]) -> bool:
-    """Tell whether a word is bold."""
+    """Return whether a word is bold."""
     return any("bold" in run.marks for run in runs)
 
 

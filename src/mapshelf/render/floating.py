@@ -1,9 +1,9 @@
-"""Find places for topics that stand alone, around a map that is laid out already.
+"""Place floating topics around a map that is already laid out.
 
-A place that the author chose is kept relative to the centre, if nothing is there; otherwise the
-nearest free one is taken. Our topics are not as large as the author's, and a thumbnail has but a
-part of them, so places far outside are drawn in, all by the same share. Topics without a place go
-into rows below everything.
+A position set by the author is used relative to the centre if it is free; otherwise the nearest
+free position is used. Our topics differ in size from the author's, and a thumbnail shows only some
+of them, so positions far outside are moved inwards, all by the same factor. Topics without a
+position go into rows below everything else.
 """
 
 from collections.abc import Iterator, Sequence

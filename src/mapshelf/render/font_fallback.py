@@ -1,7 +1,7 @@
 """System fonts for characters that our own font lacks: Chinese, Arabic, emoji, symbols.
 
-A font with all scripts would take a hundred megabytes, so these come from the system, if it has
-them. They are searched by the file names that distributions use (``docs/operating.md`` lists the
+A font with all scripts would take a hundred megabytes, so these are system fonts, if installed.
+They are searched by the file names that distributions use (``docs/operating.md`` lists the
 packages), in a fixed order, so that a machine always takes the same ones. Opening every installed
 font would find more, but would take seconds.
 

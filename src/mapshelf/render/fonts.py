@@ -79,12 +79,12 @@ def font(*, bold: bool, italic: bool = False) -> Font:
 
 
 def is_invisible(character: str) -> bool:
-    """Tell whether ``character`` has no width: marks, joiners, selectors."""
+    """Return whether ``character`` has no width: marks, joiners, selectors."""
     return unicodedata.category(character) in ("Mn", "Me", "Cf", "Cc")
 
 
 def is_emoji(character: str) -> bool:
-    """Tell whether ``character`` is in the emoji blocks."""
+    """Return whether ``character`` is in the emoji blocks."""
     return "\U0001f000" <= character <= "\U0001faff"
 
 

@@ -1,4 +1,4 @@
-"""A drawn formula: what draws formulas makes, and what draws topics places."""
+"""The type of a drawn formula, shared by the formula renderer and the topic renderer."""
 
 from typing import Final, NamedTuple
 

@@ -1,8 +1,7 @@
-"""Write a formula as MathML, for the text that everybody can read.
+"""Convert a formula to safe MathML, for the accessible outline.
 
-latex2mathml makes elements of LaTeX, with any attribute that the author asks for: links, styles,
-colours. Only what is known to be harmless is written, so a formula brings nothing into a page but
-mathematics.
+latex2mathml accepts arbitrary attributes from LaTeX: links, styles, colours. Only allowlisted
+elements and attributes are written, so that a formula cannot inject anything into a page.
 """
 
 import re

@@ -1,8 +1,8 @@
-"""Draw a formula as one path, from the SVG that mathra sets it in.
+"""Convert a formula to a single SVG path, from the SVG that mathra typesets.
 
-mathra puts each glyph into the SVG once, and refers to it. Here every glyph, line and rectangle
-becomes a part of one path: it takes the colour of the words around it, needs no ids, and nothing
-else of the SVG gets anywhere. What is no such part is not drawn, and the formula with it.
+mathra defines each glyph in the SVG once and references it. Here every glyph, line and rectangle
+becomes part of one path, which inherits the colour of the surrounding text, needs no ids, and
+carries over nothing else of the SVG. A formula with any other element is not drawn.
 
 Coordinates are whole thousandths of a font size, each relative to the one before, which makes the
 path a third shorter.

@@ -1,4 +1,4 @@
-r"""LaTeX as our libraries understand it, made of what programs write.
+r"""Normalise the LaTeX of mind map programs for our formula libraries.
 
 Freeplane's own library has commands that others lack, for colours and for its name. Equations are
 not numbered in maps. Mathematics inside of text (``\text{so $x$}``) stands beside it here.

@@ -1,8 +1,8 @@
-"""Make the formulas of small maps ready in a child process, those of each map once.
+"""Render the formulas of small maps in a sandboxed child process, and cache them.
 
-The pages of small maps are made in threads of a worker, where nothing may run that takes what
-somebody wrote for a program. Larger maps have their formulas made by the child that makes the rest
-(``api.documents``), as have thumbnails (``render_worker``).
+The pages of small maps are rendered in threads of a worker, which must not run interpreters of
+untrusted LaTeX. The child that renders the whole document (``api.documents``) also renders the
+formulas of larger maps, as ``render_worker`` does for thumbnails.
 """
 
 import logging
@@ -26,7 +26,7 @@ CPU_SECONDS: Final = 5  # of processor time for the formulas of a map
 WALL_SECONDS: Final = 20.0  # by the clock
 
 _VERSION: Final = 2
-"""Increase it with every change of what is made of a formula."""
+"""Increase it with every change of the output."""
 
 _DESCRIPTORS: Final = 64
 _REFUSED: Final = 1000  # most keys to remember of maps whose formulas could not be made

@@ -1,9 +1,9 @@
-"""The formulas in topics, as drawings and as MathML, made of LaTeX that anybody may have written.
+"""Render the formulas in topics as drawings and as MathML, from untrusted LaTeX.
 
-What is made of a formula depends on nothing but its source. Whoever calls this is a confined child
-process (``formula_worker``, ``render_worker``, ``api.documents``): the limits here keep a formula
-from costing the map it is in, those of the child keep it from costing the service. A formula that
-cannot be made is left out, and its source stands for it.
+The output depends only on the source of a formula. Callers are sandboxed child processes
+(``formula_worker``, ``render_worker``, ``api.documents``): the limits here protect the rest of the
+map from a costly formula, those of the child protect the service. A formula that cannot be rendered
+is omitted, and its source is shown instead.
 """
 
 import re
@@ -59,7 +59,7 @@ def formulas_of(topics: Iterable[Topic]) -> list[str]:
 
 
 def is_drawable(formula: str) -> bool:
-    """Tell whether a formula is neither too long nor too deep, and as readers clean it."""
+    """Return whether a formula is neither too long nor too deep, and as readers clean it."""
     return (
         bool(formula.strip())
         and len(formula) <= LONGEST

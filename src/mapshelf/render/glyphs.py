@@ -1,4 +1,4 @@
-"""The small pictures of markers, one table for the whole vocabulary of ``model.markers``.
+"""The icons of markers: one table for the whole vocabulary of ``model.markers``.
 
 Shapes are those of Material Design Icons, drawn on a square of 24 by 24. Pies for progress are
 computed. A marker that has no name of ours gets a plain dot, an emoji stands for itself as text.
@@ -56,7 +56,7 @@ MARKS: Final = {
     "attachment": "paperclip",
     "picture": "image-off-outline",
 }
-"""What stands after the text to say that a topic has more: the shapes, by what it has."""
+"""The marks after the text for notes, links, files and images: shapes by kind."""
 
 _FACES: Final = {
     "happy": "emoticon-happy",

@@ -1,9 +1,9 @@
-"""Make the pictures in topics fit to be shown, in a child process, each of them once.
+"""Re-encode the images in topics in a sandboxed child process, and cache them.
 
-A picture from a map file is whatever somebody put there. So nobody gets its bytes: it is decoded
-and encoded again under limits (``readers.parsing.pictures``), an SVG is drawn without anything from
-outside (``readers.parsing.svg_pictures``). The child is another than the one that draws maps, so
-that a map with hundreds of pictures delays no thumbnail.
+Images in map files are untrusted, so their original bytes are never served. They are decoded and
+re-encoded under limits (``readers.parsing.pictures``); SVG is drawn without external resources
+(``readers.parsing.svg_pictures``). The child is separate from the one that draws maps, so that a
+map with hundreds of images does not delay thumbnails.
 """
 
 import logging
@@ -32,13 +32,13 @@ TRIED_AGAIN_AFTER: Final = 600.0
 was busy. All other reasons are those of the picture, and last."""
 
 LARGEST_SIDE: Final = 1600
-"""Pixels of the longer side, at most."""
+"""Maximum length of the longer side, in pixels."""
 
 LARGE: Final = 262_144
-"""Bytes from which a picture is sent from disk."""
+"""Minimum size of images that are sent from disk, in bytes."""
 
 _VERSION: Final = 2
-"""Increase it with every change of what is made of a picture."""
+"""Increase it with every change of the output."""
 
 _DESCRIPTORS: Final = 64
 _MOST_REFUSED: Final = 1000  # most digests of pictures to remember that cannot be shown
@@ -75,25 +75,25 @@ class ImageWorker:
         self._slow_maps = SlowMaps()
 
     def cached(self, request: ImageRequest) -> CachedFile | bytes | None:
-        """Return the picture if it is in the cache, a large one as a file."""
+        """Return the cached image, if any; a large one as a file."""
         found = self._cache.find(request.key())
         if found is None or found.size >= LARGE:
             return found
         return self._cache.get(request.key())
 
     def has_refused(self, request: ImageRequest) -> bool:
-        """Tell whether the picture is known to be one that cannot be shown."""
+        """Return whether the image is known to be unusable."""
         return self._refused.get(request.digest, 0.0) > monotonic()
 
     def may_be_shown_later(self, request: ImageRequest, file_id: int) -> bool:
-        """Tell whether a picture of a map that is not shown now may be tried again."""
+        """Return whether a picture of a map that is not shown now may be tried again."""
         until = self._refused.get(request.digest, 0.0)
         if until == inf:
             return False
         return until > monotonic() or self.has_spent_its_time(file_id)
 
     def has_spent_its_time(self, file_id: int) -> bool:
-        """Tell whether no more pictures of a map are made for a while: others took too long."""
+        """Return whether no more pictures of a map are made for a while: others took too long."""
         return self._slow_maps.has_spent_its_time(file_id, monotonic())
 
     def image(
@@ -124,7 +124,7 @@ class ImageWorker:
             try:
                 made, seconds = self._child.call(_image, (data, request.width), WALL_SECONDS)
             except (*FAILURES, UnreadableFile) as error:
-                # Of a child that was ended nobody knows how much of the time it had a processor.
+                # The CPU time of a killed child is unknown.
                 self._note(file_id, min(monotonic() - began, CPU_SECONDS))
                 cause = str(error) or type(error).__name__
                 log.warning("the picture %s cannot be shown: %s", request.digest[:16], cause)

@@ -1,4 +1,4 @@
-"""How topics look: the sizes and distances that a picture is laid out by.
+"""Layout parameters: the font sizes and distances of a drawing.
 
 The page of a map has one style; thumbnails have one for each size and for each width of text that
 is tried. Nothing here is about colours: these are in ``themes`` and ``topic_colours``.
@@ -22,7 +22,7 @@ COUNT_GAP: Final = 4.0
 """Between a topic and its count."""
 
 TWIG: Final = 9.0
-"""Length of the twigs that stand for hidden topics."""
+"""Length of the twigs that represent hidden topics."""
 
 LABEL_SIZE: Final = 10.0
 """Font size of the words on arrows and boundaries."""
@@ -31,7 +31,7 @@ BOUNDARY_PADDING: Final = 7.0
 """Between topics and the line around them."""
 
 BRACE: Final = 22.0
-"""Width of a brace beside siblings, with the room on both sides of it."""
+"""Width of a brace next to siblings, including the space on both sides."""
 
 FLOATING_GAP: Final = 14.0
 """Between a floating topic and everything else, at least."""
@@ -49,7 +49,7 @@ class Kind(NamedTuple):
         down: room above and below the text.
         gap: between the topic and those it hangs from.
         apart: between it and its next sibling.
-        boxed: whether it is in a box; otherwise it stands on a line.
+        boxed: whether it is in a box; otherwise it is on a line.
         counted: whether it is said how many topics are hidden below it; otherwise a few twigs
             show that there are some.
         stretch: how much wider lines may be for the sake of a long word.

@@ -1,7 +1,7 @@
 """Draw a whole sheet of a map, or a branch of it: every topic with all its text, nothing folded.
 
-Thumbnails show as much as fits a size (``thumbnail``); this is as large as the map needs. It looks
-as on the page of the map, in the colours of its author.
+Thumbnails show as much as fits (``thumbnail``); this drawing is as large as the map needs. It looks
+like the page of the map, in the author's colours.
 """
 
 import re

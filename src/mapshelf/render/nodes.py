@@ -1,4 +1,4 @@
-"""The topics of a sheet, measured and linked, ready to be given places by ``layout``.
+"""Build the node tree of a sheet: measured and linked topics, which ``layout`` then places.
 
 Every topic becomes a node. Trees are linked from their roots: the central topic, then the topics
 that stand alone. A boundary or a summary is about siblings, so it hangs from their parent, as a
@@ -116,7 +116,7 @@ class Node:
 
     @property
     def pieces(self) -> tuple[Piece, ...]:
-        """What is in its box besides text."""
+        """The content of its box besides text."""
         return self.contents.pieces
 
     @property
@@ -166,7 +166,7 @@ class Forest:
 
     Attributes:
         nodes: all of them, parents before their children, the central topic first.
-        trees: the roots: the central topic and those that stand alone.
+        trees: the roots: the central topic and the floating topics.
         around: boundaries around whole trees, with their roots.
     """
 

@@ -1,4 +1,4 @@
-"""What picture is wanted, as it is sent to the process that makes it.
+"""Render requests: descriptions of images, sent to the process that renders them.
 
 Most pictures are drawn from the outline (``RenderRequest``). Some map files carry a preview, a
 picture of their own, which is offered in our sizes (``PreviewRequest``). A ``DrawingRequest`` shows
@@ -20,7 +20,7 @@ DRAWING_FORMATS: Final = ("svg", "png", "pdf")
 """Formats of drawings that show a map whole."""
 
 RENDER_VERSION: Final = 8
-"""Increase it with every change of what pictures look like: cached pictures are then remade."""
+"""Increase it with every visible change of images: cached images are then rendered again."""
 
 
 def height(width: int) -> int:

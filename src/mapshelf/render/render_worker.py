@@ -1,4 +1,4 @@
-"""Draw pictures in a child process, each of them once.
+"""Render thumbnails and other images in a sandboxed child process, and cache them.
 
 Drawing takes ten to a hundred milliseconds of Python and Rust. In a thread of a worker it would
 delay requests that take microseconds. The child is sandboxed, because the maps it draws are
@@ -41,7 +41,7 @@ TRIED_AGAIN_AFTER: Final = 120.0
 library is imported and looked at, a small machine has more to do than it can."""
 
 MOST_PICTURES: Final = 40
-"""Pictures in the topics of a thumbnail, at most: frames stand for the others."""
+"""Maximum number of images in a thumbnail: frames replace the others."""
 
 PicturesOf = Callable[[Sequence[str]], Pictures]
 """Returns the pictures with these digests, those that can be shown, as PNG of our own making."""
@@ -122,7 +122,7 @@ class RenderWorker:
             return self._drawn_once(request, self._child, pictures_of)
 
     def has_refused(self, request: PreviewRequest) -> bool:
-        """Tell whether this preview is known to be unusable."""
+        """Return whether this preview is known to be unusable."""
         return self._is_refused(request.key())
 
     def cached_preview(self, request: PreviewRequest) -> Picture | None:

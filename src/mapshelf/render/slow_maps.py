@@ -1,4 +1,4 @@
-"""How long the pictures of each map have taken, so that one map cannot keep others waiting.
+"""Track the rendering time of each map, so that one slow map cannot delay others.
 
 A picture has limits of its own, but a map may have hundreds that stay just below them. So slow
 pictures count for their map, and when they have taken so much time together, no further picture of
@@ -40,6 +40,6 @@ class SlowMaps:
             self._spent[file_id] = spent, now + FORGIVEN_AFTER
 
     def has_spent_its_time(self, file_id: int, now: float) -> bool:
-        """Tell whether no further picture of a map is to be made now."""
+        """Return whether no further picture of a map is to be made now."""
         spent, until = self._spent.get(file_id, (0.0, now))
         return spent >= MOST_SECONDS and until > now

@@ -1,4 +1,4 @@
-"""The parts of SVG that is safe to show, whatever the map contains. ``drawing`` puts them together.
+"""Build safe SVG elements, whatever the map contains. ``drawing`` assembles them.
 
 * There is no script, style sheet, link, or reference to anything outside, not even to a font.
   Everything is in attributes. Pictures are in the document itself.

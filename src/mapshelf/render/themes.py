@@ -15,8 +15,8 @@ class Theme:
     Attributes:
         name: what clients call it.
         ground: behind everything.
-        text: of topics that stand on the ground.
-        quiet: of what is said beside the map.
+        text: text directly on the background.
+        quiet: secondary text.
         centre: the box of the centre.
         on_centre: the text in it.
         branches: the main branches, in turn.

@@ -1,4 +1,4 @@
-"""The thumbnail of a map: as many topics as can be read at its size, or a card without an outline.
+"""Draw thumbnails: as many topics as are legible at the size, or a card without an outline.
 
 It shows the canvas of the first sheet that has more than a title, in the colours of its author.
 The largest size has room for ten times as many topics as the smallest. What fits is found by trial:

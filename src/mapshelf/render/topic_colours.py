@@ -1,4 +1,4 @@
-"""The colours of every topic of a picture: ours, or its author's where there are any.
+"""Choose the colours of every topic: the author's where set, otherwise ours.
 
 An author chose colours for a ground, and often only some of them: words without what is behind
 them, lines without boxes. What is missing is ours, and words are changed until they can be read on

@@ -1,9 +1,9 @@
-"""Which topics of a sheet are drawn: all on its page, in a thumbnail as many as can be read.
+"""Select the topics of a sheet to draw: all on its page, as many as are legible in a thumbnail.
 
 A picture of three hundred pixels has room for some thirty topics. A larger map is not shrunk until
-nobody can read it: the topics near the root are shown, and those below them are counted. Room is
-given to the levels one by one, and evenly within a level. So a topic with a hundred children does
-not take the room of one with three, and the picture keeps the shape of the map.
+it is illegible: the topics near the root are shown, and their hidden descendants are counted. Space
+is allotted level by level, and evenly within a level. So a topic with a hundred children does not
+take the room of one with three, and the picture keeps the shape of the map.
 """
 
 from collections.abc import Iterator, Mapping

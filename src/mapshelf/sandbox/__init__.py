@@ -1,1 +1,1 @@
-"""Child processes with limits, for work on untrusted files."""
+"""Sandboxed child processes with resource limits, for processing untrusted files."""

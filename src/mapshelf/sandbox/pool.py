@@ -1,21 +1,21 @@
-"""Child processes for untrusted input, with limits from the operating system.
+"""A pool of sandboxed child processes for untrusted input, limited by the operating system.
 
-Map files are read and drawn in child processes with limits on memory, processor time and clock
-time, which cannot write files. An input that our own code does not handle costs one file or one
-picture, never the service.
+Map files are parsed and drawn in child processes that have limits on memory, CPU time and
+wall-clock time and cannot write files. Input that our code does not handle costs one file or one
+image, never the service.
 
-* Children are spawned, not forked: they have nothing of the parent's memory, and no descriptors but
-  the pool's pipes. Each does many tasks, because starting one costs more than reading a hundred
-  maps. So each task gets its own processor time. The limit is lifted before the result is sent, so
-  that no child dies while sending.
-* pebble runs them, because the pools of the standard library can neither end a task that takes too
-  long nor survive the death of a worker.
-* The memory limit counts from the child's size at its start: with the spawn method, Python imports
-  the parent's main module into it, whatever that loads.
-* Nothing that a child prints gets anywhere: what native code says when it fails is about itself,
-  and the parent logs what could not be done.
-* An interrupt from the keyboard reaches the whole process group. Children start with it blocked, so
-  the parent decides what happens. If the parent dies, their pipe closes and they end.
+* Children are spawned, not forked: they share no memory with the parent and inherit only the pool's
+  pipes. Each child runs many tasks, because starting one costs more than parsing a hundred maps, so
+  the CPU limit applies to each task. The limit is lifted before the result is sent, so that no
+  child dies while sending.
+* The pools are pebble's, because those of the standard library can neither cancel a task after a
+  timeout nor survive the death of a worker.
+* The memory limit is relative to the child's size at startup: with the spawn method, the child
+  imports the parent's main module, whatever that loads.
+* The output of children is discarded: messages of failing native code describe its own internals,
+  and the parent logs what failed.
+* A keyboard interrupt reaches the whole process group. Children start with SIGINT blocked, so the
+  parent decides how to shut down. If the parent dies, the pipe closes and the children exit.
 """
 
 import os
@@ -38,16 +38,16 @@ from mapshelf.errors import StoreUnavailable
 T = TypeVar("T")
 
 FAILURES: Final = (TimeoutError, ProcessExpired, BrokenProcessPool, MemoryError)
-"""Raised when a child dies during a task, or exceeds a limit."""
+"""Exceptions raised when a child dies during a task or exceeds a limit."""
 
 _LOST_AFTER: Final = 1.0  # seconds after which a task is looked for that its pool may have lost
 _STANDARD_ERROR: Final = 2  # a descriptor: native code knows no ``sys.stderr``
 _NICENESS: Final = 10
-"""Of a ``ConfinedChild``: tasks of seconds must not slow requests of microseconds."""
+"""Niceness of a ``ConfinedChild``: tasks of seconds must not slow requests of microseconds."""
 
 
 class ConfinedPool:
-    """Child processes for one kind of task. They start with the first one."""
+    """Child processes for one kind of task. They start on the first task."""
 
     def __init__(
         self, workers: int, memory: int, descriptors: int, niceness: int = 0, file_size: int = 0
@@ -56,10 +56,10 @@ class ConfinedPool:
 
         Args:
             workers: number of children.
-            memory: bytes that each may add to its size at the start.
-            descriptors: files and pipes that each may have open.
-            niceness: of each.
-            file_size: bytes of the largest file that each may write.
+            memory: bytes that each child may allocate beyond its size at startup.
+            descriptors: maximum number of open file descriptors per child.
+            niceness: niceness of each child.
+            file_size: maximum size in bytes of a file that a child may write.
         """
         self._workers = workers
         self._niceness = niceness
@@ -72,22 +72,22 @@ class ConfinedPool:
 
     @property
     def closed(self) -> bool:
-        """Whether it has been closed."""
+        """Whether the pool has been closed."""
         return self._closed
 
     def submit(
         self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float
     ) -> "Future[T]":
-        """Have a child call ``function``; it is killed if that takes more than ``seconds``.
+        """Call ``function`` in a child, which is killed after ``seconds``.
 
-        ``result`` waits for what it returns.
+        ``result`` waits for the return value.
         """
         with self._changing:
             try:
                 future: Future[T] = self._ready().schedule(
                     function, args=arguments, timeout=seconds
                 )
-            except (RuntimeError, BrokenProcessPool) as error:  # it broke since we looked
+            except (RuntimeError, BrokenProcessPool) as error:  # broken since the check
                 future = Future()
                 future.set_exception(BrokenProcessPool(str(error)))
                 return future
@@ -96,30 +96,29 @@ class ConfinedPool:
         return future
 
     def result(self, future: "Future[T]") -> T:
-        """Wait for the result of a task that was submitted here.
+        """Wait for the result of a submitted task.
 
         Raises:
-            TimeoutError: it took too long.
+            TimeoutError: the task took too long.
             ProcessExpired: the child died.
-            BrokenProcessPool: the child died so that nobody knows over what, or the pool was
-                closed.
+            BrokenProcessPool: a child died for an unknown reason, or the pool was closed.
             Exception: what the function raised.
         """
         while True:
             try:
                 return future.result(_LOST_AFTER)
-            except TimeoutError:  # of the task, or just of this wait
+            except TimeoutError:  # timeout of the task, or only of this wait
                 if future.done():
                     return future.result()
                 self._give_up_lost_tasks()
 
     def expect(self, tasks: int) -> None:
-        """Start no more children than this number of tasks, unless they have been started."""
+        """Limit the children to this number of tasks, unless they have already started."""
         if self._pool is None:
             self._workers = max(1, min(self._workers, tasks))
 
     def close(self) -> None:
-        """End the children. What they are doing is not finished, and nothing more is begun."""
+        """Kill the children without finishing their tasks, and reject further tasks."""
         self._closed = True
         self._stop()
 
@@ -135,8 +134,7 @@ class ConfinedPool:
                 pool.stop()  # type: ignore[no-untyped-call]
                 self._children.end()
                 pool.join()
-            # pebble leaves the tasks of a pool that stops as they are: who waits for one would
-            # wait for ever.
+            # pebble leaves the tasks of a stopping pool pending, so callers would wait for ever.
             for future in tuple(self._unfinished):
                 with suppress(InvalidStateError):
                     future.set_exception(BrokenProcessPool("the pool has been stopped"))
@@ -157,33 +155,33 @@ class ConfinedPool:
             initargs=self._limits,
             context=self._children,
         )
-        # Threads and processes inherit what is blocked where they are started; so do children
-        # that replace others later. The tracker would unblock it, were it not running already.
+        # Threads and processes inherit the signal mask, including children that replace others
+        # later. The resource tracker would unblock the signal if it were not already running.
         resource_tracker.ensure_running()
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
-            _ = pool.active  # asking starts it
+            _ = pool.active  # the first access starts it
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         return pool
 
 
 class ConfinedChild:
-    """One child, whose callers wait for the result. It may be used from several threads."""
+    """A single child whose callers block until the result. Thread-safe."""
 
     def __init__(self, memory: int, descriptors: int, file_size: int = 0) -> None:
-        """Prepare the child; the limits are those of ``ConfinedPool``."""
+        """Prepare the child; see ``ConfinedPool`` for the limits."""
         self._pool = ConfinedPool(1, memory, descriptors, _NICENESS, file_size)
 
     def call(self, function: Callable[..., T], arguments: tuple[object, ...], seconds: float) -> T:
-        """Return what ``function`` returns in the child.
+        """Call ``function`` in the child and return its result.
 
         Raises:
             StoreUnavailable: the child has been closed.
             Exception: one of ``FAILURES``, or what the function raised.
         """
         try:
-            with suppress(BrokenProcessPool):  # perhaps it died before it was asked
+            with suppress(BrokenProcessPool):  # the child may have died before it got the task
                 return self._called(function, arguments, seconds)
             return self._called(function, arguments, seconds)
         except Exception as error:
@@ -192,7 +190,7 @@ class ConfinedChild:
             raise
 
     def close(self) -> None:
-        """End the child; what it was doing is not finished, and nothing more is begun."""
+        """Kill the child without finishing its task, and reject further tasks."""
         self._pool.close()
 
     def _called(
@@ -202,10 +200,10 @@ class ConfinedChild:
 
 
 class _Children(SpawnContext):
-    """Starts the children of one pool, and can end them at once.
+    """Starts the children of one pool, and can kill them immediately.
 
-    A pool alone would take away the locks from children that are still starting, which print a
-    traceback of that.
+    The pool by itself would remove the locks of children that are still starting, which would then
+    print a traceback.
     """
 
     def __init__(self, niceness: int) -> None:
@@ -215,7 +213,7 @@ class _Children(SpawnContext):
         self._ended = False
 
     def Process(self, *arguments: Any, **named: Any) -> SpawnProcess:  # type: ignore[override]  # noqa: N802
-        """Make a child, as the pool expects of its context."""
+        """Create a child; part of the context interface that the pool expects."""
         if self._ended:
             raise BrokenPipeError("the pool has been stopped")
         self._made = [child for child in self._made if child.exitcode is None]
@@ -231,7 +229,7 @@ class _Children(SpawnContext):
 
 
 class _Child(SpawnProcess):
-    """A child that gives way to others from its start on: what it imports takes a while, too."""
+    """A child with raised niceness from the start, because its imports take time, too."""
 
     def __init__(self, niceness: int, *arguments: Any, **named: Any) -> None:
         super().__init__(*arguments, **named)
@@ -241,7 +239,7 @@ class _Child(SpawnProcess):
         """Start it."""
         super().start()
         assert self.pid is not None
-        with suppress(ProcessLookupError):  # it has died already
+        with suppress(ProcessLookupError):  # it is already dead
             os.setpriority(
                 os.PRIO_PROCESS, self.pid, os.getpriority(os.PRIO_PROCESS, 0) + self._niceness
             )
@@ -255,7 +253,7 @@ def _confine(memory: int, descriptors: int, file_size: int) -> None:
     _forbid_more(resource.RLIMIT_CORE, 0)
     _forbid_more(resource.RLIMIT_FSIZE, file_size)
     _forbid_more(resource.RLIMIT_NOFILE, descriptors)
-    if sys.platform == "linux":  # elsewhere address space is not limited, or not to be told
+    if sys.platform == "linux":  # other systems do not limit address space, or do not report it
         _forbid_more(resource.RLIMIT_AS, _address_space() + memory)
 
 
@@ -273,11 +271,11 @@ def _address_space() -> int:
 
 @contextmanager
 def processor_time(seconds: int) -> Iterator[None]:
-    """End this process with ``SIGPROF`` when it uses more processor time in the context.
+    """Kill this process with ``SIGPROF`` if the block uses more CPU time than ``seconds``.
 
-    A timer and not ``RLIMIT_CPU``: that counts from the start of the process, in the kernel's own
-    ticks, which no call tells. On a busy machine they drift from the time that calls tell, and
-    an old child would be ended by what others used.
+    This uses a timer because ``RLIMIT_CPU`` counts from the start of the process, in kernel ticks
+    that no call reports. On a busy machine the ticks drift from the reported time, and a
+    long-running child would be killed for time that others used.
     """
     signal.setitimer(signal.ITIMER_PROF, seconds)
     try:

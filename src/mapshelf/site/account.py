@@ -1,7 +1,8 @@
-"""Pages of one's own account: profile, password, sessions, tokens; for administrators invitations.
+"""The account pages: profile, password, sessions, tokens, and invitations for administrators.
 
-Every form leads on to a page, so that loading it again does nothing twice. A new token or
-invitation is shown on that page, and never again: only its digest is kept (``flash_secret.py``).
+Every form redirects to a page (post/redirect/get), so that a reload does not repeat the action. A
+new token or invitation is shown on that page only: the store has just its digest
+(``flash_secret.py``).
 """
 
 from collections.abc import Sequence
@@ -38,17 +39,17 @@ DONE: Final = (
     *("password", "password.access", "session", "sessions", "token", "invitation"),
     REGISTERED,
 )
-"""What a form may have done: the address of the next page says it, and the page tells it."""
+"""Actions that the next page confirms, as named in its URL."""
 
 LIFETIMES: Final = (7, 30, DEFAULT_LIFETIME, 365)
-"""Days until a token expires, to choose from."""
+"""The choices for the lifetime of a token, in days."""
 
 NEW_TOKEN: Final = NewToken("", DEFAULT_SCOPES, DEFAULT_LIFETIME)
-"""How the form for a token is filled in at first."""
+"""The initial values of the token form."""
 
 
 class AccountPages:
-    """The pages of one's own account."""
+    """The account pages."""
 
     def __init__(self, personal: Personal) -> None:
         """Answer by ``personal``."""
@@ -102,7 +103,7 @@ class AccountPages:
         return await self._personal.page(Page("account.html", values), session)
 
     async def _open_reports(self, request: Request, session: Session) -> dict[str, int]:
-        """Return how many maps and collections an administrator has to decide about."""
+        """Return the number of maps and collections with open reports, for an administrator."""
         if session.user.role is not Role.ADMINISTRATOR:
             return {"reports": 0, "reported_collections": 0}
         return await self._personal.ask(
@@ -114,7 +115,7 @@ class AccountPages:
         )
 
     async def _refused_files(self, request: Request, session: Session) -> int:
-        """Return how many refused files an administrator has not dismissed."""
+        """Return the number of refused files that no administrator has dismissed."""
         if session.user.role is not Role.ADMINISTRATOR:
             return 0
         counts = await self._personal.ask(request, lambda store: store.count_open_refusals())
@@ -130,7 +131,7 @@ class AccountPages:
                 lambda store: store.end_sessions(user, session.token.id),
             )
             return see_other(self._after("sessions"))
-        with suppress(NotFound):  # it has ended meanwhile
+        with suppress(NotFound):  # it has expired in the meantime
             await self._personal.change(
                 request,
                 session,
@@ -149,7 +150,7 @@ class AccountPages:
         present, ending = form.text("present"), ended_access(form)
         try:
             if not present and session.by_proxy:
-                # The proxy says who it is with each request, however long ago that was shown.
+                # The proxy authenticates each request, but not how recently the user signed in.
                 raise WrongCredentials
             new = new_password(form)
             if present or await self._personal.has_password(request, session.user.name):
@@ -243,7 +244,7 @@ class AccountPages:
     async def _change_invitations(self, request: Request, session: Session, form: Form) -> Response:
         user, withdrawn = session.user, form.text("withdraw")
         if withdrawn:
-            with suppress(NotFound, ValueError):  # it has been used meanwhile; it is no digest
+            with suppress(NotFound, ValueError):  # already used, or not a digest
                 digest = bytes.fromhex(withdrawn)
                 await self._personal.change(
                     request,
@@ -282,6 +283,6 @@ def _done(request: Request) -> str:
 
 
 def _id(text: str) -> int:
-    """Return a number that a form names, 0 if it is none."""
+    """Parse the id in a form, 0 if it is not a number."""
     digits = text.isascii() and text.isdigit() and len(text) <= len(str(LARGEST_ID))
     return min(int(text), LARGEST_ID) if digits else 0

@@ -1,4 +1,4 @@
-"""Sessions, tokens and invitations as rows of the pages about one's account."""
+"""Sessions, tokens and invitations as rows of the account pages."""
 
 from dataclasses import dataclass
 
@@ -10,7 +10,7 @@ from mapshelf.tokens import SCOPES, scopes_of
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """A time: for machines, and for people."""
+    """A time in machine-readable and in display form."""
 
     iso: str
     text: str
@@ -22,13 +22,13 @@ class Row:
 
     Attributes:
         id: identifies it in forms.
-        name: what it is called, or who made it; may be empty.
-        created: when it began.
-        expires: when it ends, ``None`` if it does not.
-        used: when it was last used, ``None`` if it was not.
-        scopes: what it allows.
-        present: whether it is the session of this browser.
-        expired: whether it has ended.
+        name: its label, or its creator; may be empty.
+        created: creation time.
+        expires: expiry time, ``None`` if it does not expire.
+        used: time of last use, ``None`` if never used.
+        scopes: its scopes.
+        present: whether it is the current session.
+        expired: whether it has expired.
     """
 
     id: str
@@ -42,7 +42,7 @@ class Row:
 
 
 def row_of_token(token: Token, now: int, present: int = 0) -> Row:
-    """Return a token or a session; ``present`` is the id of that of this browser."""
+    """Return the row of a token or session; ``present`` is the id of the current session."""
     allowed = scopes_of(token.scopes)
     return Row(
         id=str(token.id),
@@ -57,7 +57,7 @@ def row_of_token(token: Token, now: int, present: int = 0) -> Row:
 
 
 def row_of_invitation(link: OneTimeLink) -> Row:
-    """Return an invitation."""
+    """Return the row of an invitation."""
     return Row(
         id=link.digest.hex(),
         name=link.created_by or "",
@@ -67,6 +67,6 @@ def row_of_invitation(link: OneTimeLink) -> Row:
 
 
 def moment(milliseconds: int) -> Moment:
-    """Return a time (milliseconds since 1970-01-01 UTC), for people to the minute."""
+    """Format a time (milliseconds since 1970-01-01 UTC), to the minute for display."""
     date = format_date(milliseconds)
     return Moment(iso_date(date), f"{date[:16]} UTC")

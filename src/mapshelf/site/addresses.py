@@ -1,8 +1,8 @@
-"""All addresses on pages are made here, and in ``people_addresses.py``.
+"""Build all URLs on pages, together with ``people_addresses.py``.
 
-Links on pages have no host, so that they work under any host name of the service. Addresses for
-other programs (feeds, link previews, embeds) have the configured base URL. Each list has one
-canonical address: that of an owner is ``/owners/…``, not ``/?owner=…``.
+Links on pages have no host, so that they work under any host name of the service. URLs for other
+programs (feeds, link previews, embeds) use the configured base URL. Each list has one canonical
+URL: that of an owner is ``/owners/…``, not ``/?owner=…``.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,17 +14,17 @@ from mapshelf.site.people_addresses import PeopleAddresses
 from mapshelf.snapshot.format.records import slug
 
 SAFE_SCHEMES: Final = frozenset({"http", "https", "mailto"})
-"""Schemes of links in maps that can be followed; other links are shown as text."""
+"""URL schemes that links in maps may use; other links are shown as text."""
 
 MOST_NAMES: Final = 2048
-"""Names whose form in a path is kept."""
+"""Maximum number of cached path-quoted names."""
 
 
 class Addresses:
     """The addresses of one installation.
 
     Attributes:
-        people: those of pages that are about people, or for people who are signed in.
+        people: URLs of pages about users or for signed-in users.
     """
 
     def __init__(self, base_url: str) -> None:
@@ -34,7 +34,7 @@ class Addresses:
         self.people: Final = PeopleAddresses(self.root)
 
     def absolute(self, address: str) -> str:
-        """Return one of our addresses with the base URL."""
+        """Return an address with the base URL."""
         return self.base_url + address.removeprefix(self.root)
 
     def map(self, public_id: str, title: str) -> str:
@@ -79,12 +79,12 @@ class Addresses:
         return self.root + place + (f"?{urlencode(rest)}" if rest else "")
 
     def narrowed(self, given: Mapping[str, str], name: str) -> Callable[[str], str]:
-        """Return what makes the address of a list of each value of the parameter ``name``.
+        """Return a function that builds the address of a list for each value of parameter ``name``.
 
-        It is the same as that of ``library``; a page has a hundred of them that differ in nothing
-        else, so only the value is quoted for each.
+        The result equals that of ``library``. A page has a hundred such links that differ only in
+        the value, so only the value is quoted for each.
         """
-        # No parameter has a NUL, so it can be found again, quoted in the same way as any value.
+        # No parameter contains NUL, so it serves as a placeholder that is quoted like any value.
         whole = self.library({**given, name: "\0"})
         hole = "%00" if "%00" in whole else "\0"
         before, _, after = whole.partition(hole)
@@ -120,7 +120,7 @@ class Addresses:
         return f"{self.root}/saved/{public_id}/feed.atom"
 
     def folders(self, below: str = "", offset: int = 0) -> str:
-        """Return the page of all folders right below one."""
+        """Return the page of all direct subfolders of a folder."""
         given = {**({"below": below} if below else {}), **({"offset": offset} if offset else {})}
         return f"{self.root}/browse/folders" + (f"?{urlencode(given)}" if given else "")
 
@@ -130,13 +130,13 @@ class Addresses:
         return f"{self.root}/collections/{public_id}/picture.png?w={width}{colours}"
 
     def oembed(self, page: str) -> str:
-        """Return what describes how to embed a page."""
+        """Return the oEmbed URL of a page."""
         return f"{self.base_url}/oembed?{urlencode({'url': page, 'format': 'json'})}"
 
     @staticmethod
     def _place(given: Mapping[str, str]) -> tuple[str, dict[str, str]]:
         rest = dict(given)
-        # A path of dots alone would mean a parent folder.
+        # A path segment of only dots would refer to a parent folder.
         if "owner" in rest and rest["owner"].strip("."):
             return f"/owners/{_in_path(rest.pop('owner'))}", rest
         if "category" in rest:
@@ -146,12 +146,12 @@ class Addresses:
 
 @lru_cache(MOST_NAMES)
 def _in_path(name: str) -> str:
-    """Return a name as a part of a path; the same few owners are on most pages."""
+    """Quote a name as a path segment; cached because most pages show the same few owners."""
     return quote(name, safe="")
 
 
 def safe_link(link: str) -> str | None:
-    """Return a link of a map if it leads to a page or a mailbox, ``None`` if it must not be one."""
+    """Return a link in a map if its scheme is safe, otherwise ``None``."""
     # Browsers ignore these characters everywhere, so "java\nscript:" is a scheme too.
     plain = "".join(character for character in link if character.isprintable()).strip()
     scheme, colon, rest = plain.partition(":")

@@ -1,8 +1,8 @@
-"""Static files: style sheets, scripts, icon and fonts.
+"""Serve static files: style sheets, scripts, icon and fonts.
 
-Their addresses contain a digest of all of them. So browsers keep them for a year, and still load
-new ones with the first page of a new version. The fonts are those of ``render``, so text on the
-page of a map fits its measured boxes. The reference of the API uses two files of Swagger UI.
+Their URLs contain a digest of all files. So browsers can cache them for a year and still load new
+files with the first page of a new version. The fonts are those of ``render``, so text on the page
+of a map fits its measured boxes. The reference of the API uses two files of Swagger UI.
 """
 
 from dataclasses import dataclass, field
@@ -44,7 +44,7 @@ class Assets:
     _made: dict[tuple[str, bool], Response] = field(default_factory=dict)
 
     def is_made(self, edition: str, name: str) -> bool:
-        """Tell whether the response for a file is ready."""
+        """Return whether the response for a file is already cached."""
         return (name, edition == self.edition) in self._made or name not in self.bodies
 
     def response(self, edition: str, name: str) -> Response:

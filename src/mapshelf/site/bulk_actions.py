@@ -1,7 +1,7 @@
-"""Several maps selected on a list: downloaded as one zip, or tagged together.
+"""Bulk actions on maps selected in a list: download as a zip, or tag.
 
-Lists send the IDs of selected maps in the address of the next page, so nothing of a choice is kept.
-Putting them into a collection is in ``own_collections.py``.
+Lists send the IDs of selected maps in the URL of the next page, so the selection needs no
+server-side state. ``own_collections.py`` adds selected maps to a collection.
 """
 
 import zlib
@@ -46,19 +46,21 @@ from mapshelf.site.responses import STRICT, see_other
 from mapshelf.store import Store
 
 MOST_SELECTED: Final = 100
-"""Maps that can be chosen at once."""
+"""Maximum number of selected maps."""
 
 MOST_BYTES: Final = 64 << 20
-"""Bytes of the files in a zip. Further ones are left out, and the zip says which."""
+"""Maximum total size of the files in a zip, in bytes. Further files are omitted and listed in the
+zip.
+"""
 
 LEFT_OUT: Final = "left-out.txt"
-"""The file in a zip that names what is not in it."""
+"""Name of the file in a zip that lists the omitted files."""
 
 DONE: Final = "tagged"
 
 
 def asked_ids(request: Request) -> list[str]:
-    """Return the maps that an address names, as a form on a list sends them.
+    """Return the ids of the selected maps in the URL of a request.
 
     Raises:
         InvalidParameter: it names none, or too many.
@@ -78,7 +80,7 @@ def selected_ids(texts: Sequence[str]) -> list[str]:
 
 
 class BulkActionPages:
-    """What is done with several maps."""
+    """The pages for bulk actions."""
 
     def __init__(self, personal: Personal) -> None:
         """Answer by ``personal``."""
@@ -88,14 +90,14 @@ class BulkActionPages:
         self._kept = DiskCache(self._context.settings.exports, ROOM, folders=1)
 
     def paths(self) -> Paths:
-        """Return the paths of pages that are for who is signed in."""
+        """Return the paths of pages for signed-in users."""
         shown, done, change = self._personal.shown, self._personal.done, "change a map"
         return {"/tag": (shown(change, self._show_tags), done(change, self._tag, ""))}
 
     # -- downloading ----------------------------------------------------------------------
 
     async def download(self, request: Request) -> Response:
-        """Answer the files of the chosen maps as a zip."""
+        """Respond with a zip of the files of the selected maps."""
         context, ids = self._context, asked_ids(request)
         user = await user_if_any(context.sessions, request)
         await context.sessions.authenticator()  # once the store is open
@@ -119,7 +121,7 @@ class BulkActionPages:
         self, store: Store, ids: Sequence[str], user: User | None
     ) -> tuple[list[Map], CachedFile | None]:
         maps = seen_maps(store, ids, user)
-        with suppress(OSError):  # nothing can be written then, which is told
+        with suppress(OSError):  # nothing can be written; the response reports that
             self._context.settings.exports.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._kept.remove_older_than(KEPT_FOR)
         files = [(one, store.kept_file(one.file_id)) for one in maps]
@@ -171,7 +173,7 @@ class BulkActionPages:
 
 
 def seen_maps(store: Store, ids: Sequence[str], user: User | None) -> list[Map]:
-    """Return those of some maps that a user may see.
+    """Return the maps with these ids that a user may see.
 
     Raises:
         NotFound: there are none.
@@ -189,7 +191,7 @@ def zipped(store: Store, maps: Sequence[Map]) -> Iterator[bytes]:
         for one in maps:
             kept = store.content(one.file_id)
             content = None
-            with suppress(zlib.error):  # one damaged file keeps nobody from having the others
+            with suppress(zlib.error):  # damaged: still send the others
                 content = zlib.decompress(kept.content) if kept else None
             if kept is None or content is None or len(content) > room:
                 left_out.append(one.title)
@@ -205,13 +207,13 @@ def zipped(store: Store, maps: Sequence[Map]) -> Iterator[bytes]:
 
 @dataclass(slots=True)
 class _Change:
-    """Tags that maps get, and those that they lose."""
+    """Tags to add to maps, and tags to remove."""
 
     added: tuple[str, ...]
     removed: frozenset[str]
 
     def of(self, tags: Sequence[str]) -> tuple[str, ...]:
-        """Return what becomes of the tags of a map."""
+        """Return the changed tags of a map."""
         kept = [one for one in tags if one.casefold() not in self.removed]
         known = {one.casefold() for one in kept}
         return (*kept, *(one for one in self.added if one.casefold() not in known))
@@ -245,7 +247,7 @@ def _read_tags(added: str, removed: str) -> _Change:
 
 
 def _changeable(ids: Sequence[str], user: User, store: Store) -> tuple[list[Map], int]:
-    """Return those of some maps that a user may change, and how many others they see.
+    """Return the maps that a user may change, and the number of others that the user may see.
 
     Raises:
         NotFound: they see none of them.

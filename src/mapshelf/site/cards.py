@@ -1,7 +1,7 @@
-"""A map in a list: its facts as pages show them, with our own addresses.
+"""Map cards: the data of a map as lists show it, with our own URLs.
 
-Records may have their own addresses for picture and page. Pages do not use them: a picture from
-another host would tell it who looks at what, and the address may be anything.
+Records may have external URLs for thumbnail and page. Pages do not use them: an image from another
+host would reveal to it who views which map, and the URL is untrusted.
 """
 
 from collections import Counter
@@ -53,7 +53,7 @@ class Card:
         size: kilobytes of its file, empty if that is not known.
         topic_count: how many topics it has, 0 if that is not known.
         versions: maps with the same topics that are folded into this card.
-        within: the folder that is listed, which needs not be said again; empty for all.
+        within: the listed folder, which the card does not repeat; empty for all.
     """
 
     id: str
@@ -88,17 +88,17 @@ class Card:
 
     @property
     def is_of_system(self) -> bool:
-        """Tell whether nobody owns it, which is not worth a line on each card."""
+        """Return whether the owner is the system user, which cards do not show."""
         return self.owner == SYSTEM_USER
 
     @property
     def is_uncategorised(self) -> bool:
-        """Tell whether it is in no category."""
+        """Return whether it has no category."""
         return self.category == UNCATEGORISED
 
     @property
     def says_folder(self) -> bool:
-        """Tell whether its folder says something that the rest of the card does not."""
+        """Return whether its folder adds information to the card."""
         return bool(self.folder_below) and not self.place and self.folder != self.category
 
     @property

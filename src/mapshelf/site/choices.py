@@ -1,7 +1,7 @@
 """Links of lists: values of facets, orders, pages. Those of facets become HTML here.
 
-A page has over a hundred values of facets. A template takes several microseconds for each: a third
-of all that is done for a page.
+A page has over a hundred facet values. A template would take several microseconds for each, which
+is a third of the time to render a page.
 """
 
 from collections.abc import Iterable

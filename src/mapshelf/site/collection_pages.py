@@ -1,8 +1,7 @@
-"""Collections for whoever reads them: all published ones, and each with its feed and for frames.
+"""Public pages of collections: the list of published ones, and each one's page, feed and embed.
 
-They are read from the store for each request, so nothing of them is cached with the snapshot. A
-page is made for its reader, who may see maps that others do not; frames and feeds show what nobody
-in particular sees.
+Collections are read from the store for each request and not cached with the snapshot. A page
+depends on its reader, who may see maps that others do not; embeds and feeds show only public maps.
 """
 
 from dataclasses import dataclass, replace
@@ -106,7 +105,7 @@ class CollectionPages:
     async def own_feed(self, request: Request) -> Response:
         """Answer the same at the secret address of a reader, who may have a private collection.
 
-        People pass entries on: so the feed has the maps that everybody sees in the collection.
+        Feed entries are often shared, so the feed contains only the maps that everyone can see.
         """
         found = await find_collection(self._context, request)
         maps = [one for one in found.maps if is_shown(one, found.collection, None)]

@@ -1,6 +1,6 @@
-"""Reporting a collection, and what administrators decide about it on the page of reports.
+"""Report a collection, and handle administrators' decisions about reported collections.
 
-What is shared with maps is in ``reports.py``, which has that page.
+``reports.py`` has the page of reports and the code shared with maps.
 """
 
 from contextlib import suppress
@@ -40,7 +40,7 @@ EVENTS: Final = {
     DecisionKind.HIDE: AuditEvent.COLLECTION_HIDDEN,
     DecisionKind.DISMISS: AuditEvent.REPORTS_DISMISSED,
 }
-"""What administrators decide about collections, and what is noted of it."""
+"""The decisions about collections, with their audit events."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +79,7 @@ class CollectionDecisionRow:
 
 
 class CollectionReportPages:
-    """The page on which somebody reports a collection."""
+    """The page for reporting a collection."""
 
     def __init__(self, personal: Personal) -> None:
         """Answer by ``personal``."""
@@ -168,7 +168,7 @@ def decide(text: str, user: User, address: str, store: Store) -> None:
     Raises:
         InvalidParameter: no button says this.
         NotFound: there is no such collection any longer.
-        AlreadyDecided: somebody else has done it.
+        AlreadyDecided: another administrator has already decided.
     """
     kind, _, public_id = text.partition(":")
     if kind not in [str(one) for one in EVENTS] or not is_public_id(public_id):

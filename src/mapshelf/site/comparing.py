@@ -1,6 +1,6 @@
-"""The page that shows what is different between two maps, or two versions of one.
+"""The comparison page: the differences between two maps, or two versions of one.
 
-It says so in words, and marks it in a drawing. It is below the page of the first map.
+It lists the differences and marks them in a drawing. Its URL is below the page of the first map.
 """
 
 from collections.abc import Sequence

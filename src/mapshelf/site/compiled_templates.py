@@ -1,8 +1,8 @@
-"""Where compiled templates are kept: in the process, and beside Python's own compiled modules.
+"""Cache compiled templates in memory and in ``__pycache__``.
 
-To compile the templates takes a third of a second. Without this, every worker would spend it at
-its start. Their files lie in ``__pycache__``, where Python keeps what it compiled itself, so they
-need no more trust than that; if nobody may write there, each process compiles.
+Compiling the templates takes a third of a second, which every worker would otherwise spend at
+startup. The cache files are in ``__pycache__``, so they are as trusted as Python's own bytecode. If
+the folder is not writable, each process compiles the templates itself.
 """
 
 import os
@@ -27,13 +27,13 @@ class CompiledTemplates(BytecodeCache):
     """Compiled templates in memory, and in the files of ``folder``."""
 
     def __init__(self, folder: Path) -> None:
-        """Keep them in ``folder``."""
+        """Use ``folder`` for the files."""
         self._folder = folder
         self._made_by = f"{sys.implementation.cache_tag}-{version('jinja2')}"
         self._code: dict[tuple[str, str], CodeType] = {}
 
     def load_bytecode(self, bucket: Bucket) -> None:
-        """Give a template its code, if it is known and its source is the same."""
+        """Load the bytecode of a template, if cached and its source is unchanged."""
         place = self._name(bucket), bucket.checksum
         if place not in self._code:
             with suppress(*_UNREADABLE), (self._folder / self._name(bucket)).open("rb") as file:
@@ -44,7 +44,7 @@ class CompiledTemplates(BytecodeCache):
         bucket.code = self._code[place]
 
     def dump_bytecode(self, bucket: Bucket) -> None:
-        """Keep the code of a template that has been compiled."""
+        """Store the bytecode of a compiled template."""
         assert bucket.code is not None
         self._code[self._name(bucket), bucket.checksum] = bucket.code
         if not sys.dont_write_bytecode:
@@ -58,12 +58,12 @@ class CompiledTemplates(BytecodeCache):
         try:
             with unfinished.open("wb") as file:
                 bucket.write_bytecode(file)
-            unfinished.replace(self._folder / name)  # whole, or not at all
+            unfinished.replace(self._folder / name)  # atomic
         finally:
             unfinished.unlink(missing_ok=True)
 
     def _name(self, bucket: Bucket) -> str:
-        """Return the name of a file: other versions and other options make other code."""
+        """Return the name of a cache file, which depends on versions and options."""
         options = bucket.environment.trim_blocks, bucket.environment.lstrip_blocks
         written = "".join("01"[option] for option in options)
         return f"{bucket.key}.{self._made_by}-{written}.template"
@@ -71,5 +71,5 @@ class CompiledTemplates(BytecodeCache):
 
 @cache
 def compiled_templates() -> CompiledTemplates:
-    """Return what keeps the templates of this process."""
+    """Return the bytecode cache of this process."""
     return CompiledTemplates(Path(cache_from_source(__file__)).parent)

@@ -1,4 +1,4 @@
-"""Pages on which people export their data, and delete their accounts."""
+"""Pages for exporting personal data and for deleting an account."""
 
 import asyncio
 import secrets
@@ -23,17 +23,17 @@ from mapshelf.site.responses import PERSONAL
 from mapshelf.store import Store
 
 ROOM: Final = 4 * MOST_BYTES
-"""Maximum of bytes of all exports on disk."""
+"""Maximum total size of exports on disk, in bytes."""
 
 KEPT_FOR: Final = 600.0
-"""Seconds that an export stays on disk at most: as long as it may take to send it."""
+"""Seconds after which an export is deleted: the maximum time to send it."""
 
 CHOICES: Final = tuple(str(one) for one in MapsOfClosedAccount)
-"""What may become of one's maps."""
+"""The choices for a user's maps when the account is deleted."""
 
 
 class DataExportPages:
-    """The pages about all that is kept of somebody."""
+    """The pages for data export and account deletion."""
 
     def __init__(self, personal: Personal) -> None:
         """Answer by ``personal``."""
@@ -67,7 +67,7 @@ class DataExportPages:
         context, user = self._personal.context, session.user
         entry = done_by(user, self._personal.client(request).address, AuditEvent.DATA_EXPORTED)
         make = partial(self._made, user, entry, context.store.get())
-        # Somebody who asks several times at once gets the same.
+        # Concurrent requests of one user share an export.
         file = await context.queues.documents.result(
             ("export", user.id), make, request.disconnection
         )
@@ -146,10 +146,10 @@ def _remove(file: CachedFile) -> None:
 
 
 def _choice(text: str) -> MapsOfClosedAccount:
-    """Return what a form chooses.
+    """Return the choice in a form.
 
     Raises:
-        InvalidParameter: it chooses nothing.
+        InvalidParameter: there is no valid choice.
     """
     if text not in CHOICES:
         raise InvalidParameter("Choose what becomes of your maps.")

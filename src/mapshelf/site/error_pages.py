@@ -1,7 +1,7 @@
-"""Errors as pages: what somebody with a browser reads instead of the Error object of the API.
+"""Error pages: errors as HTML for browsers, instead of the Error object of the API.
 
-The status and the headers are those of the API (``api/errors.py``). The words are those of the
-pages, so that they are translated with them.
+The status and the headers are those of the API (``api/errors.py``). The texts come from
+``messages``, so that they are translated with the pages.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
-"""Texts for HTML where there are hundreds on a page; paths whose lines break well.
+"""Fast HTML escaping for pages with hundreds of texts, and line breaks in paths.
 
-Nearly none of the texts has anything to escape. ``markupsafe.escape`` makes an object of each,
-which takes three times as long as looking.
+Nearly no text needs escaping. ``markupsafe.escape`` creates an object for each, which takes three
+times as long as a check.
 """
 
 import re

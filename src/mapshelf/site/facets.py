@@ -1,4 +1,4 @@
-"""What lists can be narrowed by: the values of facets with their counts, and what is chosen."""
+"""Facets of lists: their values with counts, and the active filters."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -2,8 +2,8 @@
 
 The default order is by date, so that feed readers show new maps.
 
-People pass entries on. So at the secret address of a reader, nothing in a feed is secret: it does
-not have its own address, nor those of pictures, which would have to let in everybody.
+Feed entries are often shared. So even a feed at a secret URL contains no secrets: it includes
+neither its own URL nor those of images, which would have to be accessible to everyone.
 """
 
 from dataclasses import replace
@@ -23,7 +23,7 @@ NEVER: Final = "1970-01-01T00:00:00Z"  # the last update of a feed without entri
 
 
 def feed_values(snapshot: Snapshot, query: MapQuery, addresses: Addresses) -> dict[str, Any]:
-    """Return what the template of a feed is filled with."""
+    """Return the variables of the template of a feed."""
     if "order_by" not in dict(query.given):
         query = replace(query, order=DEFAULT_ORDER)
     hits = snapshot.search(replace(query, offset=0), b"", correct=False)

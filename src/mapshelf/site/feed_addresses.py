@@ -1,4 +1,4 @@
-"""The page on which a reader makes, renews and withdraws the secret address of feeds."""
+"""The page for creating, renewing and revoking a user's secret feed URL."""
 
 from typing import Final
 

@@ -1,7 +1,7 @@
-"""The page of topics of one map that match a search: the map's own find, without a script.
+"""Search within one map: a page of matching topics, for browsers without scripts.
 
-Where the map is drawn, its script finds as people type. This page is for browsers that do not run
-it, and it lists all matches of a search that the library shows three of.
+The script of the drawn map searches as users type. This page works without it, and lists all
+matches of a search, of which the library shows only three.
 """
 
 from dataclasses import dataclass
@@ -28,11 +28,11 @@ MOST_FOUND: Final = 100
 
 @dataclass(frozen=True, slots=True)
 class TopicMatches:
-    """What is found in a map.
+    """The matches in a map.
 
     Attributes:
         topics: the topics that match the most words, in the order of the map.
-        too_large: whether the map is too large to be looked through here.
+        too_large: whether the map is too large to search here.
     """
 
     topics: list[FoundTopic]
@@ -40,7 +40,7 @@ class TopicMatches:
 
     @property
     def more(self) -> bool:
-        """Tell whether there may be more than are shown."""
+        """Return whether there may be more than are shown."""
         return len(self.topics) == MOST_FOUND
 
 
@@ -53,7 +53,7 @@ class FindInMapPages:
         self._maker = maker
 
     async def page(self, request: Request) -> Response:
-        """Answer which topics of a map match the parameter ``query``."""
+        """Respond with the topics that match the parameter ``query``."""
         text = parse_query(request.query_string).text
         found = await find_map(self._context, request, b"")
         asked = urlencode({"query": text}).encode()

@@ -1,8 +1,8 @@
-"""A flash message with a secret: shown once, on the page after the form that made it.
+"""Flash messages with a secret: show a new secret once, on the page after the form.
 
-The form leads on to a page, as every form does, so that loading the page again makes nothing. What
-was made goes along in a cookie, for a minute at most, and the page that shows it clears the cookie.
-A page shows only what the store knows as its reader's: what is in a cookie may be anybody's.
+Forms redirect to a page, so that a reload does not repeat the action. A cookie carries the new
+secret for at most a minute, and the page that shows it clears the cookie. A page shows only secrets
+that the store confirms as its reader's, because the content of a cookie is untrusted.
 """
 
 from typing import Final

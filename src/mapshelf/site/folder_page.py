@@ -1,4 +1,4 @@
-"""The page of all folders within another: lists offer only those with the most maps."""
+"""The page of all subfolders of a folder: lists show only those with the most maps."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ PAGE_SIZE: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class FolderList:
-    """What the template is filled with.
+    """The variables of the template.
 
     Attributes:
         steps: the folder looked into and those that it is in, the outermost first.

@@ -1,4 +1,4 @@
-"""What forms say when something was wrong, in the words of ``messages``."""
+"""Convert errors to messages for forms, with the texts of ``messages``."""
 
 from typing import Final
 
@@ -94,7 +94,7 @@ def waiting(seconds: int) -> str:
 
 
 def forbidden(error: Forbidden) -> str:
-    """Return what to say to somebody who may not do something."""
+    """Return the message for a forbidden action."""
     facts = {name: f"{number:,}" for name, number in error.facts.items()}
     return say(f"forbidden.{error.reason}", **facts)
 

@@ -1,8 +1,8 @@
-"""How far an import is, on the pages of the library, which fill themselves meanwhile.
+"""The import banner: shows the progress of a running import on the library pages.
 
-These pages are cached with the snapshot they were made from. How far an import is changes more
-often, so it is put in when a page is sent, at a mark, and only while maps are imported. Scripts ask
-for it by itself.
+These pages are cached with the snapshot they were made from. Progress changes more often, so it
+replaces a placeholder when a page is sent, and only during an import. Scripts request it
+separately.
 """
 
 from typing import Final
@@ -27,7 +27,7 @@ _OF_OTHERS: Final = frozenset((b"content-type", b"content-length", b"cache-contr
 
 
 class ImportBanner:
-    """Tells how far an import is."""
+    """Shows the progress of an import."""
 
     def __init__(self, context: Context, maker: PageMaker) -> None:
         """Make what is shown with ``maker``."""
@@ -59,7 +59,7 @@ class ImportBanner:
         return operation
 
     def _changed(self, response: Response, line: bytes) -> Response:
-        """Return a page with ``line`` at the mark; the last one is kept, for it is asked often."""
+        """Return a page with ``line`` at the placeholder; the last result is cached."""
         if self._last and self._last[0] is response and self._last[1] == line:
             return self._last[2]
         body = response.body.replace(MARK, line, 1)

@@ -1,6 +1,6 @@
 """The library page: a list of maps as cards, with facets, orders and pagination.
 
-The parameters are those of ``GET /maps``, except for ``limit``: you can turn the address of a page
+The parameters are those of ``GET /maps``, except for ``limit``: you can convert the URL of a page
 into one of the API by hand.
 """
 
@@ -28,7 +28,7 @@ PAGE_SIZE: Final = 24  # maps on a page: fills two, three, four or six columns
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """What the template of the library page is filled with.
+    """The variables of the template of the library page.
 
     Attributes:
         title: the heading of the list.
@@ -102,7 +102,7 @@ def library_page(
     """
     query = replace(query, limit=PAGE_SIZE, offset=query.offset // PAGE_SIZE * PAGE_SIZE)
     plain = dict(query.given)
-    if view != CARDS:  # all links of the page keep it
+    if view != CARDS:  # preserved by all links of the page
         query = replace(query, given=(*query.given, (VIEW, view)))
     given = dict(query.given)
     hits = snapshot.search(query, b"")

@@ -1,4 +1,4 @@
-"""Ways through a list besides the next page: its pages by number, first letters, cards or table."""
+"""Navigation of lists: numbered pages, first letters, and the choice of cards or table."""
 
 from collections.abc import Callable, Mapping
 from typing import Final

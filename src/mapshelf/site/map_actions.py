@@ -1,7 +1,7 @@
-"""Pages of one map for people who may do something with it: rate, edit, replace its file, remove.
+"""Pages for actions on one map: rate, edit, replace the file, remove.
 
-Each is below the address of the map's page. ``part`` is what the page of the map itself shows of
-them to its reader (``signed_in.py``).
+Their URLs are below that of the map's page. ``part`` renders the actions that the map's page itself
+offers to its reader (``signed_in.py``).
 """
 
 from dataclasses import dataclass
@@ -47,10 +47,10 @@ T = TypeVar("T")
 AT: Final = "/mindmaps/{id}/{slug}"
 
 DONE: Final = "published"
-"""What the page of a map says to its owner just after that."""
+"""Actions that the page of a map confirms to its owner."""
 
 FILE: Final = "map"
-"""The field with a file."""
+"""The form field for a file."""
 
 FILE_LIMITS: Final = FormLimits(fields=5, text=4096, files=(FILE,), file=LARGEST_FILE)
 FILE_BODY: Final = BodyRule(LARGEST_FILE + 16_384, (MULTIPART,))
@@ -60,15 +60,15 @@ KILOBYTE: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How somebody stands to a map.
+    """A user's permissions on a map.
 
     Attributes:
         found: the map.
         address: its page.
-        own: whether it is theirs.
-        may_change: whether they may change it.
+        own: whether the user owns it.
+        may_change: whether the user may change it.
         uploaded: whether it was uploaded, so that its file can be replaced.
-        vote: what they think of it.
+        vote: the user's vote.
     """
 
     found: Map
@@ -93,7 +93,7 @@ class VersionRow:
 
 
 class MapActionPages:
-    """The pages of one map that are for people."""
+    """The pages for actions on one map."""
 
     def __init__(self, personal: Personal) -> None:
         """Answer by ``personal``."""
@@ -130,7 +130,7 @@ class MapActionPages:
     # -- on the page of the map -----------------------------------------------------------
 
     async def part(self, request: Request, session: Session) -> Part | None:
-        """Return what the page of a map shows to somebody who is signed in."""
+        """Return the part of a map's page for a signed-in user."""
         try:
             standing = await self._standing(request, session)
         except NotFound:
@@ -299,10 +299,10 @@ class MapActionPages:
 
         Args:
             request: has the map in its path.
-            session: who asks for it.
+            session: session of the user.
             queue: where it is done.
             work: what is done.
-            event: what the audit log says of it; ``None`` for what one may do with maps of others.
+            event: audit event; ``None`` for actions allowed on other users' maps.
         """
         user, own = session.user, event is not None
         if event is not None:
@@ -312,11 +312,11 @@ class MapActionPages:
         return await queue.result(object(), change, owner=user.id)
 
     async def _standing(self, request: Request, session: Session, *, own: bool = False) -> Standing:
-        """Return how somebody stands to the map in the path of a request.
+        """Return a user's permissions on the map in the path of a request.
 
         Raises:
-            NotFound: there is none that they may see.
-            Forbidden: ``own``, and they may not change it.
+            NotFound: the map does not exist or the user may not see it.
+            Forbidden: ``own`` is set, and the user may not change it.
         """
         look = partial(_standing_of, self._addresses, request.parts["id"], session.user, own)
         return await self._personal.ask(request, look)

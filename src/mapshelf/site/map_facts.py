@@ -1,4 +1,4 @@
-"""What the page of a map says about it beside its topics, fact by fact."""
+"""The facts about a map that its page lists besides the topics."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass

@@ -1,7 +1,7 @@
-"""The fields with which people say something about a map, on pages: as they are, and as typed.
+"""Forms for the details of maps: current values, submitted values, and validation.
 
-Each value is checked alone, so that every one that cannot be taken has its message beside it, and
-what was typed is kept.
+Each value is validated separately, so that every invalid field has its own message and the input is
+preserved.
 """
 
 from collections.abc import Mapping

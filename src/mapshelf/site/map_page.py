@@ -42,14 +42,14 @@ class Download:
 
 @dataclass(frozen=True, slots=True)
 class MapPage:
-    """What the template of a map's page is filled with.
+    """The variables of the template of a map's page.
 
     Attributes:
         card: the map as in lists.
         summary: a short description for other sites.
         language: ISO 639-1 code of the language of its topics, empty if unknown.
         folders: the folders that its file is in, the outermost first.
-        facts: what is known about it.
+        facts: facts about it.
         elsewhere: the address of its page on another site, empty if it has none.
         downloads: its files.
         outline: all topics as HTML, ``None`` without an outline.
@@ -91,21 +91,21 @@ class MapPage:
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """All facts about a map but its outline. It may be sent to another process.
+    """All facts about a map except its outline. Picklable, for sending to another process.
 
     Attributes:
         found: the Map object.
         card: the map as in lists.
         software: address of the list of maps made with the same program, empty if there is none.
         licence: name of the licence, empty if it is not known.
-        has_file: whether the file it was read from is kept.
-        linked: the maps that its links lead to, by link.
+        has_file: whether its original file is stored.
+        linked: the targets of its links to maps, by link.
         linking: links of other maps to it, at most one of each map.
         twins: maps with the same topics.
         related: other maps.
         visibility: who sees it.
         file: name of its file, empty if it is not known.
-        details: what lists show of it besides.
+        details: further data that lists show.
     """
 
     found: dict[str, str]
@@ -130,7 +130,7 @@ class PageContent(NamedTuple):
 
 
 class ReadMaps(Maps, Links, MapsOfPeople, Protocol):
-    """What the page of a map needs of a store."""
+    """The store methods that the page of a map needs."""
 
 
 def known_of(
@@ -168,7 +168,7 @@ def known_of(
 
 
 def _details(record: Record, public_id: str, store: ReadMaps) -> Details:
-    """Return what lists show of a map, also of one that is in no list."""
+    """Return the list data of a map, even if it is unlisted."""
     if record.details.edited is not None:
         return record.details
     origin, found = store.origin(record.file_id), store.find_map(public_id)
@@ -252,7 +252,7 @@ def _linking(record: Record, public_id: str, snapshot: Snapshot, store: Links) -
 
 
 def _elsewhere(url: str, addresses: Addresses) -> str:
-    """Return the page of the map in its record, if it is not ours."""
+    """Return the external page in the map's record, if any."""
     own = f"{addresses.root}/mindmaps/"
     address = safe_link(url) or ""
     return "" if url.startswith((own, "/mindmaps/")) else address

@@ -1,6 +1,6 @@
-"""Pages on which people let programs in (OAuth 2), and take that back.
+"""Pages for authorising programs (OAuth 2) and for revoking their access.
 
-What a program asks for is in the address of the page, and is read again when its form arrives.
+The authorisation request is in the URL of the page, and is parsed again when the form is submitted.
 """
 
 from functools import partial
@@ -27,10 +27,10 @@ from mapshelf.site.responses import leading_to, see_other
 from mapshelf.tokens import SCOPES
 
 DONE: Final = ("program", "device.allowed", "device.denied")
-"""What a form may have done: the address of the next page says it, and the page tells it."""
+"""Actions that the next page confirms, as named in its URL."""
 
 ALLOW: Final = "allow"
-"""What the button says that lets a program in; any other does not."""
+"""Value of the button that grants access; any other value denies it."""
 
 
 class ProgramPages:
@@ -94,10 +94,10 @@ class ProgramPages:
         return see_other(address)
 
     async def _asked(self, request: Request) -> AuthorizationRequest | str:
-        """Return what a program asks for, or the address that tells it why that cannot be.
+        """Return the authorisation request, or the redirect URL that reports its error.
 
         Raises:
-            OAuthRefusal: nobody can tell where the browser belongs, or whether it is safe there.
+            OAuthRefusal: the redirect URI is missing or untrusted.
             InvalidParameter: a parameter is given twice, or is no text.
             AddressTooLong: the request is too long to come back to it after signing in.
         """
@@ -110,7 +110,7 @@ class ProgramPages:
         try:
             return authorization.read_request(program, back, parameters)
         except OAuthRefusal as refusal:
-            # Nobody has checked where such a program leads: a link to it that cannot be answered
+            # The redirect URI of such a program is unverified: redirecting invalid requests to it
             # would make us an open redirector (RFC 9700, section 4.11.2).
             if program.is_dynamic:
                 raise

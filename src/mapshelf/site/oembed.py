@@ -21,12 +21,12 @@ _PAGE: Final = re.compile(r"/(mindmaps|collected)/([^/]+)(?:/[^/]*)?")
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """What is to be embedded.
+    """The object to embed.
 
     Attributes:
-        title: what it is called.
-        owner: whose it is.
-        owner_address: what else is theirs.
+        title: its title.
+        owner: its owner.
+        owner_address: the page of its owner.
         address: its page.
         picture: its picture.
         size: the width and the height of that.

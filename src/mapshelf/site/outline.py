@@ -1,9 +1,9 @@
 """All topics of a map as HTML, for browsers without scripts, screen readers and search engines.
 
 It uses neither recursion nor a template, because maps are deep and large. Topics deeper than
-``DEEPEST`` are in the list of their ancestor, because browsers cut deeper nesting off. What hangs
-from no other topic follows the main branches: floating topics, summaries, relationships. What else
-there is to each topic is written by ``topic_details``.
+``DEEPEST`` are in the list of their ancestor, because browsers truncate deeper nesting. Floating
+topics, summaries and relationships follow the main branches. ``topic_details`` renders everything
+besides the text of a topic.
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,6 +1,6 @@
-"""Pages on which people make collections and put maps into them, and administrators pin some.
+"""Pages for creating and editing collections, and for pinning them (administrators).
 
-Every step works without a script: a button moves a map by a place, and leads back to it.
+Every step works without a script: a button moves a map by one position and returns to it.
 """
 
 import re
@@ -63,7 +63,7 @@ _MAP: Final = re.compile(r"(?:.*/mindmaps/)?([0-9A-Za-z]{1,32})(?:/[^/]*)?")
 
 @dataclass(frozen=True, slots=True)
 class Edited:
-    """A collection that somebody may change.
+    """A collection that the user may change.
 
     Attributes:
         found: the collection.
@@ -77,7 +77,7 @@ class Edited:
 
 
 class OwnCollectionPages:
-    """The pages of collections that are for people who are signed in."""
+    """The collection pages for signed-in users."""
 
     def __init__(self, personal: Personal, pinned: PinnedCollections) -> None:
         """Answer by ``personal``, and have ``pinned`` look again where one is pinned."""
@@ -360,7 +360,7 @@ def _pinned(pinned: bool, store: Store, found: Collection, user: User) -> Collec
 
 
 def _id_in(text: str, addresses: Addresses) -> str:
-    """Return the ID of the map that somebody names, by the address of its page or by itself.
+    """Return the ID of a map from user input: an ID or the URL of its page.
 
     Raises:
         InvalidParameter: it is neither.

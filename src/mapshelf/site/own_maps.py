@@ -1,6 +1,6 @@
-"""The page of one's own maps: all of them, whoever sees them, and those that were removed.
+"""The page of a user's own maps: all of them, whatever their visibility, and removed ones.
 
-The list is that of ``GET /users/me/maps``. A removed map can be brought back for 30 days.
+The list is that of ``GET /users/me/maps``. A removed map can be restored for 30 days.
 """
 
 from dataclasses import dataclass, replace
@@ -29,7 +29,7 @@ from mapshelf.snapshot.read import Record, Snapshot
 from mapshelf.store import Store
 
 REMOVED: Final = "removed"
-"""What may have been done to a map: the address of the page says it, and the page tells it."""
+"""Actions that the page confirms, as named in its URL."""
 
 PAGE: Final = "maps"
 

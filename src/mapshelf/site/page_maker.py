@@ -1,4 +1,4 @@
-"""What all pages are made with: addresses, files, templates, and the pages for errors."""
+"""The dependencies shared by all pages: URLs, static files, templates and error pages."""
 
 from mapshelf.site.addresses import Addresses
 from mapshelf.site.assets import load_assets

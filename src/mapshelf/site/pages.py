@@ -1,7 +1,7 @@
-"""The pages of the catalogue, and what they load. ``routes.py`` says where they are.
+"""Request handlers for the catalogue pages and their data; ``routes.py`` maps URLs to them.
 
-Pages are made in threads, because a page takes as long as a search. Finished pages are cached with
-the snapshot they were made from, like the answers of the API.
+Pages are rendered in threads, because a page takes as long as a search. Finished pages are cached
+with the snapshot they were made from, like the answers of the API.
 """
 
 from collections.abc import Callable
@@ -72,7 +72,7 @@ class Pages:
         return await self._made(request, make)
 
     async def results(self, request: Request) -> Response:
-        """Answer the part of a list that changes while somebody types."""
+        """Respond with the part of a list that search-as-you-type updates."""
         query = _list_query(request.query_string)
         return await self._made(request, partial(self._results, query, _view(request)))
 
@@ -85,7 +85,7 @@ class Pages:
         return await self._made(request, partial(self._feed, parse_query(request.query_string)))
 
     async def own_feed(self, request: Request) -> Response:
-        """Answer a list of maps as a feed at a secret address, which is kept nowhere meanwhile."""
+        """Respond with a list of maps as a feed at a secret URL, without caching."""
         snapshot = self._context.snapshot.get().snapshot
         query = parse_query(request.query_string)
         make = partial(self._feed, query, snapshot, own=True)
@@ -104,7 +104,7 @@ class Pages:
         depends_on = b"embed=1" if embedded else b""
         response = await found.response(request, self._queues.pages, make, depends_on)
         if not embedded:
-            # A map that another page shows was not asked for by whoever reads that page.
+            # Readers of the embedding page did not request the map, so no view is counted.
             self._note_visit(request, found, VisitKind.VIEW)
         return response
 

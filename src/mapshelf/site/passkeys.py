@@ -1,6 +1,6 @@
 """Passkeys on pages: listed, added and removed at one's account, and used to sign in.
 
-Both take a script, which asks for a challenge and sends what the authenticator says in a form.
+Both need a script, which requests a challenge and submits the authenticator's response in a form.
 Without scripts, browsers offer no passkeys, and the forms stay hidden.
 """
 

@@ -1,4 +1,4 @@
-"""The addresses of pages about people, and where people return to after signing in."""
+"""Build the URLs of pages about users, and the return URLs after signing in."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -69,7 +69,7 @@ class PeopleAddresses:
         return f"{self._root}/signin/provider" + (f"?{urlencode({'next': own})}" if own else "")
 
     def own(self, address: str) -> str:
-        """Return an address that somebody gave us, empty if it may lead away from here."""
+        """Return an untrusted address, empty unless it is on this site."""
         if len(address) > LONGEST_RETURN or not _PATH.fullmatch(address):
             return ""
         path = unquote(address.partition("?")[0])
@@ -78,13 +78,13 @@ class PeopleAddresses:
         return address
 
     def collect(self, public_ids: Sequence[str]) -> str:
-        """Return where somebody puts maps into a collection."""
+        """Return the page for adding maps to a collection."""
         return f"{self._root}/collect?{urlencode([('map', one) for one in public_ids])}"
 
     def tag(self, public_ids: Sequence[str]) -> str:
-        """Return where somebody tags several maps."""
+        """Return the page for tagging several maps."""
         return f"{self._root}/tag?{urlencode([('map', one) for one in public_ids])}"
 
     def save_search(self, given: Mapping[str, str]) -> str:
-        """Return where somebody saves the search that these parameters of a list make."""
+        """Return the page for saving a search with these list parameters."""
         return self.account("searches") + f"?{urlencode(given)}"

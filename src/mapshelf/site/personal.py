@@ -1,7 +1,7 @@
-"""What all pages about people share: who may see them, their forms, their headers.
+"""Shared code of the personal pages: authorisation, form handling and headers.
 
-Nobody keeps a copy of such a page. A form is taken only with its token and from one of our pages
-(``api/csrf.py``). What was wrong with it is said above the form.
+These pages are never cached. A form is accepted only with its CSRF token and from one of our pages
+(``api/csrf.py``). Errors are shown above the form.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -37,32 +37,32 @@ T = TypeVar("T")
 
 LIMITS: Final = FormLimits(fields=20, text=16_384)
 BODY: Final = BodyRule(32_768, (URL_ENCODED,))
-"""What forms about people may have. A password of 200 characters takes 2,400 bytes at most."""
+"""Limits of personal forms. A password of 200 characters takes 2,400 bytes at most."""
 
 REGISTERED: Final = "registered"
-"""What the account page says to whoever has just got an account."""
+"""The action that the account page confirms after registration."""
 
 SECOND: Final = 1000  # milliseconds
 
 Show = Callable[[Request, Session], Awaitable[Response]]
-"""Answers a request of somebody who is signed in."""
+"""Handles a request of a signed-in user."""
 
 Act = Callable[[Request, Session, Form], Awaitable[Response]]
-"""Does what a form of somebody who is signed in asks."""
+"""Handles a form submitted by a signed-in user."""
 
 Paths = Mapping[str, tuple[Operation, Method | None]]
-"""By path, what it shows, and what it does with a form, if it has one."""
+"""The handlers of each path: one to show it, and one for its form, if any."""
 
 Take = Callable[[Request, Form], Awaitable[Response]]
-"""Does what a form of anybody asks."""
+"""Handles a form that does not require signing in."""
 
 Refuse = Callable[[Request, Session, Exception], Awaitable[Response]]
-"""Shows a form again that cannot be taken, with the reason."""
+"""Shows a rejected form again, with the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class FormKind:
-    """What a form may have; the usual one has a few short fields.
+    """The limits of a form; the default allows a few short fields.
 
     Attributes:
         limits: its fields.
@@ -117,9 +117,9 @@ class Personal:
     # -- who may see them -----------------------------------------------------------------
 
     def shown(self, operation: str, show: Show, otherwise: str = "") -> Operation:
-        """Return ``show`` for those who may do this operation of ``PERMISSIONS``.
+        """Restrict ``show`` to users with permission for an operation of ``PERMISSIONS``.
 
-        Who is not signed in is sent to the page ``otherwise``, by default to sign in.
+        Requests without a session are redirected to ``otherwise``, by default the sign-in page.
         """
 
         async def guard(_: Context, request: Request) -> Response:
@@ -134,7 +134,7 @@ class Personal:
         return guard
 
     def done(self, operation: str, act: Act, page: str, kind: FormKind = USUAL) -> Method:
-        """Return ``act`` for those who may do this operation.
+        """Restrict ``act`` to users with permission for an operation.
 
         Its form is on ``page``; if that is empty, at the address to which it is sent.
         """
@@ -157,7 +157,7 @@ class Personal:
         return Method(guard, None, body=kind.body, budget=Budget.PAGES)
 
     def taken(self, take: Take, *, hashing: bool = False) -> Method:
-        """Return ``take`` for anybody; it has to call ``check_form`` itself.
+        """Allow ``take`` to everyone; it must call ``check_form`` itself.
 
         Args:
             take: takes the form.
@@ -171,11 +171,11 @@ class Personal:
             async with context.bodies.form(request, LIMITS) as form:
                 return await take(request, form)
 
-        # Whoever is let in by such a form may be somebody who guesses.
+        # A successful sign-in by such a form may be the result of guessing.
         return Method(guard, None, body=BODY, budget=Budget.SIGN_IN)
 
     def check_form(self, request: Request, form: Form) -> None:
-        """Check that a form of somebody who need not be signed in comes from a page of ours.
+        """Check that a form that needs no session comes from one of our pages.
 
         Raises:
             CrossSiteRequest: it does not.
@@ -185,10 +185,10 @@ class Personal:
         people.check_form(request, form.text(FIELD), secret)
 
     async def _session(self, operation: str, request: Request) -> Session | None:
-        """Return who is signed in, ``None`` if nobody is.
+        """Return the session of a request, ``None`` if not signed in.
 
         Raises:
-            UnknownPath: somebody is, who may not do this.
+            UnknownPath: the user lacks permission for the operation.
         """
         session = await self.context.sessions.session(request)
         if session is None:
@@ -198,10 +198,10 @@ class Personal:
         return session
 
     def may_add_a_way(self, session: Session) -> bool:
-        """Tell whether somebody may add a way to sign in.
+        """Return whether a user may add a way to sign in.
 
-        Whoever has got hold of an old session could otherwise come back by it for ever. A session
-        that a proxy began is of no use without the proxy.
+        Otherwise, a stolen old session would give permanent access. A session created through a
+        proxy is useless without the proxy.
         """
         try:
             self.require_young(session)
@@ -213,7 +213,7 @@ class Personal:
         """Refuse a session that has not begun just now; see ``may_add_a_way``.
 
         Raises:
-            SessionTooOld: it does not show any longer who somebody is.
+            SessionTooOld: the session is too old to prove the user's identity.
         """
         if not session.by_proxy:
             require_young(session.token, milliseconds())
@@ -230,7 +230,7 @@ class Personal:
         return await self._result(self.context.queues.accounts, request, work)
 
     async def has_password(self, request: Request, name: str) -> bool:
-        """Tell whether the user with this name has a password; see ``ask``."""
+        """Return whether the user with this name has a password; see ``ask``."""
         record = await self.ask(request, lambda store: store.password_of(name))
         return record is None or record.encoded is not None
 
@@ -257,7 +257,7 @@ class Personal:
     async def _result(self, queue: WorkQueue, request: Request, work: Callable[[Store], T]) -> T:
         await self.context.sessions.authenticator()  # once the store is open
         make = partial(work, self.context.store.get())
-        # Its own key: what two equal requests ask is done twice.
+        # A unique key, so that two equal requests are not merged.
         return await queue.result(object(), make, request.disconnection)
 
     async def own_secret(
@@ -265,7 +265,7 @@ class Personal:
     ) -> str:
         """Return the token that a form has just made, empty if there is none.
 
-        It has this prefix, it is valid, and belongs to who is signed in.
+        It has this prefix, is valid, and belongs to the signed-in user.
         """
         secret = self.made.of(request, prefix)
         if not secret:
@@ -290,7 +290,7 @@ class Personal:
     # -- answers --------------------------------------------------------------------------
 
     async def page(self, page: Page, session: Session) -> Response:
-        """Return a page for somebody who is signed in.
+        """Return a page for a signed-in user.
 
         Raises:
             Overloaded: there is too much to do.
@@ -299,12 +299,12 @@ class Personal:
         return with_publish_link(response, self.addresses)
 
     async def open_page(self, page: Page, request: Request) -> Response:
-        """Return a page for anybody; see ``page``."""
+        """Return a page that requires no session; see ``page``."""
         secret, cookies = self.context.sessions.form_secret(request)
         return await self._made(page, form_token(secret), cookies)
 
     def signed_in(self, session: NewSession, address: str) -> Response:
-        """Return the response to who has just signed in: the page at ``address``."""
+        """Return the response after signing in: a redirect to ``address``."""
         cookie = self.context.sessions.session_cookie
         return see_other(address, cookie.set(session.secret, LIFETIME // SECOND))
 

@@ -1,8 +1,8 @@
-"""The collections that administrators have pinned, on the first page of the library.
+"""Show pinned collections on the front page of the library.
 
-That page is cached with the snapshot it was made from, and collections are not in the snapshot. So
-they are put in at a mark when the page is sent. What is put in is read again after a second. A page
-waits for that only for a moment: while the store does not answer, it stays what it was.
+That page is cached with its snapshot, which does not contain collections. So they replace a
+placeholder when the page is sent. They are reloaded after a second. A page waits only briefly for
+that: while the store does not respond, the previous collections are shown.
 """
 
 import asyncio
@@ -62,7 +62,7 @@ class PinnedCollections:
         return operation
 
     def _changed(self, response: Response, html: bytes) -> Response:
-        """Return a page with ``html`` at the mark; the last one is kept, for it is asked often."""
+        """Return a page with ``html`` at the placeholder; the last result is cached."""
         if self._last and self._last[0] is response and self._last[1] == html:
             return self._last[2]
         body = response.body.replace(MARK, html, 1)

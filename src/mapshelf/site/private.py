@@ -1,8 +1,7 @@
-"""Pages of a private catalogue: for people who have signed in, and for no cache but their own.
+"""Access control of a private catalogue: pages for signed-in users only, and no shared caching.
 
-Only sessions open pages; tokens are for the API. Feed readers cannot sign in, so they get an
-address that nobody else knows. Every response of such a page goes through here, so none can be
-forgotten.
+Pages require a session; tokens are for the API. Feed readers cannot sign in, so they use a secret
+URL. Every response of such a page passes through this module, so none can be missed.
 """
 
 from collections.abc import Awaitable, Callable
@@ -19,18 +18,18 @@ from mapshelf.site.responses import see_other
 from mapshelf.tokens import FEED_PREFIX
 
 Answer = Callable[[Request], Awaitable[Response]]
-"""Answers a request for a page."""
+"""Handles a request for a page."""
 
 CACHE_CONTROL: Final = (b"cache-control", b"private, no-cache")
 """Only the browser may keep a copy, and it asks before each use: the reader may have signed out."""
 
 
 NO_REFERRER: Final = (b"referrer-policy", b"no-referrer")
-"""Tells no page where its reader comes from."""
+"""Suppresses the Referer header."""
 
 
 def for_everybody(answer: Answer) -> Operation:
-    """Return the operation that answers everybody."""
+    """Wrap a handler that is open to everyone."""
 
     async def operation(_: Context, request: Request) -> Response:
         return await answer(request)
@@ -39,7 +38,7 @@ def for_everybody(answer: Answer) -> Operation:
 
 
 def for_people(answer: Answer, addresses: Addresses) -> Operation:
-    """Return the operation that answers who is signed in, and lets all others sign in first."""
+    """Wrap a page handler: requests without a session are redirected to sign in."""
 
     async def operation(context: Context, request: Request) -> Response:
         if await context.sessions.session(request) is None:
@@ -50,7 +49,7 @@ def for_people(answer: Answer, addresses: Addresses) -> Operation:
 
 
 def for_scripts(answer: Answer) -> Operation:
-    """Return the operation that answers who is signed in, and tells all others to sign in."""
+    """Wrap a handler for scripts: requests without a session are refused."""
 
     async def operation(context: Context, request: Request) -> Response:
         if await context.sessions.session(request) is None:
@@ -61,10 +60,10 @@ def for_scripts(answer: Answer) -> Operation:
 
 
 def for_feed_readers(answer: Answer) -> Operation:
-    """Return the operation that answers who has a secret address, and does not know any other.
+    """Wrap a feed handler: only requests with a valid secret URL are answered.
 
-    The address itself lets in, so it must not get about: no page that an entry leads to is told of
-    it, and what is refused looks like any wrong address.
+    The URL itself grants access, so it must not leak: linked pages get no Referer header, and a
+    refused URL looks like any unknown one.
     """
     asked = PERMISSIONS["read feeds by a secret address"]
 
@@ -87,7 +86,7 @@ def for_feed_readers(answer: Answer) -> Operation:
 
 
 def private_response(response: Response) -> Response:
-    """Return ``response`` as only its reader may keep it."""
+    """Return ``response`` with private cache headers."""
     smaller = response.smaller and private_response(response.smaller)
     headers = _private(response.headers)
     return replace(response, headers=headers, smaller=smaller, text_headers=None)

@@ -1,8 +1,9 @@
-"""Signing in by an OpenID provider, and linking accounts to it.
+"""Sign in with an OpenID provider, and link accounts to it.
 
-Signing in begins with a link: it changes nothing here. Linking begins with a form, so that no other
-site can begin it; its answer is a page that leads on to the provider, because a policy that lets a
-form lead away would have to name every place to which the provider sends people in turn.
+Signing in starts with a link, since it changes no state here. Linking starts with a form, so that
+no other site can start it. The response is a page that links to the provider instead of a redirect,
+because a ``form-action`` policy would have to list every host to which the provider redirects in
+turn.
 """
 
 from collections.abc import Mapping

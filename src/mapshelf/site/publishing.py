@@ -1,12 +1,12 @@
-"""Publishing on pages: choose files, look at what is in them, say something about them, publish.
+"""Pages for publishing maps: upload files, review their content, add details, publish.
 
-Between the first step and the last, what was uploaded is a private map of its owner. So it is in
-the store, where every node finds it, it counts in the quotas of its owner, it is drawn as every map
-is, and nothing is lost when somebody closes the browser: it is among their maps until they publish
-or remove it. Nothing uploaded is kept in any other place.
+Between upload and publication, a file is a private map of its owner. So it is in the store, where
+every node finds it, counts towards the quota, and is drawn like every map. Nothing is lost if the
+browser is closed: the map stays among the user's maps until it is published or removed. Uploads are
+stored nowhere else.
 
-Without a script, a form sends the files. With one (``publish.js``), each file is sent alone, and
-what became of it comes back as JSON.
+Without a script, a form sends all files. With one (``publish.js``), each file is sent separately,
+and the response is JSON.
 """
 
 import re
@@ -70,7 +70,7 @@ class Refusal:
 
     Attributes:
         name: its name.
-        reason: why, for whoever chose it.
+        reason: reason, addressed to the uploader.
         error: the same, for programs.
     """
 

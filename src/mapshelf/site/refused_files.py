@@ -1,4 +1,4 @@
-"""The page of imports, for administrators: which files were not taken, and why."""
+"""The page of imports, for administrators: refused files and the reasons."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -20,7 +20,7 @@ FILES_SHOWN: Final = 200
 """Files of each kind on the page."""
 
 DONE: Final = ("one", "all")
-"""What a form may have done: the address of the next page says it, and the page tells it."""
+"""Actions that the next page confirms, as named in its URL."""
 
 
 @dataclass(frozen=True, slots=True)

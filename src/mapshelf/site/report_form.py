@@ -1,4 +1,4 @@
-"""The form with which somebody reports a map or a collection."""
+"""The form for reporting a map or a collection."""
 
 from mapshelf.api.forms import Form
 from mapshelf.api.http import Request
@@ -7,7 +7,7 @@ from mapshelf.query import read_parameters
 from mapshelf.site.personal import Page
 
 Said = dict[str, str]
-"""What somebody says in the form."""
+"""The values of the report form."""
 
 
 def read(form: Form) -> Said:

@@ -1,4 +1,4 @@
-"""Pages for moderation: reporting a map, and for administrators what was reported.
+"""Moderation pages: report a map, and (for administrators) decide on reports.
 
 Every decision is listed below the reports, with a button that undoes it.
 """
@@ -51,7 +51,7 @@ EVENTS: Final = {
 """What is noted of each decision."""
 
 DONE: Final = (*DecisionKind, "undo", "changed", "collection.hide", "collection.dismiss")
-"""What a form may have done: the address of the next page says it, and the page tells it."""
+"""Actions that the next page confirms, as named in its URL."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Responses with pages: templates compiled once, and headers that make hostile text harmless.
+"""Build page responses: render templates, and set security headers against hostile content.
 
 A page may run only our scripts, apply only our styles, load nothing from other hosts, and not be
 framed, except for a page made to be embedded. JSON-LD and other data are in ``script`` elements
@@ -58,7 +58,7 @@ SECRET: Final[Headers] = (
     *_ALONE,
     (b"cache-control", b"no-store"),
 )
-"""Headers of pages whose address is a secret: nobody is told where a request comes from."""
+"""Headers of pages with a secret URL: they suppress the Referer header."""
 
 _OWN_FORMS: Final = b"form-action 'self'"
 
@@ -136,7 +136,7 @@ class Templates:
         return environment
 
     def load(self) -> None:
-        """Load all templates: those that nobody has compiled yet take a third of a second."""
+        """Load all templates, which takes a third of a second if none is compiled yet."""
         for name in self._environment.list_templates():
             self._environment.get_template(name)
 

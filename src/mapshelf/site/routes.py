@@ -1,12 +1,11 @@
-"""The table of all pages, and who they are for.
+"""The route table of all pages, with their access rules.
 
-The pages of the catalogue are public, and the same for everybody, but for what people find in
-addition who are signed in. In a private catalogue, they are for people who have signed in; what
-programs and scripts ask for is refused to all others as the API does. The reference of the API
-contains nothing of the catalogue, and is public always.
+Catalogue pages are public and the same for everyone, except for additions for signed-in users. In a
+private catalogue they require signing in; requests of programs and scripts without a session are
+refused as in the API. The API reference contains no catalogue data and is always public.
 
-Errors are shown as pages. Pages of other origins may read what programs load in a public catalogue,
-and no page.
+Errors are shown as pages. In a public catalogue, other origins may read the data for programs
+(CORS), but no pages.
 """
 
 from collections.abc import Callable, Mapping

@@ -1,8 +1,8 @@
 """The feed of a saved search: the maps that match it now, as any feed of a list.
 
-It is read from the store for each request, so it follows when the search is changed. Its entries
-come from the snapshot, which has published maps alone. Whoever has its address reads it, as feed
-readers cannot sign in; in a private catalogue it takes a session, or the secret address of its
+The search is read from the store for each request, so changes apply at once. Its entries come from
+the snapshot, which contains only published maps. Anyone with the URL can read the feed, because
+feed readers cannot sign in; a private catalogue requires a session or the secret feed URL of the
 owner.
 """
 

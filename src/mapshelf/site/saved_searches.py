@@ -1,7 +1,7 @@
-"""The page of one's saved searches: saving, renaming and deleting them.
+"""The page of a user's saved searches: save, rename and delete them.
 
-A list links here with its own parameters, which the page offers to save. What a saved search asks
-for is said in the words of the lists.
+A list links here with its own parameters, which the page offers to save. Saved searches are
+described in the terms of the lists.
 """
 
 from dataclasses import dataclass
@@ -30,7 +30,7 @@ PLACE: Final = "searches"
 """The page, of those of an account."""
 
 DONE: Final = ("saved", "renamed", "removed")
-"""What a form may have done: the address of the next page says it, and the page tells it."""
+"""Actions that the next page confirms, as named in its URL."""
 
 OURS: Final = ("size", "with_notes", "with_tasks")
 """Parameters whose values are words of ours."""

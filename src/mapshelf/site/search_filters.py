@@ -1,4 +1,4 @@
-"""How a search can be narrowed without a syntax: choices beside the box that it is typed into.
+"""Search filters: choices next to the search box that narrow a search without query syntax.
 
 Each is a parameter of lists, so a form without a script sends them.
 """
@@ -46,5 +46,5 @@ def search_filters(given: Mapping[str, str]) -> list[SearchFilter]:
 
 
 def is_on(value: str) -> bool:
-    """Tell whether a parameter that is true or false is true."""
+    """Return whether a parameter that is true or false is true."""
     return value.lower() in ("true", "1")

@@ -1,4 +1,4 @@
-"""The page that leads from the topics of a map to other maps that have them."""
+"""The page of shared topics: links from the topics of a map to other maps with the same topics."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from mapshelf.snapshot.read import Snapshot
 AT: Final = "/mindmaps/{id}/{slug}/elsewhere"
 
 MOST_SEARCHED: Final = 100
-"""Different topics that are looked for in other maps, from the centre on."""
+"""Maximum number of distinct topics to search for in other maps, from the centre outwards."""
 
 _SHORTEST: Final = 5
 _LONGEST: Final = 200
@@ -31,9 +31,9 @@ class SharedTopic:
     """A topic that other maps have.
 
     Attributes:
-        text: what it says.
-        address: the list of all maps that say that.
-        count: how many other maps there are.
+        text: its text.
+        address: the list of all maps with this text.
+        count: number of other maps.
     """
 
     text: str

@@ -1,6 +1,6 @@
-"""Pages of those who are not signed in yet: signing in, choosing a password, registering.
+"""Pages for signing in and out, setting a password with a one-time link, and registering.
 
-Nobody learns from them which names exist, unless somebody registers a name that is taken.
+They do not reveal which usernames exist, except on registering a name that is taken.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ from mapshelf.site.private import for_everybody
 from mapshelf.site.responses import PERSONAL, SECRET, see_other
 
 FORGET: Final = b'"cache"'
-"""What a browser forgets when somebody signs out of a private catalogue."""
+"""The data that browsers clear on signing out of a private catalogue."""
 
 
 PASSWORD: Final = "password"  # noqa: S105 - a way to sign in
@@ -36,7 +36,7 @@ PASSWORD: Final = "password"  # noqa: S105 - a way to sign in
 
 
 class SignInPages:
-    """The pages of those who are not signed in yet, and signing out."""
+    """The pages for signing in and out, one-time links and registration."""
 
     def __init__(self, personal: Personal) -> None:
         """Answer by ``personal``."""
@@ -130,7 +130,7 @@ class SignInPages:
                 lambda store: store.end_session(user, token),
             )
         headers = [self._personal.context.sessions.session_cookie.clear()]
-        # Browsers show pages again without asking when somebody goes back.
+        # On going back, browsers show pages again without a request.
         if self._settings.private and self._settings.base_url.startswith("https:"):
             headers.append((b"clear-site-data", FORGET))
         return see_other(self._addresses.library({}), *headers)

@@ -1,9 +1,9 @@
-"""Pages of the catalogue for people who are signed in: with what they may do there.
+"""Personalise catalogue pages for signed-in users: add the actions they may perform.
 
-A page of the catalogue is made once and is the same for everybody. It has marks: comments, which no
-text of a map can be, because templates escape texts. Where somebody is signed in, what stands at a
-mark is put in when the page is sent. Such a page is for its reader, and no cache may give it to
-anybody else.
+A catalogue page is rendered once and is the same for everyone. It contains placeholders: HTML
+comments, which map texts cannot forge because templates escape them. For a signed-in user, the
+placeholders are replaced when the page is sent. Such a page is private and must not be cached for
+others.
 """
 
 from collections.abc import Awaitable, Callable
@@ -27,7 +27,7 @@ LINK: Final = b"<!--publish-->"
 """Where the link to publish maps is put."""
 
 PERSONAL_PART: Final = (b"<!--personal-->", b"<!--/personal-->")
-"""What is between these is replaced by what somebody may do."""
+"""The content between these is replaced by the user's actions."""
 
 LARGEST: Final = 8 << 20
 """Bytes of a page that is changed for its reader. Larger ones are sent from the disk as they are;
@@ -63,7 +63,7 @@ MakePart = Callable[[Request, Session], Awaitable[Part | None]]
 def for_signed_in(
     answer: Operation, addresses: Addresses, make_part: MakePart | None = None
 ) -> Operation:
-    """Return ``answer`` with what people find in addition who are signed in."""
+    """Wrap ``answer`` to add the content for signed-in users."""
 
     async def operation(context: Context, request: Request) -> Response:
         response = await answer(context, request)

@@ -1,4 +1,4 @@
-"""The page on which administrators rename tags, and so merge them."""
+"""The page on which administrators rename and thereby merge tags."""
 
 from typing import Final
 

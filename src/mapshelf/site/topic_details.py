@@ -1,7 +1,7 @@
-"""What there is to a topic besides its text, as HTML for everybody.
+"""Render everything attached to a topic (icons, images, notes, links) as accessible HTML.
 
-Icons are words here, pictures have their alternative texts. Notes were cleaned when the file was
-read. They are cleaned again here, because the store is not trusted.
+Icons become words, and images have alternative texts. Notes were sanitised when the file was
+parsed, and are sanitised again here, because the store is not trusted.
 """
 
 from collections.abc import Iterable, Mapping
@@ -172,7 +172,7 @@ class Details:
 
 
 def _has_more(topic: Topic) -> bool:
-    """Tell whether a topic has anything that is written beside its text."""
+    """Return whether a topic has anything that is written beside its text."""
     return bool(
         topic.images
         or topic.note

@@ -1,4 +1,4 @@
-"""Maps with the same topics: on the page of a map, folded in lists, all of them for operators."""
+"""Twins (maps with the same topics): on map pages, folded in lists, and all for administrators."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

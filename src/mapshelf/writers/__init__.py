@@ -1,11 +1,11 @@
-"""Write outlines in the formats of other programs: the table of writers.
+"""Export outlines to the file formats of other programs: the registry of writers.
 
-This is the counterpart of ``mapshelf.readers``: no other package needs to know the formats, and
-each is one module and one row of ``WRITERS``. What a format cannot express is left out, as the
-docstring of its module says; everything else is read back unchanged by our own reader.
+This is the counterpart of ``mapshelf.readers``: no other package depends on the formats, and each
+is one module and one row of ``WRITERS``. What a format cannot express is omitted, as the docstring
+of its module states; everything else survives a round trip through our own reader.
 
-Every outline can be written, however it came into the catalogue: even one that is deep or large, or
-has characters that the format forbids.
+Every outline can be written, even if it is deep or large or contains characters that the format
+forbids.
 """
 
 from collections.abc import Callable
@@ -19,18 +19,18 @@ __all__ = ["WRITERS", "Writer"]
 
 @dataclass(frozen=True, slots=True)
 class Writer:
-    """A format that can be written.
+    """A supported export format.
 
     Attributes:
         name: the usual name of the format.
-        suffix: extension of its files, without the dot.
-        media_type: for the Content-Type header; never one that browsers would run as a page.
-        write: returns a file with an ``Outline``, the same bytes for the same outline.
-        refers_to_catalogue: whether ``write`` takes two more arguments: the address below which the
-            pictures of the map are, with a slash (``DIGEST.png``), and the ids of the maps that its
-            links lead to, by link.
-        embeds_pictures: whether ``write`` takes one more argument: the pictures in topics as PNG,
-            by digest. Those that are missing are left out.
+        suffix: file extension without the dot.
+        media_type: value of the Content-Type header; never one that browsers render as a page.
+        write: serialises an ``Outline``; its output is deterministic.
+        refers_to_catalogue: whether ``write`` accepts two more arguments: the base URL of the map's
+            images, with a trailing slash (images are ``DIGEST.png``), and the ids of linked maps,
+            by link.
+        embeds_pictures: whether ``write`` accepts one more argument: the images in topics as PNG,
+            by digest. Missing images are omitted.
     """
 
     name: str

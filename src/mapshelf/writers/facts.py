@@ -1,7 +1,7 @@
-"""What authors attach to topics, as words, for formats without a place for it.
+"""Express topic metadata as text, for formats that have no field for it.
 
-Nothing an author wrote may be lost in an export only because a format is poor. It becomes an
-attribute where a format has these, a line of the note where it has not.
+An export must not lose content because a format is limited. Metadata becomes an attribute if the
+format has attributes, otherwise a line of the note.
 """
 
 import re
@@ -13,7 +13,7 @@ from mapshelf.writers.plain import one_line
 
 
 def task_facts(task: Task | None) -> Iterator[tuple[str, str]]:
-    """Yield the names and values of what is planned about a topic."""
+    """Yield the task properties of a topic as names and values."""
     if task is None:
         return
     facts = {
@@ -28,11 +28,11 @@ def task_facts(task: Task | None) -> Iterator[tuple[str, str]]:
 
 
 def beside_text(topic: Topic, *, tags: bool = False) -> list[str]:
-    """Return lines for the attributes of a topic, its task, the names of files, and its formula.
+    """Return lines for the attributes, task, attachments and formula of a topic.
 
     Args:
         topic: the topic.
-        tags: whether there is to be a line for its tags, too.
+        tags: whether to include a line for its tags.
     """
     facts = [*topic.attributes, *task_facts(topic.task)]
     facts += (("file", file.name) for file in topic.attachments)
@@ -45,10 +45,10 @@ def beside_text(topic: Topic, *, tags: bool = False) -> list[str]:
 
 
 def is_formula(topic: Topic) -> bool:
-    """Return whether the text of a topic is its formula and nothing else.
+    """Return whether the text of a topic consists only of its formula.
 
-    The text may be what the formula was made of: with signs around mathematics, with words outside
-    of it, with comments, and with the box of a task.
+    The text may be the source of the formula: with math delimiters, with words outside them, with
+    comments, and with a task checkbox.
     """
     if not topic.formula:
         return False
@@ -63,5 +63,5 @@ def _bare(source: str) -> str:
 
 
 def with_lines(note: str, lines: list[str]) -> str:
-    """Return a note with further lines."""
+    """Return a note with ``lines`` appended."""
     return "\n".join(filter(None, (note.strip(), *lines)))

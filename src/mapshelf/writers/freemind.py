@@ -1,29 +1,28 @@
-r"""FreeMind's ``.mm``, which FreeMind, Freeplane and most other programs open.
+r"""Write FreeMind's ``.mm`` format, which FreeMind, Freeplane and most other programs open.
 
 * The version is 0.9.0, the only one that Freeplane opens without a warning and FreeMind knows
   as its own (FreeMind 1.0 offers to convert it, as it does with all maps of 0.9).
-* The file is ASCII, with references for other characters, as FreeMind writes it. Only so do all
-  versions read it the same way: some assume the encoding of their country. Emoji are UTF-8, because
-  Freeplane 1.7 cuts references to 16 bits.
-* A text with formatting is XHTML, a note always: Freeplane 1.7 runs the lines of plain ones
-  together. Minder reads no XHTML but that of notes: the text is there without its formatting, too,
-  and the other programs prefer the XHTML. A text that begins like an HTML document would be read
-  as one; it is XHTML only.
-* Markers are icons (``formats.freemind_icons``), so are the state and priority of a task. What else
-  is known about it, files, and further links are attributes: both programs show them.
-* Pictures are in the file, as ``data:`` addresses in the details of their topic, in the size that
-  the author gave them. The file can be sent to others and opened anywhere, which an address on a
-  server would not allow: Freeplane shows an error message in the place of what it cannot fetch, and
-  the pictures of a private catalogue need a token. Freeplane draws such pictures in HTML only, not
-  in its ``ExternalObject``. A picture is written at each of its topics, so all together are
-  bounded, whatever a map repeats. In the details, the text of the topic stays plain for programs
-  that cannot read HTML; VYM and Minder leave details out, and FreeMind has none.
-* A formula is the text of its topic, after Freeplane's ``\latex``; beside another text it is in the
-  hook that both programs have for formulas.
-* A map has one central topic: several sheets are attached to one that names them.
-* ``FOLDED`` is written at every branch, because Freeplane folds all branches of a map without it.
-* The dates of the map are those of the central topic. The format has no place for author,
-  copyright, program and whether it is a template.
+* The file is ASCII, with character references, as FreeMind writes it. All versions read that the
+  same way; some would otherwise assume the encoding of the user's locale. Emoji are UTF-8, because
+  Freeplane 1.7 truncates references to 16 bits.
+* Formatted text is XHTML. Notes always are, because Freeplane 1.7 joins the lines of plain ones.
+  Minder reads XHTML only in notes, so formatted text is also written as plain text; the other
+  programs prefer the XHTML. A text that begins like an HTML document would be read as one, so it is
+  written only as XHTML.
+* Markers and the state and priority of a task are icons (``formats.freemind_icons``). Other task
+  properties, files and further links are attributes, which both programs show.
+* Images are embedded as ``data:`` URLs in the details of their topic, in the size that the author
+  set. Links to the server would not work for everyone: Freeplane shows an error message for what it
+  cannot fetch, and the images of a private catalogue require a token. Freeplane draws ``data:``
+  URLs only in HTML, not in its ``ExternalObject``. An image is written again for each topic that
+  has it, so their total size is bounded. In the details, the text of the topic stays plain for
+  programs that cannot read HTML; VYM and Minder leave details out, and FreeMind has none.
+* A formula is the text of its topic, after Freeplane's ``\latex``. If the topic has other text, the
+  formula is in the formula hook of both programs.
+* A map has one central topic. Several sheets become branches of a topic that names them.
+* ``FOLDED`` is written on every branch; without it, Freeplane folds all branches.
+* The dates of the map are those of the central topic. The format has no field for author,
+  copyright, program or template.
 """
 
 import re
@@ -48,11 +47,11 @@ _BETWEEN_TAGS: Final = re.compile(r"(?<![^>])[^<]+")
 _LEADING: Final = re.compile(r"^ +", re.MULTILINE)
 _TASKS: Final = {"todo": "unchecked", "done": "checked"}
 _ROUND: Final = (0, 25, 50, 75, 100)
-"""Per cent that Freeplane has icons for."""
+"""The percentages for which Freeplane has icons."""
 
 
 def write(outline: Outline, pictures: Pictures = NONE) -> bytes:
-    """Return ``outline`` as a FreeMind map, with the PNGs ``pictures``, by digest."""
+    """Return ``outline`` as a FreeMind map; ``pictures`` are PNGs by digest."""
     sheet = one_sheet(outline)
     tree = gathered(sheet)
     around = beside(sheet, tree)
@@ -114,7 +113,7 @@ def _is_like_html(topic: Topic) -> bool:
 
 
 def _inside(topic: Topic) -> Iterator[str]:
-    """Yield the elements for what is attached to a topic."""
+    """Yield the child elements for the content attached to a topic."""
     if (topic.text_html or _is_like_html(topic)) and not is_formula(topic):
         yield _rich("NODE", _text_html(topic))
     if topic.note_html:
@@ -137,7 +136,7 @@ def _inside(topic: Topic) -> Iterator[str]:
 
 
 def _around(topic: Topic, around: Beside) -> Iterator[str]:
-    """Yield the elements for what is beside a topic."""
+    """Yield the child elements for the braces, arrows and clouds of a topic."""
     for name in around.hooks.get(id(topic), ()):
         yield f'<hook NAME="{name}"/>\n'
     if topic.id in around.clouds:
@@ -146,7 +145,7 @@ def _around(topic: Topic, around: Beside) -> Iterator[str]:
 
 
 def _icons(markers: tuple[Marker, ...], task: Task | None) -> Iterator[str]:
-    """Yield the names of the icons for markers and a task, each once."""
+    """Yield the names of the icons for markers and a task, without duplicates."""
     names = list(map(freemind_icon, markers))
     if task:
         names.append(_TASKS.get(task.state, ""))
@@ -156,7 +155,7 @@ def _icons(markers: tuple[Marker, ...], task: Task | None) -> Iterator[str]:
 
 
 def _task(task: Task | None) -> Iterator[tuple[str, str]]:
-    """Yield what no icon says about a task."""
+    """Yield the task properties that no icon expresses."""
     for name, value in task_facts(task):
         said = task and {
             "state": task.state in _TASKS,
@@ -177,14 +176,14 @@ def _text_html(topic: Topic) -> str:
 
 
 class _Details:
-    """Writes the pictures in topics, until they are as many bytes as a map may have."""
+    """Writes the images in topics, up to the maximum total size of a map."""
 
     def __init__(self, pictures: Pictures) -> None:
         self._pictures = pictures
         self._left = MOST_PICTURE_BYTES
 
     def of_topic(self, topic: Topic) -> Iterator[str]:
-        """Yield the element for the pictures in a topic, if any of them is known."""
+        """Yield the element for the images in a topic, if any is available."""
         images = "".join(map(self._picture, shown_in(topic, self._pictures)))
         if images:
             yield _rich("DETAILS", images)
@@ -195,12 +194,12 @@ class _Details:
             return ""
         self._left -= len(data)
         source = f"data:image/png;base64,{b64encode(data).decode()}"
-        # Its words are not written: other programs would read them as a part of the details.
+        # The alternative text is omitted: other programs would read it as part of the details.
         return f'<p><img src="{source}" width="{image.width}" height="{image.height}"/></p>'
 
 
 def _paragraphs(note: str) -> str:
-    """Return plain text as XHTML; blanks that indent a line are kept."""
+    """Return plain text as XHTML, preserving indentation."""
     lines = (
         _LEADING.sub(lambda blanks: "\xa0" * len(blanks[0]), line.expandtabs(4))
         for line in sound(note).strip().split("\n")
@@ -209,7 +208,7 @@ def _paragraphs(note: str) -> str:
 
 
 def _rich(kind: str, body: str) -> str:
-    # No white space may be added, because it would become part of the text.
+    # Added white space would become part of the text.
     return (
         f'<richcontent TYPE="{kind}"><html><head></head><body>{body}</body></html></richcontent>\n'
     )

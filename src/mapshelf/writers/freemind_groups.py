@@ -1,14 +1,15 @@
-"""What stands beside the tree of a Freeplane map: braces, free topics, arrows and clouds.
+"""Write the elements outside the tree of a Freeplane map: braces, free topics, arrows and clouds.
 
-All of them are written at ordinary nodes. FreeMind, which has no braces and no free topics, shows
-such nodes as branches; nothing is missing there.
+All are attributes or children of ordinary nodes. FreeMind, which has no braces or free topics,
+shows such nodes as branches, so no content is lost.
 
-* A brace ends before the node of its summary and begins at the node with ``FirstGroupNode``. It can
-  only be over siblings that follow each other on one side. Another summary is an ordinary sibling.
-* Newer Freeplanes put braces into nodes of their own. They convert this older kind when they open
-  it, and for FreeMind nothing without text stands in the map.
-* A cloud is around one topic with its branch: a boundary around several becomes a cloud for each.
-* ``HGAP`` and ``VSHIFT`` place a free node, from edge to edge (``formats.freemind_boxes``).
+* A brace begins at the node with ``FirstGroupNode`` and ends before the node of its summary. It can
+  only span consecutive siblings on one side. Any other summary becomes an ordinary sibling.
+* Newer versions of Freeplane use separate nodes for braces. They convert this older form when they
+  open it, and FreeMind shows no empty nodes.
+* A cloud surrounds one topic with its branch. A boundary around several becomes a cloud for each.
+* ``HGAP`` and ``VSHIFT`` position a free node by the distances between edges
+  (``formats.freemind_boxes``).
 """
 
 from collections.abc import Iterable
@@ -27,17 +28,17 @@ SUMMARY: Final = "SummaryNode"
 FREE: Final = "FreeNode"
 
 _LINE: Final = 25.0
-"""Pixels that a topic takes down the map, about."""
+"""Approximate height of a topic in pixels."""
 
 
 class Beside(NamedTuple):
-    """What is written at the nodes of a map besides their own things.
+    """The hooks, positions, arrows and clouds to write on the nodes of a map.
 
     Attributes:
         hooks: the names of hooks, by the ``id()`` of topics.
-        sides: ``left`` or ``right``, likewise, where a node has to say it.
+        sides: ``left`` or ``right``, likewise, where a node needs it.
         places: ``HGAP`` and ``VSHIFT``, likewise.
-        arrows: arrows by the id of the topic they start from.
+        arrows: arrows by the id of their source topic.
         clouds: boundaries by the ids of topics.
     """
 
@@ -49,7 +50,7 @@ class Beside(NamedTuple):
 
 
 def beside(sheet: Sheet, tree: Gathered) -> Beside:
-    """Return what is beside the topics of ``sheet``, which ``tree`` has been made of."""
+    """Return the elements outside the tree of ``sheet``, from which ``tree`` was made."""
     found = Beside({}, {}, {}, {}, {})
     for arrow in sheet.relationships:
         found.arrows.setdefault(arrow.start, []).append(arrow)
@@ -60,7 +61,7 @@ def beside(sheet: Sheet, tree: Gathered) -> Beside:
         found.sides[id(child)] = child.side
     for _, parent in tree.root.walk():
         if any(id(child) in tree.sums for child in parent.children):
-            # A callout within a brace would end it.
+            # A callout inside a brace would end the brace.
             parent.children.sort(key=lambda child: child.kind is TopicKind.CALLOUT)
             _find_braces(parent.children, tree, found)
         if parent is not tree.root:
@@ -72,7 +73,7 @@ def beside(sheet: Sheet, tree: Gathered) -> Beside:
 
 
 def _find_braces(siblings: list[Topic], tree: Gathered, found: Beside) -> None:
-    """Mark the beginning and end of every brace over ``siblings``."""
+    """Mark the start and end of every brace over ``siblings``."""
     sides = {topic.id: found.sides.get(id(topic), "") for topic in siblings}
     open_items: dict[bool, list[Topic]] = {False: [], True: []}
     for topic in siblings:
@@ -124,7 +125,7 @@ def arrow(relationship: Relationship) -> str:
 
 
 def cloud(lines: Iterable[Boundary]) -> str:
-    """Return the elements for the boundaries around one topic: a cloud, and the words on them."""
+    """Return the elements for the boundaries around one topic: a cloud and its labels."""
     lines = list(lines)
     colour = next((line.colour for line in lines if line.colour), "")
     element = f"<cloud{attribute('COLOR', colour) if colour else ''}/>\n"

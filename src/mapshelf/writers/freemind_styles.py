@@ -1,4 +1,4 @@
-"""How a topic looks, as FreeMind and Freeplane write it: attributes and elements of its node."""
+"""Write topic styles as FreeMind and Freeplane do: as attributes and elements of the node."""
 
 from typing import Final
 
@@ -12,10 +12,11 @@ _SHAPES: Final = {
     "underline": "fork",
     "hexagon": "wide_hexagon",
 }
-"""The two programs have no others. FreeMind only knows bubbles and forks, and shows a fork."""
+"""The shapes of both programs. FreeMind supports only bubbles and forks, and falls back to forks.
+"""
 
 _USUAL_SIZE: Final = 12
-"""Points. FreeMind shows no letters at all if it finds a font without a size."""
+"""Default font size in points. FreeMind shows no text if a font has no size."""
 
 
 def look_attributes(style: Style) -> str:

@@ -1,8 +1,9 @@
-"""Plain text: a line for each topic, a tab for each level.
+"""Write plain text: one line per topic, indented with one tab per level.
 
-It contains only the texts of topics: mind map programs, outliners and spreadsheets accept a tree in
-this form from the clipboard, and would read a note as a topic. A topic of several lines is written
-on one. Floating topics are attached to the central one, and summaries follow what they sum up.
+Mind map programs, outliners and spreadsheets accept a tree in this form from the clipboard. It
+contains only the texts of topics, because a note would be read as a topic. The lines of a topic are
+joined. Floating topics become branches of the central topic, and summaries follow the topics they
+summarise.
 """
 
 from mapshelf.model import Outline

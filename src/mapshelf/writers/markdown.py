@@ -1,20 +1,20 @@
-"""Markdown that Markmap shows as the same map: a heading for the centre, nested lists below.
+"""Write Markdown for Markmap: a heading for the central topic, nested lists below.
 
 * The front matter marks it as a Markmap file; other programs ignore it.
-* A topic with a link is a Markdown link. Further links follow with an empty text, so that they are
-  kept without being in the text. Spaces in URLs become ``%20``.
-* Bold, italic and struck words, and code, are marked where no reader can take the marks for
-  anything else: between blanks. Other formatting is left out.
-* A task has a box. A formula that is the whole text is between dollar signs. A folded topic has
-  Markmap's comment.
-* A note is a paragraph below its topic, without formatting. Tags, attributes and what else is known
-  about a task are lines of it.
-* Line ends inside a topic or note are ``<br>``. Separate lines would have to be indented, and a
-  note of many lines in a deep map would take too much memory.
-* Several sheets are attached to a topic that names them: a page has one main heading. Floating
-  topics are attached, too, and summaries follow what they sum up.
+* A topic with a link is a Markdown link. Further links follow with empty text, so they are
+  preserved without changing the text. Spaces in URLs become ``%20``.
+* Bold, italic, struck-through text and code are marked only between white space, where the marks
+  are unambiguous. Other formatting is omitted.
+* A task has a checkbox. A formula that is the whole text is between dollar signs. A folded topic
+  has Markmap's fold comment.
+* A note is a paragraph below its topic, without formatting. It also contains lines for tags,
+  attributes and task properties.
+* Line breaks inside a topic or note are ``<br>``. Separate lines would have to be indented, and a
+  long note in a deep map would take too much memory.
+* Several sheets become branches of a topic that names them, because a page has one main heading.
+  Floating topics become branches too, and summaries follow the topics they summarise.
 
-Markdown has no place for ids, or for facts about the whole map.
+Markdown has no field for ids or for metadata of the map.
 """
 
 import re
@@ -40,18 +40,18 @@ _NUMBER: Final = re.compile(r"\A(\d{1,9})([.)])")
 _AMPERSAND: Final = re.compile("&(?=[#A-Za-z])")
 _ADDRESS_SIGNS: Final = re.compile(r"[\\()\[\]&*_~`]")
 _LONGEST_LABEL: Final = 1000
-"""Maximum of characters of a text that becomes a link; programs fail on very long ones."""
+"""Maximum length of link text, in characters; programs fail on very long ones."""
 
 
 _BOXES: Final = {"todo": "[ ] ", "started": "[ ] ", "paused": "[ ] ", "done": "[x] "}
 _BOX: Final = re.compile(r"\A[☐☑]\s+")
-"""How our reader keeps a box that was in the text."""
+"""The checkbox characters that our reader leaves at the start of a task's text."""
 
 _RAW: Final = re.compile(r"[^$<>`\n]+")
-"""A formula that is safe between dollar signs, even where programs know no formulas."""
+"""A formula that is safe between dollar signs, even in programs without support for formulas."""
 
 _COMMENT: Final = re.compile(r"(?<!\\)%[^\n]*")
-"""What LaTeX takes for a comment."""
+"""A LaTeX comment."""
 
 _CODE: Final = re.compile(r"[^`<>&\n\\\[\]]+")
 _EMPHASIS: Final = {"bold": "**", "italic": "_", "struck": "~~"}
@@ -75,7 +75,7 @@ def write(outline: Outline) -> bytes:
 
 
 def _lines(topic: Topic) -> list[str]:
-    """Return what is attached to a topic, as lines of its note."""
+    """Return the content attached to a topic, as lines of its note."""
     task = topic.task
     if task and task.state in ("todo", "done"):
         task = replace(task, state="")
@@ -87,11 +87,11 @@ def _box(topic: Topic) -> str:
 
 
 def _label(topic: Topic) -> str:
-    # Blanks and line ends mean the same in LaTeX, but a comment ends with its line.
+    # LaTeX treats line breaks like spaces, except that they end a comment.
     formula = one_line(_COMMENT.sub("", topic.formula))
     if is_formula(topic) and _RAW.fullmatch(formula):
         return f"$${formula}$$"
-    # An empty item would end there, and its note would not belong to it.
+    # An empty list item would end here and lose its note.
     text = _words(topic) or "&nbsp;"
     addresses = [_address(link) for link in topic.links]
     if addresses and len(text) <= _LONGEST_LABEL:
@@ -107,7 +107,7 @@ def _words(topic: Topic) -> str:
 
 
 def _marked(runs: list[Run]) -> Iterator[str]:
-    """Yield pieces of text, marked where a blank or nothing is on both sides."""
+    """Yield pieces of text, with marks only where both sides are white space or a text boundary."""
     for place, (text, marks) in enumerate(runs):
         before = runs[place - 1].text[-1] if place else " "
         after = runs[place + 1].text[0] if place + 1 < len(runs) else " "
@@ -130,14 +130,14 @@ def _line_ends(blanks: str) -> str:
 
 
 def _escaped_part(text: str, *, begins: bool) -> str:
-    """Return a piece of a text, escaped; only the first can begin like a list."""
+    """Return an escaped piece of text; only the first can look like a list item."""
     return _escaped(text) if begins else _escaped(f"a{text}")[1:]
 
 
 def _escaped(text: str) -> str:
     text = _SIGNS.sub(r"\\\g<0>", sound(text).strip())
     text = _NUMBER.sub(r"\1\\\2", text)
-    # As entities, because some programs find tags and comments before anything else.
+    # Entities, because some programs parse tags and comments first.
     return _AMPERSAND.sub("&amp;", text).replace("<", "&lt;").replace("\n", "<br>")
 
 

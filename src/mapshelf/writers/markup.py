@@ -1,7 +1,7 @@
-"""XML as text: escaping, and making HTML well-formed so that it can be part of XML.
+"""Generate XML as text: escaping, and converting HTML to well-formed XHTML.
 
-The serializer of the standard library is not used, because it is recursive, and writes characters
-that no XML parser accepts.
+The serializer of the standard library is unsuitable: it is recursive, and it writes characters that
+XML parsers reject.
 """
 
 import re
@@ -18,17 +18,17 @@ _IN_ATTRIBUTE: Final = {**_IN_TEXT, ord('"'): "&quot;", ord("\n"): "&#10;", ord(
 
 
 def escaped(text: str) -> str:
-    """Return ``text``, escaped for use between tags."""
+    """Escape ``text`` for use as element content."""
     return sound(text).translate(_IN_TEXT)
 
 
 def attribute(name: str, value: str) -> str:
-    """Return an attribute, preceded by a space. Line ends are kept, as references."""
+    """Return an attribute, preceded by a space. Line breaks are preserved as references."""
     return f' {name}="{sound(value).translate(_IN_ATTRIBUTE)}"'
 
 
 def xhtml(html: str) -> str:
-    """Return ``html`` with all elements closed and correctly nested, without HTML entities."""
+    """Return ``html`` as well-formed XHTML, without HTML entities."""
     parser = _Balancing()
     parser.feed(html)
     parser.close()
@@ -36,7 +36,7 @@ def xhtml(html: str) -> str:
 
 
 class _Balancing(HTMLParser):
-    """Writes its input again, well-formed."""
+    """Rewrites HTML as well-formed XHTML."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

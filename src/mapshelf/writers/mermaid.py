@@ -1,9 +1,10 @@
-"""Mermaid's mind map: the word ``mindmap``, then a line for each topic, indented by its level.
+"""Write Mermaid mind maps: the keyword ``mindmap``, then one line per topic, indented by level.
 
-Every text is in quotation marks, inside which Mermaid accepts all characters but its own signs;
-these are written as numbered entities. Its grammar requires a text in every topic, and one central
-topic: several sheets are attached to one that names them, floating topics to the central one, and
-summaries follow what they sum up. The format has no place for ids, notes, links or anything else.
+Every text is quoted. Inside quotation marks Mermaid accepts all characters except its own special
+ones, which are written as numeric entities. Its grammar requires text in every topic and a single
+root: several sheets become branches of a topic that names them, floating topics become branches of
+the central topic, and summaries follow the topics they summarise. The format has no field for ids,
+notes, links or any other content.
 """
 
 import re
@@ -14,7 +15,7 @@ from mapshelf.writers.nesting import under_one_root
 from mapshelf.writers.plain import sound
 
 _SIGNS: Final = re.compile(r"""["#%&<>`\\*_~]|\A[-+]|(?<=\A\d)[.)]|(?<=\A\d\d)[.)]""")
-"""Characters with a meaning. The last three begin lists, which newer versions refuse in a label."""
+"""Special characters. The last three begin lists, which newer versions reject in labels."""
 
 _STYLE: Final = re.compile("style|classDef")
 
@@ -30,8 +31,8 @@ def write(outline: Outline) -> bytes:
 def _escaped(text: str) -> str:
     text = _SIGNS.sub(_entity, sound(text).strip())
     if _STYLE.search(text):
-        # Mermaid searches the whole diagram for styles, and cuts off the end of an entity that
-        # follows something like a style.
+        # Mermaid searches the whole diagram for styles, and truncates an entity that follows text
+        # that resembles a style.
         text = text.replace(":", "#58;")
     return text.replace("\n", "<br/>")
 

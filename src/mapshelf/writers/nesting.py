@@ -1,10 +1,11 @@
-"""The shape of what writers write: the traversal, and trees for formats that know nothing else.
+"""Traverse outlines for writers, and reduce a map to a single tree for formats that need one.
 
-The traversal is a loop without recursion, so the depth of a map does not matter. Most formats mark
-where a topic ends as well as where it begins, which ``Topic.walk`` does not show.
+The traversal is iterative, so the depth of a map is not limited. Unlike ``Topic.walk`` it reports
+the end of each topic, which most formats need.
 
-Few formats have floating topics, summaries and sheets. For the others they are attached: a floating
-topic to the central one, a summary after what it sums up, sheets to a topic that names them all.
+Few formats have floating topics, summaries and sheets. For the others, a floating topic becomes a
+branch of the central topic, a summary follows the topics it summarises, and sheets become branches
+of a topic that names them all.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,7 +16,7 @@ from mapshelf.model import Outline, Sheet, Topic
 from mapshelf.writers.plain import one_line
 
 LONGEST_TITLE: Final = 100
-"""Maximum of characters of the text above several sheets."""
+"""Maximum length of the topic that names several sheets, in characters."""
 
 
 class Gathered(NamedTuple):
@@ -23,7 +24,8 @@ class Gathered(NamedTuple):
 
     Attributes:
         root: the central topic.
-        sums: the ids of what each topic that is a summary sums up, by its ``id()``.
+        sums: the ids of the topics that each summary topic covers, by the ``id()`` of the summary
+            topic.
     """
 
     root: Topic
@@ -31,7 +33,7 @@ class Gathered(NamedTuple):
 
 
 def steps(roots: Iterable[Topic]) -> Iterator[tuple[bool, Topic]]:
-    """Yield each topic twice: when it begins (True), and after all topics below it (False)."""
+    """Yield each topic twice: at its start (True) and after its descendants (False)."""
     pending = [(True, root) for root in reversed(tuple(roots))]
     while pending:
         beginning, topic = pending.pop()
@@ -42,9 +44,9 @@ def steps(roots: Iterable[Topic]) -> Iterator[tuple[bool, Topic]]:
 
 
 def one_sheet(outline: Outline) -> Sheet:
-    """Return one sheet for a map, for formats that have only one canvas.
+    """Merge the sheets of a map into one, for formats with a single canvas.
 
-    Several sheets are attached to a topic that names them all, with all that is in them.
+    Several sheets become branches of a topic that names them all.
     """
     sheets = outline.sheets
     if len(sheets) == 1:
@@ -64,12 +66,12 @@ def _branches(sheet: Sheet) -> list[Topic]:
 
 
 def under_one_root(outline: Outline) -> Topic:
-    """Return one central topic for a map, with everything else below it."""
+    """Merge a map into one tree below one central topic."""
     return gathered(one_sheet(outline)).root
 
 
 def gathered(sheet: Sheet) -> Gathered:
-    """Return a sheet as one tree. Its topics may be copies, those below them included."""
+    """Return a sheet as one tree. Its topics and their descendants may be copies."""
     if not sheet.summaries:
         root = sheet.root
         return Gathered(replace(root, children=_branches(sheet)) if sheet.floating else root, {})
@@ -96,7 +98,7 @@ def gathered(sheet: Sheet) -> Gathered:
         return root
 
     root = copy(sheet.root, sheet.floating)
-    # What sums up nothing that is there is a topic all the same.
+    # A summary without existing topics is still a topic.
     for summary in sheet.summaries:
         if id(summary.topic) not in done:
             root.children += copy(Topic(""), [summary.topic]).children
@@ -104,7 +106,7 @@ def gathered(sheet: Sheet) -> Gathered:
 
 
 def _summaries_after(sheet: Sheet) -> dict[int, list[Topic]]:
-    """Return the summaries that follow each topic, by its ``id()``."""
+    """Return the summaries that follow each topic, by the topic's ``id()``."""
     wanted = {topics[-1] for topics, _ in sheet.summaries if topics}
     last = {
         topic.id: topic
@@ -120,6 +122,6 @@ def _summaries_after(sheet: Sheet) -> dict[int, list[Topic]]:
 
 
 def title(outline: Outline) -> str:
-    """Return the central topics on one line."""
+    """Return the texts of the central topics on one line."""
     names = ", ".join(filter(None, (one_line(root.text) for root in outline.roots)))
     return names if len(names) <= LONGEST_TITLE else names[: LONGEST_TITLE - 1].rstrip() + "…"

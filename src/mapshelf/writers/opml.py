@@ -1,15 +1,15 @@
-"""OPML 2.0 (opml.org), as outliners exchange it.
+"""Write OPML 2.0 (opml.org), the exchange format of outliners.
 
-* A text with formatting is HTML, as the specification allows; line ends in it are ``<br>``.
-* Tags are categories. The state of a task is in ``_status``, as OmniOutliner has it.
-* Notes are plain text in ``_note``, where every outliner expects them. Attributes, what else is
-  known about a task, the names of files and formulas are lines of it.
-* A link is ``url``, with the type from the specification; a second one is ``htmlUrl``, a third
-  ``xmlUrl``. There is no place for more.
-* Every sheet is a separate outline in the body. Floating topics are attached to the central one,
-  summaries follow what they sum up. ``collapse`` folds a topic.
-* Dates have no fractions of a second. There is no place for program and template. ``copyright`` is
-  not in the specification, but does no harm.
+* Formatted text is HTML, as the specification allows; line breaks in it are ``<br>``.
+* Tags are categories. The state of a task is in ``_status``, as in OmniOutliner.
+* Notes are plain text in ``_note``, where every outliner expects them. Attributes, other task
+  properties, file names and formulas are lines of the note.
+* A link is ``url``, with the type from the specification; a second link is ``htmlUrl``, a third
+  ``xmlUrl``. Further links are omitted.
+* Every sheet is a separate outline in the body. Floating topics become branches of the central
+  topic, and summaries follow the topics they summarise. ``collapse`` folds a topic.
+* Dates have no fractions of a second. The format has no field for program and template.
+  ``copyright`` is not in the specification, but harmless.
 """
 
 from dataclasses import replace
@@ -75,7 +75,7 @@ def _lines(topic: Topic) -> list[str]:
 
 
 def _text(topic: Topic) -> str:
-    """Return the text, as HTML if it is formatted, or would be taken for HTML."""
+    """Return the text, as HTML if it is formatted or would be mistaken for HTML."""
     if topic.text_html:
         return topic.text_html
     if not is_inline_html(topic.text):
@@ -84,7 +84,7 @@ def _text(topic: Topic) -> str:
 
 
 def _date(milliseconds: int | None) -> str:
-    """Return a time in the format of RFC 822, empty if there is none."""
+    """Return a time in RFC 822 format, empty if ``None``."""
     if milliseconds is None:
         return ""
     moment = _EPOCH + timedelta(milliseconds=milliseconds)

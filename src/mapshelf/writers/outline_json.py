@@ -1,4 +1,4 @@
-r"""The outline as JSON, for programs: everything Mapshelf knows about it, in a stable form.
+r"""Write the outline as JSON: the complete content of a map in a stable, documented form.
 
     {
       "format": "mapshelf-outline",
@@ -49,11 +49,11 @@ r"""The outline as JSON, for programs: everything Mapshelf knows about it, in a 
       ]
     }
 
-The facts, the keys of a sheet but ``background``, and ``id``, ``text`` and ``children`` of a topic
-are always present; other keys are left out where a topic has no such thing. Later versions may add
-keys; ``version`` changes when a key is removed or changes its meaning. The nesting is as deep as
-the map (256 at most), so it is written in pieces: the encoder, like most decoders by default, stops
-at 254 levels.
+The metadata, the keys of a sheet except ``background``, and ``id``, ``text`` and ``children`` of a
+topic are always present; other keys are omitted if empty. Later versions may add keys; ``version``
+changes when a key is removed or changes its meaning. JSON nests as deep as the map (up to 256
+levels), so it is written in pieces: the encoder, like most decoders by default, stops at 254
+levels.
 """
 
 from collections.abc import Container, Iterable, Iterator, Mapping
@@ -76,11 +76,11 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class Catalogue(NamedTuple):
-    """What else is known of the map.
+    """Catalogue data that the output refers to.
 
     Attributes:
-        pictures: the address below which its pictures are, with a slash.
-        maps: the ids of the maps that its links lead to, by link.
+        pictures: base URL of the map's images, with a trailing slash.
+        maps: ids of the linked maps, by link.
     """
 
     pictures: str
@@ -90,7 +90,7 @@ class Catalogue(NamedTuple):
 def write(
     outline: Outline, pictures: str = "images/", maps: Mapping[str, str] = MappingProxyType({})
 ) -> bytes:
-    """Return ``outline`` as JSON in UTF-8; for the other arguments see ``Catalogue``."""
+    """Return ``outline`` as JSON in UTF-8; see ``Catalogue`` for the other arguments."""
     catalogue = Catalogue(pictures, maps)
     facts = {
         "format": FORMAT,
@@ -204,7 +204,7 @@ def _coloured(colour: str) -> dict[str, str]:
 
 
 def _opened(members: dict[str, object], last: str) -> bytes:
-    """Return an object up to the beginning of its last member, an array."""
+    """Return the start of an object, up to its last member, an array."""
     return orjson.dumps(members)[:-1] + b',"%s":[' % last.encode()
 
 

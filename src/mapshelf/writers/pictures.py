@@ -1,7 +1,7 @@
-"""The pictures in topics, as they are written into files.
+"""Select the images in topics that an export embeds.
 
-What is written is never what somebody put into a map: whoever asks for an export gives PNGs of our
-own making, by digest (``Writer.embeds_pictures``). A picture that is not among them is left out.
+Image bytes from map files are untrusted and never exported. The caller supplies re-encoded PNGs by
+digest (``Writer.embeds_pictures``); images without one are omitted.
 """
 
 import struct
@@ -12,29 +12,29 @@ from typing import Final, NamedTuple
 from mapshelf.model import Topic
 
 Pictures = Mapping[str, bytes]
-"""PNGs by the digests of pictures."""
+"""PNGs by image digest."""
 
 NONE: Final[Pictures] = MappingProxyType({})
 
 MOST_PICTURE_BYTES: Final = 16 << 20
-"""Bytes of all pictures in a file: as many as our own readers take."""
+"""Maximum total size of the images in a file, in bytes: the limit of our own readers."""
 
 _MOST: Final = 10_000
-"""Pixels across or down that a topic can sensibly show."""
+"""Maximum width or height of an image in a topic, in pixels."""
 
 _SIZE: Final = struct.Struct(">II")
 _SIZE_AT: Final = 16
-"""Where a PNG has its width and height."""
+"""Offset of width and height in a PNG."""
 
 
 class Shown(NamedTuple):
-    """A picture in a topic.
+    """An image in a topic, with its display size.
 
     Attributes:
-        digest: of the picture.
-        width: how wide it is shown, in pixels.
-        height: how high, likewise.
-        scaled: whether this is another size than that of the PNG.
+        digest: digest of the image.
+        width: display width in pixels.
+        height: display height in pixels.
+        scaled: whether the display size differs from the size of the PNG.
     """
 
     digest: str
@@ -44,7 +44,7 @@ class Shown(NamedTuple):
 
 
 def shown_in(topic: Topic, pictures: Pictures) -> Iterator[Shown]:
-    """Yield those of the pictures in ``topic`` that are among ``pictures``."""
+    """Yield the images in ``topic`` that ``pictures`` contains."""
     for image in topic.images:
         if image.digest in pictures:
             own = _SIZE.unpack_from(pictures[image.digest], _SIZE_AT)

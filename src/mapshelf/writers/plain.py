@@ -1,7 +1,7 @@
-"""Text that every format can contain.
+"""Clean text for export, so that every format can contain it.
 
 Outlines from our readers are clean already. Writers do not rely on that, because an export must be
-safe to open, however the text came into the catalogue.
+safe to open whatever the source of the text.
 """
 
 import re
@@ -16,10 +16,10 @@ _FORBIDDEN: Final = re.compile(
 
 
 def sound(text: str) -> str:
-    """Return ``text`` with line feeds as the only line ends, and without harmful characters.
+    """Return ``text`` with normalised line ends and without harmful characters.
 
-    These are the characters that XML forbids, lone surrogates, which no encoding can express, and
-    characters that reorder the text around them.
+    Removed are characters that XML forbids, lone surrogates, which cannot be encoded, and
+    bidirectional controls, which reorder the text around them.
     """
     return _FORBIDDEN.sub("", _LINE_ENDS.sub("\n", text))
 

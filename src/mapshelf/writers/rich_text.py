@@ -1,7 +1,7 @@
-"""The formatted text of a topic as pieces of equal formatting.
+"""Split the formatted text of a topic into runs of uniform formatting.
 
-Formats mark bold words in ways of their own, which need to know where each begins and ends. Text
-with more than emphasis in it (lists, tables) has no such pieces, and is written plain.
+Each format has its own marks for bold words, so writers need to know where each run begins and
+ends. Text with block elements (lists, tables) is not split and is written as plain text.
 """
 
 import re
@@ -21,23 +21,23 @@ MARKS: Final = {
     "del": "struck",
     "code": "code",
 }
-"""What the elements of inline HTML do to words."""
+"""The formatting of inline HTML elements."""
 
 _SILENT: Final = frozenset({"a", "br", "font", "p", "small", "span", "sub", "sup"})
 _BLANKS: Final = re.compile(r"[ \t\n\r]+")
 
 
 class Run(NamedTuple):
-    """A piece of text, and what marks it."""
+    """A piece of text and its formatting."""
 
     text: str
     marks: frozenset[str]
 
 
 def runs_of(topic: Topic) -> list[Run]:
-    """Return the pieces of the text of ``topic``; none if it is plain, or has other formatting.
+    """Return the runs of the text of ``topic``; none if it is plain or has block elements.
 
-    Together they are exactly its text without the blanks around it.
+    Joined, they equal its text without surrounding white space.
     """
     if not topic.text_html:
         return []
@@ -50,7 +50,7 @@ def runs_of(topic: Topic) -> list[Run]:
 
 
 class _Runs(HTMLParser):
-    """Collects the pieces of inline HTML."""
+    """Collects the runs of inline HTML."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)

@@ -1,18 +1,16 @@
-"""XMind's ``.xmind`` of the kind written since 2018: JSON in an archive.
+"""Write XMind's ``.xmind`` format (since 2018): JSON in a zip archive.
 
-* Every part of an outline has a place of its own: sheets, floating topics, summaries, callouts,
-  boundaries, relationships, styles. What is left becomes lines of the note: further links,
-  attributes, files (``xmind_topics``).
-* Ranges are how XMind names what a boundary or summary is about: siblings that follow each other.
-  A boundary around others becomes several. A summary of others is over all between the first and
-  the last of one branch; one of nothing is a floating topic.
-* Pictures are members of the archive. A topic shows one; further ones are in its note. Their size
-  is written where it is another than that of the PNG: as numbers, as XMind does, although Minder
-  1.14 crashes when it reads them.
-* The archive has fixed dates, and everything in it gets its id from the map: the same outline gives
-  the same bytes.
-* The format has no place for author, copyright and dates of the map. The name of the program is the
-  one that XMind itself writes.
+* Sheets, floating topics, summaries, callouts, boundaries, relationships and styles map directly to
+  XMind's. Further links, attributes and files become lines of the note (``xmind_topics``).
+* XMind's boundaries and summaries refer to ranges of consecutive siblings. A boundary around other
+  topics becomes several. A summary of other topics covers all from the first to the last of one
+  branch; a summary of nothing becomes a floating topic.
+* Images are members of the archive. A topic shows one; further images are in its note. Their size
+  is written if it differs from that of the PNG: as numbers, as XMind does, although Minder 1.14
+  crashes when it reads them.
+* The output is deterministic: the archive has fixed dates, and all ids derive from the map.
+* The format has no field for author, copyright and dates of the map. The program name is the one
+  that XMind itself writes.
 """
 
 import io
@@ -33,16 +31,16 @@ _DATE: Final = (1980, 1, 1, 0, 0, 0)
 _READABLE: Final = 0o644 << 16
 _GROUPS: Final = ("attached", "detached", "summary", "callout")
 _SIDES: Final = "org.xmind.ui.map.unbalanced"
-"""Of the extension about sides."""
+"""Provider of the extension that stores sides."""
 
 _CLOCKWISE: Final = "org.xmind.ui.map.unbalanced"
 _BOTH_SIDES: Final = "org.xmind.ui.map"
 _ONE_SIDE: Final = "org.xmind.ui.logic."
-"""Structures: how main topics go round, or from the top, or all on one side."""
+"""Structures: main topics clockwise, from the top, or all on one side."""
 
 
 def write(outline: Outline, pictures: Pictures = NONE) -> bytes:
-    """Return ``outline`` as a map of XMind, with the PNGs ``pictures``, by digest."""
+    """Return ``outline`` as an XMind map; ``pictures`` are PNGs by digest."""
     members = {
         "content.json": b"".join(_content(outline, pictures)),
         "metadata.json": orjson.dumps(_METADATA),
@@ -83,7 +81,7 @@ def _sheet(sheet: Sheet, number: int, topics: TopicWriter) -> Iterator[bytes]:
         about["style"] = {"id": f"{name}-style", "properties": look}
     yield orjson.dumps(about)[:-1] + b',"rootTopic":'
     yield from _tree(sheet, ranges_of(sheet), topics)
-    # Minder looks for the ends of relationships among the topics it has read before.
+    # Minder requires the ends of a relationship to precede it.
     relationships = [
         {
             "id": f"{name}-relationship-{place}",
@@ -98,7 +96,7 @@ def _sheet(sheet: Sheet, number: int, topics: TopicWriter) -> Iterator[bytes]:
 
 
 def _tree(sheet: Sheet, ranges: Ranges, topics: TopicWriter) -> Iterator[bytes]:
-    """Yield the central topic with everything below it, in pieces: no encoder goes that deep."""
+    """Yield the central topic with its descendants in pieces: JSON encoders limit the depth."""
     pending: list[bytes | Topic] = [sheet.root]
     while pending:
         item = pending.pop()
@@ -121,12 +119,12 @@ def _tree(sheet: Sheet, ranges: Ranges, topics: TopicWriter) -> Iterator[bytes]:
 
 
 def _closed(last: dict[str, object]) -> bytes:
-    """Return the end of an object: its last members, which are about others before them."""
+    """Return the end of an object: its last members, which refer to earlier ones."""
     return b"," + orjson.dumps(last)[1:] if last else b"}"
 
 
 def _groups(topic: Topic, sheet: Sheet, ranges: Ranges) -> list[tuple[str, list[Topic]]]:
-    """Return what is below ``topic``, by the kinds of XMind."""
+    """Return the children of ``topic``, grouped by XMind's kinds."""
     callouts = [child for child in topic.children if child.kind is TopicKind.CALLOUT]
     attached = [child for child in topic.children if child.kind is not TopicKind.CALLOUT]
     floating = [*sheet.floating, *ranges.loose] if topic is sheet.root else []
@@ -135,7 +133,7 @@ def _groups(topic: Topic, sheet: Sheet, ranges: Ranges) -> list[tuple[str, list[
 
 
 def _sides(sheet: Sheet, extensions: object) -> dict[str, object]:
-    """Return the members that put main topics on their sides: XMind fills the right one first."""
+    """Return the members that assign main topics to sides: XMind fills the right side first."""
     attached = [child for child in sheet.root.children if child.kind is not TopicKind.CALLOUT]
     chosen = {child.side for child in attached}
     if chosen in ({"left"}, {"right"}):

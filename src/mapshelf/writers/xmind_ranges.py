@@ -1,4 +1,4 @@
-"""Boundaries and summaries as XMind has them: at a topic, with a range of the topics below it."""
+"""Convert boundaries and summaries to XMind's: each on a topic, with a range of its children."""
 
 from collections.abc import Iterable, Iterator
 from typing import Final
@@ -9,15 +9,15 @@ from mapshelf.writers.plain import sound
 _WHOLE: Final = "master"
 
 _Place = tuple[Topic | None, int]
-"""The topic above one, and its number among the branches there; ``None`` above a whole tree."""
+"""The parent of a topic (``None`` for a root), and the topic's index among the branches."""
 
 
 class Ranges:
     """The boundaries and summaries of a sheet.
 
     Attributes:
-        summaries: the topics that sum up what is below a topic, by its ``id()``.
-        loose: topics that sum up nothing that is there.
+        summaries: the summary topics of a parent's children, by the ``id()`` of the parent.
+        loose: summary topics without existing topics to summarise.
     """
 
     def __init__(self) -> None:
@@ -27,7 +27,7 @@ class Ranges:
         self._brackets: dict[int, list[dict[str, object]]] = {}
 
     def members(self, topic: Topic) -> dict[str, object]:
-        """Return the members of the object for ``topic`` that are about ranges."""
+        """Return the members for boundaries and summaries in the object of ``topic``."""
         found = {
             "boundaries": self._boundaries.get(id(topic)),
             "summaries": self._brackets.get(id(topic)),
@@ -35,7 +35,7 @@ class Ranges:
         return {name: value for name, value in found.items() if value}
 
     def add_boundary(self, above: Topic, span: str, line: Boundary, name: str) -> None:
-        """Add a boundary at ``above``."""
+        """Add a boundary to ``above``."""
         found: dict[str, object] = {"id": name, "range": span, "title": sound(line.text)}
         if line.colour:
             look = {"line-color": line.colour}
@@ -43,7 +43,7 @@ class Ranges:
         self._boundaries.setdefault(id(above), []).append(found)
 
     def add_summary(self, above: Topic, span: str, topic: Topic, name: str) -> None:
-        """Add a summary at ``above``."""
+        """Add a summary to ``above``."""
         self.summaries.setdefault(id(above), []).append(topic)
         bracket: dict[str, object] = {"id": name, "range": span, "topicId": sound(topic.id)}
         self._brackets.setdefault(id(above), []).append(bracket)
@@ -64,7 +64,7 @@ def ranges_of(sheet: Sheet) -> Ranges:
     for number, (ids, topic) in enumerate(sheet.summaries):
         found_at = [places[id(topics[name])] for name in ids if name in topics]
         parent = next((place[0] for place in found_at if place[0] is not None), None)
-        # What sums up something within itself, or a later summary, would stand in no tree.
+        # A summary of its own descendants, or of a later summary, would belong to no tree.
         if parent is None or _top_of(parent, places, tops, number):
             ranges.loose.append(topic)
             continue
@@ -90,7 +90,7 @@ def _places(sheet: Sheet) -> dict[int, _Place]:
 
 
 def _spans(topics: Iterable[Topic], places: dict[int, _Place]) -> Iterator[tuple[Topic, str]]:
-    """Yield the ranges that are exactly ``topics``, each with the topic it is written at."""
+    """Yield the ranges that exactly cover ``topics``, each with its parent topic."""
     below: dict[int, tuple[Topic, list[int]]] = {}
     for topic in topics:
         above, number = places[id(topic)]

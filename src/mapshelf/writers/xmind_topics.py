@@ -1,4 +1,4 @@
-"""A topic as XMind writes it, without those below it."""
+"""Convert a single topic to XMind's JSON, without its children."""
 
 from collections.abc import Iterator, Sequence
 from html import escape
@@ -33,7 +33,7 @@ _OWN: Final = "XMind"
 
 
 class TopicWriter:
-    """Writes the topics of one map; each gets an id that no other has."""
+    """Writes the topics of one map, each with a unique id."""
 
     def __init__(self, outline: Outline, pictures: Pictures) -> None:
         self._own_markers = outline.software == _OWN
@@ -78,7 +78,7 @@ class TopicWriter:
         return name
 
     def _markers(self, topic: Topic) -> tuple[list[str], list[str]]:
-        """Return the ids of markers, and as labels those that XMind does not have."""
+        """Return the ids of markers, and labels for markers that XMind lacks."""
         ids: dict[str, None] = {}
         labels: dict[str, None] = {}
         for marker in topic.markers:
@@ -102,7 +102,7 @@ def _word(marker: Marker) -> str:
 
 
 def _task_markers(task: Task) -> Iterator[tuple[str, str]]:
-    """Yield the markers that XMind shows for a task, each after what begins its whole group."""
+    """Yield XMind's markers for a task, each with the prefix of its marker group."""
     if task.priority:
         yield "priority-", f"priority-{task.priority}"
     if task.state in _STATES:
@@ -112,7 +112,7 @@ def _task_markers(task: Task) -> Iterator[tuple[str, str]]:
 
 
 def member_of(image: Shown) -> str:
-    """Return the name in the archive of a picture."""
+    """Return the archive member name of an image."""
     return f"resources/{image.digest}.png"
 
 

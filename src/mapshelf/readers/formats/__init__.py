@@ -1,1 +1,1 @@
-"""One module for each format that can be read."""
+"""The readers: one module for each supported format."""

@@ -56,7 +56,7 @@ def read(content: Content) -> Outline:
     for page in pages:
         document = parse_xml(decode(archive.read(page)), content.limits)
         media = Media(content.images, archive, _targets(page, archive, content.limits))
-        # Each page numbers its shapes anew.
+        # The numbering of shapes restarts on each page.
         drawn = drawing(document, media, f"{_number(page)}-" if drawings else "")
         if drawn.trees:
             drawings.append(drawn)

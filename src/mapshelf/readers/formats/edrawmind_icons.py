@@ -1,4 +1,4 @@
-"""The names of EdrawMind's marks, in the words of the catalogue.
+"""Map EdrawMind's marks to the common vocabulary of markers.
 
 A mark has a group and a name, which is the group's with a number: ``star1``, ``priority1``. What
 the numbers of most groups stand for is not written anywhere, so only those that say it themselves

@@ -1,4 +1,4 @@
-"""A topic of EdrawMind: what is inside its shape besides its words.
+"""Read a topic of EdrawMind: the content of its shape besides the text.
 
 * Marks and pictures are shapes inside it; pictures in its note are named there.
 * Colours begin with their opacity. All shapes have them, mostly from the theme.

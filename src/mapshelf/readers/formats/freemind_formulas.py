@@ -3,7 +3,7 @@ r"""Formulas of Freeplane, which are written in four ways.
 In a hook of their own beside the text; as the whole text, which then begins with ``\latex`` or has
 the format of LaTeX; or between dollar signs, as people write them everywhere. Text that is LaTeX is
 prose with formulas in it, so the prose becomes ``\text{...}``, unless it has commands of its own:
-then all stays as it is, and whoever cannot draw it shows the text.
+then it stays unchanged, and is shown as text if it cannot be drawn.
 """
 
 import re

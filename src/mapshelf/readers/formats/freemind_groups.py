@@ -1,4 +1,4 @@
-"""What stands beside the tree of a Freeplane map: free topics, and braces with their summaries.
+"""Read the elements outside the tree of a Freeplane map: free topics, and braces with summaries.
 
 In the file all of them are ordinary nodes with a hook. FreeMind has none of this.
 
@@ -27,7 +27,7 @@ _SILENT: Final = frozenset({_FREE, _FIRST, _SUMMARY, "AlwaysUnfoldedNode"})
 
 
 class Groups:
-    """What stands beside the central topics of a map.
+    """The floating topics, callouts and summaries of a map.
 
     Attributes:
         floating: the nodes of floating topics.

@@ -1,4 +1,4 @@
-"""What the icons of FreeMind and Freeplane mean, in the words of ``model.markers``.
+"""Map the icons of FreeMind and Freeplane to the vocabulary of ``model.markers``.
 
 The programs name icons after the picture files of an old desktop (``ksmiletris``, ``licq``), which
 often say something else than the picture shows: ``yes`` is an exclamation mark, ``bookmark`` a
@@ -110,7 +110,7 @@ _PERCENT: Final = re.compile(r"([0-9]{1,3})%")
 
 
 def markers_of(icons: Iterable[Element]) -> tuple[Marker, ...]:
-    """Return the markers that ``icon`` elements stand for."""
+    """Return the markers for ``icon`` elements."""
     return tuple(icon_marker(name) for icon in icons if (name := icon.get("BUILTIN", "")))
 
 
@@ -121,7 +121,7 @@ def progress_of(markers: Iterable[Marker]) -> int | None:
 
 
 def icon_marker(name: str) -> Marker:
-    """Return the marker that an icon stands for."""
+    """Return the marker for an icon."""
     # Icons of the author's own, and of other parts of the program, are paths.
     known = _NAMES.get(name, "") or _NAMES.get(name.rpartition("/")[2], "")
     if not known and _EMOJI.fullmatch(name):

@@ -1,4 +1,4 @@
-"""Where Freeplane shows floating topics.
+"""Compute the positions of Freeplane's floating topics.
 
 The file tells how far the near edges of two boxes are from each other, not the middles: ``HGAP``
 from the left edge of the central topic to the left edge of the floating one (between the right
@@ -19,7 +19,7 @@ _PIXELS: Final = {"pt": 96 / 72, "mm": 96 / 25.4, "cm": 96 / 2.54, "in": 96.0}
 
 
 def place(node: Element, topic: Topic, centre: Topic) -> tuple[float, float] | None:
-    """Return the position of a floating topic, ``None`` if the file does not tell.
+    """Return the position of a floating topic, ``None`` if not in the file.
 
     Args:
         node: its element.

@@ -1,4 +1,4 @@
-"""How topics of FreeMind and Freeplane look: at the node itself, or by a style of Freeplane's.
+"""Read topic styles of FreeMind and Freeplane: from the node itself, or from a named style.
 
 Freeplane keeps its styles in the map, as ``stylenode`` elements below the first hook ``MapStyle``.
 A topic names one of them, or gets one by its level if the author switched on automatic layout.

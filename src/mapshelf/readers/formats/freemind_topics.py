@@ -1,7 +1,7 @@
-"""Make topics of the nodes of FreeMind and Freeplane: all that stands at one node.
+"""Convert nodes of FreeMind and Freeplane to topics, with everything attached to a node.
 
 Arrows and clouds are written at a node too, but belong to the sheet. They are collected here while
-the topics are made, since every node is looked at only once.
+the topics are made, since every node is visited only once.
 """
 
 import base64

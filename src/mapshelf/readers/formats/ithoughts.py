@@ -40,7 +40,7 @@ _MEMBER: Final = "mapdata.xml"
 _ROOT: Final = "iThoughts"
 _FILL: Final = "#b2b2fe"
 _CALLOUT_FILL: Final = "#ffd8b2"
-"""The colours of topics and of callouts for which nobody chose one."""
+"""The default colours of topics and callouts."""
 
 _MEMBERS: Final = re.compile(r"member\d{1,6}")
 
@@ -126,7 +126,7 @@ class _Beside:
     """Topics that lie inside the tree of the file, but not in that of the map.
 
     Attributes:
-        floating: those that stand alone.
+        floating: floating topics.
         places: where, by the id of the object.
         summaries: those that sum up others.
         siblings: the ids of these others, for each of ``summaries``.
@@ -139,7 +139,7 @@ class _Beside:
     _left: int = MOST_RELATIONSHIPS  # ids: thousands of summaries may span thousands of topics each
 
     def summarise(self, topics: Iterable[Element], summaries: Iterable[Element]) -> None:
-        """Add ``summaries``, which sum up some of ``topics`` beside them, from first to last."""
+        """Add ``summaries``, each of which summarises a range of its siblings in ``topics``."""
         ids = [reference(topic.get("uuid", "")) for topic in topics]
         ranks = {topic: rank for rank, topic in enumerate(ids)}
         for summary in summaries:

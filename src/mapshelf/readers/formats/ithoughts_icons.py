@@ -1,4 +1,4 @@
-"""The names of iThoughts' icons, in the words of the catalogue.
+"""Map iThoughts' icons to the common vocabulary of markers.
 
 iThoughts has two hundred icons from several collections, each with names of its own kind
 (``icon-pencil``, ``smiley_sad``, ``signal-flag-red``, ``p1``). Most names say what the icon shows,

@@ -1,4 +1,4 @@
-"""A topic of iThoughts: what is in the attributes of its element.
+"""Read a topic of iThoughts from the attributes of its element.
 
 * Notes are Markdown and kept as they were typed.
 * Topics with only a picture have no text, but are topics too. Pictures and attached files are at
@@ -34,7 +34,7 @@ _ATTRIBUTES: Final = (
     ("Cost", ("task-cost", "cost")),
 )
 _ALL: Final = 100
-"""Per cent; more means that the topics below tell."""
+"""Per cent; a higher value means that it is computed from the children."""
 
 _HEADING: Final = re.compile(r"^#{1,6}[ \t]+(?=\S)", re.MULTILINE)
 _LONGEST_NAME: Final = 100

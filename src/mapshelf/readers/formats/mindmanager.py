@@ -130,7 +130,7 @@ def _describe(root: Topic, facts: Element) -> None:
 def _sheets(
     document: Element, reader: TopicReader, roots: tuple[Topic, ...], apart: tuple[Topic, ...]
 ) -> Iterator[Sheet]:
-    """Yield the sheets; all that is beside topics belongs to the first, real files have one."""
+    """Yield the sheets; the first gets all elements outside the trees, as real files have one."""
     detached = [detach(root) for root in roots]
     others = [detach(topic) for topic in apart]
     first = detached[0]
@@ -156,7 +156,7 @@ def _sheets(
 
 
 def _relationships(document: Element, reader: TopicReader) -> Iterator[Relationship]:
-    # An end may be at a boundary: then the topic in it stands for it.
+    # An end may be a boundary, which its topic then represents.
     places = {
         boundary.get("OId", ""): topic.id for topic, boundary in reader.boundaries if topic.id
     }

@@ -1,4 +1,4 @@
-"""The icons of MindManager in the common vocabulary.
+"""Map MindManager's icons to the common vocabulary of markers.
 
 Their names are in the schema that MindManager puts into its older files. Icons that the author
 added have only a number, and a name of their own in the list of the map's markers.

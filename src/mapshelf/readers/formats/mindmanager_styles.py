@@ -1,4 +1,4 @@
-"""How topics look in MindManager: colours, letters, shapes, and text with formatting.
+"""Read topic styles of MindManager: colours, fonts, shapes and formatted text.
 
 A topic has the looks that the map gives to its level, and over them its own.
 Colours are eight digits of which the first two are the opacity. Parts of a text are formatted by

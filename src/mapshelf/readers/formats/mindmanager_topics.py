@@ -34,7 +34,7 @@ _WITHIN: Final = re.compile(r"#xpointer\(.{0,200}@OId=['\"]([^'\"]{1,200})['\"].
 
 
 def is_brace(boundary: Element) -> bool:
-    """Return whether a boundary is drawn as a brace, beside what it holds."""
+    """Return whether a boundary is drawn as a brace next to its topics."""
     shape = boundary.find("BoundaryShape")
     return shape is not None and shape.get("BoundaryShape", "").startswith(_BRACE)
 
@@ -199,7 +199,7 @@ _PARTS: Final[dict[str, Callable[[TopicReader, Topic, Element, Note], None]]] = 
     "HyperlinkGroup": TopicReader._add_links,
     "OneBoundary": TopicReader._add_boundary,
 }
-"""What reads each part of a topic besides text and looks; all others are layout."""
+"""The handlers for the parts of a topic, except text and style; all others are layout."""
 
 _SHAPES: Final = {
     TopicKind.ATTACHED: SUBTOPIC_SHAPE,

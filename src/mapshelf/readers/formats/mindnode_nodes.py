@@ -1,4 +1,4 @@
-"""A node of a MindNode document: what its author wrote, attached and made it look like.
+"""Read a node of a MindNode document: its text, attachments and style.
 
 * Titles and notes are HTML, plain text, or (if there is nothing else) RTF. Paragraphs of a title
   say its font and colour.

@@ -1,4 +1,4 @@
-"""The names of WiseMapping's icons, in the words of the catalogue.
+"""Map WiseMapping's icons to the common vocabulary of markers.
 
 WiseMapping names an icon by its collection and itself: ``flag_blue``, ``sign_warning``,
 ``people_male1``. Newer versions write emoji instead, which need no table.

@@ -1,7 +1,7 @@
-"""The newer kind of XMind's files, ``content.json`` (since 2018).
+"""Read the newer XMind format (since 2018): ``content.json``.
 
-Everything is in one document: a list of sheets with their topics. How a topic looks is written at
-the topic, and in the theme of its sheet.
+Everything is in one document: a list of sheets with their topics. The style of a topic is in the
+topic itself and in the theme of its sheet.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""The markers of XMind in the common vocabulary.
+"""Map XMind's markers to the common vocabulary.
 
 XMind has some 200, whose names have been the same since version 3. Newer ones begin with
 ``c_symbol_``, and eight with ``c_simbol-``, which is no mistake of ours.

@@ -1,4 +1,4 @@
-"""What both kinds of XMind's files have in common: what topics refer to, and what is beside them.
+"""Code shared by both XMind readers: references from topics, and elements outside the tree.
 
 Topics refer to members of the archive (pictures, attached files) and to other topics. Boundaries
 and summaries refer to siblings by their numbers, ``(0,2)``; relationships to topics, but also to
@@ -70,7 +70,7 @@ class Bracket(NamedTuple):
 
 
 class Canvas(NamedTuple):
-    """What a file says about a sheet besides its topics.
+    """The properties of a sheet, without its topics.
 
     Attributes:
         title: its name.
@@ -146,7 +146,7 @@ class Parts:
         return self._content.images.add(data, width, height)
 
     def sheets(self, roots: Sequence[Topic], canvases: Iterable[Canvas]) -> tuple[Sheet, ...]:
-        """Return a sheet for each of ``roots``, with everything that is beside its tree."""
+        """Return a sheet for each of ``roots``, with all elements outside its tree."""
         detached = [detach(root) for root in roots]
         if self.boundaries or self.summaries:
             give_ids(detached)

@@ -1,4 +1,4 @@
-"""On which sides XMind puts the main topics.
+"""Compute on which side XMind puts each main topic.
 
 A file has no sides. It names a structure, and perhaps how many main topics are on the right: that
 many are, the others follow on the left. Without a number XMind fills the right until it has half of

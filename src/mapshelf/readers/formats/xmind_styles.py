@@ -1,4 +1,4 @@
-"""How topics look in XMind: both kinds of file use the same properties, one as XML, one as JSON.
+"""Read topic styles of XMind: both file formats use the same properties, as XML or as JSON.
 
 A topic has the properties of its theme, by its level, and over them its own.
 """

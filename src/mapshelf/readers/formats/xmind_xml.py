@@ -1,7 +1,7 @@
-"""The older kind of XMind's files, ``content.xml`` (XMind 3 to 8), and what stands beside it.
+"""Read the older XMind format (XMind 3 to 8): ``content.xml``, styles and comments.
 
-``styles.xml`` holds how topics look: by themselves, and by the theme of their sheet.
-``comments.xml`` holds what people said about them.
+``styles.xml`` contains the styles of topics and the themes of sheets. ``comments.xml`` contains
+comments on topics.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -231,7 +231,7 @@ _PARTS: Final[dict[str, Callable[[_Reading, Topic, Element], None]]] = {
     "boundaries": _Reading._add_boundaries,
     "summaries": _Reading._add_summaries,
 }
-"""What reads each part of a topic besides title and note; all others are layout."""
+"""The handlers for the parts of a topic, except title and note; all others are layout."""
 
 _EMPHASIS: Final = (
     ("font-weight", "bold", "b"),

@@ -1,1 +1,1 @@
-"""Parsing under limits: what the readers of several formats share."""
+"""Parsing under resource limits: code shared by the readers of several formats."""

@@ -1,7 +1,7 @@
-"""Colours of map files, as ``#rrggbb``.
+"""Parse the colours in map files to ``#rrggbb``.
 
-Programs write them in six ways. What is transparent, unknown or damaged counts as not set: then the
-topic is drawn in our colours, and nothing is lost but a shade.
+Programs write them in six ways. Transparent, unknown and damaged colours count as not set, so the
+topic is drawn in our colours.
 """
 
 import re

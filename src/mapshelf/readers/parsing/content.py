@@ -1,4 +1,4 @@
-"""The file that readers get: its bytes, and views of them that are computed once.
+"""The input of readers: the bytes of a file, with cached views of them.
 
 Every reader asks the same questions to detect its format (is it an archive, which members does it
 have, what is the root element). Each is answered at most once for a file.

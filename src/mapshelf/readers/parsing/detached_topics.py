@@ -1,8 +1,8 @@
-"""Take the topics that stand beside a tree out of it.
+"""Move floating topics and summaries out of the tree of a sheet.
 
 Some formats store floating topics and summaries next to the ordinary children of a topic. They are
-read like all others, so that the limits hold for all of them together, and moved afterwards to
-where a sheet keeps them.
+parsed like all others, so that the limits apply to all topics together, and then moved to the
+fields of the sheet.
 """
 
 from collections.abc import Iterable, Iterator
@@ -15,12 +15,12 @@ _BESIDE: Final = (TopicKind.FLOATING, TopicKind.SUMMARY)
 
 
 class DetachedTopics(NamedTuple):
-    """A central topic, and what was taken out of its tree.
+    """A central topic, and the topics detached from its tree.
 
     Attributes:
         root: the central topic.
-        floating: topics that stand alone.
-        summaries: topics that sum up others, each after the topic it was found below.
+        floating: floating topics.
+        summaries: summary topics, each after its former parent.
     """
 
     root: Topic
@@ -36,7 +36,7 @@ class DetachedTopics(NamedTuple):
 
 
 def detach(root: Topic) -> DetachedTopics:
-    """Take all topics of the kinds ``FLOATING`` and ``SUMMARY`` out of the tree of ``root``."""
+    """Detach all topics of the kinds ``FLOATING`` and ``SUMMARY`` from the tree of ``root``."""
     floating: list[Topic] = []
     summaries: list[tuple[Topic, Topic]] = []
     pending = [root]

@@ -68,7 +68,7 @@ class Member:
     Attributes:
         topic: without children.
         parent: key of another member; of none, if the topic is a root.
-        heirs: keys of the members below it in their order, as far as the file tells it.
+        heirs: keys of its children in order, as listed in the file.
     """
 
     topic: Topic

@@ -1,4 +1,4 @@
-r"""Formulas in text, between dollar signs, as people write them in many programs.
+r"""Find formulas between dollar signs in text.
 
 A short text with formulas in it is one formula, with its words in ``\text{...}``, so that it can be
 drawn as it is meant. Of a longer one only the formulas are drawn, below the text.

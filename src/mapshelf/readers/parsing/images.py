@@ -1,10 +1,9 @@
-"""Collects the pictures in the topics of one file.
+"""Collect the images in the topics of one file.
 
-Topics refer to pictures by digest. The bytes are kept as they are in the file, at most so many for
-one map, and are decoded only when somebody wants to see them (``readers.parsing.pictures``). A
-picture that is missing, too large or no picture costs only itself: the topic keeps an ``Image``
-without a digest, so that its place and its words are still shown. What is no picture counts as if
-it were one, so that a map cannot have thousands looked at in vain.
+Topics refer to pictures by digest. The original bytes are stored up to a limit per map, and decoded
+only on demand (``readers.parsing.pictures``). If an image is missing, too large or invalid, the
+topic keeps an ``Image`` without a digest, so that its place and alternative text are still shown.
+Invalid images count towards the limit, so that a map cannot cause thousands of futile checks.
 """
 
 import base64
@@ -23,11 +22,11 @@ _DATA: Final = re.compile(r"\s*data:[^,;]{0,100}(?:;[^,;]{0,100}){0,4};base64,",
 _SCHEME: Final = re.compile(r"\s*[a-z][a-z0-9+.-]+:", re.IGNORECASE)
 
 ReadLinkedFile = Callable[[str], bytes | None]
-"""Returns the file at a path relative to the map, ``None`` if there is none that may be read."""
+"""Reads the file at a path relative to the map, ``None`` if missing or not allowed."""
 
 
 class Images:
-    """The pictures of one file.
+    """The images of one file.
 
     Attributes:
         found: the bytes of each picture, by its digest.
@@ -45,13 +44,13 @@ class Images:
     def add(
         self, data: bytes | None, width: float = 0.0, height: float = 0.0, alt: str = ""
     ) -> Image:
-        """Return the picture ``data`` as a topic has it.
+        """Add the image ``data`` and return it as an ``Image``.
 
         Args:
-            data: the bytes in the file, ``None`` if they are not there.
-            width: how wide the author shows it in pixels, 0 if not said.
-            height: how high, likewise. With only one of both, the other keeps its proportions.
-            alt: what it shows, or its file name.
+            data: the original bytes, ``None`` if missing.
+            width: display width in pixels, 0 if not set.
+            height: display height, likewise. If only one is set, the proportions are preserved.
+            alt: alternative text or file name.
         """
         digest = self._kept(data) if data else ""
         if not digest:
@@ -68,15 +67,15 @@ class Images:
     def add_beside(
         self, path: str, width: float = 0.0, height: float = 0.0, alt: str = ""
     ) -> Image:
-        """Return the picture that the map only points to, by a path relative to its folder."""
+        """Add a linked image, given by a path relative to the folder of the map."""
         return self.add(self._beside(path), width, height, alt or path.rpartition("/")[2])
 
     def add_source(
         self, source: str, width: float = 0.0, height: float = 0.0, alt: str = ""
     ) -> Image:
-        """Return the picture at an address as HTML has it: in a data URI, or beside the map.
+        """Add the image of an HTML ``src``: a data URI, or a file next to the map.
 
-        What is elsewhere is not fetched: its address stands for it.
+        Remote images are not fetched: their URL becomes the alternative text.
         """
         data = _DATA.match(source)
         if data:
@@ -86,7 +85,7 @@ class Images:
         return self.add_beside(source, width, height, alt)
 
     def size(self, image: Image) -> tuple[int, int]:
-        """Return the own width and height of a picture, (0, 0) if it is not there."""
+        """Return the intrinsic width and height of an image, (0, 0) if missing."""
         return self._sizes.get(image.digest, (0, 0))
 
     def _kept(self, data: bytes) -> str:

@@ -12,7 +12,7 @@ from mapshelf.readers.parsing.limits import Limits
 
 
 def parse_json(text: str, limits: Limits) -> object:
-    """Return the value ``text`` stands for. Strings may hold lone surrogates and controls.
+    """Parse ``text``. Strings may contain lone surrogates and control characters.
 
     Raises:
         BrokenFile: it is not JSON.

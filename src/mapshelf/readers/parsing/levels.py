@@ -1,4 +1,4 @@
-"""The level of each topic, by which a theme says how it looks."""
+"""Compute the level of each topic, which determines its style in a theme."""
 
 from collections.abc import Iterator
 from typing import NamedTuple

@@ -1,4 +1,4 @@
-"""How much reading an untrusted file may cost, in one place.
+"""Resource limits for parsing an untrusted file.
 
 In every format, a small file can describe something huge: nested archives, deep trees, a million
 empty elements. Each parser takes the same ``Limits`` and stops at the first that is exceeded, so
@@ -15,7 +15,7 @@ MIB: Final = 1024 * KIB
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a file may take before it is refused (or, for ``text``, cut).
+    """Limits beyond which a file is refused (or, for ``text``, truncated).
 
     Attributes:
         file: bytes of the file itself.
@@ -24,9 +24,8 @@ class Limits:
         ratio: unpacked bytes for each packed one, of members over 1 MiB unpacked.
         depth: levels of topics, the root counting as one.
         topics: topics in all sheets together.
-        text: bytes of UTF-8 in the text of one topic, and in its note. Longer ones are cut, not
-            refused: whoever pasted a book into one topic still finds the map and its first pages,
-            where refusing would lose all of it.
+        text: bytes of UTF-8 in the text of one topic, and in its note. Longer ones are truncated,
+            not refused, so that a map with a whole book in one topic is still readable.
         picture: bytes of a picture that a file carries; a larger one is left out.
         pixels: of such a picture, likewise. The largest seen had 2.7 million.
         pictures: bytes of all pictures in the topics of a map; those beyond are left out.

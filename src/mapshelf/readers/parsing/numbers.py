@@ -1,4 +1,4 @@
-"""Numbers as programs write them into attributes, where anything else may stand as well."""
+"""Parse numbers in untrusted attributes, which may contain anything else."""
 
 from math import isfinite
 

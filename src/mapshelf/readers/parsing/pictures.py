@@ -1,4 +1,4 @@
-"""Pictures in map files: previews of the map, and those in its topics.
+"""Decode and re-encode images in map files: previews, and images in topics.
 
 A preview is a picture of the map, which many programs add to their archives for the desktop's file
 manager. It shows what our drawing does not: colours, icons, and where the author placed the topics.
@@ -39,7 +39,7 @@ _MORE_SIGNATURES: Final = {
     b"II*\0": "TIFF",
     b"MM\0*": "TIFF",
 }
-"""What pictures in topics may be besides."""
+"""Additional file types for images in topics."""
 
 _ICON_HEAD: Final = 6
 _ICON_ENTRY: Final = 16

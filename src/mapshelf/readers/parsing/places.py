@@ -1,7 +1,7 @@
-"""Where programs put topics: pairs of numbers, written in braces or bare.
+"""Parse the positions of topics: pairs of numbers, with or without braces.
 
-Mac programs write points as ``{12.5, -3}``, others as ``12,-3``. What is no such pair is no place:
-topics without one are placed by whoever draws the map.
+Mac programs write points as ``{12.5, -3}``, others as ``12,-3``. Anything else counts as no
+position; the layout then places the topic.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Formatted text of topics: its words, its formatting if it has any, what it links to and shows.
+"""Split the HTML of topics into plain text, formatting, links and images.
 
 Some programs write every text as HTML, formatted or not. To be shown as HTML it needs to have
 more than paragraphs; otherwise the plain words say the same.

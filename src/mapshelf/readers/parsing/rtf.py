@@ -1,4 +1,4 @@
-"""The words of the simple RTF that macOS writes for a short text.
+"""Extract the text of the simple RTF that macOS writes for short texts.
 
 Old Mac programs store titles as RTF and nothing else. Fonts and colours are in inner groups, so the
 words are what stands in the outermost one.

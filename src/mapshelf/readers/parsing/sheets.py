@@ -1,4 +1,4 @@
-"""Make the sheets of an outline sound, whatever the file says.
+"""Validate the sheets of an outline: drop dangling references and clean labels.
 
 What topics refer to each other by is ids, which files may leave out, repeat, or use for topics that
 are not there. So this runs after every topic has an id of its own

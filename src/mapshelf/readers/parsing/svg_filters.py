@@ -1,4 +1,4 @@
-"""The filters, masks and clip paths of SVG pictures: their costs, and pictures without costly ones.
+"""Estimate the cost of SVG filters, masks and clip paths, and remove costly ones.
 
 A filter computes each pixel of what it is used on, once for each of its steps. A mask or a clip
 path is drawn again wherever it is used, also within others. A file of a few hundred bytes can ask

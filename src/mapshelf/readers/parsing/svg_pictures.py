@@ -1,8 +1,8 @@
-"""SVG pictures in topics: how large they are, and what is safe to draw of them.
+"""Measure and sanitise SVG images in topics.
 
-An SVG is a program of sorts: scripts, files from elsewhere, copies of copies without end. Only what
-draws is kept, and only what the picture holds itself. Whoever draws it (``render.png``) does so in
-a confined child, which bounds what counting elements cannot.
+An SVG is a program of sorts: scripts, files from elsewhere, copies of copies without end. Only
+drawing elements are kept, without references outside the image. ``render.png`` draws it in a
+sandboxed child, which limits costs that counting elements cannot.
 """
 
 import re
@@ -26,7 +26,7 @@ _HEAD: Final = 64 * KIB
 """Bytes in which the root element must begin."""
 
 _BLANK: Final = b"\xef\xbb\xbf\xff\xfe\0 \t\r\n"
-"""What may stand before the first character of an SVG, in any encoding."""
+"""Bytes allowed before the first character of an SVG, in any encoding."""
 
 _MOST_LEVELS: Final = 50
 _MOST_ELEMENTS: Final = 50_000
@@ -62,7 +62,7 @@ _NAMESPACE: Final = "http://www.w3.org/2000/svg"
 
 
 def is_svg(data: bytes) -> bool:
-    """Tell whether ``data`` begins like an SVG."""
+    """Return whether ``data`` begins like an SVG."""
     begins = data[:200].lstrip(_BLANK).startswith(b"<")  # all others are told apart by that
     return begins and root_tag(decode(data[:_HEAD]))[0] == "svg"
 

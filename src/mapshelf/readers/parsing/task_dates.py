@@ -1,4 +1,4 @@
-"""The dates of tasks, as a day or a minute.
+"""Parse the dates of tasks, to the day or the minute.
 
 Unlike the dates of files (``readers.parsing.dates``), these are what the author wrote into a
 calendar: they are in the author's time, whatever zone that was, and are never converted.

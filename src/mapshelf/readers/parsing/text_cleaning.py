@@ -25,7 +25,7 @@ from mapshelf.readers.parsing.limits import KIB
 _LINE_ENDS: Final = re.compile("\r\n?|[\x85\u2028\u2029]")
 _UNWANTED: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # controls, but tab and line feed
-    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # they reorder what stands around them
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # they reorder the surrounding text
     "\ud800-\udfff\ufffe\uffff]"  # no characters at all
 )
 _FILLERS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
@@ -92,7 +92,7 @@ def one_line(text: str) -> str:
 
 
 def is_visible(text: str) -> bool:
-    """Tell whether ``text`` shows anything: a link with no other text cannot be found on a page."""
+    """Return whether ``text`` shows anything: a link without visible text cannot be found."""
     return any(
         letter.isprintable()
         and letter not in _FILLERS
@@ -102,7 +102,7 @@ def is_visible(text: str) -> bool:
 
 
 def is_html(text: str) -> bool:
-    """Tell whether ``text`` is an HTML document, as some programs put into plain attributes."""
+    """Return whether ``text`` is an HTML document, as some programs put into plain attributes."""
     return _HTML.match(text) is not None
 
 
@@ -131,7 +131,7 @@ def html_to_text(html: str) -> str:
 
 
 def _fed(html: str, sink: "_Sink") -> bool:
-    """Pass the parts of ``html`` to ``sink``; tell whether the parser could make sense of it."""
+    """Pass the parts of ``html`` to ``sink``; return whether the parser accepted it."""
     parser = _Parser(sink)
     # The parser is quadratic on comments, declarations and tags that never end. The first two
     # hold no words; a tag that never ends is none.
@@ -192,7 +192,7 @@ class _Sink(Protocol):
 
 
 class _Markup:
-    """Writes HTML anew: only what is shown, balanced, and no deeper than ``_DEEPEST``."""
+    """Rewrites HTML: only allowed elements, balanced, and no deeper than ``_DEEPEST``."""
 
     def __init__(self) -> None:
         self._pieces: list[str] = []

@@ -147,7 +147,7 @@ def _line(text: str) -> str:
 
 
 def _lines(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return ``texts`` as they may stand in a list: each once, none empty."""
+    """Return ``texts`` without duplicates and empty ones."""
     return tuple(dict.fromkeys(filter(None, map(_line, texts))))[:_MOST_BESIDE]
 
 

@@ -81,7 +81,8 @@ class Archive:
         if member is None:
             raise BrokenFile(f"the archive lacks {name}")
         if self._copies[name] > 1:
-            # Which one a program takes differs; nobody should see another map than we do.
+            # Programs differ in which duplicate they use, and could show a different map than we
+            # do.
             raise BrokenFile(f"the archive holds {name} more than once")
         refuse_locked(member, name)
         if name not in self._contents:

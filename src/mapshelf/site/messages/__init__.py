@@ -1,8 +1,8 @@
-"""All messages of the pages, in one package, ready to be translated.
+"""All user-visible messages of the pages, ready for translation.
 
-A translation is another mapping with these keys. Messages with a number have two forms, one for one
-and one for any other number. Each module has the words of some pages; those of the scripts are in
-``scripts``, and pages pass them on as data.
+A translation is another mapping with these keys. Messages with a number have a singular and a
+plural form. Each module has the messages of some pages; those of the scripts are in ``scripts``,
+and pages pass them on as data.
 """
 
 from collections.abc import Mapping

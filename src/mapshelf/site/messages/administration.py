@@ -1,4 +1,4 @@
-"""Words of the pages for administrators: invitations, reports, imports."""
+"""Messages of the pages for administrators: invitations, reports, imports."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Words of collections and of what people keep for later."""
+"""Messages of collections and saved searches."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""What pages say when something does not work, or is not allowed."""
+"""Messages for errors and refused actions."""
 
 from collections.abc import Mapping
 from typing import Final

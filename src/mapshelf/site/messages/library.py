@@ -1,4 +1,4 @@
-"""Words of lists of maps: searching, narrowing, ordering, tags, folders, pages."""
+"""Messages of lists of maps: searching, narrowing, ordering, tags, folders, pages."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Words of the page of a map, and of what compares maps or leads from one to another."""
+"""Messages of the page of a map, and of comparing and linking maps."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-"""Words of signing in, accounts, passwords and sessions."""
+"""Messages of signing in, accounts, passwords and sessions."""
 
 from collections.abc import Mapping
 from typing import Final

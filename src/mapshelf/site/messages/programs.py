@@ -1,4 +1,4 @@
-"""Words of tokens, and of programs that ask to be let in."""
+"""Messages of tokens and of authorising programs (OAuth 2)."""
 
 from collections.abc import Mapping
 from typing import Final

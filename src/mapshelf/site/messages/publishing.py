@@ -1,4 +1,4 @@
-"""Words of the pages that publish maps, and of lists of one's own."""
+"""Messages of publishing maps, and of a user's own lists."""
 
 from collections.abc import Mapping
 from typing import Final

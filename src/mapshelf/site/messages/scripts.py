@@ -1,4 +1,4 @@
-"""Words of the scripts, which pages pass on as data."""
+"""Messages of the scripts, which pages pass on as data."""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,4 @@
-// Loads a page again as soon as it is there: at its first start, a library takes a moment.
+// Reloads a page as soon as it is available: the first start of a library takes a moment.
 
 const PAUSE = 1000; // milliseconds
 

@@ -1,4 +1,4 @@
-// The curves of relationships: what render/arrows.py computes, for the topics that are shown.
+// Routes relationship arrows between visible topics, with the algorithm of render/arrows.py.
 
 const CELL = 100;
 const SAMPLES = [0.15, 0.3, 0.4, 0.5, 0.6, 0.7, 0.85];

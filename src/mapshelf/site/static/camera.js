@@ -1,4 +1,4 @@
-// What part of the map is seen: panning and zooming with mouse, wheel, fingers and in code.
+// The viewport of the map: panning and zooming with mouse, wheel, touch and from code.
 
 const SMALLEST = 0.03;
 const LARGEST = 4;
@@ -10,7 +10,7 @@ export class Camera {
    * @param stage what the map is seen in.
    * @param world the map.
    * @param clicked called with the element that was clicked.
-   * @param covered tells how much of the stage is covered, in pixels from its edges.
+   * @param covered returns the covered part of the stage, in pixels from its edges.
    * @param seen called with the part of the map that is in view: a rectangle, and its scale.
    */
   constructor(stage, world, { clicked, covered, seen }) {
@@ -43,7 +43,7 @@ export class Camera {
     this.svg.style.transform = "";
   }
 
-  /** Move what is drawn, without painting it again; `set` is to follow. */
+  /** Move the drawing without repainting; call `set` afterwards. */
   #slide(view) {
     this.#tell(view);
     const { x, y } = this.anchor;
@@ -112,7 +112,7 @@ export class Camera {
     }, glide);
   }
 
-  /** Move just enough that a rectangle is seen, beside what covers the stage. */
+  /** Pan just enough to show a rectangle in the uncovered part of the stage. */
   reveal({ x, y, width, height }, { least = 0.6, glide = true } = {}) {
     const [w, h] = this.size;
     const scale = Math.max(this.view.scale, least);

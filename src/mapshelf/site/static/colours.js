@@ -1,5 +1,5 @@
-// The colours that the author of a map chose, as a style sheet of its own: one class for each
-// combination of them, for light and for dark. The server has made sure that they can be read.
+// Generates a style sheet for the author's colours: one class for each combination, for the light
+// and the dark theme. The server has already ensured sufficient contrast.
 
 const COLOUR = /^#[0-9a-f]{6}$/;
 const OF_TOPIC = ["--own", "--fill", "--border", "--words", "--told"];

@@ -1,6 +1,6 @@
-// Which part of a large map is drawn: what is near the view, and of long curves the part near it.
+// Culling for large maps: draws only what is near the viewport, including parts of long curves.
 //
-// A browser paints all it is given, seen or not, and curves of thousands of pixels are the costliest.
+// Browsers paint all elements, visible or not, and curves of thousands of pixels cost the most.
 
 import { along, part } from "./arrows.js";
 
@@ -71,7 +71,7 @@ export function between(curve, top, bottom) {
   return part(curve, ...(downwards ? shares : shares.reverse()));
 }
 
-/** Without those that nobody could tell from a later one, which lies over it. */
+/** Drop those that are indistinguishable from a later one drawn over them. */
 export function distinct(lines, keyOf) {
   const seen = new Set();
   const kept = [];

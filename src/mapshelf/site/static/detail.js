@@ -1,5 +1,5 @@
-// The panel beside the drawing with the note, the links and the facts of a topic. On a wide stage
-// it is at the side, on a narrow one at the bottom; the map moves, so that the topic stays in view.
+// The detail panel with the note, links and metadata of a topic. It is at the side of a wide stage
+// and at the bottom of a narrow one; the map moves so that the topic stays in view.
 
 import { html, plain } from "./page.js";
 import { details, nameOf, related } from "./topic.js";
@@ -69,7 +69,7 @@ export class Detail {
   }
 }
 
-/** Mark a text wherever it stands; where letters were taken apart to compare them, mark nothing. */
+/** Highlight all matches of a text; none if normalisation changed its length. */
 function mark(root, wanted) {
   const walker = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
   const texts = [];

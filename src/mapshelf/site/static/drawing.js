@@ -1,8 +1,8 @@
-// Topics, lines and what is around them as SVG: what render/drawing.py draws, as elements that can
-// be moved and hidden.
+// Draws topics, lines and boundaries like render/drawing.py, but as SVG elements that can be moved
+// and hidden.
 //
-// Every text goes in as text, never as markup. Colours are classes, so that light and dark, ours
-// and the author's, are the style sheets' business.
+// Text is inserted as text nodes, never as markup. Colours are classes, so that style sheets define
+// the light and dark themes and the author's colours.
 
 import { along, Router } from "./arrows.js";
 import {
@@ -47,7 +47,7 @@ export class Drawer {
     this.view = { x: 0, y: 0, width: 0, height: 0, scale: 1 };
   }
 
-  /** Show just these topics, at their places, with what is around and between them. */
+  /** Show only these topics, at their positions, with their lines and boundaries. */
   show(nodes, sheet, { boundaries, braces }) {
     this.nodes = nodes;
     this.sheet = sheet;
@@ -61,7 +61,7 @@ export class Drawer {
     this.look(this.view);
   }
 
-  /** Draw what is in view, a rectangle of the map at a scale, unless it is drawn already. */
+  /** Draw the viewport, a rectangle of the map at a scale, unless already drawn. */
   look(view) {
     this.view = view;
     if (this.nodes.length + ARROW * this.links.length <= LARGE) {
@@ -95,7 +95,7 @@ export class Drawer {
       ));
   }
 
-  /** Draw what is in a room, or everything; from far without what could not be told apart. */
+  /** Draw a region or everything; when zoomed out, without indistinguishable elements. */
   #draw({ room, scale = 1 }) {
     const isIn = (box) => !room || touches(room, box);
     const far = room && scale < FAR;
@@ -117,7 +117,7 @@ export class Drawer {
     for (const group of [this.topics, this.around, this.arrows]) fit(group);
   }
 
-  /** The lines between topics; of the bundles of long ones only those that can be told apart. */
+  /** The lines between topics; long parallel lines only where distinguishable. */
   #lines(room, scale) {
     const joined = this.nodes.filter((node) => (
       node.above && !node.summary && (!room || touches(room, boxOfLine(node)))

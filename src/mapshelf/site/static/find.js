@@ -1,5 +1,5 @@
-// Find in a map: in the texts of topics, in notes, tags, links and all else beside them, which is in
-// the outline of the page, and in the words on arrows, which are found at the topic they start from.
+// Find in a map: searches topic texts, everything attached to topics (notes, tags, links), which is
+// in the outline of the page, and arrow labels, which match the source topic of the arrow.
 
 import { html, plain } from "./page.js";
 import { beside, textOf } from "./topic.js";
@@ -8,7 +8,7 @@ export class Finder {
   /**
    * @param sheets the topics of each sheet.
    * @param arrows the arrows of each sheet.
-   * @param said the messages of the page.
+   * @param said the translated messages.
    * @param went called with the sheet and the topic of the hit to show; without any if there is none.
    */
   constructor(sheets, arrows, said, went) {

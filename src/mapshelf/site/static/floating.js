@@ -1,4 +1,4 @@
-// Places for topics that stand alone: the arithmetic of render/floating.py.
+// Places floating topics, with the algorithm of render/floating.py.
 
 const CELL = 160;
 const STEP = 30;

@@ -1,4 +1,5 @@
-// What is folded when a map is opened: what its author folded, or as much as it takes to read it.
+// Chooses the branches to fold initially: those folded by the author, or as many as legibility
+// needs.
 
 import { hanging, unfolded } from "./layout.js";
 
@@ -12,7 +13,7 @@ export function foldAsAuthored(nodes) {
   return unfolded(...rootsOf(nodes)).length >= FEWEST;
 }
 
-/** Fold as much as it takes that what is left `fits`. */
+/** Fold branches until `fits` accepts the visible ones. */
 export function foldToFit(nodes, fits) {
   for (const limit of LIMITS) {
     foldBeyond(nodes, limit);

@@ -1,4 +1,4 @@
-// Fills a list while maps are imported. Without this script, a link does the same.
+// Updates a list during an import. Without this script, a link does the same.
 
 const SOON = 1000; // milliseconds between questions while maps are imported
 const LATER = 3000; // and while nothing is there yet

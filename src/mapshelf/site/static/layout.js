@@ -1,7 +1,7 @@
-// Where everything on a sheet lies: the arithmetic of render/layout.py, free of any drawing.
+// Computes the layout of a sheet, without drawing, with the algorithm of render/layout.py.
 //
-// It is done again here because folding a branch moves all others. What topics measure comes from
-// the server. A test compares what both make of the same maps.
+// The browser computes it because folding a branch moves all others. The server supplies the sizes
+// of topics. A test compares the results of both implementations for the same maps.
 
 import { around, putFloating } from "./floating.js";
 

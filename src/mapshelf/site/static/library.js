@@ -1,4 +1,4 @@
-// Search as you type. Without this script the form and the links do the same, a page at a time.
+// Search as you type. Without this script, the form and links do the same with page loads.
 
 import { askAgainForThumbnails } from "./thumbnails.js";
 import { walk } from "./walking.js";
@@ -61,7 +61,7 @@ function show(html, moved, chosen) {
   const fresh = place(html);
   const before = asked;
   asked = input.value.trim();
-  // A part of the page that was there before, or screen readers would not tell of it.
+  // An element that already exists, because screen readers would not announce a new one.
   said.textContent = fresh.querySelector(".total").textContent;
   document.title = fresh.dataset.title;
   if (moved) return;
@@ -71,7 +71,7 @@ function show(html, moved, chosen) {
   path = location.pathname + location.search;
 }
 
-/** Gets the same list anew; tells whether it could, without disturbing whoever reads it. */
+/** Reloads the list without disturbing the reader; returns whether that succeeded. */
 async function refresh() {
   const busy = () =>
     input.value.trim() !== asked || list.contains(document.activeElement) || scrollY > innerHeight / 2;
@@ -89,7 +89,7 @@ if (importing.firstElementChild || isEmpty()) {
   import("./importing.js").then(({ follow }) => follow(importing, isEmpty, refresh));
 }
 
-/** Tells whether a choice beside the box is made in an address: 1 stands for true. */
+/** Returns whether a filter next to the search box is active in a URL: 1 means true. */
 function isChosen(choice, value) {
   return choice.value === value || (choice.value === "true" && /^(1|true)$/i.test(value));
 }

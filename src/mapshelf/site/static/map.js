@@ -1,7 +1,7 @@
-// The interactive map on a page: what the reader does, and what follows from it.
+// The interactive map: handles user input and updates the drawing.
 //
-// It is drawn over the still picture of the map, and takes its place once it is there: without this
-// script the picture stays, and the outline below it has everything.
+// It replaces the static image of the map once it is ready. Without this script, the image stays,
+// and the outline below it has the full content.
 
 import { Camera } from "./camera.js";
 import { addColours, remember, wantsAuthors } from "./colours.js";
@@ -248,7 +248,7 @@ class MindMap {
     ));
   }
 
-  /** What of the stage is covered by what is around the map, in pixels from its edges. */
+  /** The part of the stage covered by panels and controls, in pixels from its edges. */
   #covered() {
     const { left, top, right, bottom } = this.detail.covered();
     return { left, top: top + this.top.offsetHeight, right, bottom };

@@ -1,4 +1,4 @@
-// Elements of the page around a map, and texts as they are compared.
+// Access to the page elements around a map, and text normalisation for comparisons.
 
 import { element } from "./svg.js";
 

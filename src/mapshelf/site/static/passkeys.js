@@ -1,4 +1,4 @@
-// Passkeys: asks for a challenge, lets the authenticator sign it, and sends the form with the result.
+// Passkeys: requests a challenge, has the authenticator sign it, and submits the result in a form.
 // The browsers' own conversions from and to JSON (parseCreationOptionsFromJSON, toJSON) are younger
 // than passkeys, so these few fields are converted here.
 

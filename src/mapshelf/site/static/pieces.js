@@ -1,5 +1,5 @@
-// What is in the box of a topic besides its text: icons, marks, tags, pictures and formulas, where
-// the server has measured them. render/pieces.py draws the same.
+// Draws the content of a topic's box besides its text (icons, marks, tags, images, formulas) at the
+// positions that the server computed. render/pieces.py draws the same.
 
 import { element, round } from "./svg.js";
 
@@ -70,7 +70,7 @@ function emoji({ name, x, y, width, height }) {
   }, name);
 }
 
-/** A picture is asked for when it comes near to what is seen. */
+/** Images are requested when they come near the viewport. */
 function picture({ name, x, y, width, height, says }, { address, watch }) {
   const wide = WIDTHS.find((one) => one >= 1.5 * width) ?? WIDTHS.at(-1);
   const made = element("image", { x, y, width, height, role: "img", "aria-label": says },

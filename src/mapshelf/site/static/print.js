@@ -1,5 +1,5 @@
-// Printing: what is unfolded of the map, on one page if its letters can be read there, otherwise on
-// as many as it takes; then everything as text. The drawing is used again, page by page.
+// Printing: the unfolded part of the map, on one page if legible, otherwise on several pages; then
+// the full outline as text. The drawing is reused for each page.
 
 import { html } from "./page.js";
 import { element } from "./svg.js";
@@ -18,7 +18,7 @@ const MARGIN = 8; // around the map, in its own units
  * Prepare for printing.
  * @param stage the element before which the pages stand.
  * @param bounds returns the rectangle that the drawing takes, after drawing all of it.
- * @param isEmpty tells whether nothing of the drawing is in a rectangle.
+ * @param isEmpty returns whether a rectangle contains nothing of the drawing.
  * @param restore called afterwards.
  */
 export function preparePrinting(stage, { bounds, isEmpty, restore }) {

@@ -1,5 +1,5 @@
-// Sends files one after another, as soon as they are chosen or dropped, and tells how far each is.
-// Without this script, the form sends them together.
+// Uploads files one after another as soon as they are selected or dropped, and shows the progress
+// of each. Without this script, the form uploads them together.
 
 const form = document.getElementById("drop");
 const input = form?.querySelector("input[type=file]");

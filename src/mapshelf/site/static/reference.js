@@ -1,4 +1,4 @@
-// Shows the interface from its description, by Swagger UI (a package of its own, see assets.py).
+// Shows the API reference with Swagger UI (from a separate package, see assets.py).
 
 const place = document.getElementById("reference");
 const root = place.dataset.root;

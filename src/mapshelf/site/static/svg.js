@@ -1,4 +1,4 @@
-// Elements of SVG, and what is known about a line of text.
+// Helpers for creating SVG elements and lines of text.
 
 const SVG = "http://www.w3.org/2000/svg";
 const LEFTWARDS = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;

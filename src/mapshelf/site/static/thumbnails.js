@@ -1,5 +1,5 @@
-// Asks again for thumbnails that could not be drawn yet. When a large folder has just been
-// imported, more are asked for than a machine can draw at once, and some get "503, try again".
+// Retries thumbnails that are not rendered yet. Just after a large import, browsers request more
+// than a machine can render at once, and some requests get status 503.
 
 const PAUSES = [2, 4, 8, 16, 32]; // seconds before each attempt
 

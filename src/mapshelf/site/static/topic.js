@@ -1,4 +1,4 @@
-// What the outline of the page says of a topic: the server has cleaned it.
+// Reads topic content from the outline of the page, which the server has sanitised.
 
 /** The text of a topic, and its formula if that is drawn. */
 export function textOf(node) {
@@ -17,7 +17,7 @@ function written(node) {
   return document.getElementById(`t=${node.id}`);
 }
 
-/** Everything there is to it besides its text, as elements of the outline. */
+/** Everything attached to a topic, as elements of the outline. */
 export function beside(node) {
   return [...(written(node)?.querySelectorAll(
     ":scope > :is(.note, .more, .formula, .inside, .icon, .tag), :scope > :is(p, summary) > :is(.icon, .tag)",
@@ -29,7 +29,7 @@ export function details(node) {
   return beside(node).filter((one) => one.matches(".note, .more, .inside"));
 }
 
-/** The relationships of a topic: what it leads to, and what leads to it. */
+/** The relationships of a topic, outgoing and incoming. */
 export function related(node, sheet) {
   return (sheet.arrows ?? []).flatMap(([from, to, text]) => {
     const [start, end] = [sheet.nodes[from], sheet.nodes[to]];

@@ -1,5 +1,5 @@
-// Arrow keys lead from map to map in a list, as they are placed on the screen; Enter follows the
-// link that has the focus, as everywhere. Without this script the Tab key does the same.
+// Arrow keys move the focus between maps in a list, by their position on the screen; Enter follows
+// the focused link as usual. Without this script, the Tab key does the same.
 
 const LINKS = ":is(.shelf, .found, .maps) .name > a";
 
